@@ -169,11 +169,19 @@ extension AudienceQuery {
     /// reading the rows.
     /// - Throws: every file that cannot be read and every column that is missing.
     /// - Returns: warnings, such as a column that appears twice.
-    public func checkColumns() throws(Diagnostics) -> [Diagnostic] {
+    public func checkColumns() throws(Diagnostics) -> [Diagnostic] { try prepared().warnings }
+
+    /// The columns that each export has, in the order of the first; checked as `checkColumns` does.
+    func commonColumns() throws(Diagnostics) -> [String] {
+        let headers = try prepared().files.map(\.header)
+        return (headers.first ?? []).filter { column in headers.allSatisfy { $0.contains(column) } }
+    }
+
+    private func prepared() throws(Diagnostics) -> ScanPreparation {
         var limits = ReadingLimits(targets: targets)
         // Exports may change until they are read.
         limits.sources = sources.anew()
-        return try ScanPreparation(self, limits: limits).warnings
+        return try ScanPreparation(self, limits: limits)
     }
 }
 

@@ -247,3 +247,10 @@ struct PayloadBytes: Hashable, Sendable {
         .object(pairs: [("min", .integer(Int64(min))), ("p50", .integer(Int64(p50))), ("max", .integer(Int64(max)))])
     }
 }
+
+extension Preview {
+    /// The samples whose devices lack a value that a text may print, by their places in `samples` of the JSON document.
+    public var samplesWithBlanks: [Int] {
+        samples.indices.filter { samples[$0].recipient.fields.contains(where: Blank.isText) }
+    }
+}

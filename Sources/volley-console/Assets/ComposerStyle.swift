@@ -16,6 +16,41 @@ enum ComposerStyle {
         .side > summary { padding: .7rem 1rem; cursor: pointer; }
         .side > .inner { padding: 0 1rem 1rem; }
         .side > .inner > * + * { margin-top: .7rem; }
+        .languages details, .variants, .extras, .adding { margin-top: .6rem; }
+        .language { border-top: 1px solid var(--line); padding-top: .5rem; }
+        .language > * + *, .adding > * + *, .extras > * + * { margin-top: .7rem; }
+        .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 1rem; }
+        .column > * + * { margin-top: .6rem; }
+        .column h3 { margin: 0; overflow-wrap: anywhere; }
+        .insert { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: flex-end; }
+        .insert label { display: block; font-size: .8125rem; color: var(--soft); }
+        .counter { display: block; }
+        .modes { display: grid; gap: .3rem; }
+        .modes > div { display: flex; flex-wrap: wrap; gap: .2rem 1rem; }
+        .modes label { display: flex; gap: .4rem; align-items: center; min-height: 1.75rem; }
+        .modes input { min-height: 0; margin: 0; }
+        .phones { display: flex; gap: .8rem; overflow-x: auto; scroll-snap-type: x mandatory; padding-bottom: .4rem; }
+        .phone { margin: 0; flex: 0 0 100%; scroll-snap-align: start; min-width: 0; }
+        .phone figcaption { font-size: .8125rem; color: var(--soft); margin-top: .3rem; }
+        .screen { background: #c9d6e6; color: #111; border-radius: 1.6rem; padding: 1rem .7rem 1.6rem; min-height: 13rem; }
+        .screen p { margin: 0; overflow-wrap: anywhere; }
+        .clock { text-align: center; font-size: 2rem; font-weight: 600; margin-bottom: .8rem !important; }
+        .push { background: #f4f6f9; border-radius: 1.1rem; padding: .7rem .9rem; font-size: .9375rem; line-height: 1.35; }
+        .push .from { display: flex; justify-content: space-between; gap: 1rem; font-size: .75rem; color: #4a4f57; }
+        .push .title, .push .subtitle { font-weight: 600; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 1; overflow: hidden; }
+        .push .body { white-space: pre-line; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
+        .push .image { margin-top: .4rem; font-size: .75rem; color: #4a4f57; }
+        @supports selector(:has(a)) {
+          .side:has(#phone-android:checked) .subtitle { display: none; }
+          .side:has(#phone-android:checked) .body { -webkit-line-clamp: 1; }
+          .side:has(#phone-android:checked) .push { border-radius: 1.6rem; }
+          .side:has(#phone-android:checked) .screen { border-radius: 1rem; }
+          .side:has(#phone-opened:checked) .title, .side:has(#phone-opened:checked) .body { -webkit-line-clamp: none; }
+          .side:has(#phone-locked:checked) .image { display: none; }
+          .side:has(#phone-night:checked) .screen { background: #101722; color: #fff; }
+          .side:has(#phone-night:checked) .push { background: #2a3240; color: #fff; }
+          .side:has(#phone-night:checked) .push .from, .side:has(#phone-night:checked) .push .image { color: #c3cad6; }
+        }
         @media (min-width: 62rem) {
           .composer { grid-template-columns: minmax(0, 1fr) 21rem; }
           .side { position: sticky; top: 1rem; max-height: calc(100vh - 2rem); overflow: auto; }

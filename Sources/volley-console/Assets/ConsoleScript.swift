@@ -76,5 +76,6 @@ struct Asset: Sendable {
         "\(PageStyle.sheet.markup)\(ReportPage.style.markup)\(ConsoleStyle.sheet)\(ComposerStyle.sheet)")
 
     /// What pages do where scripts run.
-    static let script = Asset(name: "console", ending: "js", type: "text/javascript; charset=utf-8", ConsoleScript.text)
+    static let script = Asset(
+        name: "console", ending: "js", type: "text/javascript; charset=utf-8", ConsoleScript.text + ComposerScript.text)
 }

@@ -28,8 +28,6 @@ enum CampaignEditor {
         var findings: [Diagnostic]?
         /// What happened, above everything.
         var notice: HTML = ""
-        /// Further buttons next to Save.
-        var buttons: HTML = ""
         var status = HTTPResponse.Status.ok
     }
 
@@ -56,10 +54,12 @@ enum CampaignEditor {
         guard visit.form["check"] == nil else { return .page(page(try checked(sheet, visit, site), visit)) }
         let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
         let present = FilePaths.exists(item.path) ? try FilePaths.read(item.path, atMost: Route.campaignBodyLimit) : nil
+        if visit.form[ChangeQuestion.back] != nil { return .page(page(try checked(sheet, visit, site), visit)) }
         if present.map(ShownFile.digest) == sheet.base, let question = try ChangeQuestion(from: present, to: text, of: item, visit, site) {
-            (sheet.notice, sheet.buttons) = (question.notice, question.buttons(linksSource: false, visit))
-            sheet.status = .unprocessableContent
-            return .page(page(try checked(sheet, visit, site), visit))
+            guard let answered = try question.answered(by: visit.form) else {
+                return .page(question.page(item, action: "/campaign/save" + FormFields.query([("file", item.file)]), visit))
+            }
+            sheet.text = answered
         }
         switch try site.saving.save(sheet.text, as: item.file, base: sheet.base, visit, site) {
         case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")
@@ -114,7 +114,7 @@ enum CampaignEditor {
             <p class="field"><label for="text">Source</label>
             <textarea id="text" name="text" rows="28" spellcheck="false" dir="ltr" class="code" wrap="off">\n\(sheet.text)</textarea></p>
             \(found)
-            <p><button class="main">Save</button> <button name="check" value="1">Check</button>\(sheet.buttons)</p>
+            <p><button class="main">Save</button> <button name="check" value="1">Check</button></p>
             </form>
             \(other)
             """

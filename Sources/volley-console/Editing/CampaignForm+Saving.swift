@@ -23,7 +23,7 @@ extension CampaignForm {
     /// The value of a field; nil for none.
     static func value(of text: String, _ field: Field, like present: YAMLEdit.Value?) -> YAMLEdit.Value? {
         switch field.kind {
-        case .line, .lines, .moment, .rule, .zone, .oneOf: return trimmed(text).isEmpty ? nil : .text(trimmed(text))
+        case .line, .lines, .moment, .rule, .zone, .oneOf, .group: return trimmed(text).isEmpty ? nil : .text(trimmed(text))
         case .number: return trimmed(text).isEmpty ? nil : .number(trimmed(text))
         case .choice where field.path == ["app"]: return text.isEmpty ? nil : .text(text)
         case .choice, .box: return text == "true" ? .truth(true) : nil
@@ -51,6 +51,7 @@ extension CampaignForm {
         case .tags: return TagsControl.text(form, shown: shown)
         case .box: return form[boxed(field)] == nil ? form[field.name] : form[field.name] ?? ""
         case .line, .lines, .list, .choice, .zone, .number, .oneOf: return form[field.name]
+        case .group: return nil
         }
     }
 
@@ -96,7 +97,7 @@ extension CampaignForm {
         switch field.kind {
         case .moment: MomentControl.names(field.name)
         case .rule: RepeatControl.names(field.name)
-        case .line, .lines, .list, .choice, .tags, .zone, .number, .box, .oneOf: []
+        case .line, .lines, .list, .choice, .tags, .zone, .number, .box, .oneOf, .group: []
         }
     }
 
@@ -138,12 +139,16 @@ extension CampaignForm {
                 "<p class=\"stop\" role=\"alert\">Not saved: there are mistakes, which stand at their fields. Nothing is sent from a file with mistakes.</p>",
                 .unprocessableContent)
         }
-        if let question = try ChangeQuestion(from: bytes, to: edit.text, of: item, visit, site) {
-            trial.buttons = question.buttons(linksSource: true, visit)
-            return try again(question.notice, .unprocessableContent)
+        var text = edit.text
+        if let question = try ChangeQuestion(from: bytes, to: text, of: item, visit, site) {
+            if visit.form[ChangeQuestion.back] != nil { return try again("", .ok) }
+            guard let answered = try question.answered(by: visit.form) else {
+                return .page(question.page(item, action: "/campaign/form" + FormFields.query([("file", item.file)]), visit))
+            }
+            text = answered
         }
-        switch try site.saving.save(edit.text, as: item.file, base: base, visit, site) {
-        case .saved: return .redirect(ChangeQuestion.page(after: visit, item.file))
+        switch try site.saving.save(text, as: item.file, base: base, visit, site) {
+        case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")
         case .conflict: return try again(changed, .conflict)
         case .refused(let objections): return try again(CampaignEditor.refusal(objections), .unprocessableContent)
         }

@@ -15,6 +15,8 @@ enum CampaignForm {
             case number
             /// A box that is checked or not.
             case box
+            /// Several values: no control of its own, but mistakes are shown there.
+            case group
             /// One of several values; the first is blank for none.
             case oneOf([(value: String, words: String)])
         }
@@ -48,7 +50,7 @@ enum CampaignForm {
             Route(
                 method: .post, path: "/campaign/form", right: .right(.edit), subject: .campaign, changes: true,
                 bodyLimit: Route.campaignBodyLimit, answer: save),
-            KnownTags.route,
+            KnownTags.route, PhoneControl.route,
         ]
     }
 
@@ -70,8 +72,6 @@ enum CampaignForm {
         /// The source as it would be.
         var edit: YAMLEdit?
         var notice: HTML = ""
-        /// Further buttons next to Save.
-        var buttons: HTML = ""
         var status = HTTPResponse.Status.ok
     }
 
@@ -99,7 +99,7 @@ enum CampaignForm {
             \(head.map(context.control))
             \(sections.map { section($0, context) })
             \(RestOfCampaign.html(edit, source))
-            <p><button class="main">Save</button>\(anyway)\(trial.buttons)</p>
+            <p><button class="main">Save</button>\(anyway)</p>
             </form>
             \(ComposerSide.html(context))
             </div>

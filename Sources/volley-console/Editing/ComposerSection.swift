@@ -34,6 +34,9 @@ struct ComposerContext {
     let site: Site
     let apps: [String]
     let tags: KnownTags
+    /// What the file would send; nil while that is not known.
+    let preview: DraftPreview?
+    let previewState: DraftPreview.State
     /// Of the form, and of what is filled into it later.
     let address: String, live: String
     /// What is wrong and belongs to no field.
@@ -48,6 +51,8 @@ struct ComposerContext {
         tags = KnownTags.of(item, edit, visit, site)
         let query = FormFields.query([("file", item.file)])
         (address, live) = ("/campaign/form" + query, "/campaign/form/live.json" + query)
+        previewState = try DraftPreview.of(item, text: edit.text, visit, site)
+        preview = if case .known(let known) = previewState { known } else { nil }
         let tried = trial.edit ?? edit
         let all = try CampaignFindings(file: item.path, text: tried.text, visit, site).all
         (findings, otherFindings) = Self.sorted(all, tried, item.path)
@@ -63,6 +68,9 @@ struct ComposerContext {
             if let place = finding.position, place.file == file {
                 near = lines.filter { $0.lines.contains(place.line) }.map(\.field)
                 if near.count > 1 { near = near.filter { edit.holds(line: place.line, column: place.column, at: $0.path) } }
+                // A field is nearer than the group that it belongs to.
+                let deepest = near.map(\.path.count).max() ?? 0
+                near = near.filter { $0.path.count == deepest }
             }
             if near.count == 1 { own[near[0].name, default: []].append(finding) } else { others.append(finding) }
         }
@@ -124,6 +132,7 @@ struct ComposerContext {
         case .choice where value.field.path == ["app"]:
             let names = apps.contains(value.text) ? apps : [value.text] + apps
             return value.choice(names.map { ($0, $0) })
+        case .group: return ""
         case .choice: return value.choice([("", "No"), ("true", "Yes, every device of the export")])
         }
     }
@@ -154,7 +163,7 @@ enum RestOfCampaign {
     private static let longestValue = 60
 
     static func html(_ edit: YAMLEdit, _ source: HTML) -> HTML {
-        let shown = CampaignForm.fields(in: edit).map(\.path)
+        let shown = CampaignForm.fields(in: edit).filter { if case .group = $0.kind { false } else { true } }.map(\.path)
         let lines: [HTML] = lines(below: [], edit, shown).map { "<li><b>\($0.name)</b>: <span dir=\"auto\">\($0.value)</span></li>" }
         guard !lines.isEmpty else { return "" }
         return """
@@ -178,25 +187,5 @@ enum RestOfCampaign {
         guard let value = try? edit.value(at: path) else { return "see the source" }
         let text = CampaignForm.text(of: value).replacing("\n", with: ", ")
         return text.count > longestValue ? text.prefix(longestValue) + "…" : text
-    }
-}
-
-/// What is next to the sections: how many devices get it, and what they see. On a phone it is a bar that opens.
-enum ComposerSide {
-    static func html(_ context: ComposerContext) -> HTML {
-        """
-        <details class="side"><summary>\(audience(context)) · <span>Preview</span></summary>
-        <div class="inner"><div data-fill="phone">\(phone(context))</div></div></details>
-        """
-    }
-
-    /// How many devices get it, according to the saved file.
-    private static func audience(_ context: ComposerContext) -> HTML {
-        let count = (try? CampaignPreview.audience(context.item, context.visit, context.site)) ?? nil
-        return "<b data-fill=\"audience\">\(count.map { TextFormat.devices($0) } ?? "Devices not counted yet")</b>"
-    }
-
-    private static func phone(_ context: ComposerContext) -> HTML {
-        "<p class=\"note\"><a href=\"/campaign/preview\(FormFields.query([("file", context.item.file)]))\">See all texts in the preview</a></p>"
     }
 }

@@ -1,15 +1,98 @@
 import Base
 import Campaigns
 
-/// What devices get.
+/// What devices get: the texts, in languages and variants, and what comes with them.
 enum WhatSection: ComposerSection {
     static let title = "What"
 
     static func fields(in edit: YAMLEdit) -> [CampaignForm.Field] {
-        [
-            .init(path: ["content", "title"], label: "Title", kind: .line),
-            .init(path: ["content", "subtitle"], label: "Subtitle", kind: .line, hint: "On iPhones only."),
-            .init(path: ["content", "body"], label: "Text", kind: .lines),
-        ]
+        texts + extras + LanguagesControl.fields(in: edit) + VariantsControl.fields(in: edit)
+    }
+
+    /// Those that most devices read.
+    private static let texts: [CampaignForm.Field] = [
+        .init(path: ["content", "title"], label: "Title", kind: .line),
+        .init(path: ["content", "subtitle"], label: "Subtitle", kind: .line, hint: "On iPhones only."),
+        .init(path: ["content", "body"], label: "Text", kind: .lines),
+    ]
+
+    private static let extras: [CampaignForm.Field] = [
+        .init(path: ["content", "link"], label: "Link", kind: .line, hint: "What opens when it is tapped: shop://sale"),
+        .init(path: ["content", "image"], label: "Image", kind: .line, hint: "A web address that begins with https://"),
+        .init(
+            path: ["content", "sound"], label: "Sound", kind: .line, hint: "default for the usual one, or the name of a file in the app."),
+        .init(path: ["content", "badge"], label: "Number at the app’s icon", kind: .number, hint: "0 removes it; blank leaves it."),
+        .init(path: ["content", "category"], label: "Category", kind: .line, hint: "Its buttons, as the app names them."),
+        .init(path: ["content", "thread"], label: "Thread", kind: .line, hint: "Pushes of one thread are shown as a group."),
+        .init(
+            path: ["content", "interruption"], label: "How much it may disturb", kind: .oneOf(interruptions), hint: "On iPhones only."),
+        .init(
+            path: ["content", "wake_app"], label: "Also wake the app in the background", kind: .box,
+            hint: "So that it can load what the push is about."),
+        .init(
+            path: ["content", "silent"], label: "Show nothing, only wake the app", kind: .box,
+            hint: "Then it has no title, text, sound or number."),
+    ]
+
+    private static let interruptions = [
+        ("", "As usual"), ("passive", "Not at all: it is only in the list"), ("active", "As usual, with sound and light"),
+        ("time-sensitive", "Also while most pushes are held back"), ("critical", "Always, also on muted phones: needs Apple’s permission"),
+    ]
+
+    static func html(_ context: ComposerContext) -> HTML {
+        // Open if it has anything, so that nothing is overlooked.
+        let isUsed = extras.contains { context.value(of: $0)?.text.isEmpty != true || !context.mistake(of: $0).markup.isEmpty }
+        return """
+            \(ColumnsControl.html(context))
+            \(HTML(joined: texts.map { TextCounters.html($0, context) }))
+            \(LanguagesControl.html(context))
+            \(VariantsControl.html(context))
+            <details class="extras"\(isUsed ? " open" : "" as HTML)><summary>Link, image, sound and more</summary>\
+            \(HTML(joined: extras.map(context.control)))</details>
+            """
+    }
+
+    static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
+        var mistakes = CampaignForm.apply(form, to: &edit, texts + extras)
+        mistakes.merge(LanguagesControl.apply(form, to: &edit)) { first, _ in first }
+        mistakes.merge(VariantsControl.apply(form, to: &edit)) { first, _ in first }
+        return mistakes
+    }
+}
+
+/// A text with what phones show of it, which the script counts while it is typed.
+enum TextCounters {
+    static func html(_ field: CampaignForm.Field, _ context: ComposerContext) -> HTML {
+        let isBody = field.path.last == "body"
+        return """
+            <div class="counted" data-count="\(field.name)" data-most="\(isBody ? ShownTextLimits.body : ShownTextLimits.line)" \
+            data-android="\(isBody ? ShownTextLimits.androidLine : ShownTextLimits.line)">\(context.control(field))</div>
+            """
+    }
+}
+
+/// The columns of the exports, to be inserted into a text. Without scripts they are a list to copy from.
+enum ColumnsControl {
+    static func html(_ context: ComposerContext) -> HTML {
+        guard case .counted(let counted, _) = context.tags else { return "" }
+        let columns = counted.columns.filter(isName)
+        guard let first = columns.first else { return "" }
+        let options: [HTML] = columns.map { "<option value=\"\($0)\">\($0)</option>" }
+        let example = columns.first { $0.contains("name") } ?? first
+        return """
+            <div class="insert" data-insert hidden><span class="part"><label for="insert-column">Insert a column of the export</label>\
+            <select id="insert-column">\(options)</select></span>\
+            <span class="part"><label for="insert-fallback">If it is blank, write</label><input id="insert-fallback" autocomplete="off"></span>\
+            <button type="button">Insert</button></div>
+            <details data-without-script><summary>Columns of the export in a text</summary>\
+            <p class="note">Write <code>{{ \(example) | default: 'there' }}</code> where its value belongs; what follows “default” is for devices \
+            without one. The columns: \(columns.joined(separator: ", ")).</p></details>
+            """
+    }
+
+    /// Whether a text can name it.
+    private static func isName(_ column: String) -> Bool {
+        guard let first = column.first, first.isLetter || first == "_" else { return false }
+        return column.allSatisfy { $0.isLetter || $0.isNumber || "_.-".contains($0) }
     }
 }

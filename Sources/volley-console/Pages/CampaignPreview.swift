@@ -93,14 +93,14 @@ enum CampaignPreview {
         var question = question(item, site)
         question.kind = .why
         question.person = visit.person?.account ?? ""
-        question.device = visit.form["device"]?.trimming ?? ""
+        question.input = visit.form["device"]?.trimming ?? ""
         let query = FormFields.query([("file", item.file)])
         let result = try site.jobs.answer(to: question, for: visit.person?.account)
         let piece: HTML =
             result.map { "\($0.piece)\(whyForm(query, visit))" }
                 ?? """
                 <form method="post" action="/campaign/why\(query)" class="panel" data-again>\(Form.token(visit))
-                <input type="hidden" name="device" value="\(question.device)">
+                <input type="hidden" name="device" value="\(question.input)">
                 <h2>The exports are being read</h2><p>This takes as long as a preview.</p><p><button>Look again</button></p></form>
                 """
         return .page(

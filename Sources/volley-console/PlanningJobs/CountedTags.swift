@@ -7,10 +7,13 @@ struct CountedTags: Sendable {
     var tags: [(name: String, devices: Int)]
     /// Whether the exports have further ones.
     var hasMore: Bool
+    /// The columns that each of the exports has.
+    var columns: [String]
 
     init(_ counts: TagCounts) {
         tags = counts.tags.map { ($0.name, $0.devices) }
         hasMore = counts.hasMore
+        columns = counts.columns
     }
 
     /// nil for what no child wrote.
@@ -23,12 +26,13 @@ struct CountedTags: Sendable {
             return (name, Int(devices))
         }
         self.hasMore = hasMore
+        columns = if case .array(let names)? = value["columns"] { names.compactMap(\.stringValue) } else { [] }
     }
 
     var json: JSONValue {
         .object(pairs: [
             ("tags", .array(tags.map { .object(pairs: [("name", .string($0.name)), ("devices", .integer(Int64($0.devices)))]) })),
-            ("has_more", .bool(hasMore)),
+            ("has_more", .bool(hasMore)), ("columns", .array(columns.map { .string($0) })),
         ])
     }
 

@@ -16,13 +16,16 @@ enum PlanningChild {
         case why
         /// Which tags the devices have, as JSON.
         case tags
+        /// What a text that is read from standard input, and is not saved yet, would send, as JSON (`DraftPreview`).
+        case draft
     }
 
     /// Its exit code when the campaign has mistakes: then they are what it wrote.
     static let hasMistakes: Int32 = 2
     /// What a child may use: the console's machine has other work.
     private static let memory = MemoryBudget("1G"), dataBytes: UInt = 3 << 30, processorSeconds: UInt = 300
-    private static let longestDevice = 4_096
+    /// What is read from standard input: a device, or the source of a campaign.
+    private static let longestInput = Route.campaignBodyLimit
     /// More tags than a person would read.
     private static let mostTags = 500
 
@@ -40,13 +43,17 @@ enum PlanningChild {
                 let preview = try Planning.preview(campaign, samples: nil, options, at: now)
                 write(PreviewPage(preview: preview, madeAt: now, for: .console).content)
             case .why:
-                let explanation = try explain(device(), campaign, options, at: now)
+                let explanation = try explain(input(), campaign, options, at: now)
                 write(
                     "<pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(UntrustedText.shown(explanation.text(width: 90, colour: false)))</pre>"
                 )
             case .tags:
                 let counts = try tagCounts(campaign, most: mostTags, options, at: now)
                 write(Array(CountedTags(counts).json.text.utf8))
+            case .draft:
+                campaign.text = input()
+                let preview = try Planning.preview(campaign, samples: DraftPreview.samplesOfText, options, at: now)
+                write(Array(DraftPreview.json(of: preview).text.utf8))
             }
             return 0
         } catch {
@@ -56,10 +63,9 @@ enum PlanningChild {
         }
     }
 
-    private static func device() -> String {
-        var bytes = [UInt8](repeating: 0, count: longestDevice)
-        let count = max(0, read(STDIN_FILENO, &bytes, bytes.count))
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    private static func input() -> String {
+        var bytes = [UInt8](repeating: 0, count: longestInput)
+        return String(decoding: bytes.prefix(max(0, pread(STDIN_FILENO, &bytes, bytes.count, 0))), as: UTF8.self)
     }
 
     private static func write(_ piece: HTML) { write(Array(piece.markup.utf8)) }

@@ -24,8 +24,8 @@ final class PlanningJobs: Sendable {
     struct Question: Hashable, Sendable {
         var kind: PlanningChild.Question
         var file: String
-        /// The device that it is about; blank for all.
-        var device = ""
+        /// What the child reads: the device that it is about, or a text that is not saved yet; blank for neither.
+        var input = ""
         /// The person, if the answer is only for them; blank if it is the same for all.
         var person = ""
         /// The exports that it is about, as they are named, where the rest of the campaign makes no difference.
@@ -121,7 +121,7 @@ final class PlanningJobs: Sendable {
         let output = AtomicFile.openWithoutName(inFolder: "/tmp", mode: 0o600)
         let input = AtomicFile.openWithoutName(inFolder: "/tmp", mode: 0o600)
         defer { for descriptor in [output, input] where descriptor >= 0 { close(descriptor) } }
-        guard output >= 0, input >= 0, WriteAll.write(Array(question.device.utf8), to: input) == 0, lseek(input, 0, SEEK_SET) == 0 else {
+        guard output >= 0, input >= 0, WriteAll.write(Array(question.input.utf8), to: input) == 0, lseek(input, 0, SEEK_SET) == 0 else {
             return Self.failed("There is no room for the answer on the console's machine.")
         }
         let arguments =

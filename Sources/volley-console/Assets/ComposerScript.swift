@@ -1,0 +1,107 @@
+/// The composer's script: the phone follows the fields, columns are inserted, and what phones show is counted. The form works without it.
+enum ComposerScript {
+    static let text = """
+
+        // The fields are sent when they change, one request at a time; the server renders what devices would see.
+        function followFields(form, side) {
+          let timer, isAsking = false, isChanged = true, failures = 0;
+          function later(milliseconds) { clearTimeout(timer); timer = setTimeout(ask, milliseconds); }
+          async function ask() {
+            if (isAsking || document.hidden) return later(1000);
+            isAsking = true;
+            isChanged = false;
+            let wait = 0;
+            try {
+              const response = await fetch(side.dataset.phone, {
+                method: "POST", body: new URLSearchParams(new FormData(form)), headers: { accept: "application/json" }, redirect: "error" });
+              if (!response.ok) throw new Error(response.status);
+              const answer = await response.json();
+              failures = 0;
+              if (answer.is_live) wait = 800;
+              for (const [name, markup] of Object.entries(answer.pieces)) {
+                // The server made this markup, as it makes the page.
+                const place = side.querySelector(`[data-fill="${name}"]`);
+                if (place && place.innerHTML !== markup) place.innerHTML = markup;
+              }
+            } catch { failures += 1; if (failures < 5) wait = 2000 * 2 ** failures; }
+            isAsking = false;
+            if (wait || isChanged) later(wait || 600);
+          }
+          form.addEventListener("input", () => { isChanged = true; later(600); });
+          form.addEventListener("change", () => { isChanged = true; later(600); });
+          later(0);
+        }
+
+        // A column is inserted where the cursor was last in a text.
+        function insertColumns(form, tool) {
+          let field = form.querySelector("[data-count] input, [data-count] textarea");
+          const isText = (target) => target.matches("input:not([type]), textarea") && /\\.(title|subtitle|body)$/.test(target.name);
+          form.addEventListener("focusin", (event) => { if (isText(event.target)) field = event.target; });
+          tool.hidden = false;
+          const column = tool.querySelector("select"), fallback = tool.querySelector("input");
+          tool.querySelector("button").addEventListener("click", () => {
+            const words = fallback.value.trim(), quote = words.includes("'") ? '"' : "'";
+            if (!words && !tool.dataset.asked) {
+              tool.dataset.asked = "1";
+              fallback.placeholder = "there";
+              let note = tool.querySelector(".note");
+              if (!note) { note = document.createElement("span"); note.className = "note"; note.setAttribute("role", "status"); tool.append(note); }
+              note.textContent = "Devices without a value get nothing, unless you say what to write instead. Insert again to leave it so.";
+              return fallback.focus();
+            }
+            delete tool.dataset.asked;
+            const text = words ? `{{ ${column.value} | default: ${quote}${words.replaceAll(quote, "")}${quote} }}` : `{{ ${column.value} }}`;
+            field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+            field.dispatchEvent(new Event("input", { bubbles: true }));
+            field.focus();
+          });
+        }
+
+        // Wide characters take two places, and tags none.
+        function columns(text) {
+          const shown = text.replace(/\\{\\{.*?\\}\\}|\\{%.*?%\\}/gs, "");
+          let count = 0;
+          for (const part of shown) {
+            count += /[\\u1100-\\u115f\\u2e80-\\ua4cf\\uac00-\\ud7a3\\uf900-\\ufaff\\ufe30-\\ufe6f\\uff00-\\uff60\\uffe0-\\uffe6]|\\p{Extended_Pictographic}/u.test(part) ? 2 : 1;
+          }
+          return count;
+        }
+
+        function countText(box) {
+          const field = box.querySelector("input[name]:not([type=hidden]), textarea");
+          if (!field) return;
+          const note = document.createElement("span");
+          note.className = "note counter";
+          field.after(note);
+          const most = Number(box.dataset.most), android = Number(box.dataset.android);
+          function count() {
+            const length = columns(field.value);
+            const parts = most === android ? `phones show about ${most}` : `iPhones show about ${most}, Android about ${android} until it is opened`;
+            note.textContent = length ? `${length} characters: lock screens of ${parts}.`.replace("lock screens of phones", "lock screens") : "";
+            note.classList.toggle("doubt", length > most);
+          }
+          field.addEventListener("input", count);
+          count();
+        }
+
+        function addShares(form, place) {
+          function add() {
+            const fields = [...form.querySelectorAll("input[name$='.share']:not([type=hidden])")];
+            const sum = fields.reduce((sum, field) => sum + (parseFloat(field.value) || 0), 0);
+            place.textContent = fields.some((field) => field.value) ? ` Now: ${Math.round(sum * 100) / 100}.` : "";
+          }
+          form.addEventListener("input", add);
+          add();
+        }
+
+        const composer = document.getElementById("composer");
+        if (composer) {
+          const side = document.querySelector("[data-phone]");
+          if (side) followFields(composer, side);
+          for (const tool of composer.querySelectorAll("[data-insert]")) insertColumns(composer, tool);
+          for (const box of composer.querySelectorAll("[data-count]")) countText(box);
+          for (const place of composer.querySelectorAll("[data-shares]")) addShares(composer, place);
+        }
+
+        """
+}

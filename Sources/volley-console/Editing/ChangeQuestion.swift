@@ -1,0 +1,192 @@
+import Accounts
+import Automation
+import Base
+import Campaigns
+import HTTPTypes
+import Runs
+
+/// The question before a change is saved that gives the main content a new text, while languages, variants or services keep the old one:
+/// what happens to them. It has a page of its own, which holds everything that was typed.
+struct ChangeQuestion {
+    /// What happens to a text that stayed.
+    private enum Answer: String, CaseIterable {
+        case keep, mark, remove
+
+        var words: HTML {
+            switch self {
+            case .keep: "<b>Keep it</b>: it is still right."
+            case .mark: "<b>Mark it</b>: it is sent as it is, and the form shows that it is older until a person confirms it."
+            case .remove: "<b>Remove it</b>: these devices get the new text."
+            }
+        }
+    }
+
+    /// The button of the page: its value is the digest of the text that the question was about.
+    private static let answer = "kept"
+    /// Before the number of a text that stayed.
+    private static let choice = "kept.text."
+    /// Back to the form or the source, without an answer.
+    static let back = "kept.back"
+
+    private let changes: [PartialChange]
+    private let text: String
+    /// Devices of the campaign's last run that got texts that stay, and all of them; nil when that is not known.
+    private let reach: (kept: Int, all: Int)?
+
+    private var digest: String { ShownFile.digest(of: Array(text.utf8)) }
+    private var kept: [(noun: String, kept: PartialChange.Kept)] { changes.flatMap { change in change.kept.map { (change.noun, $0) } } }
+
+    /// - Parameters:
+    ///   - present: the present bytes of the file; nil for a new one.
+    ///   - text: what it would hold.
+    /// - Returns: nil when there is nothing to ask.
+    init?(from present: [UInt8]?, to text: String, of item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws {
+        guard let present else { return nil }
+        self.text = text
+        let project = try site.project()
+        func draft(_ bytes: [UInt8]) -> CampaignDraft { CampaignSaving.draft(bytes, file: item.path, project, at: visit.now) }
+        changes = PartialChange.all(from: draft(present), to: draft(CampaignSaving.bytes(of: text, like: present)))
+        guard !changes.isEmpty else { return nil }
+        reach = Self.reach(changes, item, site)
+    }
+
+    private static func reach(_ changes: [PartialChange], _ item: CampaignCache.Item, _ site: Site) -> (kept: Int, all: Int)? {
+        guard let name = item.name, let app = item.app,
+            let run = try? site.catalog.lastStarted(of: name, app: app, limit: 1).first
+        else { return nil }
+        defer { run.close() }
+        guard case .array(let messages)? = run.plan.preview["messages"] else { return nil }
+        let kept = messages.filter { message in
+            changes.contains { change in message[change.key.rawValue]?.stringValue.map(change.isKept) ?? false }
+        }
+        let devices = kept.reduce(0) { $0 + Int($1["recipients"]?.integerValue ?? 0) }
+        return devices > 0 ? (devices, run.plan.audience) : nil
+    }
+
+    // MARK: - The answer
+
+    /// The text with what was answered; nil if the form has no answer to this question.
+    /// - Throws: `Mistake`: a text cannot be removed without changing what stands around it.
+    func answered(by form: [String: String]) throws(Mistake) -> String? {
+        guard form[Self.answer] == digest else { return nil }
+        guard var edit = YAMLEdit(text) else { return text }
+        for (place, old) in kept.enumerated() {
+            let path = old.kept.path
+            switch form["\(Self.choice)\(place)"].flatMap(Answer.init) ?? .keep {
+            case .keep: break
+            case .remove:
+                try edit.set(nil, at: path)
+                try TranslationMark.confirm(Array(path.dropLast()), in: &edit, only: path.last)
+            case .mark: try TranslationMark.add(path, to: &edit)
+            }
+        }
+        return edit.text
+    }
+
+    // MARK: - The page
+
+    /// - Parameter action: where the form goes.
+    func page(_ item: CampaignCache.Item, action: String, _ visit: Visit) -> Page {
+        let own: Set = [CSRFProtection.field, Self.answer, Self.back]
+        let typed: [HTML] = visit.form.filter { !own.contains($0.key) && !$0.key.hasPrefix(Self.choice) }.sorted { $0.key < $1.key }.map {
+            "<input type=\"hidden\" name=\"\($0.key)\" value=\"\($0.value)\">"
+        }
+        let lines: [HTML] = changes.map { change in
+            let old = TextFormat.foreign(change.kept[0].text.value, maximumBytes: 80)
+            return "<li dir=\"auto\">You changed the \(change.noun), but not that of \(change.names): “\(old)”.</li>"
+        }
+        let devices: HTML =
+            reach.map { "<p>In the last run, \(TextFormat.count($0.kept)) of \(TextFormat.devices($0.all)) got such a text.</p>" } ?? ""
+        let questions: [HTML] = kept.enumerated().map { place, old in
+            let name = "\(Self.choice)\(place)"
+            let options: [HTML] = Answer.allCases.map { answer in
+                """
+                <label class="box"><input type="radio" name="\(name)" value="\(answer.rawValue)" required>\
+                <span>\(answer.words)</span></label>
+                """
+            }
+            return """
+                <fieldset class="field controls"><legend>The \(old.noun) of \(TextPlace.name(old.kept.path))</legend>\
+                <p dir="auto">“\(old.kept.text.value)”</p>\(options)</fieldset>
+                """
+        }
+        let content: HTML = """
+            \(Words.head("What happens to the other texts?", "<p><code dir=\"auto\">\(item.file)</code></p>"))
+            <div class="stop" role="alert"><p><b>Not saved yet.</b> Some devices would still get the old text:</p><ul>\(lines)</ul>\(devices)</div>
+            <form class="panel editor" method="post" action="\(action)">
+            \(Form.token(visit))\(typed)
+            \(questions)
+            <p><button class="main" name="\(Self.answer)" value="\(digest)">Save</button> \
+            <button name="\(Self.back)" value="1" formnovalidate>Back to the texts</button></p>
+            </form>
+            <p class="note"><a href="\(Words.path(ofCampaign: item.file))">Back without saving</a></p>
+            """
+        return Page(status: .unprocessableContent, title: "What happens to the other texts?", place: .campaigns, content: content)
+    }
+}
+
+/// A text that is older than the one that it translates, or varies: a comment above it in the file says so, until a person confirms it.
+/// `# volley: translate content.languages.de (title, body)`
+struct TranslationMark: Hashable {
+    /// The keys that lead to the language, variant or service.
+    var path: [String]
+    /// Its texts that are older.
+    var keys: [String]
+
+    private static let start = "volley: translate "
+
+    private var comment: String { Self.start + path.joined(separator: ".") + " (\(keys.joined(separator: ", ")))" }
+
+    /// nil for other comments.
+    private init?(_ comment: String) {
+        guard comment.hasPrefix(Self.start), comment.hasSuffix(")"), let open = comment.firstIndex(of: "(") else { return nil }
+        path = CampaignForm.trimmed(String(comment[..<open].dropFirst(Self.start.count))).split(separator: ".").map(String.init)
+        keys = comment[open...].dropFirst().dropLast().split(separator: ",").map { CampaignForm.trimmed(String($0)) }
+    }
+
+    private init(path: [String], keys: [String]) { (self.path, self.keys) = (path, keys) }
+
+    /// The marks of a source.
+    static func all(in edit: YAMLEdit) -> [TranslationMark] {
+        edit.comments(beginningWith: start).compactMap(TranslationMark.init)
+    }
+
+    /// Marks the text at a path.
+    static func add(_ path: [String], to edit: inout YAMLEdit) throws(Mistake) {
+        let place = Array(path.dropLast())
+        let known = all(in: edit).filter { $0.path == place }.flatMap(\.keys)
+        guard let key = path.last, !known.contains(key) else { return }
+        try edit.removeComments(beginningWith: start) { TranslationMark($0)?.path == place }
+        try edit.addComment(TranslationMark(path: place, keys: known + [key]).comment, above: place)
+    }
+
+    /// Takes the mark of what is at a path, and below it.
+    /// - Parameter key: only of this text; nil for all.
+    static func confirm(_ path: [String], in edit: inout YAMLEdit, only key: String? = nil) throws(Mistake) {
+        let marked = all(in: edit).filter { $0.path.starts(with: path) }
+        guard !marked.isEmpty else { return }
+        try edit.removeComments(beginningWith: start) { TranslationMark($0)?.path.starts(with: path) ?? false }
+        guard let key else { return }
+        for mark in marked {
+            let rest = mark.keys.filter { mark.path != path || $0 != key }
+            if !rest.isEmpty { try edit.addComment(TranslationMark(path: mark.path, keys: rest).comment, above: mark.path) }
+        }
+    }
+}
+
+/// Where a text is in a campaign, in words.
+enum TextPlace {
+    /// `German`, `variant short, German`
+    static func name(_ path: [String]) -> String {
+        var words: [String] = []
+        for (group, name) in zip(path, path.dropFirst()) {
+            switch group {
+            case "languages": words.append(LanguageNames.words(name))
+            case "variants": words.append("variant \(name)")
+            case "services": words.append("devices of \(name)")
+            default: break
+            }
+        }
+        return words.joined(separator: ", ")
+    }
+}

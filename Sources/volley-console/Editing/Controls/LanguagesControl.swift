@@ -1,0 +1,181 @@
+import Base
+import Campaigns
+
+/// The languages of a campaign's texts: a part that opens for each, with how many devices read it, and those that would be worth adding.
+enum LanguagesControl {
+    private static let path = ["content", "languages"]
+    private static let keys = [("title", "Title"), ("subtitle", "Subtitle"), ("body", "Text")]
+    private static let add = "add.content.languages"
+    /// A language is suggested from this share of the devices.
+    private static let worthAdding = 0.01
+    private static let mostSuggested = 5
+
+    static func fields(in edit: YAMLEdit) -> [CampaignForm.Field] {
+        edit.keys(at: path).flatMap { texts(of: $0) + [.init(path: path + [$0], label: "", kind: .group)] }
+            + [.init(path: path, label: "", kind: .group)]
+    }
+
+    private static func texts(of language: String) -> [CampaignForm.Field] {
+        keys.map { key, label in
+            .init(
+                path: path + [language, key], label: "\(label) in \(LanguageNames.words(language))", kind: key == "body" ? .lines : .line)
+        }
+    }
+
+    /// The box that removes a language, and the one that confirms its translation.
+    private static func remove(_ language: String) -> String { "remove.content.languages.\(language)" }
+
+    // MARK: - The control
+
+    static func html(_ context: ComposerContext) -> HTML {
+        let languages = context.edit.keys(at: path)
+        let marks = TranslationMark.all(in: context.edit)
+        let parts: [HTML] = languages.map { part($0, marks, context) }
+        return """
+            <fieldset class="field controls languages" id="content.languages"><legend>Languages</legend>
+            <p class="note">\(usual(languages, context))</p>
+            \(parts)
+            \(mistakes(at: "content.languages", context))
+            \(adding(languages, context))
+            </fieldset>
+            """
+    }
+
+    /// Who reads the text above the languages.
+    private static func usual(_ languages: [String], _ context: ComposerContext) -> HTML {
+        guard let preview = context.preview else { return "Devices of other languages read the text above." }
+        let devices = TextFormat.counted(
+            preview.devices(language: ""), one: "device reads", many: "devices read")
+        return languages.isEmpty ? "\(devices) the text above." : "\(devices) the text above, as they have no other language of this list."
+    }
+
+    private static func part(_ language: String, _ marks: [TranslationMark], _ context: ComposerContext) -> HTML {
+        let place = path + [language]
+        let fields = texts(of: language), older = marks.filter { $0.path == place }.flatMap(\.keys)
+        let own = mistakes(at: place.joined(separator: "."), context)
+        let hasMistake = !own.markup.isEmpty || fields.contains { !context.mistake(of: $0).markup.isEmpty }
+        let devices: HTML =
+            context.preview.map { " <span class=\"note\">\(TextFormat.devices($0.devices(language: language)))</span>" } ?? ""
+        let isOpen = hasMistake || !older.isEmpty
+        return """
+            <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageNames.words(language))</b>\(devices)\
+            \(older.isEmpty ? "" : " <b class=\"doubt\">to translate</b>" as HTML)</summary>
+            \(MarkControl.html(place, older))\(own)
+            \(HTML(joined: fields.map { TextCounters.html($0, context) }))
+            \(GroupInput.box("Remove this language", name: remove(language), value: "1", isChecked: context.trial.typed[remove(language)] != nil))
+            </details>
+            """
+    }
+
+    private static func mistakes(at name: String, _ context: ComposerContext) -> HTML {
+        context.mistake(of: .init(path: name.split(separator: ".").map(String.init), label: "", kind: .group))
+    }
+
+    private static func adding(_ languages: [String], _ context: ComposerContext) -> HTML {
+        let typed = context.trial.typed
+        let chosen = typed[add + ".tag"] ?? ""
+        let known = Set(languages.compactMap { LanguageTag.normalized($0) })
+        let suggested = suggestions(languages, context)
+        let first: [HTML] = suggested.map { tag, devices in
+            "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(LanguageNames.words(tag)): \(TextFormat.devices(devices))</option>"
+        }
+        let rest: [HTML] = LanguageNames.all.filter { language in
+            !known.contains(LanguageTag.normalized(language.0) ?? "") && !suggested.contains { $0.tag == language.0 }
+        }.map { tag, name in "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(name) (\(tag))</option>" }
+        let words: HTML =
+            suggested.isEmpty
+            ? ""
+            : """
+            <p class="note">Worth adding: \(suggested.map { "\(LanguageNames.words($0.tag)), \(TextFormat.devices($0.devices))" }.joined(separator: "; ")).</p>
+            """
+        let mistake =
+            context.trial.mistakes[add].map { "<span class=\"stop\" role=\"alert\">\(FieldWords.text(Diagnostic($0)))</span>" as HTML }
+            ?? ""
+        let isOpen = !mistake.markup.isEmpty || !chosen.isEmpty
+        return """
+            \(words)
+            <details class="adding"\(isOpen ? " open" : "" as HTML)><summary>Add a language</summary>
+            <p class="field"><label for="\(add).tag">Language</label><select id="\(add).tag" name="\(add).tag">\
+            <option value="">None</option>\(first)\(rest)</select></p>
+            <p class="field"><label for="\(add).title">Title in this language</label>\
+            <input id="\(add).title" name="\(add).title" value="\(typed[add + ".title"] ?? "")" dir="auto" autocomplete="off"></p>
+            <p class="field"><label for="\(add).body">Text in this language</label>\
+            <textarea id="\(add).body" name="\(add).body" rows="2" dir="auto">\n\(typed[add + ".body"] ?? "")</textarea></p>
+            \(mistake)</details>
+            """
+    }
+
+    /// Languages of many devices that read the text above, the largest first: one of them may be that text's own.
+    private static func suggestions(_ languages: [String], _ context: ComposerContext) -> [(tag: String, devices: Int)] {
+        guard let preview = context.preview else { return [] }
+        let known = Set(languages.compactMap { LanguageTag.normalized($0) })
+        var sizes: [String: Int] = [:]
+        for (name, devices) in preview.languages {
+            let tags = LanguageTag.fallbacks(of: name)
+            // Counted as the language that a text would have: `de` for `de-AT`.
+            guard let tag = LanguageNames.offered(tags), !tags.contains(where: known.contains) else { continue }
+            sizes[tag, default: 0] += devices
+        }
+        let least = max(1, Int(Double(preview.audience) * worthAdding))
+        return sizes.filter { $0.value >= least }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(mostSuggested).map {
+            ($0.key, $0.value)
+        }
+    }
+
+    // MARK: - What was chosen
+
+    static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
+        var mistakes: [String: Mistake] = [:]
+        for language in edit.keys(at: path) {
+            let place = path + [language]
+            if form[remove(language)] != nil {
+                do throws(Mistake) {
+                    try TranslationMark.confirm(place, in: &edit)
+                    try edit.set(nil, at: place)
+                } catch { mistakes[place.joined(separator: ".")] = error }
+            } else {
+                mistakes.merge(CampaignForm.apply(form, to: &edit, texts(of: language))) { first, _ in first }
+                if let mistake = MarkControl.apply(form, place, to: &edit) { mistakes[place.joined(separator: ".")] = mistake }
+            }
+        }
+        do throws(Mistake) { try applyAdding(form, to: &edit) } catch { mistakes[add] = error }
+        return mistakes
+    }
+
+    private static func applyAdding(_ form: [String: String], to edit: inout YAMLEdit) throws(Mistake) {
+        let texts = [("title", form[add + ".title"] ?? ""), ("body", form[add + ".body"] ?? "")].map { ($0, CampaignForm.trimmed($1)) }
+            .filter { !$0.1.isEmpty }
+        guard let tag = form[add + ".tag"], !tag.isEmpty else {
+            guard texts.isEmpty else { throw Mistake("the language is missing", remedy: "Choose one, or clear its texts.") }
+            return
+        }
+        guard LanguageTag.normalized(tag) != nil else { throw Mistake("this is not a language", remedy: "Choose one of the list.") }
+        guard !edit.keys(at: path).contains(where: { LanguageTag.normalized($0) == LanguageTag.normalized(tag) }) else {
+            throw Mistake("the campaign has this language already", remedy: "Change its texts above.")
+        }
+        guard !texts.isEmpty else {
+            throw Mistake("\(LanguageNames.words(tag)) has no text yet", remedy: "Write a title or a text, or choose no language.")
+        }
+        for (key, text) in texts { try edit.set(.text(text), at: path + [tag, key]) }
+    }
+}
+
+/// A mark that texts are older than those that they belong to, and the box that takes it away.
+enum MarkControl {
+    private static func name(_ path: [String]) -> String { "confirm." + path.joined(separator: ".") }
+
+    static func html(_ path: [String], _ older: [String]) -> HTML {
+        guard !older.isEmpty else { return "" }
+        let words = older.map(FieldWords.label).joined(separator: " and ")
+        return """
+            <div class="stop" role="status"><p>\(words): older than the text that it belongs to.</p>\
+            \(GroupInput.box("It is right now", name: name(path), value: "1", isChecked: false))</div>
+            """
+    }
+
+    static func apply(_ form: [String: String], _ path: [String], to edit: inout YAMLEdit) -> Mistake? {
+        guard form[name(path)] != nil else { return nil }
+        do throws(Mistake) { try TranslationMark.confirm(path, in: &edit) } catch { return error }
+        return nil
+    }
+}

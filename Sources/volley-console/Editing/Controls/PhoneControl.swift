@@ -1,0 +1,129 @@
+import Accounts
+import Base
+import Campaigns
+import PushServices
+
+/// What devices see, as an iPhone or an Android phone shows it: devices of the exports, with the text as it is on the page. The server
+/// renders it; where scripts run, the page sends its fields when they change.
+enum PhoneControl {
+    static let path = "/campaign/form/phone.json"
+    private static let mostShown = 8
+
+    static var route: Route {
+        Route(
+            method: .post, path: path, right: .right(.edit), subject: .campaign, changes: true, bodyLimit: Route.campaignBodyLimit,
+            answer: answer)
+    }
+
+    /// For the script: what the fields of a form would send. Nothing is saved.
+    private static func answer(_ visit: Visit, _ site: Site) throws -> Answer {
+        let item = try CampaignsPage.item(visit, site)
+        guard var edit = YAMLEdit(CampaignSaving.text(of: try CampaignForm.read(item))) else { throw Refusal.notFound }
+        // Fields with mistakes stay as the file has them.
+        _ = CampaignForm.apply(visit.form, to: &edit)
+        let state = try DraftPreview.of(item, text: edit.text, visit, site)
+        let isCounting = if case .counting = state { true } else { false }
+        let pieces = isCounting ? [] : [("audience", audience(state)), ("phone", phones(state, app: item.app ?? ""))]
+        return .json(
+            .object(pairs: [
+                ("is_live", .bool(isCounting)),
+                ("pieces", .object(pairs: pieces.map { ($0.0, .string($0.1.markup)) })),
+            ]))
+    }
+
+    /// How many devices get it.
+    static func audience(_ state: DraftPreview.State) -> HTML {
+        switch state {
+        case .counting: "Devices are being counted"
+        case .mistakes: "Devices are not known"
+        case .known(let preview): "\(TextFormat.devices(preview.audience))"
+        }
+    }
+
+    static func phones(_ state: DraftPreview.State, app: String) -> HTML {
+        switch state {
+        case .counting: return "<p class=\"note\">The exports are being read. This takes some seconds for millions of devices.</p>"
+        case .mistakes(let mistakes): return "<p>What phones show is known when this is mended:</p><ul class=\"findings\">\(mistakes)</ul>"
+        case .known(let preview):
+            let chosen = chosen(preview)
+            guard !chosen.isEmpty else { return "<p class=\"note\">No device gets it.</p>" }
+            let cards: [HTML] = chosen.map { card($0.sample, note: $0.note, app: app) }
+            return """
+                <div class="phones" tabindex="0" role="group" aria-label="What devices see">\(cards)</div>
+                <p class="note">\(chosen.count > 1 ? "Further devices are to the right. " : "" as HTML)\
+                How much a phone shows depends on its model and its text size.</p>
+                """
+        }
+    }
+
+    /// The first device of each text, the longest text, and a device without a value that a text prints.
+    private static func chosen(_ preview: DraftPreview) -> [(sample: DraftPreview.Sample, note: HTML)] {
+        func length(_ sample: DraftPreview.Sample) -> Int { sample.push.texts.reduce(0) { $0 + TextWidth.columns($1.text) } }
+        let samples = preview.samples
+        let longest = samples.indices.max { length(samples[$0]) < length(samples[$1]) }
+        let blank = samples.firstIndex(where: \.hasBlanks)
+        var seen: Set<[String]> = []
+        var places = samples.indices.filter { seen.insert([samples[$0].service, samples[$0].variant, samples[$0].language]).inserted }
+        if places.count > mostShown { places.removeLast(places.count - mostShown) }
+        for place in [longest, blank].compactMap(\.self) where !places.contains(place) { places.append(place) }
+        // More devices of the first text, where there is room.
+        for place in samples.indices where places.count < 4 && !places.contains(place) { places.append(place) }
+        return places.map { place in
+            let notes: [HTML] =
+                (place == longest && samples.count > 1 ? ["longest text"] : []) + (samples[place].hasBlanks ? ["a blank value"] : [])
+            return (samples[place], HTML(joined: notes.map { " · \($0)" }))
+        }
+    }
+
+    private static func card(_ sample: DraftPreview.Sample, note: HTML, app: String) -> HTML {
+        let names = [sample.variant, sample.language.isEmpty ? "" : LanguageNames.words(sample.language)].filter { !$0.isEmpty }
+        let title: HTML = names.isEmpty ? "The text" : "\(names.joined(separator: ", "))"
+        let push = sample.push
+        let image: HTML = push.image.isEmpty ? "" : "<p class=\"image\">Image: <span dir=\"auto\">\(push.image)</span></p>"
+        let subtitle: HTML = push.subtitle.isEmpty ? "" : "<p class=\"subtitle\" dir=\"auto\">\(push.subtitle)</p>"
+        let content: HTML =
+            push.isSilent
+            ? "<p class=\"silent\">Nothing is shown: it wakes the app in the background.</p>"
+            : """
+            <div class="push"><p class="from"><b>\(app)</b> <span>now</span></p>\
+            \(push.title.isEmpty ? "" : "<p class=\"title\" dir=\"auto\">\(push.title)</p>" as HTML)\(subtitle)\
+            \(push.body.isEmpty ? "" : "<p class=\"body\" dir=\"auto\">\(push.body)</p>" as HTML)\(image)</div>
+            """
+        return
+            "<figure class=\"phone\"><div class=\"screen\"><p class=\"clock\" aria-hidden=\"true\">9:41</p>\(content)</div><figcaption>\(title)\(note)</figcaption></figure>"
+    }
+}
+
+/// What is next to the sections: how many devices get it, and what they see. On a phone it is a bar that opens.
+enum ComposerSide {
+    static func html(_ context: ComposerContext) -> HTML {
+        let query = FormFields.query([("file", context.item.file)])
+        return """
+            <details class="side" data-phone="\(PhoneControl.path)\(query)"><summary><b data-fill="audience">\
+            \(PhoneControl.audience(context.previewState))</b> <span>· See what they get</span></summary>
+            <div class="inner">
+            \(modes)
+            <div data-fill="phone">\(PhoneControl.phones(context.previewState, app: context.item.app ?? ""))</div>
+            <p class="note" data-without-script>As of the saved file. <a href="\(context.address)">Refresh</a> after saving.</p>
+            <p class="note"><a href="/campaign/preview\(query)">All texts and numbers in the preview</a></p>
+            </div></details>
+            """
+    }
+
+    /// Choices that the style sheet carries out.
+    private static let modes: HTML = {
+        let groups: [(name: String, options: [(String, String)])] = [
+            ("kind", [("ios", "iPhone"), ("android", "Android")]), ("light", [("day", "Light"), ("night", "Dark")]),
+            ("look", [("locked", "Lock screen"), ("opened", "Opened")]),
+        ]
+        let sets: [HTML] = groups.map { group in
+            let options: [HTML] = group.options.enumerated().map { place, option in
+                """
+                <label><input type="radio" name="phone-\(group.name)" id="phone-\(option.0)"\(place == 0 ? " checked" : "" as HTML)>\(option.1)</label>
+                """
+            }
+            return "<div role=\"radiogroup\" aria-label=\"How the phone is shown: \(group.name)\">\(options)</div>"
+        }
+        return "<div class=\"modes\">\(sets)</div>"
+    }()
+}

@@ -1,0 +1,165 @@
+import Base
+import Campaigns
+
+/// Variants next to each other, with their shares, and the share of devices that get nothing.
+enum VariantsControl {
+    private static let path = ["variants"]
+    private static let holdout = "holdout"
+    private static let add = "add.variants"
+    private static let keys = [("title", "Title"), ("body", "Text")]
+
+    private static func names(in edit: YAMLEdit) -> [String] {
+        edit.keys(at: path).filter { name in name != holdout && !edit.keys(at: path + [name]).isEmpty }
+    }
+
+    static func fields(in edit: YAMLEdit) -> [CampaignForm.Field] {
+        names(in: edit).flatMap { fields(of: $0) + [.init(path: path + [$0], label: "", kind: .group)] }
+            + [share(of: holdout), .init(path: path, label: "", kind: .group)]
+    }
+
+    private static func share(of name: String) -> CampaignForm.Field {
+        .init(
+            path: path + [name, "share"], label: name == holdout ? "Share of devices that get nothing, for comparison" : "Share of \(name)",
+            kind: .number, hint: name == holdout ? "In percent; blank for none." : "In percent.")
+    }
+
+    private static func fields(of name: String) -> [CampaignForm.Field] {
+        [share(of: name)]
+            + keys.map { key, label in
+                .init(
+                    path: path + [name, "content", key], label: "\(label) of \(name)", kind: key == "body" ? .lines : .line,
+                    hint: "Blank for the campaign’s own.")
+            }
+    }
+
+    private static func remove(_ name: String) -> String { "remove.variants.\(name)" }
+    private static func added(_ number: Int, _ key: String) -> String { "\(add).\(number).\(key)" }
+    /// Of a campaign without variants two are added, as one alone compares nothing.
+    private static func places(_ edit: YAMLEdit) -> Range<Int> { 0..<(names(in: edit).isEmpty ? 2 : 1) }
+
+    // MARK: - The control
+
+    static func html(_ context: ComposerContext) -> HTML {
+        let names = names(in: context.edit), marks = TranslationMark.all(in: context.edit)
+        let columns: [HTML] = names.map { column($0, marks, context) }
+        let group = CampaignForm.Field(path: path, label: "", kind: .group)
+        let new: [HTML] = places(context.edit).map { adding($0, context) }
+        let typed = places(context.edit).contains { number in
+            ["name", "share", "title", "body"].contains { !(context.trial.typed[added(number, $0)] ?? "").isEmpty }
+        }
+        let mistake = context.mistake(of: group)
+        let content: HTML = """
+            \(mistake)
+            \(columns.isEmpty ? "" : "<div class=\"columns\">\(columns)</div>" as HTML)
+            <details class="adding"\(typed ? " open" : "" as HTML)><summary>Add a variant</summary><div class="columns">\(new)</div></details>
+            \(context.control(share(of: holdout)))
+            """
+        let isUsed = !context.edit.keys(at: path).isEmpty || typed || !mistake.markup.isEmpty
+        return """
+            <details class="variants"\(isUsed ? " open" : "" as HTML)><summary>Variants: different texts for parts of the devices</summary>
+            <fieldset class="field controls" id="variants"><legend>Variants</legend>
+            <p class="note">Each device always gets the same one. The shares, with that of devices that get nothing, add up to 100.\
+            <span data-shares></span></p>
+            \(content)</fieldset></details>
+            """
+    }
+
+    private static func column(_ name: String, _ marks: [TranslationMark], _ context: ComposerContext) -> HTML {
+        let place = path + [name, "content"], older = marks.filter { $0.path == place }.flatMap(\.keys)
+        let devices: HTML =
+            context.preview.map { " <span class=\"note\">\(TextFormat.devices($0.devices(variant: name)))</span>" } ?? ""
+        let group = CampaignForm.Field(path: path + [name], label: "", kind: .group)
+        return """
+            <div class="column"><h3>\(name)\(devices)</h3>\(MarkControl.html(place, older))\(context.mistake(of: group))
+            \(HTML(joined: fields(of: name).map(context.control)))
+            \(GroupInput.box("Remove this variant", name: remove(name), value: "1", isChecked: context.trial.typed[remove(name)] != nil))</div>
+            """
+    }
+
+    private static func adding(_ number: Int, _ context: ComposerContext) -> HTML {
+        func line(_ key: String, _ label: HTML, _ attributes: HTML = "") -> HTML {
+            Form.text(
+                label, name: added(number, key), value: context.trial.typed[added(number, key)] ?? "",
+                attributes: " dir=\"auto\" autocomplete=\"off\"\(attributes)")
+        }
+        let mistake: HTML =
+            context.trial.mistakes["\(add).\(number)"].map {
+                "<span class=\"stop\" role=\"alert\">\(FieldWords.text(Diagnostic($0)))</span>"
+            }
+            ?? ""
+        let body = added(number, "body")
+        return """
+            <div class="column">\(line("name", "Name of the new variant"))\(line("share", "Its share in percent", " inputmode=\"decimal\""))\
+            \(line("title", "Its title; blank for the campaign’s own"))\
+            <p class="field"><label for="\(body)">Its text; blank for the campaign’s own</label>\
+            <textarea id="\(body)" name="\(body)" rows="2" dir="auto">\n\(context.trial.typed[body] ?? "")</textarea></p>\(mistake)</div>
+            """
+    }
+
+    // MARK: - What was chosen
+
+    static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
+        var mistakes: [String: Mistake] = [:]
+        let new = places(edit), before = edit.text
+        for name in names(in: edit) {
+            let place = path + [name]
+            if form[remove(name)] != nil {
+                do throws(Mistake) {
+                    try TranslationMark.confirm(place, in: &edit)
+                    try edit.set(nil, at: place)
+                } catch { mistakes[place.joined(separator: ".")] = error }
+            } else {
+                mistakes.merge(CampaignForm.apply(form, to: &edit, fields(of: name))) { first, _ in first }
+                if let mistake = MarkControl.apply(form, place + ["content"], to: &edit) {
+                    mistakes[place.joined(separator: ".")] = mistake
+                }
+            }
+        }
+        mistakes.merge(CampaignForm.apply(form, to: &edit, [share(of: holdout)])) { first, _ in first }
+        for number in new {
+            do throws(Mistake) { try applyAdding(number, form, to: &edit) } catch { mistakes["\(add).\(number)"] = error }
+        }
+        if mistakes.isEmpty, edit.text != before, let mistake = sum(in: edit) { mistakes["variants"] = mistake }
+        return mistakes
+    }
+
+    private static func applyAdding(_ number: Int, _ form: [String: String], to edit: inout YAMLEdit) throws(Mistake) {
+        func typed(_ key: String) -> String { CampaignForm.trimmed(form[added(number, key)] ?? "") }
+        let name = typed("name"), share = typed("share")
+        guard !name.isEmpty else {
+            guard (["share"] + keys.map(\.0)).allSatisfy({ typed($0).isEmpty }) else {
+                throw Mistake("the new variant has no name", remedy: "Give it one, such as short; or clear its fields.")
+            }
+            return
+        }
+        let isName = name.utf8.allSatisfy {
+            $0 < 0x80 && (Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber || $0 == UInt8(ascii: "-"))
+        }
+        guard isName, name != "by", name.lowercased() != holdout else {
+            throw Mistake("a variant cannot be called '\(name)'", remedy: "Use letters, digits and hyphens, such as short.")
+        }
+        guard edit.keys(at: path + [name]).isEmpty else {
+            throw Mistake("there is a variant '\(name)' already", remedy: "Give the new one another name.")
+        }
+        guard !share.isEmpty else { throw Mistake("the new variant has no share", remedy: "Write one in percent, such as 50.") }
+        try edit.set(.number(share), at: path + [name, "share"])
+        for (key, _) in keys where !typed(key).isEmpty { try edit.set(.text(typed(key)), at: path + [name, "content", key]) }
+    }
+
+    /// Shares that do not add up. Those that are no numbers are mistakes of their fields.
+    private static func sum(in edit: YAMLEdit) -> Mistake? {
+        let shares = edit.keys(at: path).compactMap { name -> Double? in
+            guard let value = try? edit.value(at: path + [name, "share"]) else { return nil }
+            let text = CampaignForm.text(of: value)
+            return Double(text.hasSuffix("%") ? String(text.dropLast()) : text)
+        }
+        let sum = (shares.reduce(0, +) * 100).rounded() / 100
+        guard !shares.isEmpty, sum != 100 else { return nil }
+        func percent(_ number: Double) -> String { number == number.rounded() ? String(Int(number)) : String(number) }
+        return Mistake(
+            "the shares add up to \(percent(sum)), not to 100",
+            remedy: sum < 100
+                ? "Raise them by \(percent((10_000 - sum * 100).rounded() / 100)) in all."
+                : "Lower them by \(percent((sum * 100 - 10_000).rounded() / 100)) in all.")
+    }
+}
