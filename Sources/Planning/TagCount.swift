@@ -4,8 +4,8 @@ import Campaigns
 import PushServices
 import Workspace
 
-/// Counts the devices of the exports that a campaign or its app names, by their tags: the possible audiences of a
-/// campaign. Mistakes elsewhere in the campaign do not matter.
+/// Counts the devices of the exports that a campaign or its app names, by their tags, and says which other columns the exports have: the
+/// possible audiences of a campaign. Mistakes elsewhere in the campaign do not matter.
 /// - Parameters:
 ///   - most: how many tags, the most frequent first; those that the campaign names are added.
 /// - Throws: `Diagnostics`, `Diagnostic`: what keeps the exports from being found or read.
@@ -43,9 +43,11 @@ public func tagCounts(
     var query = try compiler.query(now: now)
     let export = try QueriedExport.of(compiler.databaseQuery, for: &query, in: project.catalog(campaign.project), options)
     return try QueriedExport.placing(export) {
-        try query.tagCounts(
+        var counts = try query.tagCounts(
             most: most, named: Array(named.prefix(most)), deviceMemory: options.memory?.forDevices() ?? .max,
             where: isName, isCancelled: { options.cancellation.isRequested })
+        counts.facts = try query.columnFacts { options.cancellation.isRequested }
+        return counts
     }
 }
 

@@ -16,6 +16,8 @@ public struct TagCounts: Sendable {
     public var hasMore: Bool
     /// The columns that each of the exports has, in the order of the first.
     public var columns: [String] = []
+    /// What is known of those that conditions may name, where they were looked at.
+    public var facts: [ColumnFacts] = []
 }
 
 extension AudienceQuery {

@@ -183,6 +183,24 @@ public struct YAMLEdit: Sendable {
         text = after
     }
 
+    /// Puts a value into a group of its own: `tags: [a]` becomes `tags: {any: [a]}`, so that the group can have further keys.
+    /// - Throws: `Mistake`: it cannot be changed without changing something else.
+    public mutating func wrap(_ path: [String], under key: String) throws(Mistake) {
+        let tree = try tree()
+        var (node, inner): (YAMLTree?, Meaning?) = (tree, nil)
+        for key in path { node = node?.entry(key)?.value }
+        inner = node?.meaning
+        var writer = YAMLWriter(text)
+        guard let node, let inner, writer.wrap(node, under: key) else {
+            throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy)
+        }
+        let group = Meaning.mapping([.init(key: .scalar(key, isText: true), value: inner)])
+        guard let read = YAMLTree.read(writer.text), read.meaning == tree.meaning.setting(group, at: path[...]) else {
+            throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy)
+        }
+        text = writer.text
+    }
+
     private func tree() throws(Mistake) -> YAMLTree {
         guard let tree = YAMLTree.read(text) else { throw Mistake("the file cannot be read as YAML", remedy: Self.remedy) }
         return tree

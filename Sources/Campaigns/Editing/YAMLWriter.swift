@@ -78,6 +78,24 @@ struct YAMLWriter {
         return true
     }
 
+    /// Puts a value into a group of its own.
+    /// - Returns: false where it is not written as a list or in one place.
+    mutating func wrap(_ node: YAMLTree, under key: String) -> Bool {
+        switch node.content {
+        case .scalar(_, let style) where node.extent.isEmpty || style == .literal || style == .folded: return false
+        case .shared, .mapping: return false
+        case .scalar, .sequence(isFlow: true, _):
+            insert("}", at: node.extent.upperBound)
+            insert("{\(TextFormat.yaml(key)): ", at: node.extent.lowerBound)
+        case .sequence(isFlow: false, _):
+            // The items may be as far to the right as the key that they get.
+            let start = lineStart(node.extent.lowerBound), indent = scalars[start..<node.extent.lowerBound]
+            guard !indent.isEmpty, indent.allSatisfy({ $0 == " " }) else { return false }
+            insert(Self.string(Array(indent)) + TextFormat.yaml(key) + ":" + Self.string(lineEnd), at: start)
+        }
+        return true
+    }
+
     // MARK: - Removing
 
     /// - Returns: false where it cannot be removed.

@@ -23,7 +23,8 @@ extension CampaignForm {
     /// The value of a field; nil for none.
     static func value(of text: String, _ field: Field, like present: YAMLEdit.Value?) -> YAMLEdit.Value? {
         switch field.kind {
-        case .line, .lines, .moment, .rule, .zone, .oneOf, .group: return trimmed(text).isEmpty ? nil : .text(trimmed(text))
+        case .oneOf where text == "true": return .truth(true)
+        case .line, .lines, .moment, .rule, .zone, .oneOf, .notation, .group: return trimmed(text).isEmpty ? nil : .text(trimmed(text))
         case .number: return trimmed(text).isEmpty ? nil : .number(trimmed(text))
         case .choice where field.path == ["app"]: return text.isEmpty ? nil : .text(text)
         case .choice, .box: return text == "true" ? .truth(true) : nil
@@ -48,7 +49,8 @@ extension CampaignForm {
         switch field.kind {
         case .moment: return try MomentControl.text(field.name, form, shown: shown)
         case .rule: return try RepeatControl.text(field.name, form, shown: shown)
-        case .tags: return TagsControl.text(form, shown: shown)
+        case .tags: return TagsControl.text(field.name, form, shown: shown)
+        case .notation(let notation): return try NotationControl.text(field.name, notation, form, shown: shown)
         case .box: return form[boxed(field)] == nil ? form[field.name] : form[field.name] ?? ""
         case .line, .lines, .list, .choice, .zone, .number, .oneOf: return form[field.name]
         case .group: return nil
@@ -97,6 +99,7 @@ extension CampaignForm {
         switch field.kind {
         case .moment: MomentControl.names(field.name)
         case .rule: RepeatControl.names(field.name)
+        case .notation(let notation): NotationControl.names(field.name, notation)
         case .line, .lines, .list, .choice, .tags, .zone, .number, .box, .oneOf, .group: []
         }
     }

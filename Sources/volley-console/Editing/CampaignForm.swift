@@ -19,6 +19,8 @@ enum CampaignForm {
             case group
             /// One of several values; the first is blank for none.
             case oneOf([(value: String, words: String)])
+            /// A value with a notation of its own, in parts.
+            case notation(Notation)
         }
 
         var path: [String]
@@ -27,6 +29,10 @@ enum CampaignForm {
         /// Below the field.
         var hint = ""
         var isRequired = false
+        /// Whether the source may say the same in another form, for which this one is blank.
+        var isAlternative = false
+
+        var isOfTags: Bool { if case .tags = kind { true } else { false } }
 
         var name: String { path.joined(separator: ".") }
     }

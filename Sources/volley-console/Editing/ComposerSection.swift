@@ -92,7 +92,10 @@ struct ComposerContext {
     /// - Returns: nil where the source holds more than a form can show.
     func value(of field: CampaignForm.Field) -> ShownValue? {
         let held: YAMLEdit.Value?
-        do throws(Mistake) { held = try edit.value(at: field.path) } catch { return nil }
+        do throws(Mistake) { held = try edit.value(at: field.path) } catch {
+            guard field.isAlternative else { return nil }
+            held = nil
+        }
         var value = ShownValue(field: field, present: CampaignForm.text(of: held), text: CampaignForm.text(of: held))
         let written: String?, isChanged: Bool
         do throws(Mistake) {
@@ -120,7 +123,8 @@ struct ComposerContext {
         case .moment: return MomentControl.html(value)
         case .rule: return RepeatControl.html(value)
         case .zone: return ZoneControl.html(value, mayBeRecipient: value.field.path.last == "timezone", at: now)
-        case .tags: return TagsControl.html(value, tags, form: (address, live))
+        case .tags: return TagsControl.html(value, tags)
+        case .notation(let notation): return NotationControl.html(value, notation)
         case .lines, .list: return value.area()
         case .box:
             // The marker says that the form had the box, as browsers send nothing for one that is not checked.

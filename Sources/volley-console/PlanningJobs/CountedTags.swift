@@ -9,11 +9,13 @@ struct CountedTags: Sendable {
     var hasMore: Bool
     /// The columns that each of the exports has.
     var columns: [String]
+    /// What is known of those that conditions may name.
+    var facts: [ColumnFacts]
 
     init(_ counts: TagCounts) {
         tags = counts.tags.map { ($0.name, $0.devices) }
         hasMore = counts.hasMore
-        columns = counts.columns
+        (columns, facts) = (counts.columns, counts.facts)
     }
 
     /// nil for what no child wrote.
@@ -27,12 +29,30 @@ struct CountedTags: Sendable {
         }
         self.hasMore = hasMore
         columns = if case .array(let names)? = value["columns"] { names.compactMap(\.stringValue) } else { [] }
+        facts = if case .array(let found)? = value["facts"] { found.compactMap(Self.column) } else { [] }
+    }
+
+    private static func column(_ value: JSONValue) -> ColumnFacts? {
+        guard let name = value["name"]?.stringValue, let kind = value["kind"]?.stringValue.flatMap(ColumnFacts.Kind.init),
+            case .array(let values)? = value["values"]
+        else { return nil }
+        return ColumnFacts(name: name, kind: kind, values: values.compactMap(\.stringValue))
     }
 
     var json: JSONValue {
         .object(pairs: [
             ("tags", .array(tags.map { .object(pairs: [("name", .string($0.name)), ("devices", .integer(Int64($0.devices)))]) })),
             ("has_more", .bool(hasMore)), ("columns", .array(columns.map { .string($0) })),
+            (
+                "facts",
+                .array(
+                    facts.map {
+                        .object(pairs: [
+                            ("name", .string($0.name)), ("kind", .string($0.kind.rawValue)),
+                            ("values", .array($0.values.map { .string($0) })),
+                        ])
+                    })
+            ),
         ])
     }
 

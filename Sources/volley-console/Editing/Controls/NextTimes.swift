@@ -3,7 +3,7 @@ import Base
 
 /// The next times of a campaign according to its saved file: the lines of the calendar, in words.
 enum NextTimes {
-    private static let count = 3
+    private static let count = 5
 
     static func html(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) -> HTML {
         let found = try? site.campaigns.nextTimes(of: item, count: count, project: site.project(), now: visit.now)

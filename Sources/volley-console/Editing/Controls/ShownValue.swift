@@ -78,6 +78,26 @@ enum GroupInput {
         """
     }
 
+    /// One of several values, with its label above it. One that is not among them is offered too.
+    static func choice(_ label: HTML, name: String, value: String, _ options: [(value: String, words: String)], look: String = "") -> HTML {
+        let known = value.isEmpty || options.contains { $0.value == value } ? options : options + [(value, value)]
+        let items: [HTML] = known.map { option in
+            "<option value=\"\(option.value)\"\(option.value == value ? " selected" : "" as HTML)>\(option.words)</option>"
+        }
+        return """
+            <span class="\(look.isEmpty ? "" : look + " ")part"><label for="\(name)">\(label)</label>\
+            <select id="\(name)" name="\(name)">\(items)</select></span>
+            """
+    }
+
+    /// One of several choices, each with its words.
+    static func radio(_ label: HTML, name: String, value: String, isChecked: Bool) -> HTML {
+        """
+        <label class="box"><input type="radio" name="\(name)" value="\(value)"\(isChecked ? " checked" : "" as HTML)>\
+        <span>\(label)</span></label>
+        """
+    }
+
     /// A check box with its label behind it.
     static func box(_ label: HTML, name: String, value: String, isChecked: Bool, note: HTML = "") -> HTML {
         """

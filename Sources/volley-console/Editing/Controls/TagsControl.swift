@@ -1,4 +1,5 @@
 import Accounts
+import Audience
 import Automation
 import Base
 import Campaigns
@@ -6,44 +7,49 @@ import Campaigns
 /// Tags as check boxes: those of the campaign, and those that the devices of its exports have.
 enum TagsControl {
     static let path = ["audience", "tags"]
-    private static let name = "audience.tags"
     /// A mark that the form has the boxes: unchecked boxes are not sent.
-    private static let marker = name + ".boxes"
-    private static let more = name + ".more"
+    private static func marker(_ name: String) -> String { name + ".boxes" }
+    private static func more(_ name: String) -> String { name + ".more" }
     /// Before the tag. The value is its place among the boxes.
-    private static let box = name + ".box."
+    private static func box(_ name: String) -> String { name + ".box." }
     /// How many tags are seen without opening the rest.
     private static let mostSeen = 20
 
     // MARK: - The control
 
-    /// - Parameter form: the address of the form, for those without scripts.
-    static func html(_ value: ShownValue, _ known: KnownTags, form: (page: String, live: String)) -> HTML {
+    /// Whether a tag is offered: one of devices that want no pushes is offered where devices are left out, and never to choose devices.
+    private static func isOffered(_ tag: String, _ name: String) -> Bool { isExclusion(name) || !OptOutWords.mean(tag) }
+
+    private static func isExclusion(_ name: String) -> Bool { name.contains("exclude") || name.hasSuffix(".none") }
+
+    static func html(_ value: ShownValue, _ known: KnownTags) -> HTML {
+        let name = value.name
         let present = list(value.present), chosen = Set(list(value.text))
         let own = present + list(value.text).filter { !present.contains($0) }
         let boxes: [HTML] = own.enumerated().map { place, tag in
-            let fill: HTML = place < present.count ? " data-fill=\"tag-\(place)\"" : ""
+            let fill: HTML = place < present.count ? " data-fill=\"\(name)-\(place)\"" : ""
             let note: HTML = "<span class=\"note\"\(fill)>\(note(tag, known))</span>"
-            return box(tag, place: place, note: note, isChecked: chosen.contains(tag))
+            return box(name, tag, place: place, note: note, isChecked: chosen.contains(tag))
         }
         let further = GroupInput.labelled(
-            "Other tags, with commas between them", name: more, value: "", attributes: " dir=\"auto\"")
+            "Other tags, with commas between them", name: more(name), value: "", attributes: " dir=\"auto\"")
         return value.group(
             """
-            <input type="hidden" name="\(marker)" value="1">
+            <input type="hidden" name="\(marker(name))" value="1">
             \(boxes.isEmpty ? "" : "<div class=\"boxes\">\(boxes)</div>" as HTML)
-            <div data-fill="tag-suggestions">\(suggestions(known, besides: Set(own)))</div>
-            \(waiting(known, form))
+            <div data-fill="\(name)-suggestions">\(suggestions(name, known, besides: Set(own)))</div>
             \(further)
-            """)
+            """, look: "tags")
     }
 
     /// What is filled in when the tags are counted, by its places.
-    static func pieces(_ known: KnownTags, present: [String]) -> [(place: String, content: HTML)] {
-        present.enumerated().map { ("tag-\($0)", note($1, known)) } + [("tag-suggestions", suggestions(known, besides: Set(present)))]
+    static func pieces(_ name: String, _ known: KnownTags, present: [String]) -> [(place: String, content: HTML)] {
+        present.enumerated().map { ("\(name)-\($0)", note($1, known)) }
+            + [("\(name)-suggestions", suggestions(name, known, besides: Set(present)))]
     }
 
-    private static func waiting(_ known: KnownTags, _ form: (page: String, live: String)) -> HTML {
+    /// - Parameter form: the address of the form, for those without scripts.
+    static func waiting(_ known: KnownTags, _ form: (page: String, live: String)) -> HTML {
         guard case .counting = known else { return "" }
         return """
             <p class="note" data-live="\(form.live)" data-mark="" data-keep role="status">The devices of each tag are being counted. \
@@ -56,15 +62,17 @@ enum TagsControl {
         return devices == 0 ? "<b class=\"doubt\">no device has it now</b>" : "\(TextFormat.devices(devices))"
     }
 
-    private static func suggestions(_ known: KnownTags, besides own: Set<String>) -> HTML {
+    private static func suggestions(_ name: String, _ known: KnownTags, besides own: Set<String>) -> HTML {
         switch known {
         case .counting: return ""
         case .unknown(let mistakes): return "<p class=\"note\">Which tags the devices have is not known:</p>\(mistakes)"
         case .counted(let counted, let moment):
-            let tags = counted.tags.filter { !own.contains($0.name) && $0.devices > 0 }
+            let others = counted.tags.filter { !own.contains($0.name) && $0.devices > 0 && isOffered($0.name, name) }
+            // Those of devices that want no pushes come first where devices are left out.
+            let tags = others.filter { OptOutWords.mean($0.name) } + others.filter { !OptOutWords.mean($0.name) }
             let boxes: [HTML] = tags.enumerated().map { place, tag in
                 box(
-                    tag.name, place: own.count + place, note: "<span class=\"note\">\(TextFormat.devices(tag.devices))</span>",
+                    name, tag.name, place: own.count + place, note: "<span class=\"note\">\(TextFormat.devices(tag.devices))</span>",
                     isChecked: false)
             }
             let (seen, rest) = (boxes.prefix(mostSeen), boxes.dropFirst(mostSeen))
@@ -87,8 +95,8 @@ enum TagsControl {
         }
     }
 
-    private static func box(_ tag: String, place: Int, note: HTML, isChecked: Bool) -> HTML {
-        GroupInput.box("\(tag)", name: box + tag, value: "\(place)", isChecked: isChecked, note: note)
+    private static func box(_ name: String, _ tag: String, place: Int, note: HTML, isChecked: Bool) -> HTML {
+        GroupInput.box("\(tag)", name: box(name) + tag, value: "\(place)", isChecked: isChecked, note: note)
     }
 
     // MARK: - What was chosen
@@ -96,8 +104,8 @@ enum TagsControl {
     /// The checked tags of a form, one on each line.
     /// - Parameter shown: what the source held.
     /// - Returns: nil when the form has no boxes.
-    static func text(_ form: [String: String], shown: String) -> String? {
-        guard form[marker] != nil else {
+    static func text(_ name: String, _ form: [String: String], shown: String) -> String? {
+        guard form[marker(name)] != nil else {
             // A field of text, with commas, semicolons or lines between tags.
             guard let text = form[name], text != shown else { return form[name] }
             // A tag that was there stays, whatever signs are in it.
@@ -105,15 +113,17 @@ enum TagsControl {
             return list(text).flatMap { present.contains($0) ? [$0] : typed($0) }.joined(separator: "\n")
         }
         let checked = form.compactMap { key, place in
-            key.hasPrefix(box) ? (tag: String(key.dropFirst(box.count)), place: Int(place) ?? .max) : nil
+            key.hasPrefix(box(name)) ? (tag: String(key.dropFirst(box(name).count)), place: Int(place) ?? .max) : nil
         }
         .sorted { ($0.place, $0.tag) < ($1.place, $1.tag) }.map(\.tag)
-        let tags = (checked + typed(form[more] ?? "")).reduce(into: [String]()) { tags, tag in if !tags.contains(tag) { tags.append(tag) } }
+        let tags = (checked + typed(form[more(name)] ?? "")).reduce(into: [String]()) { tags, tag in
+            if !tags.contains(tag) { tags.append(tag) }
+        }
         return tags == list(shown) ? shown : tags.joined(separator: "\n")
     }
 
     /// Whether a form says anything about tags.
-    static func isInForm(_ form: [String: String]) -> Bool { form[marker] != nil || form[name] != nil }
+    static func isInForm(_ name: String, _ form: [String: String]) -> Bool { form[marker(name)] != nil || form[name] != nil }
 
     /// The tags of a text, one in a line.
     static func list(_ text: String) -> [String] {
@@ -160,6 +170,9 @@ enum KnownTags {
     /// The exports cannot be read; what is wrong.
     case unknown(HTML)
 
+    /// The columns of the exports; empty while they are not known.
+    var facts: [ColumnFacts] { if case .counted(let counted, _) = self { counted.facts } else { [] } }
+
     static var route: Route {
         Route(method: .get, path: "/campaign/form/live.json", right: .right(.edit), subject: .campaign, answer: live)
     }
@@ -182,8 +195,7 @@ enum KnownTags {
         guard let edit = YAMLEdit(CampaignSaving.text(of: bytes)) else { throw Refusal.notFound }
         let known = of(item, edit, visit, site)
         let isCounting = if case .counting = known { true } else { false }
-        let present = CampaignForm.text(of: (try? edit.value(at: TagsControl.path)) ?? nil)
-        let pieces = isCounting ? [] : TagsControl.pieces(known, present: TagsControl.list(present))
+        let pieces = isCounting ? [] : WhoSection.pieces(known, edit)
         return .json(
             .object(pairs: [
                 ("is_live", .bool(isCounting)), ("mark", .string("")),
