@@ -20,7 +20,7 @@ enum ComposerScript {
               if (answer.is_live) wait = 800;
               for (const [name, markup] of Object.entries(answer.pieces)) {
                 // The server made this markup, as it makes the page.
-                const place = side.querySelector(`[data-fill="${name}"]`);
+                const place = document.querySelector(`[data-fill="${name}"]`);
                 if (place && place.innerHTML !== markup) place.innerHTML = markup;
               }
             } catch { failures += 1; if (failures < 5) wait = 2000 * 2 ** failures; }

@@ -63,5 +63,18 @@ enum ComposerStyle {
         @media (max-width: 61.99rem) {
           .side { position: sticky; bottom: 0; z-index: 1; order: 1; max-height: 85vh; overflow: auto; box-shadow: 0 -2px 8px rgb(0 0 0 / .12); }
         }
+        input[type="radio"] { width: 1.3rem; height: 1.3rem; min-height: 0; padding: 0; }
+        .who > * + *, .when > * + *, .by-list > * + * { margin-top: .9rem; }
+        .condition + .condition { border-top: 1px solid var(--line); padding-top: .6rem; }
+        .condition .mistakes { flex-basis: 100%; }
+        .search { display: block; }
+        .box[hidden], .part[hidden] { display: none; }
+        @supports selector(:has(a)) {
+          .who:has([name="audience.choice"]:checked):not(:has([value="tags"]:checked, [value="several"]:checked)) .by-tags,
+          .who:has([name="audience.choice"]:checked):not(:has([value="list"]:checked, [value="several"]:checked)) .by-list,
+          .when:has([name="schedule.way"][value="hand"]:checked) .timed,
+          .when:has([name="schedule.clock"][value="own"]:checked) .one-zone,
+          .when:has([name="schedule.clock"][value="one"]:checked) .own-zone { display: none; }
+        }
         """
 }

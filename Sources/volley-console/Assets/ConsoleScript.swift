@@ -77,5 +77,6 @@ struct Asset: Sendable {
 
     /// What pages do where scripts run.
     static let script = Asset(
-        name: "console", ending: "js", type: "text/javascript; charset=utf-8", ConsoleScript.text + ComposerScript.text)
+        name: "console", ending: "js", type: "text/javascript; charset=utf-8",
+        ConsoleScript.text + ComposerScript.text + AudienceScript.text)
 }

@@ -113,6 +113,9 @@ extension CampaignForm {
 
     // MARK: - Saving
 
+    /// The button that counts what the fields describe, and saves nothing.
+    static let counts = "count"
+
     static func save(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
         let bytes = try read(item)
@@ -131,6 +134,10 @@ extension CampaignForm {
             """
         guard base == ShownFile.digest(of: bytes) else { return try again(changed, .conflict) }
         trial.mistakes = apply(visit.form, to: &edit)
+        guard visit.form[counts] == nil else {
+            trial.counted = edit
+            return try again("", .ok)
+        }
         guard trial.mistakes.isEmpty else {
             return try again("<p class=\"stop\" role=\"alert\">Not saved: see below.</p>", .unprocessableContent)
         }

@@ -77,6 +77,8 @@ enum CampaignForm {
         var mistakes: [String: Mistake] = [:]
         /// The source as it would be.
         var edit: YAMLEdit?
+        /// The source as the fields have it, where only the count of it was wanted.
+        var counted: YAMLEdit?
         var notice: HTML = ""
         var status = HTTPResponse.Status.ok
     }

@@ -51,9 +51,9 @@ struct ComposerContext {
         tags = KnownTags.of(item, edit, visit, site)
         let query = FormFields.query([("file", item.file)])
         (address, live) = ("/campaign/form" + query, "/campaign/form/live.json" + query)
-        previewState = try DraftPreview.of(item, text: edit.text, visit, site)
+        previewState = try DraftPreview.of(item, text: (trial.counted ?? edit).text, visit, site)
         preview = if case .known(let known) = previewState { known } else { nil }
-        let tried = trial.edit ?? edit
+        let tried = trial.edit ?? trial.counted ?? edit
         let all = try CampaignFindings(file: item.path, text: tried.text, visit, site).all
         (findings, otherFindings) = Self.sorted(all, tried, item.path)
     }

@@ -56,11 +56,11 @@ enum HowSection: ComposerSection {
     }
 
     static func html(_ context: ComposerContext) -> HTML {
-        let audience = (try? CampaignPreview.audience(context.item, context.visit, context.site)) ?? nil
+        let duration = duration(context.previewState, context.trial.counted ?? context.edit, context.site)
         let controls: [HTML] = fields(in: context.edit).map { field in
             guard field.name == pace.name, let value = context.value(of: field) else { return context.control(field) }
             let note: HTML =
-                "<span class=\"note\" data-fill=\"duration\">\(audience.map { duration($0, value.text, context) } ?? "")</span>"
+                "<span class=\"note\" data-fill=\"duration\">\(duration)</span>"
             return """
                 <input type="hidden" name="\(CampaignForm.shown(field))" value="\(value.present)">\
                 \(NotationControl.html(value, .pace, note: note))
@@ -69,9 +69,11 @@ enum HowSection: ComposerSection {
         return HTML(joined: controls)
     }
 
-    private static func duration(_ devices: Int, _ pace: String, _ context: ComposerContext) -> HTML {
-        let app = (try? context.site.project())?.app(named: context.item.app ?? "")
-        return duration(of: devices, pace: pace, app: app?.pace)
+    /// How long sending takes; blank where the devices are not counted.
+    static func duration(_ state: DraftPreview.State, _ edit: YAMLEdit, _ site: Site) -> HTML {
+        guard case .known(let preview) = state else { return "" }
+        func text(_ path: [String]) -> String { CampaignForm.text(of: (try? edit.value(at: path)) ?? nil) }
+        return duration(of: preview.audience, pace: text(pace.path), app: (try? site.project())?.app(named: text(["app"]))?.pace)
     }
 
     /// How long sending takes at the slower of two paces.

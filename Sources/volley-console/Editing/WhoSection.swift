@@ -166,7 +166,12 @@ enum WhoSection: ComposerSection {
         var mistakes = CampaignForm.apply(form, to: &edit, plain(in: edit))
         mistakes.merge(ConditionsControl.apply(form, to: &edit)) { first, _ in first }
         guard mistakes.isEmpty else { return mistakes }
-        do throws(Mistake) { try choose(form, &edit) } catch { mistakes[everyone.name] = error }
+        // What cannot be written as a whole is not written at all.
+        var chosen = edit
+        do throws(Mistake) {
+            try choose(form, &chosen)
+            edit = chosen
+        } catch { mistakes[everyone.name] = error }
         return mistakes
     }
 

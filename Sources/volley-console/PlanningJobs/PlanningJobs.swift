@@ -33,6 +33,9 @@ final class PlanningJobs: Sendable {
         /// The digest of volley.yaml, and of the campaign file if its text makes a difference: another text is another
         /// question.
         var stamps: [FileStamp?]
+
+        /// Whether another one is about a newer text of the same campaign.
+        func isReplaced(by other: Question) -> Bool { kind == .draft && other.kind == .draft && file == other.file }
     }
 
     private struct Job {
@@ -40,6 +43,8 @@ final class PlanningJobs: Sendable {
         var ended: ContinuousClock.Instant?
         /// The person with the first request; nil for no particular person.
         var asker: String?
+        /// Ends its child; nil where the system has no room for it.
+        var cancellation: Cancellation?
         var result: Result?
     }
 
@@ -72,14 +77,20 @@ final class PlanningJobs: Sendable {
         pool = WorkPool(threads: 2, waiting: 10)
     }
 
-    /// The answer, if it is already known; otherwise finding it begins.
+    /// The answer, if it is already known; otherwise finding it begins. What a person types is about the newest text: an earlier one of the
+    /// same campaign that is still being looked at is given up.
     /// - Parameter asker: the person, so that people take turns.
     /// - Throws: `Refusal.busy` when too much is being found out, for all or for this person.
     func answer(to question: Question, for asker: String?) throws -> Result? {
         let now = ContinuousClock.now
+        let cancellation = try? Cancellation()
         let isNew = try jobs.withLock { jobs in
             jobs = jobs.filter { isGood($0.value, at: now) }
             if jobs[question] != nil { return false }
+            for (other, job) in jobs where job.result == nil && job.asker == asker && other.isReplaced(by: question) {
+                job.cancellation?.request()
+                if job.cancellation != nil { jobs[other] = nil }
+            }
             let own = jobs.filter { $0.value.result == nil && $0.value.asker == asker }
             guard !pool.isFull, own.count < Self.mostOfOne else { throw Refusal.busy }
             let isPrivate = !question.person.isEmpty
@@ -87,13 +98,15 @@ final class PlanningJobs: Sendable {
             if jobs.count >= Self.most, let oldest = jobs.filter({ $0.value.result != nil }).min(by: { $0.value.begun < $1.value.begun }) {
                 jobs[oldest.key] = nil
             }
-            jobs[question] = Job(begun: now, asker: asker)
+            jobs[question] = Job(begun: now, asker: asker, cancellation: cancellation)
             return true
         }
         if isNew {
             Task {
-                let result = try? await pool.run(for: asker) { [self] in work(on: question) }
+                let result = try? await pool.run(for: asker) { [self] in work(on: question, until: cancellation) }
                 jobs.withLock { jobs in
+                    // A question that was given up may have been asked again.
+                    guard jobs[question]?.begun == now else { return }
                     jobs[question]?.result = result ?? Self.failed("The console is busy. Try again in a few seconds.")
                     jobs[question]?.ended = .now
                 }
@@ -117,7 +130,8 @@ final class PlanningJobs: Sendable {
     }
 
     /// Starts a child, and waits for its end.
-    private func work(on question: Question) -> Result {
+    private func work(on question: Question, until cancellation: Cancellation?) -> Result {
+        guard cancellation?.isRequested != true else { return Self.failed("This was given up.") }
         let output = AtomicFile.openWithoutName(inFolder: "/tmp", mode: 0o600)
         let input = AtomicFile.openWithoutName(inFolder: "/tmp", mode: 0o600)
         defer { for descriptor in [output, input] where descriptor >= 0 { close(descriptor) } }
@@ -131,7 +145,8 @@ final class PlanningJobs: Sendable {
             let child = try? ChildProgram.start(
                 arguments, environment: ChildProgram.environmentOfSupervised, input: input, output: output)
         else { return Self.failed("The console cannot start the program that reads exports.") }
-        guard let status = Self.wait(for: child) else {
+        guard let status = Self.wait(for: child, until: cancellation) else {
+            if cancellation?.isRequested == true { return Self.failed("This was given up.") }
             return Self.failed(
                 "This took longer than \(TextFormat.span(seconds: Self.timeouts.components.seconds)) and was given up. The people who run Volley can preview the campaign without this limit."
             )
@@ -146,7 +161,7 @@ final class PlanningJobs: Sendable {
     }
 
     /// The child's status; nil if it had to be killed.
-    private static func wait(for child: pid_t) -> Int32? {
+    private static func wait(for child: pid_t, until cancellation: Cancellation?) -> Int32? {
         let ended = volley_open_process(child)
         defer { if ended >= 0 { close(ended) } }
         let end = ContinuousClock.now + timeouts
@@ -155,8 +170,10 @@ final class PlanningJobs: Sendable {
         var looks = Retries(atMost: Int(timeouts / .milliseconds(lookMilliseconds)), milliseconds: lookMilliseconds)
         while waitpid(child, &status, WNOHANG) != child {
             let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)
-            var polled = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)
-            let isLate = left <= 0 || (ended >= 0 ? poll(&polled, 1, Int32(left.rounded(.up))) == 0 : !looks.pause())
+            var polled = [ended, cancellation?.descriptor ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            let isLate =
+                left <= 0 || cancellation?.isRequested == true
+                || (ended >= 0 ? poll(&polled, 2, Int32(left.rounded(.up))) == 0 : !looks.pause())
             guard isLate else { continue }
             kill(-child, SIGKILL)
             waitpid(child, &status, 0)

@@ -20,10 +20,17 @@ enum PhoneControl {
         let item = try CampaignsPage.item(visit, site)
         guard var edit = YAMLEdit(CampaignSaving.text(of: try CampaignForm.read(item))) else { throw Refusal.notFound }
         // Fields with mistakes stay as the file has them.
-        _ = CampaignForm.apply(visit.form, to: &edit)
+        let mistakes = CampaignForm.apply(visit.form, to: &edit)
         let state = try DraftPreview.of(item, text: edit.text, visit, site)
         let isCounting = if case .counting = state { true } else { false }
-        let pieces = isCounting ? [] : [("audience", audience(state)), ("phone", phones(state, app: item.app ?? ""))]
+        let pieces =
+            isCounting
+            ? []
+            : [
+                ("audience", audience(state)), ("phone", phones(state, app: item.app ?? "")),
+                ("skipped", SkippedDevices.html(state, ignoresMistakes: !mistakes.isEmpty)),
+                ("duration", HowSection.duration(state, edit, site)),
+            ]
         return .json(
             .object(pairs: [
                 ("is_live", .bool(isCounting)),
@@ -94,6 +101,43 @@ enum PhoneControl {
     }
 }
 
+/// Why devices of the exports do not get it.
+enum SkippedDevices {
+    private static let shown = 3
+
+    /// The most frequent reasons.
+    /// - Parameter ignoresMistakes: whether fields have mistakes, so that the file's values count in their place.
+    static func html(_ state: DraftPreview.State, ignoresMistakes: Bool) -> HTML {
+        guard case .known(let preview) = state else { return "" }
+        let lines: [HTML] = preview.skipped.filter { $0.rows > 0 }.prefix(shown).map { reason in
+            "<li><b>\(TextFormat.count(reason.rows))</b> \(words(reason.reason))</li>"
+        }
+        let list: HTML = lines.isEmpty ? "" : "<p>Rows of the exports that get nothing:</p><ul>\(lines)</ul>"
+        let doubt: HTML = ignoresMistakes ? "<p class=\"note doubt\">Fields with mistakes are counted as the file has them.</p>" : ""
+        return "\(list)\(doubt)"
+    }
+
+    private static func words(_ reason: String) -> String {
+        guard let reason = SkipReason(rawValue: reason) else { return reason }
+        return switch reason {
+        case .badRow: "cannot be read"
+        case .notMatched: "are not chosen"
+        case .filtered: "do not meet the conditions"
+        case .excluded: "are left out by “not to”"
+        case .missingToken: "have no device"
+        case .badToken: "have something that is no device"
+        case .noService: "are reached by no service of the app"
+        case .suppressed: "are known to have removed the app, or want no pushes"
+        case .duplicateToken: "are older rows of a device"
+        case .aliasLimit: "are further devices of one person"
+        case .frequency: "got as many pushes as they may"
+        case .holdout: "are held back to compare"
+        case .renderError: "lack a value that the text needs"
+        case .payloadTooLarge: "would get a text that is too long"
+        }
+    }
+}
+
 /// What is next to the sections: how many devices get it, and what they see. On a phone it is a bar that opens.
 enum ComposerSide {
     static func html(_ context: ComposerContext) -> HTML {
@@ -102,9 +146,12 @@ enum ComposerSide {
             <details class="side" data-phone="\(PhoneControl.path)\(query)"><summary><b data-fill="audience">\
             \(PhoneControl.audience(context.previewState))</b> <span>· See what they get</span></summary>
             <div class="inner">
+            <div data-fill="skipped">\(SkippedDevices.html(context.previewState, ignoresMistakes: !context.trial.mistakes.isEmpty))</div>
+            <p data-without-script><button form="composer" name="\(CampaignForm.counts)" value="1">Count</button> \
+            <span class="note">Nothing is saved by it.</span></p>
             \(modes)
             <div data-fill="phone">\(PhoneControl.phones(context.previewState, app: context.item.app ?? ""))</div>
-            <p class="note" data-without-script>As of the saved file. <a href="\(context.address)">Refresh</a> after saving.</p>
+            <p class="note" data-without-script>As of the \(context.trial.counted == nil ? "saved file" : "fields on this page" as HTML).</p>
             <p class="note"><a href="/campaign/preview\(query)">All texts and numbers in the preview</a></p>
             </div></details>
             """
