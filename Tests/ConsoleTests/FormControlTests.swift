@@ -36,7 +36,7 @@ struct FormControlTests {
         var fields: [String: String] = [:]
         for input in form.matches(of: #/<input (?s:.*?)>/#).map(\.output) {
             guard let name = input.firstMatch(of: #/ name="([^"]*)"/#)?.1 else { continue }
-            if input.contains("type=\"checkbox\""), !input.contains(" checked") { continue }
+            if input.contains(#/type="(checkbox|radio)"/#), !input.contains(" checked") { continue }
             fields[decoded(name)] = input.firstMatch(of: #/ value="([^"]*)"/#).map { decoded($0.1) } ?? ""
         }
         for area in form.matches(of: #/<textarea [^>]*name="([^"]*)"[^>]*>\n((?s:.*?))<\/textarea>/#) {
@@ -64,14 +64,14 @@ struct FormControlTests {
         try Self.write(office, schedule: "")
         let edith = try office.session("edith", [.editor, .approver])
         try await TestServer.with(office.site) { server throws in
-            let zone = "schedule.timezone", date = "schedule.at.date", time = "schedule.at.time"
-            #expect(try Self.save(server, edith, [date: "2099-12-01", time: "09:00", zone: "Europe/Berlin"]).status == 303)
+            let zone = "schedule.timezone", date = "schedule.at.date", time = "schedule.at.time", way = "schedule.way"
+            #expect(try Self.save(server, edith, [way: "time", date: "2099-12-01", time: "09:00", zone: "Europe/Berlin"]).status == 303)
             let written = try Self.disk(office)
             #expect(written.hasSuffix("schedule:\n  at: \"2099-12-01 09:00\"\n  timezone: Europe/Berlin\n"))
             let page = try server.request("GET", Self.path, session: edith).body
             #expect(page.contains("value=\"2099-12-01\" autocomplete=\"off\" type=\"date\"") && page.contains("value=\"09:00\""))
             #expect(page.contains("<b>Tuesday, 1 December 2099, 09:00</b> in Europe/Berlin") && page.contains("2099-12-01 08:00 UTC"))
-            #expect(try Self.save(server, edith, [date: "", time: "", zone: ""]).status == 303)
+            #expect(try Self.save(server, edith, [way: "hand"]).status == 303)
             #expect(try !Self.disk(office).contains("schedule"))
         }
     }
@@ -144,7 +144,7 @@ struct FormControlTests {
                 #expect(reply.status == 303, "\(changes) \(reply.body)")
                 return try Self.disk(office).firstMatch(of: #/repeat: (?:"([^"]*)"|([^,}\n]*))/#).map { String($0.1 ?? $0.2 ?? "") } ?? ""
             }
-            #expect(try rule([choice: "daily", time: "09:05"]) == "5 9 * * *")
+            #expect(try rule(["schedule.way": "time", choice: "daily", time: "09:05"]) == "5 9 * * *")
             #expect(try rule([choice: "workdays"]) == "5 9 * * mon-fri")
             #expect(try rule([choice: "weekly", "schedule.repeat.thu": "1", "schedule.repeat.mon": "1"]) == "5 9 * * mon,thu")
             let weekly = try server.request("GET", Self.path, session: edith).body
@@ -157,7 +157,8 @@ struct FormControlTests {
             #expect(try rule([choice: "other", "schedule.repeat.rule": "0 9 1,15 * *"]) == "0 9 1,15 * *")
             let other = try server.request("GET", Self.path, session: edith).body
             #expect(other.contains("<option value=\"other\" selected>") && other.contains("value=\"0 9 1,15 * *\""))
-            #expect(try rule([choice: "never"]) == "")
+            #expect(try rule(["schedule.way": "hand"]) == "")
+            #expect(try Self.disk(office).hasSuffix("schedule: {timezone: Europe/Berlin, quiet_hours: 21:00-08:00}\n"))
         }
     }
 
@@ -179,7 +180,7 @@ struct FormControlTests {
         let edith = try office.session("edith", [.editor, .approver])
         try await TestServer.with(office.site) { server throws in
             let before = try Self.disk(office)
-            let reply = try Self.save(server, edith, changes)
+            let reply = try Self.save(server, edith, changes.merging(["schedule.way": "time"]) { $1 })
             let group = try #require(reply.body.firstMatch(of: #/id="schedule.repeat"(?s:.*?)id="schedule.timezone"/#)).output
             #expect(reply.status == 422 && group.contains(words) && group.contains("role=\"alert\""))
             let choice = try #require(changes["schedule.repeat.choice"])
@@ -253,7 +254,7 @@ struct FormControlTests {
                 #expect(reply.body.contains("name=\"content.title\" value=\"Hello\""), "what was typed stays")
             }
             #expect(try Self.disk(office) == before)
-            #expect(try Self.save(server, edith, ["audience.tags.box.vip": nil, "audience.everyone": "true"]).status == 303)
+            #expect(try Self.save(server, edith, ["audience.choice": "everyone"]).status == 303)
             #expect(try Self.disk(office).contains("everyone: true"))
         }
     }
@@ -323,20 +324,21 @@ struct FormControlTests {
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body
             #expect(page.contains("list=\"schedule.timezone-list\"") && page.contains("<option value=\"Europe/Berlin\">"))
-            #expect(page.contains("<option value=\"recipient\" label=\"each device’s own clock\">"))
+            #expect(page.contains("name=\"schedule.clock\" value=\"one\" checked") && page.contains("Each person’s clock"))
             for name in ["EST", "Etc/GMT+5", "posix/Europe/Berlin", "localtime"] {
                 #expect(!page.contains("<option value=\"\(name)\">"), "\(name)")
             }
             #expect(page.firstMatch(of: #/Clocks there show \d\d:\d\d now, [A-Z][a-z]+day, \d+ [A-Z][a-z]+ \d{4}: UTC\+05:30\./#) != nil)
             for (zone, words) in [
-                ("europe/berlin", "Did you mean"), ("<b>'\"", "There is no time zone"), ("recipient", "fallback_timezone"),
+                ("europe/berlin", "Did you mean"), ("<b>'\"", "There is no time zone"), ("recipient", "There is no time zone"),
+                ("", "It is not chosen whose clock counts"),
             ] {
                 let reply = try Self.save(server, edith, ["schedule.timezone": zone])
                 let group = try #require(reply.body.firstMatch(of: #/id="schedule.timezone"(?s:.*?)<\/p>/#)).output
                 #expect(reply.status == 422 && group.contains(words) && !group.contains("<b>'"), "\(zone)")
             }
             #expect(
-                try Self.save(server, edith, ["schedule.timezone": "recipient", "schedule.fallback_timezone": "Europe/Berlin"]).status
+                try Self.save(server, edith, ["schedule.clock": "own", "schedule.fallback_timezone": "Europe/Berlin"]).status
                     == 303)
             let written = try Self.disk(office)
             #expect(written.contains("timezone: recipient, fallback_timezone: Europe/Berlin}"))
@@ -377,8 +379,8 @@ struct FormControlTests {
             #expect(first.contains("data-without-script><a href=\"\(Self.path)\">Refresh</a>"))
             let page = try Self.counted(server, edith)
             let group = try #require(page.firstMatch(of: #/id="audience.tags"(?s:.*?)<\/fieldset>/#)).output
-            #expect(group.contains("<span dir=\"auto\">vip</span> <span class=\"note\" data-fill=\"tag-0\">3 devices</span>"))
-            #expect(group.contains("data-fill=\"tag-1\"><b class=\"doubt\">no device has it now</b>"))
+            #expect(group.contains("<span dir=\"auto\">vip</span> <span class=\"note\" data-fill=\"audience.tags-0\">3 devices</span>"))
+            #expect(group.contains("data-fill=\"audience.tags-1\"><b class=\"doubt\">no device has it now</b>"))
             let daily = try #require(group.range(of: "name=\"audience.tags.box.daily\" value=\"2\">"))
             let other = try #require(group.range(of: "name=\"audience.tags.box.&lt;b&gt;&#39;&amp; x\" value=\"3\">"))
             #expect(daily.lowerBound < other.lowerBound && !group.contains("<b>'"))
@@ -404,8 +406,9 @@ struct FormControlTests {
     func typedTags(text: String, tags: [String]) {
         #expect(TagsControl.typed(text) == tags)
         let form = ["audience.tags.boxes": "1", "audience.tags.more": text]
-        #expect(TagsControl.text(form, shown: "") == tags.joined(separator: "\n"))
-        #expect(TagsControl.text(["audience.tags": "a; b\n\(text)"], shown: "a; b") == (["a; b"] + tags).joined(separator: "\n"))
+        #expect(TagsControl.text("audience.tags", form, shown: "") == tags.joined(separator: "\n"))
+        let plain = ["audience.tags": "a; b\n\(text)"]
+        #expect(TagsControl.text("audience.tags", plain, shown: "a; b") == (["a; b"] + tags).joined(separator: "\n"))
     }
 
     @Test("a tag that the form would turn into another one, as white space stands around it, is not offered")
@@ -435,8 +438,8 @@ struct FormControlTests {
             _ = try Self.counted(server, edith)
             let reply = try server.request("GET", live, session: edith)
             let value = try JSONValue(parsing: reply.body)
-            #expect(value["is_live"] == .bool(false) && value["pieces"]?["tag-0"] == .string("1 device"))
-            let more = try #require(value["pieces"]?["tag-suggestions"]?.stringValue)
+            #expect(value["is_live"] == .bool(false) && value["pieces"]?["audience.tags-0"] == .string("1 device"))
+            let more = try #require(value["pieces"]?["audience.tags-suggestions"]?.stringValue)
             #expect(more.contains("&lt;i&gt;") && !more.contains("<i>") && !more.contains("box.vip"))
         }
     }

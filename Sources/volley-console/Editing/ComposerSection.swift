@@ -122,7 +122,7 @@ struct ComposerContext {
         case .number: return value.line(attributes: " inputmode=\"decimal\"")
         case .moment: return MomentControl.html(value)
         case .rule: return RepeatControl.html(value)
-        case .zone: return ZoneControl.html(value, mayBeRecipient: value.field.path.last == "timezone", at: now)
+        case .zone: return ZoneControl.html(value, at: now)
         case .tags: return TagsControl.html(value, tags)
         case .notation(let notation): return NotationControl.html(value, notation)
         case .lines, .list: return value.area()
@@ -149,6 +149,12 @@ enum FieldWords {
         "title": "Title", "subtitle": "Subtitle", "body": "Text", "link": "Link", "image": "Image", "sound": "Sound", "badge": "Badge",
         "category": "Category", "thread": "Thread", "silent": "Silent", "wake_app": "Wake the app", "interruption": "Interruption",
         "relevance": "Relevance", "share": "Share", "schedule": "When", "audience": "Who", "content": "What", "delivery": "How",
+        "tags": "Tags", "everyone": "Everyone", "aliases": "Aliases", "registration_ids": "Registration ids", "where": "Conditions",
+        "exclude": "Not to", "devices": "Device exports", "alias_limit": "Devices of one alias", "at": "Date and time",
+        "repeat": "Repeated", "timezone": "Time zone", "fallback_timezone": "Time zone of people whose own is not known",
+        "quiet_hours": "Quiet hours", "late": "If it could not be sent at that time", "pace": "Pace", "expires": "How long it is worth delivering",
+        "priority": "How urgent it is", "collapse": "Replaces earlier pushes", "frequency": "Pushes for one device",
+        "unknown": "If it is not known whether a push arrived", "stop_when": "Stop", "track": "Say which campaign it is",
     ]
 
     static func text(_ finding: Diagnostic) -> HTML {

@@ -74,7 +74,7 @@ enum WhenSection: ComposerSection {
         if value.text == ScheduleZoneNames.ownClock { value.text = "" }
         return """
             <input type="hidden" name="\(CampaignForm.shown(zone))" value="\(value.present)">\
-            \(ZoneControl.html(value, mayBeRecipient: false, at: context.now))
+            \(ZoneControl.html(value, at: context.now))
             """
     }
 
@@ -114,7 +114,7 @@ enum WhenSection: ComposerSection {
         let wasTimed = isTimed(edit)
         if way == "hand" { return byHand(form, to: &edit, wasTimed: wasTimed) }
         var mistakes = CampaignForm.apply(form, to: &edit, [at, rule, quiet, late])
-        mistakes.merge(writeZone(form, &edit, isNeeded: true)) { first, _ in first }
+        mistakes.merge(writeZone(form, &edit)) { first, _ in first }
         if mistakes.isEmpty, !isTimed(edit) {
             mistakes[at.name] = Mistake(
                 "no time is chosen", remedy: "Choose a date and a time, or how often it is repeated; or choose By hand above.")
@@ -137,7 +137,7 @@ enum WhenSection: ComposerSection {
                 return [:]
             }
             var mistakes = CampaignForm.apply(form, to: &edit, [quiet])
-            mistakes.merge(writeZone(form, &edit, isNeeded: true)) { first, _ in first }
+            mistakes.merge(writeZone(form, &edit)) { first, _ in first }
             let keys = edit.keys(at: group)
             for field in [at, rule, late] where keys.contains(field.path[1]) { try edit.set(nil, at: field.path) }
             return mistakes
@@ -145,7 +145,7 @@ enum WhenSection: ComposerSection {
     }
 
     /// One zone, or each person's clock with the zone of the others.
-    private static func writeZone(_ form: [String: String], _ edit: inout YAMLEdit, isNeeded: Bool) -> [String: Mistake] {
+    private static func writeZone(_ form: [String: String], _ edit: inout YAMLEdit) -> [String: Mistake] {
         guard let clock = form[clock] else { return CampaignForm.apply(form, to: &edit, [zone, fallback]) }
         let isOwn = clock == "own", field = isOwn ? fallback : zone
         let typed = CampaignForm.trimmed(form[field.name] ?? "")
@@ -155,7 +155,10 @@ enum WhenSection: ComposerSection {
                     ? Mistake("the zone of people whose own is not known is missing", remedy: "Choose one, such as Europe/Berlin.")
                     : Mistake("it is not chosen whose clock counts", remedy: "Choose a time zone, such as Europe/Berlin.")
             }
-            if typed != held(field, edit) { try edit.set(.text(typed), at: field.path) }
+            if typed != held(field, edit) {
+                try checkZone(typed)
+                try edit.set(.text(typed), at: field.path)
+            }
             if isOwn {
                 if held(zone, edit) != ScheduleZoneNames.ownClock { try edit.set(.text(ScheduleZoneNames.ownClock), at: zone.path) }
             } else if edit.keys(at: group).contains(fallback.path[1]) {
@@ -163,5 +166,14 @@ enum WhenSection: ComposerSection {
             }
             return [:]
         } catch { return [field.name: error] }
+    }
+
+    /// A zone that the list offers.
+    private static func checkZone(_ name: String) throws(Mistake) {
+        _ = try ZoneDatabase.system.zone(named: name)
+        let known = ScheduleZoneNames.ofThisMachine()
+        guard known.isEmpty || known.contains(name) else {
+            throw Mistake("'\(name)' is not the name of a place", remedy: "Choose the zone of a place, such as Europe/Berlin.")
+        }
     }
 }

@@ -74,6 +74,7 @@ enum Notation: Sendable {
     /// - Throws: a part is missing.
     func join(_ values: [String]) throws(Mistake) -> String {
         let number = values[0]
+        try check(values)
         switch self {
         case .pace: return number.isEmpty ? "" : "\(number)/\(values[1])"
         case .hours:
@@ -90,6 +91,25 @@ enum Notation: Sendable {
             }
             return "at most \(number) per " + (values[1] == "1" ? values[2] : "\(values[1]) \(values[2])s")
         case .percent: return number.isEmpty ? "" : number.hasSuffix("%") ? number : number + "%"
+        }
+    }
+}
+
+extension Notation {
+    /// - Throws: a number is none, in the words of the form.
+    private func check(_ values: [String]) throws(Mistake) {
+        for (part, value) in zip(parts, values) where !value.isEmpty {
+            guard case .number = part.look else { continue }
+            if case .percent = self {
+                let digits = value.hasSuffix("%") ? String(value.dropLast()).trimming : value
+                guard digits.wholeMatch(of: /[0-9]{1,3}(\.[0-9]{1,4})?/) != nil else {
+                    throw Mistake("'\(value)' is not a percentage", remedy: "Write a number such as 20 or 0.5.")
+                }
+            } else {
+                guard value.wholeMatch(of: /[0-9]{1,9}/) != nil else {
+                    throw Mistake("'\(value)' is not a whole number", remedy: "Write it with digits only, such as 500.")
+                }
+            }
         }
     }
 }
