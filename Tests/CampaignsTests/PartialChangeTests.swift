@@ -57,4 +57,18 @@ struct PartialChangeTests {
     func removed() throws {
         #expect(try changes(("  title: Sale\n", "")) == ["title: 'de' and 'fr'"])
     }
+
+    @Test("say where each text that stayed is in the file")
+    func places() throws {
+        func read(_ text: String) throws -> CampaignDraft { Campaign.draft(text: completed(text), file: "c.yaml", now: now) }
+        let after = Self.before.replacing("  body: 20 % off.\n", with: "  body: 30 % off.\n")
+        let changes = try PartialChange.all(from: read(Self.before), to: read(after))
+        #expect(
+            changes.flatMap(\.kept).map { $0.path.joined(separator: ".") } == [
+                "content.languages.de.body", "content.services.apns.body", "variants.short.content.body",
+                "variants.short.content.languages.de.body",
+            ])
+        let edit = try #require(YAMLEdit(after))
+        for kept in changes.flatMap(\.kept) { #expect(try edit.value(at: kept.path) == .text(kept.text.value)) }
+    }
 }

@@ -177,4 +177,56 @@ struct YAMLEditTests {
             }
         }
     }
+
+    // MARK: - Groups, numbers and comments
+
+    @Test("the keys of a group are listed in the order of the file")
+    func keys() throws {
+        let edit = try #require(YAMLEdit(Self.source))
+        #expect(edit.keys(at: []) == ["name", "app", "audience", "content", "schedule", "delivery", "description"])
+        #expect(edit.keys(at: ["content"]) == ["title", "body"] && edit.keys(at: ["audience"]) == ["devices", "tags"])
+        #expect(edit.keys(at: ["audience", "tags"]).isEmpty && edit.keys(at: ["name"]).isEmpty && edit.keys(at: ["none", "at"]).isEmpty)
+    }
+
+    @Test("a number is written without quotes, and what is none in quotes where it needs them; keys too")
+    func numbers() throws {
+        #expect(try Self.changes(Self.edited(.number("50"), "variants.short.share")) == ["+variants:", "+  short:", "+    share: 50"])
+        #expect(try Self.edited(.number("12.5"), "content.badge").contains("badge: 12.5}"))
+        #expect(try Self.edited(.number("many: 1"), "content.badge").contains("badge: \"many: 1\"}"))
+        let norwegian = try Self.edited(.text("Hei"), "content.languages.no.title")
+        #expect(norwegian.contains("languages: {\"no\": {title: Hei}}}"))
+        #expect(try #require(YAMLEdit(norwegian)).value(at: ["content", "languages", "no", "title"]) == .text("Hei"))
+    }
+
+    @Test(
+        "a comment is added above the nearest line, found and removed again; everything else is the same, byte for byte",
+        arguments: [
+            "name", "content.title", "schedule.at", "audience.tags", "app",
+        ])
+    func comments(path: String) throws {
+        for text in [Self.source, Self.source.replacing("\n", with: "\r\n"), "\u{FEFF}" + Self.source] {
+            var edit = try #require(YAMLEdit(text))
+            try edit.addComment("volley: look (a)", above: path.split(separator: ".").map(String.init))
+            let added = Self.changes(edit.text.replacing("\r\n", with: "\n"), from: text.replacing("\r\n", with: "\n"))
+            #expect(
+                added.count == 1 && added[0].trimmingCharacters(in: .whitespacesAndNewlines).hasSuffix("# volley: look (a)"), "\(added)")
+            #expect(edit.comments(beginningWith: "volley: ") == ["volley: look (a)"])
+            try edit.removeComments(beginningWith: "volley: ") { _ in true }
+            #expect(edit.text == text)
+        }
+    }
+
+    @Test("what looks like a comment in a text is none, and other comments stay")
+    func textsLikeComments() throws {
+        let text = "name: a\nbody: |\n  one\n  # volley: look\n# volley: stay\ncontent: {title: Hi}\n"
+        var edit = try #require(YAMLEdit(text))
+        #expect(edit.comments(beginningWith: "volley: ") == ["volley: stay"])
+        try edit.removeComments(beginningWith: "volley: ") { $0.hasSuffix("look") }
+        #expect(edit.text == text)
+        #expect(throws: Mistake.self) { try edit.addComment("x", above: ["content", "none"]) }
+        #expect(edit.text == text)
+        var flow = try #require(YAMLEdit("{name: a, content: {title: Hi}}\n"))
+        try flow.addComment("x", above: ["content", "title"])
+        #expect(flow.text == "# x\n{name: a, content: {title: Hi}}\n")
+    }
 }

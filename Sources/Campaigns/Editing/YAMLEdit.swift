@@ -159,7 +159,7 @@ public struct YAMLEdit: Sendable {
         var lines: [(text: String, extent: Range<Int>)] = [], start = 0
         while start < scalars.count {
             let end = scalars[start...].firstIndex(of: "\n").map { $0 + 1 } ?? scalars.count
-            let line = String(String.UnicodeScalarView(scalars[start..<end])).trimmingSpaces()
+            let line = String(String.UnicodeScalarView(scalars[start..<end].filter { $0 != "\r" && $0 != "\n" })).trimmingSpaces()
             let comment = line.hasPrefix("#") ? String(line.dropFirst()).trimmingSpaces() : ""
             if !comment.isEmpty, comment.hasPrefix(text), lines.count < Self.mostComments {
                 var rest = scalars

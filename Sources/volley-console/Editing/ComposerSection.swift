@@ -1,6 +1,7 @@
 import Accounts
 import Base
 import Campaigns
+import Reports
 
 /// One part of the composer: what it shows of a campaign, and how it writes what a person chose.
 protocol ComposerSection: Sendable {
@@ -158,9 +159,15 @@ enum FieldWords {
     ]
 
     static func text(_ finding: Diagnostic) -> HTML {
-        var finding = finding
-        finding.position = nil
-        return Words.text(finding, withPlace: false)
+        let remedy: HTML = finding.remedy(for: .console).map { " \(Prose.html(plain($0)))" } ?? ""
+        return "\(Prose.html(Words.capitalized(plain(finding.message(for: .console))))).\(remedy)"
+    }
+
+    /// Labels instead of keys in quotes, and values without the key that a source has before them.
+    private static func plain(_ text: String) -> String {
+        let text = labels.reduce(text) { $0.replacing("'\($1.key)'", with: "“\($1.value)”") }
+        return text.replacing(/\b([a-z_]+): (?=\S)/) { labels[String($0.1)] == nil ? String($0.0) : "" }
+            .replacing(/\ in line [0-9]+/, with: "")
     }
 
     /// A label for a key; without one, the key's own words.

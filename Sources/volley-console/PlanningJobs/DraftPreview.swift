@@ -82,7 +82,7 @@ struct DraftPreview: Sendable {
         let draft = CampaignSaving.draft(Array(text.utf8), file: item.path, project, at: visit.now)
         // The child reads the exports of the app that the text names.
         guard let app = draft.app?.value, visit.may(.seeCampaigns, app: app) else {
-            return .mistakes(draft.app.map { CampaignsPage.finding(CampaignSaving.foreign($0)) } ?? "")
+            return .mistakes(draft.app.map { "<ul class=\"findings\">\(CampaignsPage.finding(CampaignSaving.foreign($0)))</ul>" } ?? "")
         }
         let question = PlanningJobs.Question(kind: .draft, file: item.path, input: text, stamps: [FileStamp(path: site.projectFile)])
         // When the console is busy, the page tries again.

@@ -44,9 +44,12 @@ enum LanguagesControl {
     /// Who reads the text above the languages.
     private static func usual(_ languages: [String], _ context: ComposerContext) -> HTML {
         guard let preview = context.preview else { return "Devices of other languages read the text above." }
+        let sizes = suggestions(languages, context).map { "\(LanguageNames.words($0.tag)), \(TextFormat.devices($0.devices))" }
+        let own: HTML =
+            sizes.isEmpty ? "" : " Their languages: \(sizes.joined(separator: "; ")). Add those that the text is not written in."
         let devices = TextFormat.counted(
             preview.devices(language: ""), one: "device reads", many: "devices read")
-        return languages.isEmpty ? "\(devices) the text above." : "\(devices) the text above, as they have no other language of this list."
+        return languages.isEmpty ? "\(devices) the text above.\(own)" : "\(devices) the text above, as theirs is not in this list.\(own)"
     }
 
     private static func part(_ language: String, _ marks: [TranslationMark], _ context: ComposerContext) -> HTML {
@@ -82,18 +85,11 @@ enum LanguagesControl {
         let rest: [HTML] = LanguageNames.all.filter { language in
             !known.contains(LanguageTag.normalized(language.0) ?? "") && !suggested.contains { $0.tag == language.0 }
         }.map { tag, name in "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(name) (\(tag))</option>" }
-        let words: HTML =
-            suggested.isEmpty
-            ? ""
-            : """
-            <p class="note">Worth adding: \(suggested.map { "\(LanguageNames.words($0.tag)), \(TextFormat.devices($0.devices))" }.joined(separator: "; ")).</p>
-            """
         let mistake =
             context.trial.mistakes[add].map { "<span class=\"stop\" role=\"alert\">\(FieldWords.text(Diagnostic($0)))</span>" as HTML }
             ?? ""
         let isOpen = !mistake.markup.isEmpty || !chosen.isEmpty
         return """
-            \(words)
             <details class="adding"\(isOpen ? " open" : "" as HTML)><summary>Add a language</summary>
             <p class="field"><label for="\(add).tag">Language</label><select id="\(add).tag" name="\(add).tag">\
             <option value="">None</option>\(first)\(rest)</select></p>

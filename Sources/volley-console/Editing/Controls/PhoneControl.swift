@@ -50,7 +50,7 @@ enum PhoneControl {
     static func phones(_ state: DraftPreview.State, app: String) -> HTML {
         switch state {
         case .counting: return "<p class=\"note\">The exports are being read. This takes some seconds for millions of devices.</p>"
-        case .mistakes(let mistakes): return "<p>What phones show is known when this is mended:</p><ul class=\"findings\">\(mistakes)</ul>"
+        case .mistakes(let mistakes): return "<p>What phones show is known when this is mended:</p>\(mistakes)"
         case .known(let preview):
             let chosen = chosen(preview)
             guard !chosen.isEmpty else { return "<p class=\"note\">No device gets it.</p>" }

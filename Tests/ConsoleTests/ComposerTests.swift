@@ -1,0 +1,251 @@
+import Accounts
+import Automation
+import Base
+import Campaigns
+import Foundation
+import Testing
+
+@testable import volley_console
+
+/// The composer: its sections, languages, variants, marks and phones.
+@Suite("the composer")
+struct ComposerTests {
+    typealias Office = OrderPageTests.Office
+
+    private static let file = "spring-sale.yaml"
+    private static let path = "/campaign/form?file=spring-sale.yaml"
+    private static let head = "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\n"
+
+    private static func disk(_ office: Office) throws -> String {
+        try String(contentsOfFile: "\(office.folder.path)/\(file)", encoding: .utf8)
+    }
+
+    /// Sends the fields of a form; the others are as if the page had not had them.
+    private static func save(_ server: TestServer, _ office: Office, _ session: String, _ fields: [String: String]) throws -> Reply {
+        let base = ShownFile.digest(of: Array(try disk(office).utf8))
+        return try server.form(path, session: session, [("digest", base)] + fields.map { ($0.key, $0.value) })
+    }
+
+    private static func edit(_ text: String) throws -> YAMLEdit { try #require(YAMLEdit(text)) }
+
+    // MARK: - The page
+
+    @Test("the page has four sections in order, and says in words what the file has and no section shows")
+    func sections() async throws {
+        let office = try Office()
+        try office.folder.write(
+            Self.file,
+            Self.head + "content: {title: Hi, data: {campaign: spring}, relevance: 0.8}\nallow: [{warning: short_text, reason: Yes}]\n")
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.path, session: edith).body
+            let places = try ["who", "what", "when", "how"].map { name in try #require(page.range(of: "<h2 id=\"\(name)\">")).lowerBound }
+            #expect(places == places.sorted())
+            let rest = try #require(page.firstMatch(of: #/id="rest"(?s:.*?)<\/section>/#)).output
+            #expect(rest.contains("<b>What › Data</b>: <span dir=\"auto\">Campaign</span>") && rest.contains("What › Relevance"))
+            #expect(rest.contains("Allow") && rest.contains("/campaign/edit?file=spring-sale.yaml") && !rest.contains("Title"))
+        }
+    }
+
+    @Test("a form with what it showed changes no byte of any campaign that comes with Volley")
+    func roundTrip() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../campaigns")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".yaml") && $0 != "volley.yaml" }
+        #expect(files.count > 5)
+        for file in files {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            var edit = try Self.edit(text)
+            var form: [String: String] = [:]
+            for field in CampaignForm.fields(in: edit) {
+                guard let value = try? edit.value(at: field.path) else { continue }
+                form[field.name] = CampaignForm.text(of: value)
+                form[CampaignForm.shown(field)] = CampaignForm.text(of: value)
+            }
+            #expect(CampaignForm.apply(form, to: &edit).isEmpty, "\(file)")
+            #expect(edit.text == text, "\(file)")
+        }
+    }
+
+    @Test("a mistake is at its field, which names it, in the words of the form")
+    func mistakes() async throws {
+        let office = try Office()
+        try office.folder.write(Self.file, Self.head + "content: {title: Hi, image: http://example.com/a.jpg}\n")
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.path, session: edith).body
+            let field = try #require(page.firstMatch(of: #/<p class="field"><label for="content.image">(?s:.*?)<\/p>/#)).output
+            #expect(field.contains("aria-describedby=\"content.image-hint content.image-mistake\" aria-invalid=\"true\""))
+            #expect(field.contains("id=\"content.image-mistake\"") && field.contains("“Image” must be a web address"))
+            #expect(field.contains("For example: https://") && !field.contains("image: https") && !field.contains("Line "))
+        }
+    }
+
+    // MARK: - Languages
+
+    @Test("a language is added, changed and removed, and nothing else of the file changes")
+    func languages() throws {
+        let source = Self.head + "content:   # agreed\n  title: Hi\n  languages:\n    # Anna’s\n    de: {title: Hallo}\n"
+        var edit = try Self.edit(source)
+        let new = ["add.content.languages.tag": "fr", "add.content.languages.title": "Salut", "add.content.languages.body": " "]
+        #expect(WhatSection.apply(new, to: &edit).isEmpty)
+        #expect(edit.text == source + "    fr:\n      title: Salut\n")
+        let changed = [
+            "content.languages.de.title": "Guten Tag", "shown.content.languages.de.title": "Hallo", "content.languages.fr.body": "Oui",
+        ]
+        #expect(WhatSection.apply(changed, to: &edit).isEmpty)
+        #expect(
+            edit.text == source.replacing("Hallo", with: "Guten Tag") + "    fr:\n      title: Salut\n      body: Oui\n")
+        #expect(WhatSection.apply(["remove.content.languages.fr": "1"], to: &edit).isEmpty)
+        #expect(edit.text == source.replacing("Hallo", with: "Guten Tag"))
+    }
+
+    @Test(
+        "a language without a text, twice, or texts without a language are mistakes, and nothing is written",
+        arguments: [
+            (["add.content.languages.tag": "fr"], "has no text yet"),
+            (["add.content.languages.tag": "DE", "add.content.languages.title": "x"], "has this language already"),
+            (["add.content.languages.title": "x"], "the language is missing"),
+            (["add.content.languages.tag": "<b>", "add.content.languages.title": "x"], "not a language"),
+        ])
+    func wrongLanguages(form: [String: String], words: String) throws {
+        let source = Self.head + "content:\n  title: Hi\n  languages:\n    de: {title: Hallo}\n"
+        var edit = try Self.edit(source)
+        let mistakes = WhatSection.apply(form, to: &edit)
+        #expect(mistakes["add.content.languages"]?.message.contains(words) ?? false, "\(mistakes)")
+        #expect(edit.text == source)
+    }
+
+    // MARK: - Variants
+
+    @Test("variants and a holdout are made from nothing, with shares as numbers")
+    func variants() throws {
+        let source = Self.head + "content: {title: Hi}\n"
+        var edit = try Self.edit(source)
+        let form = [
+            "add.variants.0.name": "short", "add.variants.0.share": "45", "add.variants.0.title": "Hey", "add.variants.1.name": "long",
+            "add.variants.1.share": "45", "variants.holdout.share": "10",
+        ]
+        #expect(WhatSection.apply(form, to: &edit).isEmpty)
+        let campaign = Campaign.draft(text: edit.text, file: "c.yaml", now: .now())
+        #expect(campaign.variants.map(\.name.value).sorted() == ["holdout", "long", "short"], "\(edit.text)")
+        #expect(edit.text.contains("share: 45\n") && edit.text.contains("share: 10\n") && edit.text.hasPrefix(source))
+        #expect(WhatSection.apply(["remove.variants.long": "1", "variants.short.share": "90"], to: &edit).isEmpty)
+        #expect(edit.keys(at: ["variants"]).sorted() == ["holdout", "short"])
+    }
+
+    @Test("shares that do not add up are a mistake at the variants, unless the person changed nothing of them")
+    func shares() throws {
+        let source = Self.head + "content: {title: Hi}\nvariants: {a: {share: 50}, b: {share: 40}}\n"
+        var edit = try Self.edit(source)
+        #expect(WhatSection.apply(["content.title": "Ho", "variants.a.share": "50"], to: &edit).isEmpty)
+        let mistakes = WhatSection.apply(["variants.a.share": "55"], to: &edit)
+        #expect(mistakes["variants"]?.message == "the shares add up to 95, not to 100")
+        #expect(mistakes["variants"]?.remedy == "Raise them by 5 in all.")
+    }
+
+    // MARK: - Texts that stay
+
+    @Test("a text that stays is kept, marked or removed, as the author chose; a mark stays until a person confirms it")
+    func marks() async throws {
+        let office = try Office()
+        let source =
+            Self.head + "content:\n  title: Hi\n  languages: {de: {title: Hallo}}\n"
+            + "variants: {a: {share: 50, content: {title: Ahoy}}, b: {share: 50}}   # agreed\n"
+        try office.folder.write(Self.file, source)
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let form = ["content.title": "Hello", "shown.content.title": "Hi"]
+            let asked = try Self.save(server, office, edith, form)
+            #expect(asked.status == 422 && asked.body.contains("The title of German (de)") && asked.body.contains("The title of variant a"))
+            #expect(asked.body.contains("“Ahoy”") && asked.body.contains("name=\"content.title\" value=\"Hello\""))
+            let answer = String(try #require(asked.body.firstMatch(of: #/ name="kept" value="([^"]*)"/#)).1)
+            let answers = ["kept": answer, "kept.text.0": "mark", "kept.text.1": "remove"]
+            let back = try Self.save(server, office, edith, form.merging(["kept.back": "1"]) { $1 })
+            #expect(
+                back.status == 200 && back.body.contains("name=\"content.title\" value=\"Hello\"") && back.body.contains("id=\"composer\""))
+            #expect(try Self.disk(office) == source)
+            #expect(try Self.save(server, office, edith, form.merging(answers) { $1 }).status == 303)
+            let marked = source.replacing("title: Hi\n", with: "title: Hello\n  # volley: translate content.languages.de (title)\n")
+                .replacing("{share: 50, content: {title: Ahoy}}", with: "{share: 50}")
+            #expect(try Self.disk(office) == marked)
+            let page = try server.request("GET", Self.path, session: edith).body
+            #expect(
+                page.contains("Title: older than the text that it belongs to.") && page.contains("name=\"confirm.content.languages.de\""))
+            #expect(try Self.save(server, office, edith, ["confirm.content.languages.de": "1"]).status == 303)
+            #expect(try Self.disk(office) == marked.replacing("  # volley: translate content.languages.de (title)\n", with: ""))
+        }
+    }
+
+    @Test("a language that is removed takes its mark along, and a second mark joins the first")
+    func joinedMarks() throws {
+        var edit = try Self.edit(
+            Self.head + "content:\n  title: Hi\n  languages:\n    de:\n      title: Hallo\n      body: Du\n    fr: {title: A}\n")
+        let source = edit.text
+        try TranslationMark.add(["content", "languages", "de", "title"], to: &edit)
+        try TranslationMark.add(["content", "languages", "de", "body"], to: &edit)
+        #expect(edit.text.contains("    # volley: translate content.languages.de (title, body)\n    de:\n"))
+        var one = edit
+        try TranslationMark.confirm(["content", "languages", "de"], in: &one, only: "title")
+        #expect(TranslationMark.all(in: one).map(\.keys) == [["body"]])
+        #expect(WhatSection.apply(["remove.content.languages.de": "1"], to: &edit).isEmpty)
+        #expect(edit.text == source.replacing("    de:\n      title: Hallo\n      body: Du\n", with: ""))
+    }
+
+    // MARK: - Phones
+
+    /// What the script gets when the devices are counted.
+    private static func phone(_ server: TestServer, _ session: String, _ fields: [String: String]) throws -> String {
+        for _ in 0..<600 {
+            let reply = try server.form(
+                "/campaign/form/phone.json?file=spring-sale.yaml", session: session, fields.map { ($0.key, $0.value) })
+            guard reply.status != 200 || !reply.body.contains("\"is_live\":true") else {
+                Thread.sleep(forTimeInterval: 0.1)
+                continue
+            }
+            return reply.body
+        }
+        throw Diagnostic("no answer within a minute")
+    }
+
+    @Test("phones show what devices of the exports would get of the text that is being typed; nothing is saved, and no token is shown")
+    func phones() async throws {
+        let office = try Office()
+        let rows = [("1", "Anna", "de"), ("2", "", "en"), ("3", "Bartholomew", "en")].map { number, name, language in
+            "\(TestFolder.token(Int(number) ?? 0)),\(name),\(language)\n"
+        }
+        try office.folder.write("devices.csv", "token,first_name,language\n" + rows.joined())
+        let source = Self.head + "content: {title: Hi, languages: {de: {title: Hallo}}}\n"
+        try office.folder.write(Self.file, source)
+        let (edith, vera) = (try office.session("edith", [.editor]), try office.session("vera", [.viewer]))
+        try await TestServer.with(office.site) { server throws in
+            let form = ["content.title": "Dear {{ first_name | default: 'friend' }}<b>", "shown.content.title": "Hi"]
+            let answer = try Self.phone(server, edith, form)
+            #expect(answer.contains("3 devices") && answer.contains("Dear friend&lt;b&gt;") && answer.contains("Dear Bartholomew"))
+            #expect(answer.contains("German (de)") && answer.contains("Hallo") && answer.contains("a blank value"))
+            #expect(!answer.contains("<b>'") && !answer.contains(TestFolder.token(1)) && !answer.contains(TestFolder.token(3)))
+            let wrong = try Self.phone(server, edith, ["content.title": "{{ nope }}", "shown.content.title": "Hi"])
+            #expect(wrong.contains("known when this is mended") && wrong.contains("nope"))
+            #expect(try Self.disk(office) == source)
+            #expect(
+                try server.form("/campaign/form/phone.json?file=spring-sale.yaml", session: vera, [("content.title", "x")]).status == 403)
+            // The page has the same of the saved file, and says which languages would be worth adding.
+            var page = ""
+            for _ in 0..<600 where !page.contains("class=\"phones\"") {
+                page = try server.request("GET", Self.path, session: edith).body
+                Thread.sleep(forTimeInterval: 0.1)
+            }
+            #expect(page.contains("<b data-fill=\"audience\">3 devices</b>"))
+            #expect(page.contains("2 devices read the text above") && page.contains("Their languages: English (en), 2 devices."))
+        }
+    }
+
+    @Test("a text cannot name the app of others to read their exports")
+    func foreign() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor], app: "shop")
+        try await TestServer.with(office.site) { server throws in
+            let answer = try Self.phone(server, edith, ["app": "news", "shown.app": "shop"])
+            #expect(answer.contains("You may not write campaigns of the app") && !answer.contains("class=\\\"phones"))
+        }
+    }
+}
