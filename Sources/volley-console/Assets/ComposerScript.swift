@@ -32,24 +32,21 @@ enum ComposerScript {
           later(0);
         }
 
-        // A column is inserted where the cursor was last in a text.
-        function insertColumns(form, tool) {
-          let field = form.querySelector("[data-count] input, [data-count] textarea");
+        // A column is inserted where the cursor was last in a text. The tool may be filled in later than the page.
+        function insertColumns(form) {
+          let field = form.querySelector("[data-count] input:not([type]), [data-count] textarea");
           const isText = (target) => target.matches("input:not([type]), textarea") && /\\.(title|subtitle|body)$/.test(target.name);
           form.addEventListener("focusin", (event) => { if (isText(event.target)) field = event.target; });
-          tool.hidden = false;
-          const column = tool.querySelector("select"), fallback = tool.querySelector("input");
-          tool.querySelector("button").addEventListener("click", () => {
+          form.addEventListener("click", (event) => {
+            const tool = event.target.closest("[data-insert]");
+            if (!tool || !event.target.matches("button") || !field) return;
+            const column = tool.querySelector("select"), fallback = tool.querySelector("input"), note = tool.querySelector("[role=status]");
             const words = fallback.value.trim(), quote = words.includes("'") ? '"' : "'";
-            if (!words && !tool.dataset.asked) {
-              tool.dataset.asked = "1";
-              fallback.placeholder = "there";
-              let note = tool.querySelector(".note");
-              if (!note) { note = document.createElement("span"); note.className = "note"; note.setAttribute("role", "status"); tool.append(note); }
+            if (!words && !note.textContent) {
               note.textContent = "Devices without a value get nothing, unless you say what to write instead. Insert again to leave it so.";
               return fallback.focus();
             }
-            delete tool.dataset.asked;
+            note.textContent = "";
             const text = words ? `{{ ${column.value} | default: ${quote}${words.replaceAll(quote, "")}${quote} }}` : `{{ ${column.value} }}`;
             field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
             field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -98,7 +95,8 @@ enum ComposerScript {
         if (composer) {
           const side = document.querySelector("[data-phone]");
           if (side) followFields(composer, side);
-          for (const tool of composer.querySelectorAll("[data-insert]")) insertColumns(composer, tool);
+          document.documentElement.classList.add("scripted");
+          insertColumns(composer);
           for (const box of composer.querySelectorAll("[data-count]")) countText(box);
           for (const place of composer.querySelectorAll("[data-shares]")) addShares(composer, place);
         }

@@ -22,7 +22,8 @@ enum ComposerStyle {
         .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 1rem; }
         .column > * + * { margin-top: .6rem; }
         .column h3 { margin: 0; overflow-wrap: anywhere; }
-        .insert { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: flex-end; }
+        .insert, .scripted .by-hand { display: none; }
+        .scripted .insert { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: flex-end; }
         .insert label { display: block; font-size: .8125rem; color: var(--soft); }
         .counter { display: block; }
         .modes { display: grid; gap: .3rem; }

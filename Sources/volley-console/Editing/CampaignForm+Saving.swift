@@ -90,9 +90,14 @@ extension CampaignForm {
                 let parts = parts(of: field).compactMap { form[$0] }.filter { !$0.isEmpty }
                 return parts.isEmpty ? nil : "\(field.label): \(parts.joined(separator: " "))"
             }
-            return "\(field.label): \(text)"
+            return text.isEmpty ? nil : "\(field.label): \(text)"
         }
-        return lines.joined(separator: "\n")
+        // Which languages and variants there are, the file would say.
+        let known = Set(fields.map(\.name))
+        let more = form.filter { name, text in
+            !known.contains(name) && !text.isEmpty && ["content.", "variants.", "add."].contains { name.hasPrefix($0) }
+        }
+        return (lines + more.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }).joined(separator: "\n")
     }
 
     private static func parts(of field: Field) -> [String] {

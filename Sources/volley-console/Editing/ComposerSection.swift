@@ -153,7 +153,8 @@ enum FieldWords {
         "tags": "Tags", "everyone": "Everyone", "aliases": "Aliases", "registration_ids": "Registration ids", "where": "Conditions",
         "exclude": "Not to", "devices": "Device exports", "alias_limit": "Devices of one alias", "at": "Date and time",
         "repeat": "Repeated", "timezone": "Time zone", "fallback_timezone": "Time zone of people whose own is not known",
-        "quiet_hours": "Quiet hours", "late": "If it could not be sent at that time", "pace": "Pace", "expires": "How long it is worth delivering",
+        "quiet_hours": "Quiet hours", "late": "If it could not be sent at that time", "pace": "Pace",
+        "expires": "How long it is worth delivering",
         "priority": "How urgent it is", "collapse": "Replaces earlier pushes", "frequency": "Pushes for one device",
         "unknown": "If it is not known whether a push arrived", "stop_when": "Stop", "track": "Say which campaign it is",
     ]

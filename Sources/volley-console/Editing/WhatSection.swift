@@ -43,7 +43,7 @@ enum WhatSection: ComposerSection {
         // Open if it has anything, so that nothing is overlooked.
         let isUsed = extras.contains { context.value(of: $0)?.text.isEmpty != true || !context.mistake(of: $0).markup.isEmpty }
         return """
-            \(ColumnsControl.html(context))
+            <div data-fill="columns">\(ColumnsControl.html(context.tags))</div>
             \(HTML(joined: texts.map { TextCounters.html($0, context) }))
             \(LanguagesControl.html(context))
             \(VariantsControl.html(context))
@@ -73,18 +73,18 @@ enum TextCounters {
 
 /// The columns of the exports, to be inserted into a text. Without scripts they are a list to copy from.
 enum ColumnsControl {
-    static func html(_ context: ComposerContext) -> HTML {
-        guard case .counted(let counted, _) = context.tags else { return "" }
+    static func html(_ known: KnownTags) -> HTML {
+        guard case .counted(let counted, _) = known else { return "" }
         let columns = counted.columns.filter(isName)
         guard let first = columns.first else { return "" }
         let options: [HTML] = columns.map { "<option value=\"\($0)\">\($0)</option>" }
         let example = columns.first { $0.contains("name") } ?? first
         return """
-            <div class="insert" data-insert hidden><span class="part"><label for="insert-column">Insert a column of the export</label>\
+            <div class="insert" data-insert><span class="part"><label for="insert-column">Insert a column of the export</label>\
             <select id="insert-column">\(options)</select></span>\
             <span class="part"><label for="insert-fallback">If it is blank, write</label><input id="insert-fallback" autocomplete="off"></span>\
-            <button type="button">Insert</button></div>
-            <details data-without-script><summary>Columns of the export in a text</summary>\
+            <button type="button">Insert</button><span class="note" role="status"></span></div>
+            <details class="by-hand"><summary>Columns of the export in a text</summary>\
             <p class="note">Write <code>{{ \(example) | default: 'there' }}</code> where its value belongs; what follows “default” is for devices \
             without one. The columns: \(columns.joined(separator: ", ")).</p></details>
             """

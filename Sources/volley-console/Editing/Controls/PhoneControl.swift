@@ -159,9 +159,10 @@ enum ComposerSide {
 
     /// Choices that the style sheet carries out.
     private static let modes: HTML = {
-        let groups: [(name: String, options: [(String, String)])] = [
-            ("kind", [("ios", "iPhone"), ("android", "Android")]), ("light", [("day", "Light"), ("night", "Dark")]),
-            ("look", [("locked", "Lock screen"), ("opened", "Opened")]),
+        let groups: [(name: String, words: String, options: [(String, String)])] = [
+            ("kind", "Kind of phone", [("ios", "iPhone"), ("android", "Android")]),
+            ("light", "Colours", [("day", "Light"), ("night", "Dark")]),
+            ("look", "What is seen", [("locked", "Lock screen"), ("opened", "Opened")]),
         ]
         let sets: [HTML] = groups.map { group in
             let options: [HTML] = group.options.enumerated().map { place, option in
@@ -169,7 +170,7 @@ enum ComposerSide {
                 <label><input type="radio" name="phone-\(group.name)" id="phone-\(option.0)"\(place == 0 ? " checked" : "" as HTML)>\(option.1)</label>
                 """
             }
-            return "<div role=\"radiogroup\" aria-label=\"How the phone is shown: \(group.name)\">\(options)</div>"
+            return "<div role=\"radiogroup\" aria-label=\"\(group.words)\">\(options)</div>"
         }
         return "<div class=\"modes\">\(sets)</div>"
     }()

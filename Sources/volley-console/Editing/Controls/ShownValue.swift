@@ -20,12 +20,16 @@ struct ShownValue {
     /// What is wrong with it, where the control's description finds it.
     var mistakes: HTML { mistake.markup.isEmpty ? "" : "<span class=\"mistakes\" id=\"\(name)-mistake\">\(mistake)</span>" }
 
-    /// The attributes that name hint and mistakes.
+    /// The attributes of an input that name hint and mistakes.
     var described: HTML {
-        let places = (field.hint.isEmpty ? [] : [name + "-hint"]) + (mistake.markup.isEmpty ? [] : [name + "-mistake"])
-        guard !places.isEmpty else { return "" }
         let invalid: HTML = mistake.markup.contains("class=\"stop\"") ? " aria-invalid=\"true\"" : ""
-        return " aria-describedby=\"\(places.joined(separator: " "))\"\(invalid)"
+        return "\(places)\(invalid)"
+    }
+
+    /// The same of a group, which cannot be invalid itself (ARIA 1.2, aria-invalid).
+    private var places: HTML {
+        let places = (field.hint.isEmpty ? [] : [name + "-hint"]) + (mistake.markup.isEmpty ? [] : [name + "-mistake"])
+        return places.isEmpty ? "" : " aria-describedby=\"\(places.joined(separator: " "))\""
     }
 
     /// Several lines of text.
@@ -61,7 +65,7 @@ struct ShownValue {
     /// Several inputs below one heading.
     func group(_ content: HTML, look: String = "") -> HTML {
         """
-        <fieldset class="\(look.isEmpty ? "" : look + " ")field controls" id="\(name)"\(described)><legend>\(field.label)</legend>\
+        <fieldset class="\(look.isEmpty ? "" : look + " ")field controls" id="\(name)"\(places)><legend>\(field.label)</legend>\
         \(hint)\(content)\(mistakes)</fieldset>
         """
     }
