@@ -278,11 +278,12 @@ class ConsoleJourney(Journey):
         self.check("/runs/" in bare.page.url, "without scripts, a plan is reached by its link")
         bare.go("/campaign/form?file=autumn.yaml")
         for _ in range(100):
-            if bare.page.get_by_label("new 30 devices").count():
+            tags = bare.page.get_by_role("group", name="At least one of these tags")
+            if tags.get_by_label("new 30 devices").count():
                 break
             time.sleep(0.3)
             bare.page.get_by_role("link", name="Refresh").click()
-        bare.page.get_by_label("new 30 devices").check()
+        tags.get_by_label("new 30 devices").check()
         bare.page.get_by_label("Friday").check()
         bare.page.get_by_role("button", name="Save", exact=True).click()
         saved = (self.house.folder / "autumn.yaml").read_text()

@@ -50,7 +50,7 @@ enum WhenSection: ComposerSection {
             \(GroupInput.radio("Each person’s clock: at that time where they are", name: clock, value: "own", isChecked: isOwn))
             <div class="one-zone">\(oneZone(context))</div><div class="own-zone">\(context.control(fallback))</div></fieldset>
             \(context.control(quiet))
-            <div class="timed">\(context.control(late))</div>
+            <div class="timed">\(context.control(lateField(context.edit)))</div>
             \(NextTimes.html(context.item, context.visit, context.site))</div>
             """
     }
@@ -67,6 +67,16 @@ enum WhenSection: ComposerSection {
         let doubts: [HTML] = notes.map { "<span class=\"note doubt\">\($0)</span>" }
         value.mistake = "\(value.mistake)\(HTML(joined: doubts))"
         return "<input type=\"hidden\" name=\"\(CampaignForm.shown(at))\" value=\"\(value.present)\">\(MomentControl.html(value))"
+    }
+
+    /// Also with another delay that the source has.
+    private static func lateField(_ edit: YAMLEdit) -> CampaignForm.Field {
+        guard case .oneOf(let options) = late.kind, let match = held(late, edit).wholeMatch(of: /skip after +(.+)/),
+            !options.contains(where: { $0.value == match.0 })
+        else { return late }
+        var field = late
+        field.kind = .oneOf(options + [(String(match.0), "Send it up to \(match.1) late")])
+        return field
     }
 
     private static func oneZone(_ context: ComposerContext) -> HTML {
