@@ -163,6 +163,34 @@ class ConsoleJourney(Journey):
         self.check(page.locator(".next li").count() == 5, "the next five times are shown")
         self.check(page.get_by_label("Thursday").is_checked() and not page.get_by_label("Friday").is_checked(), "the rule is read back")
         self.look(edith, "form-saved")
+        self.texts(edith)
+
+    # A language is added; a new text asks what happens to it; the mark stays until it is confirmed.
+    def texts(self, edith):
+        page, file = edith.page, self.house.folder / "autumn.yaml"
+        page.get_by_text("Add a language", exact=True).click()
+        page.get_by_label("Language", exact=True).select_option("de")
+        page.get_by_label("Title in this language").fill("Herbst")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page).to_have_url(re.compile("saved=1"))
+        self.check("title: Herbst" in file.read_text(), f"a language is added: {file.read_text()}")
+        edith.go("/campaign/form?file=autumn.yaml")
+        page.get_by_label("Title", exact=True).fill("Leaves are falling")
+        expect(page.locator(".phone", has_text="Leaves are falling")).not_to_have_count(0, timeout=30_000)
+        self.check("Leaves" not in file.read_text(), "the phone follows what is typed, and nothing is saved")
+        self.look(edith, "composer")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("heading", name="What happens to the other texts?")).to_be_visible()
+        self.look(edith, "other-texts")
+        page.get_by_label(re.compile("^Mark it")).check()
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page).to_have_url(re.compile("saved=1"))
+        self.check("# volley: translate content.languages.de (title)" in file.read_text(), f"the mark is in the file: {file.read_text()}")
+        edith.go("/campaign/form?file=autumn.yaml")
+        page.get_by_label("It is right now").check()
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page).to_have_url(re.compile("saved=1"))
+        self.check("# volley:" not in file.read_text() and "Leaves" in file.read_text(), f"the mark is gone: {file.read_text()}")
 
     # A time that is approved before it comes, and a campaign that is changed afterwards.
     def ahead(self):

@@ -52,7 +52,7 @@ public struct YAMLEdit: Sendable {
         throw Mistake("\(name(path)) is more than a form can show", remedy: Self.remedy)
     }
 
-    /// The keys of the group at a path, in the order of the file; empty where there is none. An empty path is the whole text.
+    /// The keys of the group at a path, in the order of the file; empty where there is no group. An empty path is the whole text.
     public func keys(at path: [String]) -> [String] {
         guard var node = YAMLTree.read(text) else { return [] }
         for key in path {

@@ -72,7 +72,7 @@ struct DraftPreview: Sendable {
     enum State: Sendable {
         case counting
         case known(DraftPreview)
-        /// There is none before this is mended.
+        /// Nothing is known before this is mended.
         case mistakes(HTML)
     }
 

@@ -41,7 +41,7 @@ enum LanguagesControl {
             """
     }
 
-    /// Who reads the text above the languages.
+    /// Which devices read the text above the languages.
     private static func usual(_ languages: [String], _ context: ComposerContext) -> HTML {
         guard let preview = context.preview else { return "Devices of other languages read the text above." }
         let sizes = suggestions(languages, context).map { "\(LanguageNames.words($0.tag)), \(TextFormat.devices($0.devices))" }
@@ -85,19 +85,17 @@ enum LanguagesControl {
         let rest: [HTML] = LanguageNames.all.filter { language in
             !known.contains(LanguageTag.normalized(language.0) ?? "") && !suggested.contains { $0.tag == language.0 }
         }.map { tag, name in "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(name) (\(tag))</option>" }
-        let mistake =
-            context.trial.mistakes[add].map { "<span class=\"stop\" role=\"alert\">\(FieldWords.text(Diagnostic($0)))</span>" as HTML }
-            ?? ""
-        let isOpen = !mistake.markup.isEmpty || !chosen.isEmpty
+        let mistake = AddedMistake(add, context)
+        let isOpen = mistake.isThere || !chosen.isEmpty
         return """
             <details class="adding"\(isOpen ? " open" : "" as HTML)><summary>Add a language</summary>
-            <p class="field"><label for="\(add).tag">Language</label><select id="\(add).tag" name="\(add).tag">\
+            <p class="field"><label for="\(add).tag">Language</label><select id="\(add).tag" name="\(add).tag"\(mistake.attributes)>\
             <option value="">None</option>\(first)\(rest)</select></p>
             <p class="field"><label for="\(add).title">Title in this language</label>\
             <input id="\(add).title" name="\(add).title" value="\(typed[add + ".title"] ?? "")" dir="auto" autocomplete="off"></p>
             <p class="field"><label for="\(add).body">Text in this language</label>\
             <textarea id="\(add).body" name="\(add).body" rows="2" dir="auto">\n\(typed[add + ".body"] ?? "")</textarea></p>
-            \(mistake)</details>
+            \(mistake.html)</details>
             """
     }
 
@@ -173,5 +171,19 @@ enum MarkControl {
         guard form[name(path)] != nil else { return nil }
         do throws(Mistake) { try TranslationMark.confirm(path, in: &edit) } catch { return error }
         return nil
+    }
+}
+
+/// Why something new could not be added, at the field that names it.
+struct AddedMistake {
+    private let name: String
+    private let mistake: Mistake?
+
+    init(_ name: String, _ context: ComposerContext) { (self.name, mistake) = (name, context.trial.mistakes[name]) }
+
+    var isThere: Bool { mistake != nil }
+    var attributes: HTML { isThere ? " aria-invalid=\"true\" aria-describedby=\"\(name)-mistake\"" : "" }
+    var html: HTML {
+        mistake.map { "<span class=\"stop\" role=\"alert\" id=\"\(name)-mistake\">\(FieldWords.text(Diagnostic($0)))</span>" } ?? ""
     }
 }

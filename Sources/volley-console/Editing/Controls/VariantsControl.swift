@@ -82,17 +82,13 @@ enum VariantsControl {
                 label, name: added(number, key), value: context.trial.typed[added(number, key)] ?? "",
                 attributes: " dir=\"auto\" autocomplete=\"off\"\(attributes)")
         }
-        let mistake: HTML =
-            context.trial.mistakes["\(add).\(number)"].map {
-                "<span class=\"stop\" role=\"alert\">\(FieldWords.text(Diagnostic($0)))</span>"
-            }
-            ?? ""
+        let mistake = AddedMistake("\(add).\(number)", context)
         let body = added(number, "body")
         return """
-            <div class="column">\(line("name", "Name of the new variant"))\(line("share", "Its share in percent", " inputmode=\"decimal\""))\
+            <div class="column">\(line("name", "Name of the new variant", mistake.attributes))\(line("share", "Its share in percent", " inputmode=\"decimal\""))\
             \(line("title", "Its title; blank for the campaign’s own"))\
             <p class="field"><label for="\(body)">Its text; blank for the campaign’s own</label>\
-            <textarea id="\(body)" name="\(body)" rows="2" dir="auto">\n\(context.trial.typed[body] ?? "")</textarea></p>\(mistake)</div>
+            <textarea id="\(body)" name="\(body)" rows="2" dir="auto">\n\(context.trial.typed[body] ?? "")</textarea></p>\(mistake.html)</div>
             """
     }
 
