@@ -68,4 +68,26 @@ import Testing
         long.add(Array(repeating: 0x61, count: FrequentTags.longestTag + 1))
         #expect(long.names.isEmpty)
     }
+
+    @Test("the columns of the exports come with what their cells hold and their most frequent values; targets, aliases and tags do not")
+    func facts() throws {
+        let rows = (0..<400).map { number in
+            "\(token(number)),a\(number),t,\(number % 3 == 0 ? "gold" : "silver"),2026-01-0\(number % 9 + 1),\(number),3.1.\(number % 2),name \(number),"
+        }
+        let header = "token,alias,tags,level,seen,points,app_version,name,blank"
+        let facts = try AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).columnFacts()
+        #expect(facts.map(\.name) == ["level", "seen", "points", "app_version", "name", "blank"])
+        #expect(facts.map(\.kind) == [.text, .date, .number, .version, .text, .text])
+        #expect(facts[0].values == ["silver", "gold"] && facts[3].values == ["3.1.0", "3.1.1"])
+        #expect(facts[4].values.isEmpty, "a column with very many values lists none")
+        #expect(facts[5].values.isEmpty)
+    }
+
+    @Test("only columns that all exports have are named, and no value that may be a target")
+    func commonFacts() throws {
+        let first = folder.file("a.csv", "token,level,code\n\(token(1)),gold,\(token(7))\n")
+        let second = folder.file("b.csv", "token,code,city\n\(token(2)),x,Lyon\n")
+        let facts = try AudienceQuery(files: [first, second], columns: ExportColumns(), now: .now()).columnFacts()
+        #expect(facts.map(\.name) == ["code"] && facts[0].values.isEmpty)
+    }
 }

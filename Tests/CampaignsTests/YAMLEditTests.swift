@@ -229,4 +229,26 @@ struct YAMLEditTests {
         try flow.addComment("x", above: ["content", "title"])
         #expect(flow.text == "# x\n{name: a, content: {title: Hi}}\n")
     }
+
+    @Test(
+        "a value is put into a group of its own, and everything else stays as it is",
+        arguments: [
+            ("a: {tags: [x, y]}   # z\n", "a: {tags: {any: [x, y]}}   # z\n"), ("a:\n  tags: x  # z\n", "a:\n  tags: {any: x}  # z\n"),
+            ("a:\n  tags:   # z\n    - x   # best\n    - y\nb: 1\n", "a:\n  tags:   # z\n    any:\n    - x   # best\n    - y\nb: 1\n"),
+        ])
+    func wrap(before: String, after: String) throws {
+        var edit = try #require(YAMLEdit(before))
+        try edit.wrap(["a", "tags"], under: "any")
+        #expect(edit.text == after)
+        #expect(edit.keys(at: ["a", "tags"]) == ["any"])
+        try edit.set(.list(["z"]), at: ["a", "tags", "all"])
+        #expect(edit.keys(at: ["a", "tags"]) == ["any", "all"])
+    }
+
+    @Test("what has no place of its own is not put into a group", arguments: ["a: {b: 1}\n", "a:\n", "a: |\n  x\n", "a:\n- x\n", "b: 1\n"])
+    func unwrapped(text: String) throws {
+        var edit = try #require(YAMLEdit(text))
+        #expect(throws: Mistake.self) { try edit.wrap(["a"], under: "any") }
+        #expect(edit.text == text)
+    }
 }
