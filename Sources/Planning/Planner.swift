@@ -19,6 +19,8 @@ struct Planner {
     /// Whether `volley schedule` plans, so that no one sees the preview: then a run whose audience dropped is held back even if the
     /// campaign sets no limit.
     var isUnattended = false
+    /// Whether the preview keeps some devices with the cells of all columns.
+    var carriesAllColumns = false
     /// Warnings about keys and certificates; nil when they were not checked.
     var credentialWarnings: [Diagnostic]?
 
@@ -115,7 +117,9 @@ struct Planner {
     ) throws -> (preview: Preview, fields: [String]) {
         if let own = context.ownAudience { return try scanCalls(own, samples: samples, times, writer: writer, in: catalog) }
         let opened = try openAudience(deviceClocks(times), in: catalog)
-        let (query, clocks, deviceMemory) = (opened.query, opened.clocks, opened.deviceMemory)
+        var query = opened.query
+        let (clocks, deviceMemory) = (opened.clocks, opened.deviceMemory)
+        if carriesAllColumns { try carryAllColumns(&query) }
         let messages = context.messages
         // Rendered texts are checked even when no sample will be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
@@ -127,10 +131,11 @@ struct Planner {
                 return { judge.judge($0) }
             }
         }
-        let found = try finder.samples(of: result, kept: sink.kept) { sink in
+        var found = try finder.samples(of: result, kept: sink.kept) { sink in
             options.observer(.readingAgain)
             _ = try scan(query, into: sink, deviceMemory: deviceMemory) { { _ in RecipientCheck() } }
         }
+        if carriesAllColumns { for place in found.indices { found[place].recipient.fields.removeSubrange(messages.columns.count...) } }
         // A file that changes during planning must not give a mix of old and new.
         try withExtendedLifetime(opened) { try query.sources.checkUnchanged() }
         let earlier = try compares ? earlierRuns(catalog) : nil
@@ -154,8 +159,17 @@ struct Planner {
             payloadBytes: PayloadBytes(counts: result.payloadBytes),
             groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,
             notes: SkipNotes(context: context, result: result).all, comparison: comparison, lately: lately, schedule: schedule, lint: lint,
-            planHash: planHash(result, times, result.waves))
+            planHash: planHash(result, times, result.waves),
+            devices: carriesAllColumns ? SampledDevices(columns: query.fields.map(\.value), kept: sink.kept) : nil)
         return (preview, query.fields.map(\.value) + (query.carriesTimezone ? [ExportColumns.Standard.timezone.rawValue] : []))
+    }
+
+    /// The cells of further columns follow those that texts name.
+    private func carryAllColumns(_ query: inout AudienceQuery) throws(Diagnostics) {
+        let named = Set(query.fields.map(\.value))
+        query.fields += try query.commonColumns().filter { !named.contains($0) }.map {
+            SourceText($0, at: context.campaign.audience.position)
+        }
     }
 
     /// An audience that is ready to be read.

@@ -21,6 +21,15 @@ public func preview(
     return try planner.preview(samples: samples ?? (context.messages.hasChoice ? 1 : 3), in: context.catalog)
 }
 
+/// The same of a text that is still being written: with some of the devices, for which the next one can be rendered.
+public func draftPreview(_ campaign: CampaignFile, samples: Int, _ options: PlanOptions, at now: Timestamp) throws -> Preview {
+    let context = try CampaignContext.read(campaign, now: now)
+    var planner = try Planner(context: context, options, now: now)
+    planner.sendingTime = .ofPreview(context.campaign, now: now)
+    planner.carriesAllColumns = context.ownAudience == nil && context.databaseQuery == nil && context.app.services.count == 1
+    return try planner.preview(samples: samples, in: context.catalog)
+}
+
 /// Explains step by step why a device would get a campaign or not.
 /// - Parameter who: a target, whole or as `7276…89f1`, an alias, or a registration id.
 public func explain(

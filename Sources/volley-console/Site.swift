@@ -22,6 +22,7 @@ final class Site: Sendable {
     let orders: OrderSubmission
     let saving: CampaignSaving
     let jobs: PlanningJobs
+    let sampled = SampledAudiences()
     let rights: AccountRights
     let startedAt: Timestamp
 

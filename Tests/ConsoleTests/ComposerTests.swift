@@ -223,6 +223,11 @@ struct ComposerTests {
             #expect(answer.contains("3 devices") && answer.contains("Dear friend&lt;b&gt;") && answer.contains("Dear Bartholomew"))
             #expect(answer.contains("German (de)") && answer.contains("Hallo") && answer.contains("a blank value"))
             #expect(!answer.contains("<b>'") && !answer.contains(TestFolder.token(1)) && !answer.contains(TestFolder.token(3)))
+            // Devices that were read before are shown with the next text before the exports are read again.
+            let next = try server.form(
+                "/campaign/form/phone.json?file=spring-sale.yaml", session: edith,
+                [("content.title", "Now {{ first_name | default: 'you' }}"), ("shown.content.title", "Hi")])
+            #expect(next.body.contains("Now Bartholomew") && next.body.contains("Now you") && !next.body.contains(TestFolder.token(3)))
             let wrong = try Self.phone(server, edith, ["content.title": "{{ nope }}", "shown.content.title": "Hi"])
             #expect(wrong.contains("known when this is mended") && wrong.contains("nope"))
             #expect(try Self.disk(office) == source)
@@ -247,5 +252,14 @@ struct ComposerTests {
             let answer = try Self.phone(server, edith, ["app": "news", "shown.app": "shop"])
             #expect(answer.contains("You may not write campaigns of the app") && !answer.contains("class=\\\"phones"))
         }
+    }
+
+    @Test("texts that differ in what devices read only go to the same devices")
+    func audiences() {
+        let text = AudienceText(file: "a.yaml", Self.head + "content: {title: Hi}\ndelivery: {pace: 5/s}\n")
+        #expect(text == AudienceText(file: "a.yaml", Self.head + "content: {title: Ho, body: x}\ndelivery: {pace: 5/s}\n"))
+        #expect(text != AudienceText(file: "b.yaml", Self.head + "content: {title: Hi}\ndelivery: {pace: 5/s}\n"))
+        #expect(text != AudienceText(file: "a.yaml", Self.head + "content: {title: Hi}\ndelivery: {pace: 6/s}\n"))
+        #expect(text.isKnown && !AudienceText(file: "a.yaml", "- a\n").isKnown)
     }
 }

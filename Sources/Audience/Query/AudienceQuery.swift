@@ -172,7 +172,7 @@ extension AudienceQuery {
     public func checkColumns() throws(Diagnostics) -> [Diagnostic] { try prepared().warnings }
 
     /// The columns that each export has, in the order of the first; checked as `checkColumns` does.
-    func commonColumns() throws(Diagnostics) -> [String] {
+    public func commonColumns() throws(Diagnostics) -> [String] {
         let headers = try prepared().files.map(\.header)
         return (headers.first ?? []).filter { column in headers.allSatisfy { $0.contains(column) } }
     }

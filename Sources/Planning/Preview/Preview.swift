@@ -31,6 +31,8 @@ public struct Preview: Sendable {
     var planHash: String
     /// The calls where a service chooses the devices, so that recipients are calls; nil where Volley does.
     var calls: [AudienceCall]?
+    /// Some of the devices, where the preview is of a text that is still being written; nil otherwise.
+    public internal(set) var devices: SampledDevices?
 
     /// The most samples that are shown where the preview is not the main output.
     public static let cardsBesidePlan = 6

@@ -3,6 +3,7 @@ import Base
 import Campaigns
 import Planning
 import PushServices
+import Synchronization
 
 /// What a campaign's text would send, saved or not, as a child found it out: how many devices get which text, and what some of them see.
 struct DraftPreview: Sendable {
@@ -28,10 +29,13 @@ struct DraftPreview: Sendable {
     /// Devices by the text that they get.
     var texts: [(variant: String, language: String, devices: Int)]
     var samples: [Sample]
+    /// For the next text; nil where a child has to read the exports again.
+    var devices: SampledDevices?
 
     static func json(of preview: Preview) -> JSONValue {
         .object(pairs: [
             ("preview", preview.json), ("blanks", .array(preview.samplesWithBlanks.map { .integer(Int64($0)) })),
+            ("devices", preview.devices?.json ?? .null),
         ])
     }
 
@@ -52,8 +56,13 @@ struct DraftPreview: Sendable {
         texts = array(preview["messages"]).map {
             ($0["variant"]?.stringValue ?? "", $0["language"]?.stringValue ?? "", Int($0["recipients"]?.integerValue ?? 0))
         }
-        let blanks = Set(array(document["blanks"]).compactMap(\.integerValue).map(Int.init))
-        samples = array(preview["samples"]).enumerated().map { place, sample in
+        let blanks = array(document["blanks"]).compactMap(\.integerValue).map(Int.init)
+        samples = Self.samples(array(preview["samples"]), blanks, usual)
+        devices = SampledDevices(document["devices"])
+    }
+
+    private static func samples(_ items: [JSONValue], _ blanks: [Int], _ usual: any PushService) -> [Sample] {
+        items.enumerated().map { place, sample in
             let service = sample["service"]?.stringValue.flatMap(PushServices.named) ?? usual
             return Sample(
                 service: service.name, variant: sample["variant"]?.stringValue ?? "", language: sample["language"]?.stringValue ?? "",
@@ -70,7 +79,8 @@ struct DraftPreview: Sendable {
 
     /// What is known of a text.
     enum State: Sendable {
-        case counting
+        /// Until the devices are counted, the samples are those of another text's devices, if there was one with this audience.
+        case counting([Sample])
         case known(DraftPreview)
         /// Nothing is known before this is mended.
         case mistakes(HTML)
@@ -85,12 +95,64 @@ struct DraftPreview: Sendable {
             return .mistakes(draft.app.map { "<ul class=\"findings\">\(CampaignsPage.finding(CampaignSaving.foreign($0)))</ul>" } ?? "")
         }
         let question = PlanningJobs.Question(kind: .draft, file: item.path, input: text, stamps: [FileStamp(path: site.projectFile)])
+        let usual = project.app(named: app)?.services.first?.service ?? PushServices.standard
+        let audience = AudienceText(file: item.path, text)
         // When the console is busy, the page tries again.
-        guard let result = (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil else { return .counting }
-        let services = project.app(named: app)?.services.map(\.service) ?? []
-        guard !result.hasMistakes, let known = DraftPreview(result.output, usual: services.first ?? PushServices.standard) else {
-            return .mistakes(result.piece)
+        guard let result = (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil else {
+            return .counting(site.sampled.devices(of: audience).map { samples(of: item, text, $0, usual, visit, site) } ?? [])
         }
+        guard !result.hasMistakes, let known = DraftPreview(result.output, usual: usual) else { return .mistakes(result.piece) }
+        if let devices = known.devices { site.sampled.keep(devices, of: audience, at: result.at) }
         return .known(known)
+    }
+
+    /// What devices would get that were read before. The exports are not.
+    private static func samples(
+        of item: CampaignCache.Item, _ text: String, _ devices: SampledDevices, _ usual: any PushService, _ visit: Visit, _ site: Site
+    ) -> [Sample] {
+        var campaign = CampaignFile(item.path, text: text, in: site.campaigns.choice)
+        campaign.isConfined = true
+        guard let found = devices.samples(of: campaign, most: samplesOfText, at: visit.now) else { return [] }
+        return samples(found.samples, found.blanks, usual)
+    }
+}
+
+/// A campaign's text without what its devices read: texts with the same rest go to the same devices.
+struct AudienceText: Hashable, Sendable {
+    private let file: String
+    private let rest: String?
+
+    init(file: String, _ text: String) {
+        self.file = file
+        var edit = YAMLEdit(text)
+        for key in ["content", "description"] { try? edit?.set(nil, at: [key]) }
+        rest = edit?.keys(at: []).contains("content") == false ? edit?.text : nil
+    }
+
+    /// Whether the rest could be told from the text.
+    var isKnown: Bool { rest != nil }
+}
+
+/// Devices of audiences that were read lately, so that a new text for them is shown at once.
+final class SampledAudiences: Sendable {
+    private let known = Mutex<[AudienceText: (devices: SampledDevices, at: Timestamp)]>([:])
+    private static let most = 20
+    /// As long as answers of children.
+    private static let secondsToLive = 300.0
+
+    func devices(of audience: AudienceText) -> SampledDevices? {
+        known.withLock { known in
+            known[audience].flatMap { Timestamp.now() < $0.at.adding(seconds: Self.secondsToLive) ? $0.devices : nil }
+        }
+    }
+
+    func keep(_ devices: SampledDevices, of audience: AudienceText, at moment: Timestamp) {
+        guard audience.isKnown else { return }
+        known.withLock { known in
+            if known[audience] == nil, known.count >= Self.most, let oldest = known.min(by: { $0.value.at < $1.value.at }) {
+                known[oldest.key] = nil
+            }
+            known[audience] = (devices, moment)
+        }
     }
 }

@@ -52,7 +52,7 @@ enum PlanningChild {
                 write(Array(CountedTags(counts).json.text.utf8))
             case .draft:
                 campaign.text = input()
-                let preview = try Planning.preview(campaign, samples: DraftPreview.samplesOfText, options, at: now)
+                let preview = try draftPreview(campaign, samples: DraftPreview.samplesOfText, options, at: now)
                 write(Array(DraftPreview.json(of: preview).text.utf8))
             }
             return 0

@@ -25,7 +25,7 @@ enum PhoneControl {
         let isCounting = if case .counting = state { true } else { false }
         let pieces =
             isCounting
-            ? []
+            ? [("phone", phones(state, app: item.app ?? ""))]
             : [
                 ("audience", audience(state)), ("phone", phones(state, app: item.app ?? "")),
                 ("skipped", SkippedDevices.html(state, ignoresMistakes: !mistakes.isEmpty)),
@@ -49,24 +49,28 @@ enum PhoneControl {
 
     static func phones(_ state: DraftPreview.State, app: String) -> HTML {
         switch state {
+        case .counting(let samples) where !samples.isEmpty:
+            return "\(cards(samples, app: app))<p class=\"note\">The devices are being counted for this text.</p>"
         case .counting: return "<p class=\"note\">The exports are being read. This takes some seconds for millions of devices.</p>"
         case .mistakes(let mistakes): return "<p>What phones show is known when this is mended:</p>\(mistakes)"
         case .known(let preview):
-            let chosen = chosen(preview)
-            guard !chosen.isEmpty else { return "<p class=\"note\">No device gets it.</p>" }
-            let cards: [HTML] = chosen.map { card($0.sample, note: $0.note, app: app) }
-            return """
-                <div class="phones" tabindex="0" role="group" aria-label="What devices see">\(cards)</div>
-                <p class="note">\(chosen.count > 1 ? "Further devices are to the right. " : "" as HTML)\
-                How much a phone shows depends on its model and its text size.</p>
-                """
+            return preview.samples.isEmpty ? "<p class=\"note\">No device gets it.</p>" : cards(preview.samples, app: app)
         }
     }
 
+    private static func cards(_ samples: [DraftPreview.Sample], app: String) -> HTML {
+        let chosen = chosen(samples)
+        let cards: [HTML] = chosen.map { card($0.sample, note: $0.note, app: app) }
+        return """
+            <div class="phones" tabindex="0" role="group" aria-label="What devices see">\(cards)</div>
+            <p class="note">\(chosen.count > 1 ? "Further devices are to the right. " : "" as HTML)\
+            How much a phone shows depends on its model and its text size.</p>
+            """
+    }
+
     /// The first device of each text, the longest text, and a device without a value that a text prints.
-    private static func chosen(_ preview: DraftPreview) -> [(sample: DraftPreview.Sample, note: HTML)] {
+    private static func chosen(_ samples: [DraftPreview.Sample]) -> [(sample: DraftPreview.Sample, note: HTML)] {
         func length(_ sample: DraftPreview.Sample) -> Int { sample.push.texts.reduce(0) { $0 + TextWidth.columns($1.text) } }
-        let samples = preview.samples
         let longest = samples.indices.max { length(samples[$0]) < length(samples[$1]) }
         let blank = samples.firstIndex(where: \.hasBlanks)
         var seen: Set<[String]> = []
