@@ -205,7 +205,7 @@ struct AudienceFormTests {
 
     // MARK: - Conditions
 
-    @Test("each condition of the language is a row, and is written back as it was when nobody touched it")
+    @Test("each condition of the language is a row, and is written back as it was when it is not touched")
     func conditionRows() throws {
         let rows: [(String, ConditionsControl.Test, String)] = [
             ("[en, de]", .oneOf, "en, de"), ("[\"a, b\", c]", .oneOf, "\"a, b\", c"), ("\">= 3.2.0\"", .atLeast, "3.2.0"),
@@ -408,7 +408,7 @@ struct AudienceFormTests {
             try Self.applied(form.merging(["schedule.quiet_hours": ""]) { $1 }, timed).text == "name: a\n",
             "a zone alone says nothing")
         let typed = ["schedule.way": "hand", "schedule.at.date": "2099-12-01", "schedule.at.time": "09:00"]
-        #expect(try Self.applied(typed, "name: a\n").mistakes["schedule.at"]?.message == "a time is filled in, and By hand is chosen")
+        #expect(try Self.applied(typed, "name: a\n").mistakes["schedule.way"]?.message == "a time is filled in, and By hand is chosen")
         #expect(
             try Self.applied(["schedule.way": "time", "schedule.clock": "one", "schedule.timezone": "UTC"], "name: a\n").mistakes[
                 "schedule.at"] != nil)

@@ -12,6 +12,9 @@ enum AudienceScript {
           group.querySelector("legend").after(label);
           function boxes() { return [...group.querySelectorAll(".box")]; }
           function offer() { label.hidden = boxes().length <= 12; }
+          // It is no value of the form, and Enter does not save.
+          field.addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
+          field.addEventListener("change", (event) => event.stopPropagation());
           field.addEventListener("input", (event) => {
             event.stopPropagation();
             const words = field.value.trim().toLowerCase();

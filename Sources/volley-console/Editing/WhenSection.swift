@@ -5,8 +5,9 @@ import Campaigns
 enum WhenSection: ComposerSection {
     static let title = "When"
 
-    private static let way = "schedule.way", clock = "schedule.clock"
-    private static let group = ["schedule"]
+    private static let group = ["schedule"], clock = "schedule.clock"
+    /// No key of the source: it says whether there are times.
+    private static let way = CampaignForm.Field(path: group + ["way"], label: "When it is sent", kind: .line)
     private static let at = CampaignForm.Field(
         path: group + ["at"], label: "Date and time", kind: .moment,
         hint: "If it is repeated, this is the first time; it may be blank then.")
@@ -38,12 +39,15 @@ enum WhenSection: ComposerSection {
     // MARK: - The page
 
     static func html(_ context: ComposerContext) -> HTML {
-        let isTimed = context.trial.typed[way].map { $0 == "time" } ?? isTimed(context.edit)
+        let isTimed = context.trial.typed[way.name].map { $0 == "time" } ?? isTimed(context.edit)
         let isOwn = context.trial.typed[clock].map { $0 == "own" } ?? (held(zone, context.edit) == ScheduleZoneNames.ownClock)
+        let chosenWay = ShownValue(field: way, present: "", text: "", mistake: context.mistake(of: way))
+        let ways: HTML = """
+            \(GroupInput.radio("By hand, when a person sends it", name: way.name, value: "hand", isChecked: !isTimed))
+            \(GroupInput.radio("At a time", name: way.name, value: "time", isChecked: isTimed))
+            """
         return """
-            <div class="when"><fieldset class="field controls"><legend>When it is sent</legend>
-            \(GroupInput.radio("By hand, when a person sends it", name: way, value: "hand", isChecked: !isTimed))
-            \(GroupInput.radio("At a time", name: way, value: "time", isChecked: isTimed))</fieldset>
+            <div class="when">\(chosenWay.group(ways))
             <div class="timed">\(moment(context, isOwn: isOwn))\(context.control(rule))</div>
             <fieldset class="field controls"><legend>Whose clock counts</legend>
             \(GroupInput.radio("One time zone: all at the same moment", name: clock, value: "one", isChecked: !isOwn))
@@ -120,7 +124,7 @@ enum WhenSection: ComposerSection {
     // MARK: - What was chosen
 
     static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
-        guard let way = form[way] else { return CampaignForm.apply(form, to: &edit, fields(in: edit)) }
+        guard let way = form[way.name] else { return CampaignForm.apply(form, to: &edit, fields(in: edit)) }
         let wasTimed = isTimed(edit)
         if way == "hand" { return byHand(form, to: &edit, wasTimed: wasTimed) }
         var mistakes = CampaignForm.apply(form, to: &edit, [at, rule, quiet, late])
@@ -136,7 +140,7 @@ enum WhenSection: ComposerSection {
         if !wasTimed {
             let typed = [at, rule].compactMap { (try? CampaignForm.text(of: $0, in: form)) ?? "?" }
             guard typed.allSatisfy(\.isEmpty) else {
-                return [at.name: Mistake("a time is filled in, and By hand is chosen", remedy: "Choose At a time, or clear the time.")]
+                return [way.name: Mistake("a time is filled in, and By hand is chosen", remedy: "Choose At a time, or clear the time.")]
             }
         }
         do throws(Mistake) {

@@ -143,9 +143,8 @@ enum WhoSection: ComposerSection {
 
     /// Whether a folded field holds something, or has a mistake.
     private static func hasMore(_ context: ComposerContext) -> Bool {
-        exclusions.dropFirst().contains {
-            context.value(of: $0).map { !$0.text.isEmpty } ?? true || !context.mistake(of: $0).markup.isEmpty
-        }
+        exclusions.dropFirst().contains { context.value(of: $0).map { !$0.text.isEmpty } ?? true }
+            || plain(in: context.edit).contains { !context.mistake(of: $0).markup.isEmpty }
     }
 
     /// Which services reach the devices, where an app has several.

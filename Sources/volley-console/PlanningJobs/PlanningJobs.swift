@@ -109,6 +109,7 @@ final class PlanningJobs: Sendable {
                     guard jobs[question]?.begun == now else { return }
                     jobs[question]?.result = result ?? Self.failed("The console is busy. Try again in a few seconds.")
                     jobs[question]?.ended = .now
+                    jobs[question]?.cancellation = nil
                 }
             }
         }

@@ -210,6 +210,11 @@ enum ConditionsControl {
         }
     }
 
+    /// The rows of a form, a line each, so that nothing is lost where they cannot be saved.
+    static func typed(in form: [String: String]) -> [String] {
+        (self.form(form) ?? []).map(\.row).filter { !$0.isBlank }.map { "Condition: \($0.column) \($0.test.words(nil)) \($0.value)" }
+    }
+
     /// Writes the rows that a person changed.
     static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
         guard let rows = self.form(form) else { return [:] }
