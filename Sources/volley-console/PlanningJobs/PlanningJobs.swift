@@ -83,10 +83,9 @@ final class PlanningJobs: Sendable {
     /// - Throws: `Refusal.busy` when too much is being found out, for all or for this person.
     func answer(to question: Question, for asker: String?) throws -> Result? {
         let now = ContinuousClock.now
-        let cancellation = try? Cancellation()
-        let isNew = try jobs.withLock { jobs in
+        let (isNew, cancellation) = try jobs.withLock { jobs -> (Bool, Cancellation?) in
             jobs = jobs.filter { isGood($0.value, at: now) }
-            if jobs[question] != nil { return false }
+            if jobs[question] != nil { return (false, nil) }
             for (other, job) in jobs where job.result == nil && job.asker == asker && other.isReplaced(by: question) {
                 job.cancellation?.request()
                 if job.cancellation != nil { jobs[other] = nil }
@@ -98,8 +97,9 @@ final class PlanningJobs: Sendable {
             if jobs.count >= Self.most, let oldest = jobs.filter({ $0.value.result != nil }).min(by: { $0.value.begun < $1.value.begun }) {
                 jobs[oldest.key] = nil
             }
+            let cancellation = try? Cancellation()
             jobs[question] = Job(begun: now, asker: asker, cancellation: cancellation)
-            return true
+            return (true, cancellation)
         }
         if isNew {
             Task {
