@@ -97,7 +97,8 @@ extension CampaignForm {
         let more = form.filter { name, text in
             !known.contains(name) && !text.isEmpty && ["content.", "variants.", "add."].contains { name.hasPrefix($0) }
         }
-        return (lines + ConditionsControl.typed(in: form) + more.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }).joined(separator: "\n")
+        return (lines + ConditionsControl.typed(in: form) + more.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }).joined(
+            separator: "\n")
     }
 
     private static func parts(of field: Field) -> [String] {
