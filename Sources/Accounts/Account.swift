@@ -168,6 +168,8 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
     case ofProvider
     /// Too many people are signing in at the same moment.
     case busy
+    /// The person has as many drafts as one may have.
+    case tooManyDrafts
 
     /// What a person reads.
     public var diagnostics: [Diagnostic] {
@@ -217,6 +219,8 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
                 "Have them changed at the provider of identities. Here the account can be disabled or removed."
             )
         case .busy: ("too many people are signing in at the moment", "Try again in a few seconds.")
+        case .tooManyDrafts:
+            ("you have \(CampaignDrafts.most) drafts, and there can be no more", "Save or discard some of them. Today lists them.")
         }
     }
 }

@@ -108,8 +108,8 @@ struct RouteTests {
         // Her own page shows her account, the first one.
         _ = try site.session("anna", [.administrator])
         try await TestServer.with(site) { server throws in
-            // A signed-in person has no use for these two; and there is no provider of identities.
-            let others = ["/sign-in", "/invitation", ProviderPages.proved]
+            // A signed-in person has no use for these two; there is no provider of identities, and no draft.
+            let others = ["/sign-in", "/invitation", ProviderPages.proved, "/draft/discard"]
             for route in RouteTable.all where route.method == .get && !route.asksProvider && !others.contains(route.path) {
                 let reply = try server.request("GET", Self.path(route), session: anna)
                 #expect(reply.status == 200, "\(route.path): \(reply.body.prefix(2000))")

@@ -6,7 +6,7 @@ enum AccountSchema {
     /// "Vola"
     static let applicationID = 0x566F_6C61
     /// Raise it with every change of the tables, and convert older files in `upgrade`.
-    static let version = 4
+    static let version = 5
 
     static func create(_ db: Database) throws {
         try db.execute(
@@ -66,6 +66,7 @@ enum AccountSchema {
                 \(versions)
                 \(identities)
                 \(ties)
+                \(drafts)
                 PRAGMA application_id = \(applicationID);
                 PRAGMA user_version = \(version);
                 """)
@@ -105,6 +106,29 @@ enum AccountSchema {
         CREATE INDEX tie_by_time ON tie (at);
         """
 
+    /// Since version 5. Sessions that ended are remembered for a while, so that a form which was sent too late is kept as a draft
+    /// of the person that filled it in.
+    private static let drafts = """
+        CREATE TABLE draft (                                -- forms of campaigns that are not saved yet
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+            file TEXT,                                      -- of the campaign; NULL: a new one
+            page TEXT NOT NULL,                             -- form, source, new: where it was written
+            base TEXT NOT NULL,                             -- digest of the file as it was then; blank: a new one
+            fields TEXT NOT NULL,                           -- JSON: the form as it was filled in
+            saved_at INTEGER NOT NULL
+        );
+        CREATE INDEX draft_by_account ON draft (account);
+        CREATE TABLE ended_session (
+            hash TEXT PRIMARY KEY, account INTEGER NOT NULL,
+            started_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TRIGGER session_ends AFTER DELETE ON session WHEN OLD.stage = 'signed_in' BEGIN
+            INSERT OR REPLACE INTO ended_session (hash, account, started_at) VALUES (OLD.hash, OLD.account, OLD.started_at);
+            DELETE FROM ended_session WHERE started_at < (SELECT max(started_at) FROM ended_session) - 172800000;
+        END;
+        """
+
     /// The ties that follow from the activities of an older file: an update must not loosen existing rules. A link
     /// counts from its last use.
     private static let tiesOfActivities = """
@@ -125,7 +149,8 @@ enum AccountSchema {
         guard found < version else { return }
         if found < 2 { try db.execute(sql: versions) }
         if found < 3 { try db.execute(sql: identities) }
-        try db.execute(sql: "\(ties) \(tiesOfActivities) PRAGMA user_version = \(version);")
+        if found < 4 { try db.execute(sql: "\(ties) \(tiesOfActivities)") }
+        try db.execute(sql: "\(drafts) PRAGMA user_version = \(version);")
     }
 
     /// - Throws: `Diagnostic`: a newer Volley wrote it, it was emptied, or it is something else.

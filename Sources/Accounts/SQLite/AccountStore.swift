@@ -137,7 +137,7 @@ extension AccountStore {
                 try AccountSchema.check(db, path: path)
                 try AccountFile.checkWhole(db, copy, named: path)
                 // What is removed does not stay in free pages.
-                try db.execute(sql: "PRAGMA secure_delete = ON; DELETE FROM session; DELETE FROM invitation;")
+                try db.execute(sql: "PRAGMA secure_delete = ON; DELETE FROM session; DELETE FROM ended_session; DELETE FROM invitation;")
             }
             try database.close()
         }

@@ -78,5 +78,5 @@ struct Asset: Sendable {
     /// What pages do where scripts run.
     static let script = Asset(
         name: "console", ending: "js", type: "text/javascript; charset=utf-8",
-        ConsoleScript.text + ComposerScript.text + AudienceScript.text)
+        ConsoleScript.text + ComposerScript.text + AudienceScript.text + DraftScript.text)
 }

@@ -45,6 +45,10 @@ enum CampaignEditor {
             sheet.notice =
                 "<p class=\"note\">This is version \(TextFormat.count(Int(number))). It becomes the present one when you save it.</p>"
         }
+        if let draft = try DraftPages.chosen(.source, file: item.file, visit, site) {
+            guard draft.base == sheet.base else { return .redirect(DraftPages.path + FormFields.query([("id", String(draft.id))])) }
+            (sheet.text, sheet.notice) = (draft.fields["text"] ?? sheet.text, DraftPages.notice(draft, visit))
+        }
         return .page(page(try checked(sheet, visit, site), visit))
     }
 
@@ -114,7 +118,8 @@ enum CampaignEditor {
             <p class="field"><label for="text">Source</label>
             <textarea id="text" name="text" rows="28" spellcheck="false" dir="ltr" class="code" wrap="off">\n\(sheet.text)</textarea></p>
             \(found)
-            <p><button class="main">Save</button> <button name="check" value="1">Check</button></p>
+            <p><button class="main">Save</button> <button name="check" value="1">Check</button>
+            \(DraftPages.controls(action == nil ? .source : .new, file: action == nil ? sheet.file : nil, visit))</p>
             </form>
             \(other)
             """
@@ -124,7 +129,10 @@ enum CampaignEditor {
 
 /// Two people changed one file: both texts, and how to continue.
 enum CampaignConflict {
-    static func page(_ sheet: CampaignEditor.EditorState, _ present: [UInt8]?, _ visit: Visit, _ site: Site) -> Page {
+    /// - Parameter draft: that the text comes from; nil for none.
+    static func page(_ sheet: CampaignEditor.EditorState, _ present: [UInt8]?, draft: Int64? = nil, _ visit: Visit, _ site: Site) -> Page {
+        var visit = visit
+        if let draft { visit.form["draft"] = String(draft) }
         let theirs = present.map(CampaignSaving.text)
         let who = ((try? site.accounts.versions(of: sheet.file, count: 1)) ?? []).first
         let isTheirs =
@@ -143,7 +151,8 @@ enum CampaignConflict {
             \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(present.map(ShownFile.digest) ?? "")">
             <p class="field"><label for="text">Source</label>
             <textarea id="text" name="text" rows="28" spellcheck="false" dir="ltr" class="code" wrap="off">\n\(own)</textarea></p>
-            <p><button class="main">Save this text</button></p></form>
+            <p><button class="main">Save this text</button>
+            \(DraftPages.controls(theirs == nil ? .new : .source, file: theirs == nil ? nil : sheet.file, visit))</p></form>
             <p><a href="\(Words.path(ofCampaign: sheet.file))">Leave the file as it is now</a></p>
             """
         return Page(status: .conflict, title: "The file was changed meanwhile", place: .campaigns, content: content)

@@ -62,7 +62,16 @@ enum CampaignForm {
 
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
-        return .page(try page(item, read(item), visit, site))
+        let bytes = try read(item)
+        guard let draft = try DraftPages.chosen(.form, file: item.file, visit, site) else {
+            return .page(try page(item, bytes, visit, site))
+        }
+        guard draft.base == ShownFile.digest(of: bytes), var edit = YAMLEdit(CampaignSaving.text(of: bytes)) else {
+            return .redirect(DraftPages.path + FormFields.query([("id", String(draft.id))]))
+        }
+        let mistakes = apply(draft.fields, to: &edit)
+        let trial = RejectedInput(typed: draft.fields, mistakes: mistakes, notice: DraftPages.notice(draft, visit))
+        return .page(try page(item, bytes, visit, site, trial))
     }
 
     static func read(_ item: CampaignCache.Item) throws -> [UInt8] {
@@ -107,7 +116,8 @@ enum CampaignForm {
             \(head.map(context.control))
             \(sections.map { section($0, context) })
             \(RestOfCampaign.html(edit, source))
-            <p><button class="main">Save</button>\(anyway)</p>
+            <p><button class="main">Save</button>\(anyway)
+            \(DraftPages.controls(.form, file: item.file, visit))</p>
             </form>
             \(ComposerSide.html(context))
             </div>

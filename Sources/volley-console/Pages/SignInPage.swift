@@ -78,8 +78,10 @@ enum SignInPage {
         let ended: HTML =
             visit.sessionEnded && attempt.message.markup.isEmpty
             ? """
-            <p class="lead" role="status">Your session has ended. Each ends after 30 minutes without a click, and after 12 hours. When you \
-            have signed in, you are back where you wanted to go.</p>
+            <p class="lead" role="status">Your session has ended. Each ends after 30 minutes without a click, and after 12 hours. \
+            \(attempt.to.hasPrefix(DraftPages.path + "?")
+                ? "What you had written is kept as a draft: when you have signed in, you go on with it."
+                : "When you have signed in, you are back where you wanted to go." as HTML)</p>
             """ : ""
         let way = site.provider.map { ProviderPages.link($0, to: attempt.to) } ?? ""
         let hidesForm = site.provider.map { $0.isOnly && !attempt.asksForPassword || !site.signIn.hasAccounts } ?? false

@@ -167,7 +167,7 @@ extension AccountError {
         case .notSignedIn: .unauthorized
         case .busy: .serviceUnavailable
         case .badName, .badDisplayName, .nameTaken, .unfitPassword, .disabled, .lastAdministrator, .alreadyAdministered, .secondFactor,
-            .wrongCode:
+            .wrongCode, .tooManyDrafts:
             .unprocessableContent
         }
     }

@@ -41,9 +41,16 @@ struct Gate: Sendable {
             visit.sessionEnded = secret != nil
         }
         if let redirect = try Self.check(route, visit, request) {
-            // A person that wrote for half an hour gets the text back, and not only a page to sign in.
+            // A person that wrote for half an hour finds the text again after the sign-in, or gets it back at once.
             guard route.bodyLimit == Route.campaignBodyLimit, secret != nil else { return redirect }
-            throw Refusal.signedOut.holding(try await form(of: request, route))
+            var late = visit
+            (late.secret, late.form) = (secret, try await form(of: request, route))
+            if Self.isOwn(late, request), case let late = late,
+                let kept = try await pages.run(for: requestOrigin.turn, { DraftPages.keepAfterEnd(route, late, site) })
+            {
+                return kept
+            }
+            throw Refusal.signedOut.holding(late.form)
         }
         if route.method == .post { visit.form = try await form(of: request, route) }
         if route.changes, !Self.isOwn(visit, request) { throw Refusal.forged.holding(visit.form) }

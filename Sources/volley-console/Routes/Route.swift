@@ -219,4 +219,5 @@ enum RouteTable {
 
     private static let campaigns =
         CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes + CampaignHistory.routes + CampaignCopies.routes
+        + DraftPages.routes
 }
