@@ -3,6 +3,7 @@ import Automation
 import Base
 import Campaigns
 import Foundation
+import PushServices
 import Testing
 
 @testable import volley_console
@@ -288,7 +289,7 @@ struct EditingTests {
         let office = try Office()
         let edith = try office.session("edith", [.editor], app: "shop")
         try await TestServer.with(office.site) { server throws in
-            let blank = try server.request("GET", "/campaigns/new", session: edith).body
+            let blank = try server.request("GET", "/campaigns/new?source=1", session: edith).body
             #expect(blank.contains("app: shop"))
             func make(_ text: String) throws -> Reply { try server.form("/campaigns/new", session: edith, [("text", text)]) }
             let text =
@@ -299,9 +300,16 @@ struct EditingTests {
                 #expect(try make(text.replacing("autumn", with: name)).status == 422, "\(name)")
             }
             let copy = try server.request("GET", "/campaigns/new?file=autumn.yaml", session: edith).body
-            #expect(copy.contains("name: autumn-copy") && !copy.contains("2099"))
             #expect(
-                copy.contains("A copy of <code dir=\"auto\">autumn.yaml</code>, without its times.") && !copy.contains("Begin with a form"))
+                copy.contains("name=\"name\" value=\"autumn-copy\"") && copy.contains("Duplicate autumn") && !copy.contains("<textarea"))
+            let fields = [("file", "autumn.yaml"), ("name", "autumn-copy")]
+            #expect(try server.form("/campaigns/new", session: edith, fields)["location"] == "/campaign/form?file=autumn-copy.yaml")
+            #expect(
+                try Self.disk(office, "autumn-copy.yaml")
+                    == "name: autumn-copy\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n")
+            let twice = try server.form("/campaigns/new", session: edith, fields)
+            #expect(twice.status == 422 && twice.body.contains("There is a campaign file autumn-copy.yaml already"))
+            try FileManager.default.removeItem(atPath: office.folder.path + "/autumn-copy.yaml")
             let page = try server.request("GET", "/campaign?file=autumn.yaml", session: edith).body
             let base = ShownFile.digest(of: Array(try Self.disk(office, "autumn.yaml").utf8))
             #expect(page.contains("Archive"))
@@ -420,39 +428,37 @@ struct EditingTests {
         }
     }
 
-    @Test("a campaign is begun in a form, and mistakes stand at their fields: nothing with mistakes is saved by a slip")
+    @Test("a campaign is begun by its purpose, and mistakes are at their fields: nothing with mistakes is saved by a slip")
     func begun() async throws {
         let office = try Office()
         let edith = try office.session("edith", [.editor], app: "shop")
         try await TestServer.with(office.site) { server throws in
-            func begin(_ name: String, _ tags: String, everyone: Bool = false) throws -> Reply {
-                try server.form(
-                    "/campaigns/new", session: edith,
-                    [("begin", "1"), ("name", name), ("app", "shop"), ("title", "It's on: now"), ("body", ""), ("tags", tags)]
-                        + (everyone ? [("everyone", "true")] : []))
+            func begin(_ name: String, _ start: String = "blank", app: String = "shop") throws -> Reply {
+                try server.form("/campaigns/new", session: edith, [("name", name), ("app", app), ("start", start)])
             }
-            #expect(try begin("autumn", "vip, new york")["location"] == "/campaign/form?file=autumn.yaml")
-            #expect(
-                try Self.disk(office, "autumn.yaml")
-                    == "name: autumn\napp: shop\naudience: {tags: [vip, new york]}\ncontent: {title: \"It's on: now\"}\n")
-            for blank in ["", "  ", " , ,", ",，、", ";", "\u{200B}", "\u{FEFF},\u{00A0}", "\n"] {
-                let refused = try begin("winter", blank)
-                #expect(refused.status == 422 && refused.body.contains("No tag is named, and everyone is not chosen"), "\(blank)")
-                #expect(refused.body.contains("name=\"name\" value=\"winter\""), "what was typed stays")
+            #expect(try begin("autumn")["location"] == "/campaign/form?file=autumn.yaml")
+            #expect(try Self.disk(office, "autumn.yaml") == "name: autumn\napp: shop\naudience: {}\ncontent: {}\n")
+            // No sample chooses an audience, and each opens in the form.
+            for sample in CampaignSample.allCases {
+                let name = "a-\(sample.rawValue)"
+                #expect(try begin(name, sample.rawValue).status == 303, "\(name)")
+                let text = try Self.disk(office, name + ".yaml")
+                let draft = Campaign.draft(text: text, file: "a.yaml", now: .now()) { _ in [PushServices.standard] }
+                #expect(draft.isCampaign && !draft.mayHaveTimes && draft.campaign == nil, "\(text)")
+                #expect(!text.contains("everyone") && !text.contains("tags"))
+                #expect(try server.request("GET", "/campaign/form?file=\(name).yaml", session: edith).status == 200)
             }
-            let both = try begin("winter", "vip", everyone: true)
-            #expect(both.status == 422 && both.body.contains("everyone is chosen too") && both.body.contains("value=\"true\" checked"))
-            #expect(!FileManager.default.fileExists(atPath: "\(office.folder.path)/winter.yaml"))
-            #expect(try begin("winter", "", everyone: true).status == 303)
-            #expect(try Self.disk(office, "winter.yaml").contains("audience: {everyone: true}"))
-            let misnamed = try begin("Summer Sale", "vip, new york")
-            #expect(misnamed.status == 422 && misnamed.body.contains("Write name: summer-sale."))
-            let taken = try begin("autumn", "vip, new york")
-            #expect(taken.status == 422 && taken.body.contains("There is a campaign file autumn.yaml already"))
-            for form in [misnamed.body, taken.body] {
-                #expect(form.contains("Begin with a form") && form.contains("name=\"tags\" value=\"vip, new york\""))
-                #expect(form.contains("name=\"title\" value=\"It&#39;s on: now\"") && form.contains("name: new-campaign"))
+            let misnamed = try begin("Summer Sale", "sale")
+            #expect(misnamed.status == 422 && misnamed.body.contains("write summer-sale, for example."))
+            #expect(misnamed.body.contains("name=\"name\" value=\"Summer Sale\"") && misnamed.body.contains("value=\"sale\" checked"))
+            for name in ["volley", "../x", "", "a/b", ".hidden", "Ä", "-a", "--help", "-"] {
+                #expect(try begin(name).status == 422, "\(name)")
             }
+            #expect(try begin("autumn").body.contains("There is a campaign file autumn.yaml already"))
+            #expect(try begin("other", app: "news").status == 422)
+            #expect(!FileManager.default.fileExists(atPath: "\(office.folder.path)/other.yaml"))
+            try office.folder.write(
+                "autumn.yaml", "name: autumn\napp: shop\naudience: {tags: [vip, new york]}\ncontent: {title: \"It's on: now\"}\n")
             func save(_ fields: [(String, String)]) throws -> Reply {
                 let base = ShownFile.digest(of: Array(try Self.disk(office, "autumn.yaml").utf8))
                 return try server.form("/campaign/form?file=autumn.yaml", session: edith, [("digest", base)] + fields)

@@ -484,7 +484,7 @@ struct FormControlTests {
             ).body
             #expect(strange.contains("may not use the file") && !strange.contains("no column"))
             // A new one is checked at its future place, and only on request.
-            let blank = try server.request("GET", "/campaigns/new", session: edith).body
+            let blank = try server.request("GET", "/campaigns/new?source=1", session: edith).body
             #expect(!blank.contains("No mistakes") && !blank.contains("Checked:"))
             let fresh = try server.form(
                 "/campaigns/new", session: edith,

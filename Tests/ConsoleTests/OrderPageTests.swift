@@ -347,8 +347,22 @@ struct OrderPageTests {
             }
             let text = "name: laun\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: By the boss}\n"
             try make(text, boss)
-            let form = try server.request("GET", "/campaigns/new?file=laun.yaml", session: edith).body
-            #expect(form.contains("action=\"/campaigns/new?file=laun.yaml\""))
+            // By the form, and as a source.
+            #expect(try server.form("/campaigns/new", session: edith, [("file", "laun.yaml"), ("name", "by-form")]).status == 303)
+            #expect(try writers("by-form.yaml") == ["boss", "edith"])
+            // From a run: its frozen text has a writer, although the file was changed since.
+            try office.folder.run("20261201-080000-laun-7f3a", campaign: "laun", source: text)
+            let base = ShownFile.digest(of: Array(text.utf8))
+            let changed = [("text", text.replacing("By the boss", with: "Anew")), ("digest", base)]
+            #expect(try server.form("/campaign/save?file=laun.yaml", session: edith, changed).status == 303)
+            let page = try server.request("GET", "/campaigns/new?run=20261201-080000-laun-7f3a", session: edith).body
+            #expect(page.contains("Start from laun") && page.contains("value=\"laun-again\"") && !page.contains("<textarea"))
+            let again = try server.form("/campaigns/new", session: edith, [("run", "20261201-080000-laun-7f3a"), ("name", "laun-again")])
+            #expect(again["location"] == "/campaign/form?file=laun-again.yaml")
+            #expect(
+                try String(contentsOfFile: "\(office.folder.path)/laun-again.yaml", encoding: .utf8)
+                    == text.replacing("name: laun", with: "name: laun-again"))
+            #expect(try writers("laun-again.yaml").contains("boss"))
             try make("# mine\n" + text.replacing("name: laun", with: "name: laun-copy") + "\n", edith)
             #expect(try writers("laun-copy.yaml") == ["boss", "edith"])
             try make(text.replacing("laun", with: "third").replacing("By the", with: "Of the"), edith, from: "laun-copy.yaml")

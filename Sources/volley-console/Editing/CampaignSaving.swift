@@ -41,8 +41,9 @@ final class CampaignSaving: Sendable {
     ///   - file: its name in the folder.
     ///   - base: the digest of the file as the person saw it; nil for a file that must not exist yet.
     ///   - original: the file that a new one was said to be a copy of.
+    ///   - frozen: the text of that file, where it is that of a run and not of the file as it is now.
     func save(
-        _ text: String, as file: String, base: String?, copyOf original: String? = nil, _ visit: Visit, _ site: Site
+        _ text: String, as file: String, base: String?, copyOf original: String? = nil, frozen: String? = nil, _ visit: Visit, _ site: Site
     ) throws -> Outcome {
         guard let person = visit.person else { throw Refusal.notAllowed }
         let path = FilePaths.join(folder, name: file)
@@ -67,7 +68,7 @@ final class CampaignSaving: Sendable {
             if let present { try accounts.keep(found: Self.text(of: present), in: file, app: before ?? nil, at: visit.now) }
             try accounts.keep(
                 version: Self.text(of: bytes), of: file,
-                madeFrom: base == nil ? sources(of: Self.text(of: bytes), for: file, original, project, site) : [],
+                madeFrom: base == nil ? sources(of: Self.text(of: bytes), for: file, original, frozen, project, site) : [],
                 app: draft.app?.value, by: Actor(person.id, address: visit.requestOrigin.client), at: visit.now)
             try FilePaths.replace(target, bytes: bytes, mode: Self.mode(of: target) ?? 0o666)
             DraftPages.discardSaved(visit, accounts)
@@ -78,14 +79,14 @@ final class CampaignSaving: Sendable {
     /// The sources of a new file: the file that it was declared to be a copy of, and each file with the same text apart
     /// from name and times. Otherwise a copy would hide its writers, and one of them could approve it.
     private func sources(
-        of text: String, for file: String, _ original: String?, _ project: Project, _ site: Site
+        of text: String, for file: String, _ original: String?, _ frozen: String?, _ project: Project, _ site: Site
     ) throws -> [VersionSource] {
         let content = Self.content(of: text)
         var found = try accounts.texts(besides: file) { Self.content(of: $0) == content }
         if let original, original != file, ScheduleFiles.isCampaign(original), !original.contains("/") {
             let path = FilePaths.join(folder, name: original)
             let present = try FilePaths.exists(path) ? [Self.text(of: FilePaths.read(path, atMost: Route.campaignBodyLimit))] : []
-            found += present.map { (file: original, text: $0) }
+            found += (frozen.map { [$0] } ?? present).map { (file: original, text: $0) }
         }
         return try found.map { source in
             let draft = Self.draft(Array(source.text.utf8), file: source.file, project, at: .now())

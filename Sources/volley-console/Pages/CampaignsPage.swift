@@ -75,7 +75,7 @@ enum CampaignsPage {
             \(others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(finding))</ul>" as HTML)
             \(errors.isEmpty ? try CampaignOrders.panel(item, bytes, visit, site) : "")
             \(Words.panel("Source", id: "source", lines(text, own)))
-            \(visit.may(.edit, app: item.app) ? Words.panel("When it is not needed any more", id: "archive", try CampaignCopies.archiveForm(item, digest: ShownFile.digest(of: bytes), visit, site)) : "")
+            \(visit.may(.edit, app: item.app) ? Words.panel("When it is not needed any more", id: "archive", try CampaignArchiving.form(item, digest: ShownFile.digest(of: bytes), visit, site)) : "")
             \(runs.isEmpty ? "" : Words.panel("Runs", id: "runs", RunsPage.table(runs.prefix(10))))
             """
         return .page(Page(title: item.name ?? item.file, place: .campaigns, content: content))
