@@ -92,6 +92,8 @@ enum ConsoleStyle {
         .diff ins { text-decoration: none; } .diff .added { background: var(--track); }
         .good { border-left: .35rem solid var(--accepted); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
         .list { list-style: none; margin: 0; padding: 0; }
+        .results { display: block; max-width: 100%; margin: .3rem 0 .8rem; }
+        ol.list.steps { list-style: decimal; padding-left: 2.6rem; } .steps h2 { margin: 0; font-size: 1rem; }
         .list.panel { padding: .3rem 1.3rem; }
         .list li { padding: .7rem 0; border-top: 1px solid var(--line); }
         .list li:first-child { border-top: 0; }

@@ -120,7 +120,7 @@ enum RunAction: String, CaseIterable, Sendable {
             run.isForATime
                 ? "The plan is sent then, exactly as this page shows it: at its time, or at once if that has come and is not longer ago than the campaign allows."
                 : "The plan may be sent then, exactly as this page shows it. Nothing is sent by the approval itself."
-        case .reject: "The plan is cancelled and never sent. The author reads your reason."
+        case .reject: "The plan is cancelled and never sent. Your reason is kept with it, and the author reads it on Today."
         case .withdraw:
             run.isForATime
                 ? "The plan is cancelled and never sent, and the campaign is not sent at its time."

@@ -176,6 +176,10 @@ enum RunOrders {
                         : "The run is \(Words.state(run.state)) by now. Load its page again, and see what can be done.")
             }
             let digest = visit.form[OrderForm.digest] ?? "", reason = visit.form[OrderForm.reason] ?? ""
+            if action == .reject, Blank.isText(reason) {
+                let message: HTML = "Say why: the author reads it. Nothing was ordered."
+                return .instead(try RunPage.page(visit, site, status: .unprocessableContent, typed: (action, message)))
+            }
             let order = action.order(run.id, digest: digest, reason: reason)
             if order.values.digest != nil, try digest != self.digest(of: run.id, site) {
                 throw Refusal.outdated("The plan is not the one that the page showed. Load it again, and look at it once more.")

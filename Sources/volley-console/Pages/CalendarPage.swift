@@ -47,6 +47,13 @@ enum CalendarPage {
         times.isEmpty ? "<p class=\"note\">\(none)</p>" : table(times[...], visit)
     }
 
+    /// The name of a time's campaign, with a link to it; without its file, with one to its run.
+    static func name(of time: ScheduleList.Time) -> HTML {
+        let file = time.app == nil ? nil : time.file?.split(separator: "/").last.map(String.init)
+        let path = file.map(Words.path(ofCampaign:)) ?? time.run.map(Words.path(of:))
+        return path.map { "<a href=\"\($0)\" dir=\"auto\">\(time.campaign)</a>" } ?? "<span dir=\"auto\">\(time.campaign)</span>"
+    }
+
     /// Times, a line each.
     static func table(_ times: ArraySlice<ScheduleList.Time>, _ visit: Visit) -> HTML {
         let lines: [HTML] = times.map { time in

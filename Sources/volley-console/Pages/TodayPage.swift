@@ -5,10 +5,11 @@ import Campaigns
 import Reports
 import Runs
 
-/// The first page: what happens now, what waits for a person, what comes, and what went wrong.
+/// The first page: what a person can do next, what waits for them, what happens now, what comes, how the last runs went, and what went
+/// wrong.
 enum TodayPage {
     /// How far it looks ahead and back, in days.
-    private static let days = 7.0
+    static let days = 7.0
     /// The most lines of a list.
     private static let most = 30
 
@@ -19,54 +20,80 @@ enum TodayPage {
         // Times that cannot be read do not hide anything else.
         let schedule = Result { try site.campaigns.schedule(project: project, now: visit.now) }
         let times = (try? schedule.get()).map { CalendarPage.visible($0, listing, visit) } ?? []
-        let items = try site.campaigns.items(project: project, now: visit.now)
-            .filter { visit.may(.seeCampaigns, app: $0.app) }
-        let hindrances = try site.campaigns.hindrances(project: project, now: visit.now)
-        let broken =
-            schedule.mistakes + (visit.may(.seeSystem, app: nil) ? listing.broken : [])
-            + (visit.may(.seeCampaigns, app: nil) ? try site.campaigns.unreadable() : [])
+        let items = try site.campaigns.items(project: project, now: visit.now).filter { visit.may(.seeCampaigns, app: $0.app) }
+        let drafts = try DraftPages.panel(visit, site)
+        let problems = try TodayProblems(runs, times, items, listing, schedule, project, visit, site).html
+        let new: HTML = visit.maySomewhere(.edit) ? "<p><a class=\"button main\" href=\"/campaigns/new\">New campaign</a></p>" : ""
+        guard !items.isEmpty || !runs.isEmpty else {
+            let content: HTML = "\(Words.head("Today"))\(firstSteps(new, visit))\(drafts)\(problems)"
+            return .page(Page(title: "Today", place: .today, content: content))
+        }
         let needing = Set(project.apps.filter(\.needsApproval).map(\.name.value))
+        let plans = runs.filter { $0.isPlan && !$0.isHeld && !$0.isTest && isRecent($0.plannedAt, visit.now) }
         let content: HTML = """
             \(Words.head("Today"))
+            \(new)
+            \(Rejections.panel(runs, visit, site))
+            \(waiting(plans, needing, visit))
+            \(drafts)
             \(sending(runs, site))
-            \(waiting(runs.filter { isWaiting($0, needing, visit.now) }))
             \(coming(times, visit))
-            \(problems(stopped(runs, visit.now) + missed(times, visit.now) + unapproved(times) + unsendable(items, hindrances) + broken.map { "<li dir=\"auto\">\(Words.text($0))</li>" as HTML }))
+            \(RecentResults.panel(runs, visit))
+            \(problems)
             """
         return .page(Page(title: "Today", place: .today, content: content))
     }
 
-    /// A plan that must be approved before it can be sent.
-    private static func isWaiting(_ run: RunSummary, _ needing: Set<String>, _ now: Timestamp) -> Bool {
-        run.state == .planned && !run.isHeld && !run.isTest && !run.isApproved && needing.contains(run.app) && isRecent(run.plannedAt, now)
+    static func isRecent(_ moment: Timestamp, _ now: Timestamp) -> Bool { moment >= now.adding(seconds: -days * 86_400) }
+
+    /// Instead of empty boxes, before there is a campaign or a run.
+    private static func firstSteps(_ new: HTML, _ visit: Visit) -> HTML {
+        let mayEdit = visit.maySomewhere(.edit)
+        return """
+            <p class="lead">Nothing has been sent yet. Three steps lead to the first push:</p>
+            <ol class="list panel steps">
+            <li><h2>Write a campaign</h2><p>\(mayEdit ? "Start from a sale, a reminder or another sample, and say who gets it." : "An editor starts one from a sample.")</p>\(new)</li>
+            <li><h2>Look at it</h2><p>The preview shows phones with your texts and counts the devices. A test goes to your own phone.</p></li>
+            <li><h2>Have it sent</h2><p>A plan freezes audience and texts. If the app requires it, another person approves it; then it is sent, and you read here \
+            how it went.</p></li>
+            </ol>
+            """
     }
 
-    private static func isRecent(_ moment: Timestamp, _ now: Timestamp) -> Bool { moment >= now.adding(seconds: -days * 86_400) }
-
     private static func sending(_ runs: [RunSummary], _ site: Site) -> HTML {
-        let live = runs.filter(\.isLive)
-        let items: [HTML] = live.map { run in
+        let items: [HTML] = runs.filter(\.isLive).map { run in
             let rate: HTML = site.rate.perSecond(of: run).map { " · \(TextFormat.count(Int($0.rounded()))) a second" } ?? ""
             return """
                 <li><p>\(Words.link(to: run)) \(Words.chips(of: run)) \(run.badges)</p>
                 <p class="note">\(TextFormat.count(run.settled)) of \(TextFormat.devices(run.audience))\(rate)</p>\(Words.bar(of: run))</li>
                 """
         }
-        return Words.panel(
-            "Being sent now", id: "now", items.isEmpty ? "<p class=\"note\">Nothing at the moment.</p>" : "<ul class=\"list\">\(items)</ul>"
-        )
+        return items.isEmpty ? "" : Words.panel("Being sent now", id: "now", "<ul class=\"list\">\(items)</ul>")
     }
 
-    private static func waiting(_ runs: [RunSummary]) -> HTML {
-        let items: [HTML] = runs.prefix(most).map { run in
-            """
-            <li><p>\(Words.link(to: run)) \(run.badges)</p>
-            <p class="note">\(run.audience == 0 ? "Nobody would get it" : "\(TextFormat.devices(run.audience))" as HTML), planned \(Words.moment(run.plannedAt))</p></li>
-            """
+    // MARK: - What waits
+
+    /// Plans that wait: first those that this person can do something about.
+    private static func waiting(_ plans: [RunSummary], _ needing: Set<String>, _ visit: Visit) -> HTML {
+        func waitsForApproval(_ run: RunSummary) -> Bool { needing.contains(run.app) && !run.isApproved }
+        let toApprove = plans.filter { waitsForApproval($0) && visit.may(.approve, app: $0.app) }
+        let toSend = plans.filter { !waitsForApproval($0) && !$0.isForATime && $0.audience > 0 && visit.may(.controlSending, app: $0.app) }
+        let others = plans.filter { waitsForApproval($0) && !visit.may(.approve, app: $0.app) }
+        func lines(_ runs: [RunSummary], _ what: HTML) -> [HTML] {
+            runs.prefix(most).map { run in
+                """
+                <li><p>\(Words.link(to: run)) \(run.badges)</p>
+                <p class="note">\(what): \(run.audience == 0 ? "no device would get it" : "\(TextFormat.devices(run.audience))" as HTML), planned \(Words.moment(run.plannedAt))</p></li>
+                """
+            }
         }
-        return Words.panel(
-            "Waiting for approval", id: "waiting",
-            items.isEmpty ? "<p class=\"note\">Nothing waits.</p>" : "<ul class=\"list\">\(items)</ul>")
+        let own = lines(toApprove, "Waits for an approval") + lines(toSend, "Can be sent")
+        let list: HTML = own.isEmpty ? "<p class=\"note\">Nothing waits.</p>" : "<ul class=\"list\">\(own)</ul>"
+        let elsewhere = lines(others, "An approver decides")
+        return """
+            \(own.isEmpty && !others.isEmpty ? "" : Words.panel("Waits for you", id: "waiting", list))
+            \(elsewhere.isEmpty ? "" : Words.panel("Waits for others", id: "others", "<ul class=\"list\">\(elsewhere)</ul>"))
+            """
     }
 
     private static func coming(_ times: [ScheduleList.Time], _ visit: Visit) -> HTML {
@@ -80,66 +107,88 @@ enum TodayPage {
             coming.count > most ? "<p class=\"note\"><a href=\"/calendar\">All \(TextFormat.count(coming.count)) times</a></p>" : ""
         return Words.panel("Next seven days", id: "next", "\(table)\(more)")
     }
+}
 
-    // MARK: - Problems
+/// Plans of this person's campaigns that were rejected, with the reasons, until the campaign is planned again.
+enum Rejections {
+    private static let most = 20
 
-    private static func problems(_ lines: [HTML]) -> HTML {
-        guard !lines.isEmpty else { return "" }
-        let more: HTML = lines.count > most ? "<p class=\"note\">And \(TextFormat.count(lines.count - most)) more.</p>" : ""
-        return """
-            <section class="warnings" aria-labelledby="problems"><h2 id="problems">Problems</h2><ul>\(lines.prefix(most).map { $0 })</ul>\(more)</section>
-            """
-    }
-
-    private static func stopped(_ runs: [RunSummary], _ now: Timestamp) -> [HTML] {
-        let retried = Set(runs.compactMap(\.retryOf))
-        let stopped = runs.filter { $0.state == .stopped && !retried.contains($0.id) && isRecent($0.finishedAt ?? $0.plannedAt, now) }
-        return stopped.map { run in
-            let why: HTML = run.cause.map { ": \(Prose.html($0.sentence(for: .console)))" } ?? ""
-            let held: HTML = run.isHeld ? " It is held, because it was put back from a backup." : ""
-            return "<li>\(Words.link(to: run)) stopped\(why)\(held)</li>"
-        }
-    }
-
-    private static func missed(_ times: [ScheduleList.Time], _ now: Timestamp) -> [HTML] {
-        times.filter { $0.problem != nil && isRecent($0.begins, now) }.map { time in
-            let sentence = time.problem?.sentence(for: .console) ?? ""
-            return
-                "<li><span dir=\"auto\">\(time.campaign)</span>, \(time.occurrence.replacing("T", with: " ")): \(Prose.html(sentence))</li>"
-        }
-    }
-
-    /// Times whose approval does not hold any more.
-    private static func unapproved(_ times: [ScheduleList.Time]) -> [HTML] {
-        times.compactMap { time in
-            guard case .outdated(let given) = time.approval else { return nil }
+    static func panel(_ runs: [RunSummary], _ visit: Visit, _ site: Site) -> HTML {
+        // A damaged list of activities hides nothing else; Activity says what is wrong with it.
+        guard let person = visit.person, visit.maySomewhere(.edit),
+            let page = try? site.accounts.activities(ActivityFilter(kind: .rejected), count: most)
+        else { return "" }
+        let lines: [HTML] = page.activities.compactMap { activity in
+            guard case .rejected(_, let reason) = activity.kind, TodayPage.isRecent(activity.at, visit.now),
+                let run = runs.first(where: { $0.id == activity.subject }), run.state == .cancelled,
+                !runs.contains(where: { $0.campaign == run.campaign && $0.app == run.app && $0.plannedAt > run.plannedAt }),
+                isAuthor(person.account, of: run, site)
+            else { return nil }
+            let name: HTML = activity.person.name.map { "<b dir=\"auto\">\($0.text)</b>" } ?? "An approver"
+            let why: HTML = reason.isEmpty ? "" : ": <q dir=\"auto\">\(reason)</q>"
             return """
-                <li><span dir="auto">\(time.campaign)</span>, \(time.occurrence.replacing("T", with: " ")): \
-                <span dir="auto">\(given.name)</span> approved it ahead, but \(AdvanceApproval.Flaw.sourceDiffers.sentence); it is not sent \
-                without another approval</li>
+                <li><p>\(Words.link(to: run))</p><p>\(name) rejected the plan\(why)</p>
+                <p class="note">\(Words.moment(activity.at)). Change the campaign, and ask again.</p></li>
                 """
         }
+        return lines.isEmpty ? "" : Words.panel("Rejected", id: "rejected", "<ul class=\"list\">\(lines)</ul>")
     }
 
-    /// Campaigns that are not sent: because of mistakes in their files, or for other reasons.
-    private static func unsendable(_ items: [CampaignCache.Item], _ hindrances: [String: [Diagnostic]]) -> [HTML] {
-        func link(_ item: CampaignCache.Item) -> HTML { "<a href=\"\(Words.path(ofCampaign: item.file))\" dir=\"auto\">\(item.file)</a>" }
-        let broken: [HTML] = items.filter { !$0.mistakes.isEmpty }.map { item in
-            "<li>\(link(item)) has \(TextFormat.counted(item.mistakes.count, one: "mistake")); nothing is sent from it</li>"
-        }
-        let hindered: [HTML] = items.compactMap { item in
-            hindrances[item.file].map { why in
-                "<li>\(link(item)) is not sent at its times. \(HTML(joined: why.map { Words.text($0, withPlace: false) }))</li>"
-            }
-        }
-        return broken + hindered
+    /// Whether a person asked for the approval, or wrote the text of the plan.
+    private static func isAuthor(_ account: String, of summary: RunSummary, _ site: Site) -> Bool {
+        let orders = (try? site.orders.orders(ofRun: summary.id).orders) ?? []
+        if orders.contains(where: { if case .plan = $0.order.kind { $0.order.by == account } else { false } }) { return true }
+        guard let run = try? site.catalog.open(summary.id) else { return false }
+        defer { run.close() }
+        let file = run.plan.campaignFile.split(separator: "/").last.map(String.init) ?? ""
+        let digest = ShownFile.digest(of: Array(run.plan.campaignSource.utf8))
+        return (try? site.accounts.writers(ofText: digest, in: file, after: []).contains(account)) ?? false
     }
 }
 
-extension Result where Failure == any Error {
-    /// What a page says of a failure.
-    fileprivate var mistakes: [Diagnostic] {
-        guard case .failure(let why) = self else { return [] }
-        return Diagnostics(explaining: why).all
+/// The last runs that ended, with a small chart of their outcomes.
+enum RecentResults {
+    private static let most = 8
+    /// Of a column of the chart.
+    private static let width = 36, gap = 12, height = 60
+
+    /// Blank without any.
+    static func panel(_ runs: [RunSummary], _ visit: Visit) -> HTML {
+        let ended = runs.filter { run in
+            run.startedAt != nil && run.state.hasEnded && !run.isTest && run.outcomes != nil && visit.may(.readReports, app: run.app)
+        }.prefix(most)
+        guard !ended.isEmpty else { return "" }
+        let lines: [HTML] = ended.map { run in
+            """
+            <li><p><a href="\(Words.path(of: run.id))/report" dir="auto">\(run.campaign)</a> \(Words.chips(of: run)) \(run.badges)</p>
+            <p class="note">\(TextFormat.count(run.count(.accepted))) of \(TextFormat.devices(run.audience)) accepted, begun \(Words.moment(run.startedAt ?? run.plannedAt))</p></li>
+            """
+        }
+        return Words.panel(
+            "Recent results", id: "results",
+            """
+            \(chart(ended.reversed()))<ul class="list">\(lines)</ul><p class="note"><a href="/runs">All runs</a></p>
+            """)
+    }
+
+    /// A column for each run, the oldest first: its outcomes as shares of its devices. The list says the same in words.
+    private static func chart(_ runs: [RunSummary]) -> HTML {
+        let columns: [HTML] = runs.enumerated().map { place, run in
+            let whole = Double(max(1, run.audience))
+            var bottom = height
+            let parts: [HTML] = Outcome.allCases.filter { run.count($0) > 0 }.map { outcome in
+                let own = max(1, Int((Double(run.count(outcome)) / whole * Double(height)).rounded()))
+                let top = max(0, bottom - own)
+                defer { bottom = top }
+                return
+                    "<rect class=\"\(outcome.name)-bar\" x=\"\(place * (width + gap))\" y=\"\(top)\" width=\"\(width)\" height=\"\(bottom - top)\"/>"
+            }
+            return "<g>\(parts)<title>\(run.campaign): \(TextFormat.percent(Double(run.count(.accepted)) / whole)) accepted</title></g>"
+        }
+        let total = runs.count * (width + gap) - gap
+        return """
+            <svg class="results" viewBox="0 0 \(total) \(height)" width="\(total)" height="\(height)" role="img" \
+            aria-label="Outcomes of the last \(TextFormat.counted(runs.count, one: "run"))">\(columns)</svg>
+            """
     }
 }

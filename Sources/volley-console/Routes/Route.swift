@@ -218,6 +218,6 @@ enum RouteTable {
         + SuppressionForms.routes
 
     private static let campaigns =
-        CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes + CampaignHistory.routes + NewCampaign.routes + CampaignArchiving.routes
-        + DraftPages.routes
+        CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes + CampaignHistory.routes + NewCampaign.routes
+        + CampaignArchiving.routes + DraftPages.routes
 }
