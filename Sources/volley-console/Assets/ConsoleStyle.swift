@@ -92,6 +92,8 @@ enum ConsoleStyle {
         .diff ins { text-decoration: none; } .diff .added { background: var(--track); }
         .good { border-left: .35rem solid var(--accepted); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
         .list { list-style: none; margin: 0; padding: 0; }
+        .overview { display: flex; flex-wrap: wrap; gap: 1rem 1.6rem; align-items: start; } .overview .facts { flex: 1 1 20rem; }
+        .overview .phones { flex: 1 1 18rem; min-width: 0; } details > summary > h2 { display: inline; }
         .results { display: block; max-width: 100%; margin: .3rem 0 .8rem; }
         ol.list.steps { list-style: decimal; padding-left: 2.6rem; } .steps h2 { margin: 0; font-size: 1rem; }
         .list.panel { padding: .3rem 1.3rem; }

@@ -54,6 +54,15 @@ enum CalendarPage {
         return path.map { "<a href=\"\($0)\" dir=\"auto\">\(time.campaign)</a>" } ?? "<span dir=\"auto\">\(time.campaign)</span>"
     }
 
+    /// A time on the schedule's clock; on each device's clock, the span that it takes around the world.
+    static func when(_ time: ScheduleList.Time) -> HTML {
+        guard time.isOnDevicesClock else { return "\(DateWords.time(time.occurrence)) <span class=\"note\">\(time.zone ?? "")</span>" }
+        return """
+            \(DateWords.time(time.occurrence)) on each person’s clock <span class="note">from \(Words.moment(time.begins)) to \
+            \(Words.moment(time.ends))</span>
+            """
+    }
+
     /// Times, a line each.
     static func table(_ times: ArraySlice<ScheduleList.Time>, _ visit: Visit) -> HTML {
         let lines: [HTML] = times.map { time in

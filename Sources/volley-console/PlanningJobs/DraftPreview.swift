@@ -86,8 +86,10 @@ struct DraftPreview: Sendable {
         case mistakes(HTML)
     }
 
-    /// - Parameter text: the source, saved or not.
-    static func of(_ item: CampaignCache.Item, text: String, _ visit: Visit, _ site: Site) throws -> State {
+    /// - Parameters:
+    ///   - text: the source, saved or not.
+    ///   - begins: whether it is found out if it is not known.
+    static func of(_ item: CampaignCache.Item, text: String, begins: Bool = true, _ visit: Visit, _ site: Site) throws -> State {
         let project = try site.project()
         let draft = CampaignSaving.draft(Array(text.utf8), file: item.path, project, at: visit.now)
         // The child reads the exports of the app that the text names.
@@ -98,7 +100,8 @@ struct DraftPreview: Sendable {
         let usual = project.app(named: app)?.services.first?.service ?? PushServices.standard
         let audience = AudienceText(file: item.path, text)
         // When the console is busy, the page tries again.
-        guard let result = (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil else {
+        let found = begins ? (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil : site.jobs.known(question)
+        guard let result = found else {
             return .counting(site.sampled.devices(of: audience).map { samples(of: item, text, $0, usual, visit, site) } ?? [])
         }
         guard !result.hasMistakes, let known = DraftPreview(result.output, usual: usual) else { return .mistakes(result.piece) }

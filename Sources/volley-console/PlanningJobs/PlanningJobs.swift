@@ -116,6 +116,11 @@ final class PlanningJobs: Sendable {
         return jobs.withLock { $0[question]?.result }
     }
 
+    /// The answer, if it is already known. Nothing is begun.
+    func known(_ question: Question) -> Result? {
+        jobs.withLock { jobs in jobs[question].flatMap { isGood($0, at: .now) ? $0.result : nil } }
+    }
+
     /// Whether an answer is still valid. The time of a failure counts from its end: otherwise a question that was given
     /// up after two minutes would never show it.
     private func isGood(_ job: Job, at now: ContinuousClock.Instant) -> Bool {

@@ -200,7 +200,7 @@ enum RouteTable {
             Route(method: .get, path: Asset.script.path, right: .anyone) { _, _ in .asset(.script) },
             Route(method: .get, path: "/", right: .right(.seeCampaigns), answer: TodayPage.show),
             Route(method: .get, path: "/campaigns", right: .right(.seeCampaigns), answer: CampaignsPage.show),
-            Route(method: .get, path: "/campaign", right: .right(.seeCampaigns), subject: .campaign, answer: CampaignsPage.source),
+            Route(method: .get, path: "/campaign", right: .right(.seeCampaigns), subject: .campaign, answer: CampaignPage.show),
             Route(method: .get, path: "/calendar", right: .right(.seeCampaigns), answer: CalendarPage.show),
             Route(method: .get, path: "/runs", right: .right(.readReports), answer: RunsPage.show),
             Route(method: .get, path: "/runs/:run", right: .right(.readReports), subject: .run, answer: RunPage.show),
