@@ -10,11 +10,12 @@ enum ConsoleScript {
         // Moments are in UTC; next to each is the same moment on the viewer's clock.
         function localTimes(root) {
           const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+          const clock = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "numeric", minute: "2-digit", timeZoneName: "short" });
           for (const time of root.querySelectorAll("time[datetime]")) {
             const moment = new Date(time.dateTime);
             if (isNaN(moment)) continue;
             time.title = time.textContent;
-            time.textContent = format.format(moment);
+            time.textContent = (time.dataset.clock === undefined ? format : clock).format(moment);
           }
         }
 

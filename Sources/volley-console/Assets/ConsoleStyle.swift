@@ -94,6 +94,12 @@ enum ConsoleStyle {
         .list { list-style: none; margin: 0; padding: 0; }
         .overview { display: flex; flex-wrap: wrap; gap: 1rem 1.6rem; align-items: start; } .overview .facts { flex: 1 1 20rem; }
         .overview .phones { flex: 1 1 18rem; min-width: 0; } details > summary > h2 { display: inline; }
+        .month { width: 100%; border-spacing: 0; table-layout: fixed; font-size: .875rem; margin-top: .6rem; }
+        .month th { text-align: left; font-weight: normal; color: var(--soft); padding: .3rem; font-size: .8125rem; }
+        .month td { vertical-align: top; border-top: 1px solid var(--line); padding: .3rem; height: 5rem; overflow-wrap: anywhere; }
+        .month ul { list-style: none; margin: .2rem 0 0; padding: 0; } .month li + li { margin-top: .5rem; }
+        .month .date { display: none; } .month .other .number { color: var(--soft); }
+        .month .today .number { background: var(--link); color: var(--paper); border-radius: .5rem; padding: 0 .4rem; }
         .results { display: block; max-width: 100%; margin: .3rem 0 .8rem; }
         ol.list.steps { list-style: decimal; padding-left: 2.6rem; } .steps h2 { margin: 0; font-size: 1rem; }
         .list.panel { padding: .3rem 1.3rem; }
@@ -129,6 +135,9 @@ enum ConsoleStyle {
           .rows td::before { content: attr(data-name) ": "; color: var(--soft); font-size: .8125rem; }
           .rows .number { text-align: left; }
           .filters .field { max-width: none; }
+          .month, .month tbody, .month tr, .month td { display: block; height: auto; }
+          .month thead, .month td.empty:not(.today), .month .number { display: none; }
+          .month .date { display: inline; font-weight: 600; }
         }
         @media print { .bar, .skip, .filters, .turns { display: none; } }
 

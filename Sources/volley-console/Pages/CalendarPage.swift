@@ -15,11 +15,16 @@ enum CalendarPage {
                 """
             return .page(Page(title: "Calendar", place: .calendar, content: content))
         }
-        let times = visible(list, try site.archive.listing(), visit)
+        let listing = try site.archive.listing()
+        let times = visible(list, listing, visit)
+        let items = try site.campaigns.items(project: project, now: visit.now).filter { visit.may(.seeCampaigns, app: $0.app) }
+        let files = Dictionary(items.compactMap { item in item.name.map { ($0, item.file) } }) { first, _ in first }
+        let runs = listing.runs.filter { visit.may(.seeCampaigns, app: $0.app) }
         let coming = times.filter { $0.ends >= visit.now }
         let past = Array(times.filter { $0.ends < visit.now }.reversed())
         let content: HTML = """
-            \(Words.head("Calendar", "<p>Times are on the clock of the campaign’s zone. Yours is beside it where your browser runs scripts, UTC otherwise.</p>"))
+            \(Words.head("Calendar", "<p>Days and times are on the clock of the campaign’s zone. Next to them is your own clock where your browser runs scripts, UTC otherwise. Coming times are known for \(Int(ScheduleList.daysAhead)) days.</p>"))
+            \(CalendarGrid(times, runs, campaigns: files, visit).html)
             \(Words.panel("The next \(Int(ScheduleList.daysAhead)) days", id: "coming", section(coming, visit, none: "No campaign has a time in these days.")))
             \(Words.panel("The last \(Int(ScheduleList.daysBack)) days", id: "past", section(past, visit, none: "No campaign had a time in these days.")))
             """
@@ -66,12 +71,10 @@ enum CalendarPage {
     /// Times, a line each.
     static func table(_ times: ArraySlice<ScheduleList.Time>, _ visit: Visit) -> HTML {
         let lines: [HTML] = times.map { time in
-            // For a time on each device's clock, the notes explain it.
-            let zone: HTML = time.isOnDevicesClock ? "" : "\(time.zone ?? "")"
-            let name: HTML = time.run.map { "<a href=\"\(Words.path(of: $0))\">\(time.campaign)</a>" } ?? "\(time.campaign)"
+            let run: HTML = time.run.map { " <a class=\"note\" href=\"\(Words.path(of: $0))\">its run</a>" } ?? ""
             return """
-                <tr><th scope="row" dir="auto">\(name)</th>
-                <td data-name="When">\(DateWords.time(time.occurrence)) <span class="note">\(zone)</span></td>
+                <tr><th scope="row" dir="auto">\(name(of: time))\(run)</th>
+                <td data-name="When">\(when(time))</td>
                 <td data-name="Your time">\(Words.moment(time.begins))</td>
                 <td data-name="Notes" dir="auto">\(time.notes.joined(separator: "; ")) \(TimeApproval.offer(time, visit))\(CampaignOrders.skipForm(time, visit))</td></tr>
                 """

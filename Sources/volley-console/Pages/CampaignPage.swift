@@ -195,7 +195,10 @@ enum AudienceWords {
             list(audience.registrationIDs).map { "the devices \($0)" },
         ].compactMap(\.self)
         let limits =
-            [list(audience.allTags, "and").map { "with all of the tags \($0)" }, list(audience.noneTags).map { "without the tag \($0)" }]
+            [
+                list(audience.allTags, "and").map { "they have all of the tags \($0)" },
+                list(audience.noneTags).map { "they do not have the tag \($0)" },
+            ]
             .compactMap(\.self) + audience.conditions.map(condition)
         let without = [
             list(audience.excludedTags).map { "with the tag \($0)" }, list(audience.excludedAliases).map { "of the aliases \($0)" },
@@ -204,7 +207,7 @@ enum AudienceWords {
         ].compactMap(\.self)
         if parts.isEmpty, limits.isEmpty { return "Not chosen yet" }
         var words = TextFormat.capitalized(parts.isEmpty ? "devices" : parts.joined(separator: ", and "))
-        if !limits.isEmpty { words += parts.isEmpty ? " \(limits.joined(separator: ", "))" : ", if " + limits.joined(separator: ", and ") }
+        if !limits.isEmpty { words += ", if " + limits.joined(separator: ", and ") }
         if !without.isEmpty { words += "; but not those " + without.joined(separator: ", or ") }
         return "\(words)"
     }

@@ -4,7 +4,7 @@ import Base
 enum DateWords {
     /// 0 is Sunday.
     static let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
-    private static let months = [
+    static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
     ]
     private static let hour = 3_600
