@@ -41,6 +41,8 @@ class ConsoleJourney(Journey):
         self.look(edith, "campaigns")
         page.get_by_role("link", name="spring-sale").click()
         self.look(edith, "campaign")
+        self.check(not page.get_by_role("link", name="Edit the source").is_visible(), "the source is folded")
+        page.locator("summary", has_text="Source").click()
         page.get_by_role("link", name="Edit the source").click()
         source = page.get_by_label("Source")
         text = source.input_value()
@@ -87,17 +89,15 @@ class ConsoleJourney(Journey):
         self.check(len(plans) == 2, f"a double click made one plan: {plans}")
         edith.go("/campaigns/new")
         page.get_by_label("Name", exact=True).fill("Autumn Sale")
-        page.get_by_label("Title", exact=True).fill("Autumn")
+        page.get_by_label("A sale").check()
         self.look(edith, "new")
         page.get_by_role("button", name="Go on").click()
-        expect(page.get_by_text("No tag is named, and everyone is not chosen.")).to_be_visible()
-        page.get_by_label("Everyone, every device of the export").check()
-        page.get_by_role("button", name="Go on").click()
-        expect(page.get_by_text("Write name: autumn-sale.")).to_be_visible()
-        expect(page.get_by_label("Title", exact=True)).to_have_value("Autumn")
+        expect(page.get_by_text("write autumn-sale, for example.")).to_be_visible()
+        self.check(page.get_by_label("A sale").is_checked(), "what was chosen stays when the form is refused")
         self.look(edith, "new-mistake")
         page.get_by_label("Name", exact=True).fill("autumn")
         page.get_by_role("button", name="Go on").click()
+        page.get_by_label("Title", exact=True).fill("Autumn")
         self.schedule(edith)
         # Another person approves it, and sends it.
         ben.go("/")
@@ -164,6 +164,7 @@ class ConsoleJourney(Journey):
         self.check(page.get_by_label("Thursday").is_checked() and not page.get_by_label("Friday").is_checked(), "the rule is read back")
         self.look(edith, "form-saved")
         self.texts(edith)
+        self.drafts(edith)
 
     # A language is added; a new text asks what happens to it; the mark stays until it is confirmed.
     def texts(self, edith):
@@ -191,6 +192,23 @@ class ConsoleJourney(Journey):
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page).to_have_url(re.compile("saved=1"))
         self.check("# volley:" not in file.read_text() and "Leaves" in file.read_text(), f"the mark is gone: {file.read_text()}")
+
+    # What is typed is kept by itself, and found again.
+    def drafts(self, edith):
+        page, file = edith.page, self.house.folder / "autumn.yaml"
+        saved = file.read_text()
+        edith.go("/campaign/form?file=autumn.yaml")
+        page.get_by_label("Title", exact=True).fill("Autumn, later")
+        expect(page.get_by_text("Kept as a draft at")).to_be_visible(timeout=30_000)
+        edith.go("/")
+        self.look(edith, "drafts")
+        page.get_by_role("link", name="autumn.yaml", exact=True).first.click()
+        expect(page.get_by_label("Title", exact=True)).to_have_value("Autumn, later")
+        self.check(file.read_text() == saved, "a draft changes no file")
+        page.get_by_role("link", name="Discard it").click()
+        page.get_by_role("button", name="Discard the draft").click()
+        expect(page.get_by_role("heading", name="Today")).to_be_visible()
+        self.check(not page.get_by_role("heading", name="Drafts").count(), "a discarded draft is gone")
 
     # A time that is approved before it comes, and a campaign that is changed afterwards.
     def ahead(self):
