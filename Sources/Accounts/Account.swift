@@ -220,7 +220,7 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
             )
         case .busy: ("too many people are signing in at the moment", "Try again in a few seconds.")
         case .tooManyDrafts:
-            ("you have \(CampaignDrafts.most) drafts, and there can be no more", "Save or discard some of them. Today lists them.")
+            ("you have \(AccountStore.mostDrafts) drafts, and there can be no more", "Save or discard some of them. Today lists them.")
         }
     }
 }

@@ -65,7 +65,9 @@ struct DraftPageTests {
         }
     }
 
-    @Test("a form that is sent after the end of its session becomes a draft of its writer, whoever signs in next, and its page says so")
+    @Test(
+        "a form that is sent after the end of its session becomes a draft of its writer, whatever account signs in next, and the page says so"
+    )
     func endOfSession() async throws {
         let office = try Office()
         let (edith, eva) = (try office.session("edith", [.editor]), try office.session("eva", [.editor]))

@@ -24,14 +24,11 @@ public struct SavedDraft: Hashable, Sendable {
     public let savedAt: Timestamp
 }
 
-/// The limit of drafts.
-enum CampaignDrafts {
-    /// How many a person may have.
-    static let most = 100
-}
-
 /// Drafts belong to one person, and nothing is planned or sent from them.
 extension AccountStore {
+    /// How many a person may have.
+    static let mostDrafts = 100
+
     /// Keeps a draft.
     /// - Parameter id: that of a draft of this person to replace; nil, or that of any other draft, for a new one.
     /// - Returns: its id.
@@ -53,7 +50,7 @@ extension AccountStore {
                 return known
             }
             let count = try AccountRow.one(db, "SELECT count(*) FROM draft WHERE account = ?", [account.number])?.value(0, Int.self) ?? 0
-            guard count < CampaignDrafts.most else { throw AccountError.tooManyDrafts }
+            guard count < Self.mostDrafts else { throw AccountError.tooManyDrafts }
             try db.execute(
                 sql: "INSERT INTO draft (account, file, page, base, fields, saved_at) VALUES (?, ?, ?, ?, ?, ?)",
                 arguments: [account.number, file, page.rawValue, base, json, now.epochMilliseconds])

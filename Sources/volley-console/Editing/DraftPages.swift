@@ -51,12 +51,12 @@ enum DraftPages {
     static func notice(_ draft: SavedDraft, _ visit: Visit) -> HTML {
         let discard = path + "/discard" + FormFields.query([("id", String(draft.id))])
         let why: HTML =
-            visit.query["kept"] == nil
-            ? visit.query["saved"] == nil ? "This is your draft" : "The draft is kept. It is"
-            : "Your session had ended when you sent this form. What you had written was kept as a draft"
+            if visit.query["kept"] != nil {
+                "Your session had ended when you sent this form: what you had written was kept as a draft."
+            } else if visit.query["saved"] != nil { "The draft is kept." } else { "This is your draft of \(Words.moment(draft.savedAt))." }
         return """
-            <p class="good" role="status">\(why), of \(Words.moment(draft.savedAt)). Only you see it, and nothing is sent from it; \
-            <i>Save</i> makes it the campaign. <a href="\(discard)">Discard it</a></p>
+            <p class="good" role="status">\(why) Only you see it, and nothing is sent from it; <i>Save</i> makes it the campaign. \
+            <a href="\(discard)">Discard it</a></p>
             """
     }
 
