@@ -156,7 +156,9 @@ struct AccountTiesTests {
         try folder.store.setDisplayName(DisplayName("X"), of: id, by: ada, at: after(86_403))
         folder.store.close()
         let older = try DatabaseQueue(path: path)
-        try older.writeWithoutTransaction { try $0.execute(sql: "DROP TABLE tie; \(AccountFileTests.withoutDrafts) PRAGMA user_version = 3") }
+        try older.writeWithoutTransaction {
+            try $0.execute(sql: "DROP TABLE tie; \(AccountFileTests.withoutDrafts) PRAGMA user_version = 3")
+        }
         try older.close()
         let store = try AccountStore(folder: FilePaths.folder(of: path))
         defer { store.close() }

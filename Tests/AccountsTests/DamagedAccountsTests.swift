@@ -258,7 +258,8 @@ struct DamagedAccountsTests {
         { store in
             for account in try store.accounts() {
                 for draft in try store.drafts(of: account.id) {
-                    try store.keep(draft: draft.fields, draft.page, of: draft.file, base: "", replacing: draft.id, for: account.id, at: noon)
+                    try store.keep(
+                        draft: draft.fields, draft.page, of: draft.file, base: "", replacing: draft.id, for: account.id, at: noon)
                 }
             }
         },

@@ -2,7 +2,6 @@ import Accounts
 import Automation
 import Base
 import Campaigns
-import Planning
 import Runs
 import Workspace
 
