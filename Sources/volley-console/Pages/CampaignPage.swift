@@ -5,7 +5,7 @@ import Campaigns
 import Runs
 import Workspace
 
-/// The page of one campaign: what phones show, who gets it, how far it is and what comes next; below that what can be ordered, its runs,
+/// The page of one campaign: what phones show, the audience, how far it is and what comes next; below that what can be ordered, its runs,
 /// and its source with mistakes below their lines.
 enum CampaignPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
@@ -118,7 +118,7 @@ enum CampaignPage {
     }
 }
 
-/// Who gets a campaign, how far it is, what comes next, and how it went last.
+/// The audience of a campaign, how far it is, what comes next, and how it went last.
 private struct CampaignFacts {
     let runs: [RunSummary]
     let hindrances: [Diagnostic]
