@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test test-rest test-all oracle test-servers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-members simulate-breakages planted week bench lint format programs package test-package install installed clean
+.PHONY: help setup servers build demo console test test-rest test-all oracle test-servers test-answers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-members simulate-breakages planted week bench lint format programs package test-package install installed clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -125,6 +125,17 @@ test-servers: servers ## Test Volley with other projects' servers, proxies and c
 	    $$servers/usr/lib/go-1.19/bin/go build -o $$servers/usr/bin/apns-go Tests/ForeignServers/StandIns/apns.go
 	@$(SWIFT) build --build-tests $(STRICT)
 	@VOLLEY_FOREIGN_SERVERS="$(SCENARIO)" Tests/run $(TESTS) '^ForeignServersTests\.'
+
+ANSWER_SEEDS = $(if $(filter file,$(origin SEEDS)),2,$(SEEDS))
+ANSWER_FIRST ?= 1
+ANSWER_DEVICES ?= 20000
+ANSWERS_TOGETHER ?= 4
+
+test-answers: build ## Draw every documented answer at random in SEEDS=2 campaigns over five services; compare report, ledger and suppression
+	@$(call install,$(FOREIGN_PACKAGES))
+	$(call python,python,cryptography hypercorn,$(FOREIGN_PYTHON))
+	@.build/servers/python/bin/python3 Tests/ForeignServers/StandIns/answers_check.py --volley $(RELEASE)/volley --seeds $(ANSWER_SEEDS) \
+	    --first $(ANSWER_FIRST) --devices $(ANSWER_DEVICES) --together $(ANSWERS_TOGETHER)
 
 BROWSER_PACKAGES := chromium python3-venv
 BROWSER_PYTHON := playwright==1.65.2 axe-playwright-python==0.1.8

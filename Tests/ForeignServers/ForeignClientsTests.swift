@@ -42,4 +42,19 @@ struct ForeignClientsTests {
         #expect(played.status == 0, "\(client.file): \(played.output)\(played.errors.suffix(2000))")
         #expect(played.output.contains(/[1-9][0-9]* calls, 0 with another result/), "\(client.file): \(played.output)")
     }
+
+    @Test("answers drawn at random from the documentation of five services: report, ledger and suppression list agree")
+    func drawnAnswers() throws {
+        try ForeignPrograms.requireModule("hypercorn")
+        // It waits as services ask it to, which takes a minute or more.
+        guard let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"], wanted.isEmpty || "answers".contains(wanted)
+        else { try Test.cancel("`make test-servers` plays it") }
+        let played = try RunningVolley(
+            executable: ForeignPrograms.hypercornPython,
+            ["\(ForeignPrograms.standIns)/answers_check.py", "--volley", VolleyBinary.path, "--seeds", "2", "--devices", "400"],
+            in: FileManager.default.temporaryDirectory, environment: ["PYTHONDONTWRITEBYTECODE": "1"], input: nil
+        ).finish(timeout: 900)
+        #expect(played.status == 0, "\(played.output)\(played.errors.suffix(2000))")
+        #expect(played.output.contains("2 seeds of 400 devices, 0 where"), "\(played.output)")
+    }
 }

@@ -184,10 +184,6 @@ enum RunOrders {
             if order.values.digest != nil, try digest != self.digest(of: run.id, site) {
                 throw Refusal.outdated("The plan is not the one that the page showed. Load it again, and look at it once more.")
             }
-            if order.values.reason != nil, reason.trimming.isEmpty {
-                let message: HTML = "Say why: the author reads it, and can mend the campaign. Nothing was ordered."
-                return .instead(try RunPage.page(visit, site, status: .unprocessableContent, typed: (action, message)))
-            }
             if let count = action.countToType(for: run), !OrderForm.isTyped(visit.form[OrderForm.count] ?? "", count) {
                 let message: HTML =
                     "That is not the number of devices, which is \(TextFormat.count(count)). Nothing was ordered; type the number if you mean it."
