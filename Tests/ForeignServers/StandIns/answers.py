@@ -26,6 +26,8 @@ draw = random.Random(options.seed)
 ledger = open(options.ledger, "a", encoding="utf-8")
 # Answers that called a device gone, by connection, with their time: those shortly before a cut may have been lost with it.
 said = {}
+# Connections that were cut. A number that comes again, for a later connection, makes its answers doubtful: fewer are compared, none wrongly.
+cut = set()
 GONE, MAYBE = "gone", "maybe"
 
 
@@ -192,6 +194,9 @@ class Services:
         if means == GONE:
             said.setdefault(connection, []).append((time.monotonic(), service, targets))
             self.note("gone", service, targets)
+            if connection in cut:
+                # What had arrived before the cut is still answered, but the answer is lost.
+                self.note("doubtful", service, targets)
         await reply(send, status, document, headers)
 
     async def lost(self, way, service, targets, send, connection, carry_out):
@@ -213,6 +218,7 @@ class Services:
         for moment, service, targets in said.get(connection, []):
             if now - moment < 1:
                 self.note("doubtful", service, targets)
+        cut.add(connection)
         if connection in judge.writers:
             judge.writers[connection].transport.abort()
 
