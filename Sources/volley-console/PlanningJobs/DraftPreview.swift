@@ -98,25 +98,19 @@ struct DraftPreview: Sendable {
         }
         let question = PlanningJobs.Question(kind: .draft, file: item.path, input: text, stamps: [FileStamp(path: site.projectFile)])
         let usual = project.app(named: app)?.services.first?.service ?? PushServices.standard
-        let audience = AudienceText(file: item.path, text)
+        let audience = AudienceText(file: item.path, text, project: FileStamp(path: site.projectFile))
         // When the console is busy, the page tries again.
-        let found = begins ? (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil : site.jobs.known(question)
-        guard let result = found else {
-            return .counting(site.sampled.devices(of: audience).map { samples(of: item, text, $0, usual, visit, site) } ?? [])
+        let answer = begins ? (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil : site.jobs.known(question)
+        guard let result = answer else {
+            var campaign = CampaignFile(item.path, text: text, in: site.campaigns.choice)
+            campaign.isConfined = true
+            // What devices would get that were read before: the exports are not.
+            let found = site.sampled.devices(of: audience)?.samples(of: campaign, most: samplesOfText, at: visit.now)
+            return .counting(found.map { samples($0.samples, $0.blanks, usual) } ?? [])
         }
         guard !result.hasMistakes, let known = DraftPreview(result.output, usual: usual) else { return .mistakes(result.piece) }
         if let devices = known.devices { site.sampled.keep(devices, of: audience, at: result.at) }
         return .known(known)
-    }
-
-    /// What devices would get that were read before. The exports are not.
-    private static func samples(
-        of item: CampaignCache.Item, _ text: String, _ devices: SampledDevices, _ usual: any PushService, _ visit: Visit, _ site: Site
-    ) -> [Sample] {
-        var campaign = CampaignFile(item.path, text: text, in: site.campaigns.choice)
-        campaign.isConfined = true
-        guard let found = devices.samples(of: campaign, most: samplesOfText, at: visit.now) else { return [] }
-        return samples(found.samples, found.blanks, usual)
     }
 }
 
@@ -124,9 +118,11 @@ struct DraftPreview: Sendable {
 struct AudienceText: Hashable, Sendable {
     private let file: String
     private let rest: String?
+    /// Of volley.yaml, which says what the columns of exports are.
+    private let project: FileStamp?
 
-    init(file: String, _ text: String) {
-        self.file = file
+    init(file: String, _ text: String, project: FileStamp? = nil) {
+        (self.file, self.project) = (file, project)
         var edit = YAMLEdit(text)
         for key in ["content", "description"] { try? edit?.set(nil, at: [key]) }
         rest = edit?.keys(at: []).contains("content") == false ? edit?.text : nil
