@@ -47,8 +47,8 @@ public struct ExportColumns: Hashable, Sendable {
 
     /// Header names of the tokens of Live Activities, for those that volley.yaml sets.
     public var activityTokens: [ActivityTokens: SourceText] = [:]
-    /// Which of these are the targets, instead of the devices' tokens, at services that want it; nil if a push goes to devices.
-    public private(set) var targetsOfActivity: ActivityTokens?
+    /// Which of these a push needs, in addition to the device's or in its place, at services that want it; nil if a push goes to devices alone.
+    public private(set) var tokensOfActivity: ActivityTokens?
 
     /// Columns with the names that volley.yaml gives.
     public init(names: [Standard: SourceText] = [:], tagSeparator: String = ";") {
@@ -56,15 +56,18 @@ public struct ExportColumns: Hashable, Sendable {
         self.tagSeparator = tagSeparator
     }
 
-    /// The same where the targets are tokens of activities.
+    /// The same where a push needs tokens of activities.
     public func reading(_ tokens: ActivityTokens) -> ExportColumns {
         var columns = self
-        columns.targetsOfActivity = tokens
+        columns.tokensOfActivity = tokens
         return columns
     }
 
     /// The header name of the tokens of activities.
     public func name(of tokens: ActivityTokens) -> String { activityTokens[tokens]?.value ?? tokens.rawValue }
+
+    /// The same of those that a push needs; nil if it needs none.
+    public var columnOfActivity: String? { tokensOfActivity.map(name) }
 
     /// The header names to look for, best first. Unless volley.yaml names it, the token's column may also be called `device_token`, or by
     /// the service's key for its targets.

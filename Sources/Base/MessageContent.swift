@@ -93,6 +93,9 @@ public enum ActivityTokens: String, CaseIterable, Hashable, Sendable {
     case start = "start_token"
     /// Of an activity that runs.
     case running = "activity_token"
+
+    /// What people call one.
+    public static let noun = "token of a Live Activity", aNoun = "a \(noun)"
 }
 
 extension MessageContent {

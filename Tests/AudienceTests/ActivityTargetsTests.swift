@@ -5,7 +5,7 @@ import Testing
 
 @testable import Audience
 
-/// A push to a Live Activity goes to the activity's token, and the row's device decides whether it may.
+/// A push to a Live Activity goes to the activity's token, and the newest row of its device decides whether it does, and to which.
 @Suite("Tokens of Live Activities as targets")
 struct ActivityTargetsTests {
     private let folder = TemporaryFolder()
@@ -17,15 +17,80 @@ struct ActivityTargetsTests {
         }
     }
 
-    @Test("each activity of a device gets a push, and a device without one gets none")
+    @Test("the newest row of a device decides which activity gets the push, and a device without one gets none")
     func running() throws {
         let rows = [
             "r1,\(token(1)),\(token(101)),t", "r1,\(token(1)),\(token(102)),t", "r2,\(token(2)),,t", "r3,,\(token(103)),t",
             "r4,\(token(4)),\(token(104)),other",
         ]
         let (result, sink) = try query(rows).run()
-        #expect(sink.ids.sorted() == ["r1", "r1", "r3"])
-        #expect(result.skipped == [.missingToken: 1, .notMatched: 1] && result.isBalanced)
+        #expect(sink.ids == ["r1", "r3"] && sink.recipients.map(\.token.text) == [token(102), token(103)])
+        #expect(result.skipped == [.duplicateToken: 1, .missingToken: 1, .notMatched: 1] && result.isBalanced)
+    }
+
+    @Test(
+        "an older row never reaches the activity of a device: neither with another token, nor where the newest has none or something else",
+        arguments: [("\(token(102)),other", SkipReason.notMatched), (",t", .missingToken), ("NULL,t", .missingToken), ("xyz,t", .badToken)])
+    func newest(cells: String, reason: SkipReason) throws {
+        let rows = ["r1,\(token(1)),\(token(101)),t", "r1,\(token(1)),\(cells)", "r2,,\(token(201)),t", "r2,,\(cells)"]
+        let (result, sink) = try query(rows).run()
+        #expect(sink.ids.isEmpty)
+        #expect(result.skipped == [.duplicateToken: 2, reason: 2] && result.isBalanced)
+        #expect(result.badTokens.map(\.rows) == (reason == .badToken ? [2] : []) && result.badTokens.allSatisfy(\.isOfActivity))
+    }
+
+    @Test(
+        "where the rows of a device are united, its newest row decides which activity gets the push",
+        arguments: [(token(102), nil as SkipReason?), ("", .missingToken), ("xyz", .badToken)])
+    func united(cell: String, reason: SkipReason?) throws {
+        let (result, sink) = try query(["r1,\(token(1)),\(token(101)),t", "r1,\(token(1)),\(cell),other"]).with {
+            $0.columns.rows = .merge
+        }.run()
+        #expect(sink.recipients.map(\.token.text) == (reason == nil ? [cell] : []))
+        #expect(result.skipped == [.duplicateToken: 1].merging(reason.map { [$0: 1] } ?? [:]) { $1 } && result.isBalanced)
+    }
+
+    @Test("a rotated token neither escapes 'where' nor takes a second place among the devices of an alias")
+    func rotated() throws {
+        let header = "registration_id,token,activity_token,alias,language,last_active"
+        let rows = [
+            "r1,\(token(1)),\(token(101)),anna,en,2026-11-18", "r1,\(token(1)),\(token(102)),anna,de,2026-11-19",
+            "r2,\(token(2)),\(token(103)),anna,en,2026-11-19", "r2,\(token(2)),\(token(104)),anna,en,2026-11-17",
+            "r3,\(token(3)),\(token(105)),anna,en,2026-11-16",
+        ]
+        let ofAlias = query(rows, header: header).with {
+            $0.anyTags = []
+            $0.aliases = ["anna"]
+            $0.aliasLimit = 2
+        }
+        let (result, sink) = try ofAlias.run()
+        #expect(sink.recipients.map(\.token.text) == [token(102), token(103)])
+        #expect(result.skipped == [.duplicateToken: 2, .aliasLimit: 1] && result.isBalanced)
+        let filtered = try ofAlias.with { $0.conditions = [condition("language", .oneOf(["en"]))] }.run()
+        #expect(filtered.sink.recipients.map(\.token.text) == [token(103), token(105)])
+    }
+
+    @Test("a device is found by its own token and by its activity's, and all its rows belong to it")
+    func traced() throws {
+        let query = query(["r1,\(token(1)),\(token(101)),t", "r1,\(token(1)),xyz,t", "r2,\(token(2)),\(token(102)),t"])
+        for number in [1, 101] {
+            let trace = try query.trace(TraceSubject(token(number)))
+            #expect(trace.rows.map(\.verdict) == [.duplicateToken, .badToken])
+            #expect(Set(trace.rows.map(\.device?.text)) == [token(1)] && trace.rows.map(\.token?.text) == [token(101), nil])
+        }
+        #expect(try query.trace(TraceSubject(token(2))).rows.map(\.verdict) == [nil])
+    }
+
+    @Test("over FCM a row without the activity's token gets nothing either, nor one with something else in its place")
+    func inPayload() throws {
+        let rows = [
+            "r1,\(registration),\(token(101)),t", "r2,\(registration)2,,t", "r3,\(registration)3,xyz,t",
+            "r4,\(registration)4,<\(token(4))>,t",
+            "r5,\(registration)5,\(token(105)),t", "r5,\(registration)5,,t", "r6,,\(token(106)),t",
+        ]
+        let (result, sink) = try query(rows).with { $0.services = [FCM()] }.run()
+        #expect(sink.recipients.map(\.token.text) == [registration])
+        #expect(result.skipped == [.missingToken: 3, .badToken: 2, .duplicateToken: 1] && result.isBalanced)
     }
 
     @Test("what a person said of a device, and lists of devices, hold for its activities; what the service called gone does not")

@@ -53,7 +53,8 @@ struct DeviceCollector: ~Copyable {
 
     private mutating func numbers(of blockResult: BlockResult) throws -> Numbers {
         let reasons: [SkipReason] =
-            [.notMatched, .filtered, .excluded] + (plan.query.hasSeveralTargets ? [.noService, .duplicateToken] : [])
+            [.notMatched, .filtered, .excluded]
+            + (plan.query.hasSeveralTargets ? [.missingToken, .badToken, .noService, .duplicateToken] : [])
         var unjudged = Array(repeating: -1, count: SkipReason.allCases.count + 1)
         for reason in reasons {
             unjudged[reason.ordinal + 1] = try classes.number(

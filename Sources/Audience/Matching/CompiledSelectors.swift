@@ -86,7 +86,16 @@ struct RowFacts: Sendable {
     /// What the newest row decides.
     enum NewestRowFacts: UInt32, CaseIterable {
         case alias = 0x8000_0000
-        case registrationID, everyone, filtered, excluded, noService
+        case registrationID, everyone, filtered, excluded, noService, missingToken, badToken
+
+        /// Why nothing can be sent by a row that names its device.
+        static func lacking(_ reason: SkipReason) -> NewestRowFacts {
+            switch reason {
+            case .noService: .noService
+            case .badToken: .badToken
+            default: .missingToken
+            }
+        }
     }
 
     /// After them, for an excluded row: what excludes it, as the bits of `Exclusions`.
@@ -125,7 +134,9 @@ struct RowFacts: Sendable {
         var exclusions: Exclusions = tags.contains(where: \.isExcluded) ? .tags : []
         if let last = facts.last, last >= Self.exclusions { exclusions.formUnion(Exclusions(rawValue: Int(last ^ Self.exclusions))) }
         if holds(.excluded) || exclusions.contains(.tags) { return (selected, .excluded, exclusions) }
-        return (selected, holds(.noService) ? .noService : nil, exclusions)
+        let lacking: SkipReason? =
+            holds(.noService) ? .noService : holds(.missingToken) ? .missingToken : holds(.badToken) ? .badToken : nil
+        return (selected, lacking, exclusions)
     }
 }
 

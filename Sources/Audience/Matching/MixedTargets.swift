@@ -11,12 +11,14 @@ struct MixedTargets: TargetReader {
     private let order: [Int]
     private let suppressed: SuppressedDevices?
     private let latestActivity: Int64
-    /// Services whose targets are tokens of Live Activities: the devices' own tokens are others then, and nothing is sent to them.
-    private let areOfActivities: [Bool]
+    /// How each service is told of the campaign's Live Activity; nil where it needs no token of one.
+    private let activities: [ActivityForm?]
+    /// Reads these tokens: they are Apple's, whichever service carries them. A device's own token may be read from the same row.
+    private let activityTokens = ChosenTargets(PushServices.standard.target)
 
     init(_ query: AudienceQuery) {
         (suppressed, latestActivity) = (query.suppressed, query.latestActivity)
-        areOfActivities = query.services.map(query.targetsActivities)
+        activities = query.services.map(query.activityForm)
         readers = query.services.map { ChosenTargets($0.target) }
         let names = query.services.map(\.name)
         let preferred = query.columns.preference.compactMap { names.firstIndex(of: $0.value) }
@@ -57,9 +59,8 @@ struct MixedTargets: TargetReader {
     func forEachOther(
         of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
     ) {
-        for other in order where other == Int(service) || columns.devices[other] != columns.devices[Int(service)] {
-            if other != Int(service), let target = read(row, columns, other).target { body(target, other) }
-            if areOfActivities[other], let device = readers[other].normalize(row.bytes(columns.devices[other])) { body(device, other) }
+        for other in order where columns.devices[other] != columns.devices[Int(service)] {
+            if let device = readers[other].normalize(row.bytes(columns.devices[other])) { body(device, other) }
         }
     }
 
@@ -75,7 +76,17 @@ struct MixedTargets: TargetReader {
             if !isGone(target, row, columns) { return reading }
             if gone == nil { gone = reading }
         }
-        return gone ?? flawed ?? TargetReading(target: nil, cell: row.bytes(columns.blankCell), isReached: false)
+        return gone ?? flawed ?? unreached(row, columns)
+    }
+
+    /// A row without a target. Its device may be known even so, if only the token of an activity is missing.
+    private func unreached(_ row: CellRow, _ columns: ColumnPlan) -> TargetReading {
+        let nothing = row.bytes(columns.blankCell)
+        for service in order where activities[service] != nil {
+            guard let device = readers[service].normalize(row.bytes(columns.devices[service])) else { continue }
+            return TargetReading(target: nil, owner: device, cell: nothing, service: UInt8(service), isReached: false)
+        }
+        return TargetReading(target: nil, cell: nothing, isReached: false)
     }
 
     /// Whether a service called the target gone, and the row does not say that it registered later.
@@ -85,8 +96,29 @@ struct MixedTargets: TargetReader {
     }
 
     private func read(_ row: CellRow, _ columns: ColumnPlan, _ service: Int) -> TargetReading {
-        let cell = row.bytes(columns.targets[service])
-        return TargetReading(target: readers[service].normalize(cell), cell: cell, service: UInt8(service))
+        let cell = row.bytes(columns.devices[service])
+        let reading = TargetReading(target: readers[service].normalize(cell), cell: cell, service: UInt8(service))
+        guard let form = activities[service] else { return reading }
+        // A row with a device that cannot be read decides for none.
+        if reading.target == nil, !Blank.isCell(cell) { return reading }
+        return readActivity(row, columns, form, device: reading)
+    }
+
+    /// A row identifies its device by the device's token, then by its registration id, and only then by the activity's token: that one
+    /// changes, and a row without one still decides for its device.
+    private func readActivity(_ row: CellRow, _ columns: ColumnPlan, _ form: ActivityForm, device: TargetReading) -> TargetReading {
+        let written = row.bytes(columns.activity)
+        let cell = Blank.isCell(written) ? row.bytes(columns.blankCell) : written
+        let token = activityTokens.normalize(cell)
+        if form == .target {
+            let id = row.bytes(columns.registrationID)
+            return TargetReading(
+                target: token, owner: device.target ?? (Blank.isCell(id) ? token : id), cell: cell, isOfActivity: true,
+                service: device.service)
+        }
+        // The cell becomes a part of the payload as it is.
+        if device.target == nil || token?.count == cell.count { return device }
+        return TargetReading(target: nil, owner: device.target, cell: cell, isOfActivity: true, service: device.service)
     }
 
     /// ASCII letters in lower case, without blanks at the ends.

@@ -30,19 +30,26 @@ func registered(after moment: Int64, _ row: CellRow, _ columns: ColumnPlan, late
 struct TargetReading {
     /// In the form in which it is kept, valid until the next row; nil if the row has none.
     let target: UnsafeBufferPointer<UInt8>?
+    /// The device of the row, valid as long, if something else is needed for a push: the token of a Live Activity.
+    var owner: UnsafeBufferPointer<UInt8>?
     /// The cell that was read.
     let cell: UnsafeBufferPointer<UInt8>
+    /// Whether that is the cell of an activity's token.
+    var isOfActivity = false
     /// The number of the service that the cell belongs to.
     var service: UInt8 = 0
     /// Whether a service of the app reaches the device. There may be a target even so: then the device is known, and counts.
     var isReached = true
 
-    /// Why a row without a target has no device.
+    /// What identifies the device, whatever its target is; nil if the row has none.
+    var device: UnsafeBufferPointer<UInt8>? { owner ?? target }
+
+    /// Why nothing can be sent by a row without a target.
     var reason: SkipReason { isReached ? cell.isEmpty ? .missingToken : .badToken : .noService }
 
     /// The same before tags and conditions are judged: nil for a row that has a device or means none. A row with a device that cannot be
     /// read is never counted as if it had decided for that device.
-    var earlyReason: SkipReason? { target == nil && reason == .badToken && !Blank.isCell(cell) ? .badToken : nil }
+    var earlyReason: SkipReason? { device == nil && reason == .badToken && !Blank.isCell(cell) ? .badToken : nil }
 }
 
 extension TargetReader where Self: ~Copyable {

@@ -92,13 +92,14 @@ extension AudienceQuery {
     /// What the targets of the app's first service look like.
     public var targets: TargetForm { services[0].target }
 
-    /// Whether the targets of a service are tokens of Live Activities, and not of devices.
-    func targetsActivities(of service: any PushService) -> Bool {
-        columns.targetsOfActivity != nil && service.rules.activities == .target
+    /// How a service is told of the Live Activity of a row, if it needs its token; otherwise nil.
+    func activityForm(of service: any PushService) -> ActivityForm? {
+        guard columns.tokensOfActivity != nil, let form = service.rules.activities, form.needsToken else { return nil }
+        return form
     }
 
     /// Whether a row may have several targets: of several services, or of an activity next to the device's own.
-    var hasSeveralTargets: Bool { services.count > 1 || columns.targetsOfActivity != nil }
+    var hasSeveralTargets: Bool { services.count > 1 || columns.tokensOfActivity != nil }
 
     /// Whether rows may name a user in addition to the target that reaches a device.
     var mayNameUsers: Bool { services.count > 1 && services.contains { $0.target.areUsers } }

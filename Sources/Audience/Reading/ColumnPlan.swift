@@ -12,6 +12,8 @@ struct ColumnPlan {
     private(set) var targets: [Int] = []
     /// The devices' own targets at each service: the same, but for services whose targets are tokens of Live Activities.
     private(set) var devices: [Int] = []
+    /// These tokens.
+    private(set) var activity = 0
     /// Which service reaches the device; used if there are several.
     private(set) var service = 0
     private(set) var registrationID = 0
@@ -52,7 +54,7 @@ extension ColumnPlan {
             return column
         }
         let isMixed = query.services.count > 1
-        let activityColumn = query.columns.targetsOfActivity.flatMap { tokens -> Int? in
+        let activityColumn = query.columns.tokensOfActivity.flatMap { tokens -> Int? in
             let column = resolver.header.firstIndex(of: query.columns.name(of: tokens))
             if column == nil { mistakes.append(resolver.missing(tokens)) }
             return column
@@ -76,7 +78,10 @@ extension ColumnPlan {
             if column != nil, column == resolver.column(of: .tags) { mistakes.append(resolver.holdsTags(condition.column)) }
             return column
         }
-        let fieldColumns = query.fields.map { named($0, in: .text) }
+        let fieldColumns = query.fields.map { field in
+            // That an activity's token is missing is said once.
+            field.value == query.columns.tokensOfActivity?.rawValue ? activityColumn : named(field, in: .text)
+        }
         if !mistakes.isEmpty, let quoted = resolver.quotedRows { throw Diagnostics(quoted) }
         // Without a header row nothing else can be said about columns.
         if resolver.lacksHeader, let first = mistakes.first { throw Diagnostics(first) }
@@ -89,7 +94,8 @@ extension ColumnPlan {
         let cells = columns
         func cell(_ column: Int?) -> Int { column.flatMap { cells.firstIndex(of: $0) } ?? cells.count }
         devices = (isMixed ? targetColumns : [standards[0]]).map(cell)
-        targets = zip(query.services, devices).map { query.targetsActivities(of: $0) ? cell(activityColumn) : $1 }
+        targets = zip(query.services, devices).map { query.activityForm(of: $0) == .target ? cell(activityColumn) : $1 }
+        activity = cell(activityColumn)
         token = targets[0]
         service = cell(serviceColumn)
         registrationID = cell(standards[1])

@@ -5,6 +5,8 @@ public import PushServices
 public struct BadTokenCount: Hashable, Sendable {
     /// The number, among the app's services, of the service with the expected target.
     public var service: Int
+    /// Whether it takes the place of an activity's token, and not of the device's.
+    public var isOfActivity = false
     /// What it seems to be.
     public var shape: TargetShape
     /// How many rows have one.
@@ -27,6 +29,7 @@ struct BadTokens: Sendable {
 
     private struct Kind: Hashable, Sendable {
         var service: UInt8
+        var isOfActivity: Bool
         var shape: TargetShape
     }
 
@@ -35,8 +38,8 @@ struct BadTokens: Sendable {
     /// Notes a cell of a block. Lines count from the block's beginning.
     mutating func note(_ reading: TargetReading, line: Int, _ services: [any PushService]) {
         let text = String(decoding: reading.cell.prefix(4096), as: UTF8.self)
-        guard let shape = services[Int(reading.service)].target.shape(of: text) else { return }
-        let kind = Kind(service: reading.service, shape: shape)
+        guard let shape = Self.form(of: reading, services).shape(of: text) else { return }
+        let kind = Kind(service: reading.service, isOfActivity: reading.isOfActivity, shape: shape)
         if kinds[kind] != nil {
             kinds[kind]?.rows += 1
         } else {
@@ -45,9 +48,13 @@ struct BadTokens: Sendable {
     }
 
     /// Why a cell is not a token, with the cell as it may be shown; nil for a blank cell.
-    static func flaw(of cell: UnsafeBufferPointer<UInt8>, _ targets: TargetForm) -> (shown: String, clause: String)? {
-        let text = String(decoding: cell.prefix(4096), as: UTF8.self)
-        return targets.shape(of: text).map { (shown(text), targets.clause(of: $0, length: cell.count)) }
+    static func flaw(of reading: TargetReading, _ services: [any PushService]) -> (shown: String, clause: String)? {
+        let text = String(decoding: reading.cell.prefix(4096), as: UTF8.self), form = form(of: reading, services)
+        return form.shape(of: text).map { (shown(text), form.clause(of: $0, length: reading.cell.count)) }
+    }
+
+    private static func form(of reading: TargetReading, _ services: [any PushService]) -> TargetForm {
+        reading.isOfActivity ? PushServices.standard.target : services[Int(reading.service)].target
     }
 
     private static func shown(_ text: String) -> String {
@@ -70,7 +77,8 @@ struct BadTokens: Sendable {
     var list: [BadTokenCount] {
         kinds.map { kind, found in
             BadTokenCount(
-                service: Int(kind.service), shape: kind.shape, rows: found.rows, shown: found.shown, bytes: found.bytes,
+                service: Int(kind.service), isOfActivity: kind.isOfActivity, shape: kind.shape, rows: found.rows, shown: found.shown,
+                bytes: found.bytes,
                 position: SourcePosition(file: found.file, line: found.line, column: 1))
         }.sorted { ($1.rows, $0.service, $0.shape.rawValue) < ($0.rows, $1.service, $1.shape.rawValue) }
     }

@@ -30,6 +30,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private var wantsRecords = true
     /// The most rows with a device in any block so far: room for as many is reserved at once.
     private var mostRows = 0
+    /// Whether the row names a device and, in place of the token of its activity, something else.
+    private var hasBadActivity = false
     /// Whether tags of rows are looked at for a row for each tag, and of all rows of the block.
     private var samplesTags = false
     private var samplesAllTags = false
@@ -111,6 +113,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                     let reason = process(reader.row, columns, &blockResult)
                     if selector.tagForms.wantsLine { selector.tagForms.note(line: reader.rowLine) }
                     guard let reason else {
+                        if hasBadActivity { noteBadActivity(reader.row, columns, line: reader.rowLine, &blockResult) }
                         if watch.wantsLine { watch.note(line: reader.rowLine) }
                         continue
                     }
@@ -162,16 +165,13 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                 nil
             }
         let reading = targets.target(of: row, columns)
-        guard let token = reading.target else {
+        guard let id = reading.device else {
             return reasonWithoutDevice(reading, reason, isExcluded: selector.isExcluded || isIDListed, &blockResult)
         }
-        foreignForms.note(token, of: Int(reading.service), &blockResult.foreignTargets)
-        let fingerprint = plan.hash.fingerprint(token)
+        let fingerprint = plan.hash.fingerprint(id)
         let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let lastActive = lastActive(row, columns, &blockResult)
-        let device = Device(
-            token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive,
-            otherReason: others.isEmpty ? nil : reasonOfOthers(others, row, columns))
+        let device = device(row, columns, reading, fingerprint, lastActive, others, &blockResult)
         if samplesTags { sampleTags(row, columns, of: device, &blockResult) }
         if let reason {
             // Without a date the row may lose to another one, and then the report says that the device should have been left out.
@@ -185,6 +185,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         } else if !reading.isReached {
             blockResult.noteUnreached(row.bytes(columns.service))
             blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .noService, exclusions: []))
+        } else if reading.target == nil {
+            hasBadActivity = reading.reason == .badToken
+            blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reading.reason, exclusions: []))
         } else {
             add(row, columns, of: device, selected: selector.selected, &blockResult)
         }
@@ -192,6 +195,27 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         for other in others { blockResult.devices.append(DeviceRow(other, ActivityMoment(lastActive), reason: .duplicateToken)) }
         blockResult.unusedTargets += others.count
         return nil
+    }
+
+    private func device(
+        _ row: CellRow, _ columns: ColumnPlan, _ reading: TargetReading, _ fingerprint: TokenFingerprint, _ lastActive: Int64,
+        _ others: [TokenFingerprint], _ blockResult: inout BlockResult
+    ) -> Device {
+        guard let id = reading.device, let token = reading.target ?? reading.device else { preconditionFailure("a row without a device") }
+        if reading.target != nil { foreignForms.note(token, of: Int(reading.service), &blockResult.foreignTargets) }
+        let isOwner = reading.owner == nil
+        let others = isOwner ? others : others + [fingerprint]
+        return Device(
+            id: id, token: token, service: reading.service, fingerprint: fingerprint,
+            ofToken: isOwner ? fingerprint : plan.hash.fingerprint(token), lastActive: lastActive,
+            otherReason: others.isEmpty ? nil : reasonOfOthers(others, row, columns))
+    }
+
+    @inline(never) private mutating func noteBadActivity(
+        _ row: CellRow, _ columns: ColumnPlan, line: Int, _ blockResult: inout BlockResult
+    ) {
+        hasBadActivity = false
+        blockResult.badTokens.note(targets.target(of: row, columns), line: line, plan.query.services)
     }
 
     /// Why a row without a device goes no further.
@@ -210,6 +234,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         _ row: CellRow, _ columns: ColumnPlan, of reading: TargetReading, _ own: TokenFingerprint, _ blockResult: inout BlockResult
     ) -> (listed: TokenFingerprint?, others: [TokenFingerprint]) {
         var listed = hasExcludedDevices && isListed(own, &blockResult) ? own : nil
+        if hasExcludedDevices, reading.owner != nil, let sent = reading.target.map(plan.hash.fingerprint) {
+            if isListed(sent, &blockResult), listed == nil { listed = sent }
+        }
         var others: [TokenFingerprint] = []
         let place = blockResult.devices.count
         targets.forEachOther(of: row, columns, besides: reading.service) { other, service in
@@ -230,13 +257,12 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let passes = !hasConditions || filter.passes(row)
         let isIDListed = hasExcludedDevices && isIDListed(row, columns, &blockResult)
         let reading = targets.target(of: row, columns)
-        guard let token = reading.target else {
+        guard let id = reading.device else {
             let isExcluded = selector.isExcluded || isIDListed
             let reason: SkipReason? = !isSelected ? .notMatched : !passes ? .filtered : isExcluded ? .excluded : nil
             return reasonWithoutDevice(reading, reason, isExcluded: isExcluded, &blockResult)
         }
-        foreignForms.note(token, of: Int(reading.service), &blockResult.foreignTargets)
-        let fingerprint = plan.hash.fingerprint(token)
+        let fingerprint = plan.hash.fingerprint(id)
         let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || listed != nil || isIDListed
         var facts = selector.facts
@@ -244,14 +270,15 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         if !reading.isReached && !isExcluded {
             if isSelected && passes { blockResult.noteUnreached(row.bytes(columns.service)) }
             facts.append(RowFacts.NewestRowFacts.noService.rawValue)
+        } else if reading.target == nil && passes && !isExcluded {
+            hasBadActivity = reading.reason == .badToken && isSelected
+            facts.append(RowFacts.NewestRowFacts.lacking(reading.reason).rawValue)
         }
         if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, listed ?? fingerprint).subtracting(.tags)) }
         let lastActive = lastActive(row, columns, &blockResult)
         if !passes, !isExcluded, reading.isReached, isUndatedNo(row, lastActive) { facts += RowFacts.excluded(by: .whereCell) }
-        if passes && !isExcluded && reading.isReached {
-            let device = Device(
-                token: token, service: reading.service, fingerprint: fingerprint, lastActive: lastActive,
-                otherReason: others.isEmpty ? nil : reasonOfOthers(others, row, columns))
+        if passes && !isExcluded && reading.isReached && reading.target != nil {
+            let device = device(row, columns, reading, fingerprint, lastActive, others, &blockResult)
             add(row, columns, of: device, selected: facts, &blockResult)
         } else {
             blockResult.devices.append(
@@ -267,11 +294,14 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
 
     /// The device of a row.
     private struct Device {
-        /// Valid until the next target is read: use it before `exclusions`, which reads those of lists.
+        /// What identifies it. Valid until the next target is read: use it before `exclusions`, which reads those of lists.
+        let id: UnsafeBufferPointer<UInt8>
+        /// What a push goes to, valid as long: the same, or the token of an activity.
         let token: UnsafeBufferPointer<UInt8>
         /// The number of its service among the app's.
         let service: UInt8
         let fingerprint: TokenFingerprint
+        let ofToken: TokenFingerprint
         /// Milliseconds since 1970, or `never`.
         let lastActive: Int64
         /// Why the row's other targets keep it from getting anything.
@@ -291,12 +321,12 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     }
 
     private mutating func sampleTags(_ row: CellRow, _ columns: ColumnPlan, of device: Device, _ blockResult: inout BlockResult) {
-        guard samplesAllTags || TagSample.isAlwaysTaken(device.token) else { return }
+        guard samplesAllTags || TagSample.isAlwaysTaken(device.id) else { return }
         // Cells that are not dates may differ.
         if device.lastActive == ActivityMoment.never, !Blank.isCell(row.bytes(columns.lastActive)) { return }
         let tags = SequenceDigest.element(row.bytes(columns.tags), with: 0)
         blockResult.tagSamples.append(
-            TagSample(fingerprint: device.fingerprint, lastActive: device.lastActive, tags: tags, token: device.token))
+            TagSample(fingerprint: device.fingerprint, lastActive: device.lastActive, tags: tags, token: device.id))
     }
 
     /// Whether a list of excluded devices has the token. This is noted for every row, even one that nothing selects: lines of lists that
@@ -335,7 +365,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private mutating func add(
         _ row: CellRow, _ columns: ColumnPlan, of device: Device, selected: [UInt32], _ blockResult: inout BlockResult
     ) {
-        let (token, fingerprint, lastActive) = (device.token, device.fingerprint, device.lastActive)
+        let (token, fingerprint, lastActive) = (device.token, device.ofToken, device.lastActive)
         suppressed?.prefetch(fingerprint.word)
         capped?.prefetch(fingerprint.word)
         reached?.prefetch(fingerprint.word)
@@ -344,7 +374,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         if selector.isSelectedDespiteNone { blockResult.rowsDespiteNone += 1 }
         let moment = ActivityMoment(lastActive)
         if selector.selectingAlias >= 0 {
-            blockResult.aliasHits.append(.init(row: blockResult.devices.count, alias: selector.selectingAlias, token: Array(token)))
+            blockResult.aliasHits.append(.init(row: blockResult.devices.count, alias: selector.selectingAlias, token: Array(device.id)))
         }
         blockResult.records.append(row, columns, token: token, service: device.service, separator: separator)
         let judge = judge
@@ -369,7 +399,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         blockResult.digest.append(element)
         if !wantsRecords, blockResult.records.bytes.count > Self.unwantedBytes { blockResult.records.removeAll() }
         let language = languages.number(of: row.bytes(columns.language), names: &blockResult.languages)
-        var row = DeviceRow(fingerprint, moment, recipientCheck, selection: selection(selected, &blockResult), language: language)
+        var row = DeviceRow(device.fingerprint, moment, recipientCheck, selection: selection(selected, &blockResult), language: language)
         let sending = reached?.firstCap(of: fingerprint.word).map { $0 + 1 } ?? 0
         row.sending = DeviceClass.reached(sending: sending, cap: today?.firstCap(of: fingerprint.word).map { $0 + 1 } ?? 0)
         blockResult.devices.append(row)

@@ -83,7 +83,7 @@ private struct DeviceTracer {
     }
 
     private func isNamed(by subject: TraceSubject, _ rowKeys: RowTracer.RowKeys) -> Bool {
-        rowKeys.digits.map { subject.names(token: $0) || rowKeys.others.contains(where: subject.names(token:)) }
+        rowKeys.digits.map { ([$0, rowKeys.target].compactMap(\.self) + rowKeys.others).contains(where: subject.names(token:)) }
             ?? subject.names(badToken: rowKeys.token)
             || subject.names(rowKeys.alias) || subject.names(rowKeys.registrationID)
     }
@@ -208,8 +208,12 @@ private struct DeviceTracer {
 public struct TracedRow: Sendable {
     /// Its place.
     public var position: SourcePosition
-    /// nil when the cell is blank, or holds something else.
+    /// What its push goes to; nil when the cell is blank, or holds something else.
     public var token: Target?
+    /// What identifies its device, with or without such a token: the same, unless that is a Live Activity's. nil for no device.
+    public var device: Target?
+    /// Whether the token, or the cell in its place, is a Live Activity's.
+    public var isOfActivity = false
     /// The number of its service among the app's: of the token, or of the flawed cell.
     public var service = 0
     /// Whether a service of the app reaches the device, as far as this row says.

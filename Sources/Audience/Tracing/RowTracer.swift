@@ -6,7 +6,7 @@ struct RowTracer {
     /// A row, with what is needed to settle its device.
     struct Row {
         var traced: TracedRow
-        /// Normalised digits; nil without a token.
+        /// What identifies its device, normalised; nil without one.
         var digits: [UInt8]?
         /// The same, of the row's targets other than the one that is used.
         var others: [[UInt8]]
@@ -47,8 +47,10 @@ struct RowTracer {
 
     /// The columns that decide whether a row is wanted.
     struct RowKeys {
-        /// Of the token; nil without a token.
+        /// What identifies the device; nil without one.
         var digits: [UInt8]?
+        /// The target that is used.
+        var target: [UInt8]?
         /// Of targets that are not used.
         var others: [[UInt8]]
         /// The first of them that is a user; nil without one.
@@ -71,10 +73,11 @@ struct RowTracer {
             var tools = FileState(plan, file)
             func take(_ row: CellRow, line: Int) throws {
                 let reading = reading(of: row, file.plan)
-                let digits = reading.target.map { Array($0) }
+                let digits = reading.device.map { Array($0) }
                 let (others, user) = others(of: row, file.plan, reading)
                 let rowKeys = RowKeys(
-                    digits: digits, others: others, user: user, token: reading.cell, alias: row.bytes(file.plan.alias),
+                    digits: digits, target: reading.target.map { Array($0) }, others: others, user: user, token: reading.cell,
+                    alias: row.bytes(file.plan.alias),
                     registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(rowKeys) else { return }
                 guard rows.count < Self.mostRows else {
@@ -97,7 +100,7 @@ struct RowTracer {
     }
 
     private func others(of row: CellRow, _ columns: ColumnPlan, _ reading: TargetReading) -> (all: [[UInt8]], user: [UInt8]?) {
-        guard let targets, reading.target != nil else { return ([], nil) }
+        guard let targets, reading.device != nil else { return ([], nil) }
         var (others, user): ([[UInt8]], [UInt8]?) = ([], nil)
         targets.forEachOther(of: row, columns, besides: reading.service) { other, service in
             others.append(Array(other))
@@ -130,7 +133,8 @@ struct RowTracer {
     ) -> Row {
         let (reading, others, user) = targets
         let columns = tools.columns
-        let digits = reading.target.map { Array($0) }
+        let digits = reading.device.map { Array($0) }
+        let target = reading.target.map { Array($0) }
         func text(_ cell: Int) -> String { row.text(cell, separator: separator) }
         let isSelected = tools.selector.select(row, columns)
         let failed = tools.filter.failing(row)
@@ -139,18 +143,17 @@ struct RowTracer {
         let id = row.bytes(columns.registrationID)
         let listsID = (self.targets.map { plan.excluded.place(ofID: id, $0) } ?? plan.excluded.place(ofID: id, single)) >= 0
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
-        let fingerprint = digits.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
-        let listsToken =
-            fingerprint.map { own in
-                ([own] + others.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }).contains {
-                    plan.excluded.place(ofToken: $0) >= 0
-                }
-            } ?? false
+        let fingerprint = target.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
+        // What identifies the device, unless it is the target, counts like a target that is not used.
+        let unused = (others + (reading.owner == nil ? [] : [digits].compactMap(\.self))).map {
+            $0.withUnsafeBufferPointer { plan.hash.token($0) }
+        }
+        let listsToken = ([fingerprint].compactMap(\.self) + unused).contains { plan.excluded.place(ofToken: $0) >= 0 }
         let isListed = listsID && !plan.excluded.isEmpty || listsToken
         let excludedTags = excludedTags(row, columns, tools.selector)
         let names = plan.selectors.selectors.names
         var traced = TracedRow(
-            position: position, token: digits.map { Target(normalized: String(decoding: $0, as: UTF8.self)) },
+            position: position, token: target.map { Target(normalized: String(decoding: $0, as: UTF8.self)) },
             registrationID: text(columns.registrationID), alias: text(columns.alias), tags: text(columns.tags),
             language: text(columns.language), lastActive: text(columns.lastActive),
             selectors: tools.selector.selected.map { names[Int($0)] },
@@ -171,20 +174,23 @@ struct RowTracer {
                 .excluded
             } else if !reading.isReached {
                 .noService
+            } else if target == nil {
+                reading.reason
             } else {
                 nil
             }
         // Where rows are united, other rows' tags may select it.
-        if ownReason == nil || plan.selectors.unitesRows, let digits, let fingerprint {
-            let others = others.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
+        if ownReason == nil || plan.selectors.unitesRows, let target, let fingerprint {
             traced.suppressedSince =
                 suppressedSince(fingerprint, row, columns)
-                ?? others.lazy.compactMap { suppressedSince($0, row, columns, onlyByPerson: true) }.first
+                ?? unused.lazy.compactMap { suppressedSince($0, row, columns, onlyByPerson: true) }.first
             traced.isInvalid = columns.validity.map { isValid(row.bytes($0)) == false } ?? false
-            traced.isCapped = ([fingerprint] + others).contains { plan.query.capped?.contains($0) ?? false }
-            if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, digits, service: reading.service) }
+            traced.isCapped = ([fingerprint] + unused).contains { plan.query.capped?.contains($0) ?? false }
+            if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, target, service: reading.service) }
         }
-        if digits == nil { traced.tokenFlaw = BadTokens.flaw(of: reading.cell, plan.query.services[Int(reading.service)].target) }
+        if target == nil { traced.tokenFlaw = BadTokens.flaw(of: reading, plan.query.services) }
+        traced.device = digits.map { Target(normalized: String(decoding: $0, as: UTF8.self)) }
+        traced.isOfActivity = reading.isOfActivity
         (traced.service, traced.isReached) = (Int(reading.service), reading.isReached)
         if plan.query.columns.service != nil { traced.serviceCell = text(columns.service) }
         traced.verdict = ownReason
@@ -194,7 +200,7 @@ struct RowTracer {
             selectingAlias: tools.selector.selectingAlias,
             facts: tools.selector.facts + (failed.isEmpty ? [] : [RowFacts.NewestRowFacts.filtered.rawValue])
                 + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty ? [RowFacts.NewestRowFacts.excluded.rawValue] : [])
-                + (reading.isReached ? [] : [RowFacts.NewestRowFacts.noService.rawValue]),
+                + (reading.isReached && target != nil ? [] : [RowFacts.NewestRowFacts.lacking(reading.reason).rawValue]),
             excludedTags: excludedTags, ownReason: ownReason)
     }
 

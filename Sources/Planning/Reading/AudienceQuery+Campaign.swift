@@ -35,7 +35,7 @@ struct AudienceCompiler {
         query.sources = sources
         if audience.devices.isEmpty { query.sources.trust(query.files) }
         query.services = app.services.map(\.service)
-        if let activity, app.services.contains(where: { $0.service.rules.activities == .target }) {
+        if let activity, app.services.contains(where: { $0.service.rules.activities?.needsToken ?? false }) {
             query.columns = app.columns.reading(activity.tokens)
         }
         query.anyTags = load(audience.anyTags, key: "tags", query.sources, &lists, &mistakes)
