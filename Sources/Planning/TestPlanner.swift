@@ -145,9 +145,36 @@ struct TestPlanner {
 
     private func fields(_ device: TestDevice, message: Int, _ examples: [Recipient?]) -> [String] {
         context.messages.columns.enumerated().map { place, column in
-            // A test never reaches the activity of a recipient.
-            if column.value == context.campaign.content.activity?.tokens.rawValue { return device.cells[column.value] ?? "" }
+            if columnsOfTargets.contains(column.value) { return device.cells[column.value] ?? "" }
             return device.cells[column.value] ?? examples[message].map { $0.fields[place] } ?? ""
+        }
+    }
+
+    /// Columns with something that a push can be sent to: a test never takes that from a recipient, whose phone would get it.
+    private var columnsOfTargets: Set<String> {
+        let columns = context.app.columns, content = context.campaign.content
+        let tokens = ActivityTokens.allCases.flatMap { [$0.rawValue, columns.name(of: $0)] }
+        let services = context.app.services.map(\.service)
+        let targets = columns.candidates(for: .token) + services.flatMap { columns.candidates(forTargets: $0.target.column) }
+        let keys = services.reduce(into: Set<String>()) { $0.formUnion($1.rules.payloadTargets) }
+        let contents = ([content] + context.campaign.variants.compactMap(\.content)).flatMap {
+            [$0] + $0.languages.map(\.content) + $0.services.map(\.content)
+        }
+        let texts = contents.compactMap(\.payload).flatMap { Self.texts(of: keys, in: $0) }
+        let named = context.messages.columns.map(\.value).filter { column in texts.contains { $0.contains(column) } }
+        return Set([ExportColumns.Standard.token.rawValue] + tokens + targets + named)
+    }
+
+    /// The texts of these keys, however deep.
+    private static func texts(of keys: Set<String>, in node: ContentNode) -> [String] {
+        switch node {
+        case .object(let members, _):
+            members.flatMap { member in
+                if keys.contains(member.name.value), case .text(let text) = member.value { return [text.value] }
+                return texts(of: keys, in: member.value)
+            }
+        case .array(let nodes, _): nodes.flatMap { texts(of: keys, in: $0) }
+        default: []
         }
     }
 

@@ -133,6 +133,8 @@ public struct CampaignRules: Sendable {
     var classesByHand: ClassesByHand?
     /// How it starts, updates and ends Live Activities; nil if it does not.
     public var activities: ActivityForm?
+    /// Keys of a hand-written payload that hold a target next to that of the push.
+    public var payloadTargets: Set<String> = []
     /// What a campaign may ask of the service.
     public var deliveryKeys = Set(DeliveryKey.allCases)
     /// What of these does not reach every phone.

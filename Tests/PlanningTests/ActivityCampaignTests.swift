@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import PushServices
 import Runs
 import Synchronization
 import TestCommands
@@ -50,7 +51,97 @@ struct ActivityCampaignTests {
         let json = try folder.preview(isJSON: true).json()
         #expect(json["audience"] == .integer(1) && json["skipped"]?["missing_token"] == .integer(1))
         #expect(json["skipped"]?["excluded"] == .integer(1))
-        #expect(try folder.preview().output.contains("‹driver Mia›"))
+        let text = try folder.preview().output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(text.contains("‹driver Mia›"))
+        #expect(
+            text.contains("these rows have no 'activity_token', a token of a Live Activity, so there is no activity to send to"), "\(text)")
+    }
+
+    @Test("--why finds a device by its own token, and says that its activity's is missing")
+    func why() throws {
+        let folder = try project("{event: update, state: {a: 1}}")
+        let said = try folder.explain(ProjectFolder.token(2)).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(said.contains("its 'activity_token' is blank, so there is no Live Activity to send to"), "\(said)")
+    }
+
+    @Test("over FCM a row without the activity's token is missing_token, and no text is blamed")
+    func overFCM() throws {
+        let folder = try fcm(
+            cells: "name: Eva",
+            "activity: {event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}"
+        )
+        let json = try folder.preview(isJSON: true).json()
+        #expect(json["audience"] == .integer(1))
+        #expect(json["skipped"]?["missing_token"] == .integer(1) && json["skipped"]?["bad_token"] == .integer(1))
+        let text = try folder.preview().output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(text.contains("no 'start_token', a token of a Live Activity, or no registration token,"), "\(text)")
+        #expect(text.contains("the cell in the column 'start_token' is not a token of a Live Activity: in 1 row"), "\(text)")
+    }
+
+    @Test(
+        "a test never takes a target from a recipient, whatever the campaign calls its column, and takes that of the test device",
+        arguments: ["start_token", "moved", "device_token"])
+    func ownTarget(column: String) throws {
+        let campaign = """
+            content:
+              payload:
+                message:
+                  apns:
+                    live_activity_token: "{{ \(column) }}"
+                    payload: {aps: {event: update, content-state: {driver: "{{ name }}"}}}
+            """
+        #expect(throws: (any Error).self) { try test(fcm(cells: "name: Eva", campaign)).close() }
+        let run = try test(fcm(cells: "\(column): \(ProjectFolder.token(90))", campaign))
+        defer { run.close() }
+        #expect(run.plan.audience == 1 && run.plan.previewText.contains("Mia"))
+    }
+
+    @Test("a test over APNs goes to the activity that the test device's cells name, and is refused without one")
+    func overAPNs() throws {
+        let start = "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}"
+        let folder = try project(start)
+        #expect(throws: (any Error).self) { try test(folder).close() }
+        let settings = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        for name in ["start_token", "started"] {
+            let device = "{token: \(ProjectFolder.token(9)), cells: {\(name): \(ProjectFolder.token(90))}}"
+            try folder.write("volley.yaml", settings.replacing("\"\(ProjectFolder.token(9))\"", with: device))
+            let run = try test(folder)
+            defer { run.close() }
+            #expect(run.plan.previewText.contains("\(Target(normalized: ProjectFolder.token(90)))"), "\(run.plan.previewText)")
+        }
+    }
+
+    /// An app over FCM with three phones and a test device.
+    private func fcm(cells: String, _ campaign: String) throws -> ProjectFolder {
+        let registration = ProjectFolder.registration, token = ProjectFolder.token
+        let folder = try ProjectFolder(
+            export: """
+                device_token,start_token,moved,name
+                \(registration(1)),\(token(11)),\(token(21)),Mia
+                \(registration(2)),,\(token(22)),Ben
+                \(registration(3)),xyz,\(token(23)),Eva
+
+                """)
+        try folder.write(
+            "volley.yaml",
+            """
+            runs: runs
+            apps:
+              shop:
+                service: fcm
+                project: shop-1a2b
+                environment: simulator
+                devices: devices.csv
+                test_devices: [{token: "\(registration(9))", cells: {\(cells)}}]
+            """)
+        try folder.write("campaign.yaml", "name: delivery\napp: shop\naudience: {everyone: true}\n\(campaign)\n")
+        return folder
+    }
+
+    private func test(_ folder: ProjectFolder) throws -> RunFile {
+        try planTest(
+            CampaignFile(folder.url.appendingPathComponent("campaign.yaml").path),
+            PlanOptions(observer: PlanningObserver { _ in }, cancellation: try Cancellation()), at: .now())
     }
 
     @Test("a start goes to the tokens with which activities are started, in the column that volley.yaml names")

@@ -133,8 +133,7 @@ struct RowTracer {
     ) -> Row {
         let (reading, others, user) = targets
         let columns = tools.columns
-        let digits = reading.device.map { Array($0) }
-        let target = reading.target.map { Array($0) }
+        let (digits, target) = (reading.device.map { Array($0) }, reading.target.map { Array($0) })
         func text(_ cell: Int) -> String { row.text(cell, separator: separator) }
         let isSelected = tools.selector.select(row, columns)
         let failed = tools.filter.failing(row)
@@ -143,11 +142,9 @@ struct RowTracer {
         let id = row.bytes(columns.registrationID)
         let listsID = (self.targets.map { plan.excluded.place(ofID: id, $0) } ?? plan.excluded.place(ofID: id, single)) >= 0
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
-        let fingerprint = target.map { $0.withUnsafeBufferPointer { plan.hash.token($0) } }
+        let fingerprint = target.map(hashed)
         // What identifies the device, unless it is the target, counts like a target that is not used.
-        let unused = (others + (reading.owner == nil ? [] : [digits].compactMap(\.self))).map {
-            $0.withUnsafeBufferPointer { plan.hash.token($0) }
-        }
+        let unused = (others + (reading.owner == nil ? [] : [digits].compactMap(\.self))).map(hashed)
         let listsToken = ([fingerprint].compactMap(\.self) + unused).contains { plan.excluded.place(ofToken: $0) >= 0 }
         let isListed = listsID && !plan.excluded.isEmpty || listsToken
         let excludedTags = excludedTags(row, columns, tools.selector)
@@ -190,8 +187,7 @@ struct RowTracer {
         }
         if target == nil { traced.tokenFlaw = BadTokens.flaw(of: reading, plan.query.services) }
         traced.device = digits.map { Target(normalized: String(decoding: $0, as: UTF8.self)) }
-        traced.isOfActivity = reading.isOfActivity
-        (traced.service, traced.isReached) = (Int(reading.service), reading.isReached)
+        (traced.service, traced.isReached, traced.isOfActivity) = (Int(reading.service), reading.isReached, reading.isOfActivity)
         if plan.query.columns.service != nil { traced.serviceCell = text(columns.service) }
         traced.verdict = ownReason
         return Row(
@@ -203,6 +199,8 @@ struct RowTracer {
                 + (reading.isReached && target != nil ? [] : [RowFacts.NewestRowFacts.lacking(reading.reason).rawValue]),
             excludedTags: excludedTags, ownReason: ownReason)
     }
+
+    private func hashed(_ digits: [UInt8]) -> UInt64 { digits.withUnsafeBufferPointer { plan.hash.token($0) } }
 
     /// - Parameter onlyByPerson: for a target that is not used.
     private func suppressedSince(

@@ -69,15 +69,15 @@ struct Explainer {
         for row in trace.rows {
             let explained = Explanation.Row(
                 position: row.position, steps: steps(of: row), verdict: row.verdict,
-                decides: row.token != nil && row.verdict != .duplicateToken)
+                decides: row.device != nil && row.verdict != .duplicateToken)
             let names = Self.names(row)
-            if let token = row.token, let place = places[token] {
+            if let device = row.device, let place = places[device] {
                 devices[place].rows.append(explained)
                 devices[place].names += names.filter { !devices[place].names.contains($0) }
                 continue
             }
-            if let token = row.token { places[token] = devices.count }
-            devices.append(Explanation.Device(token: row.token, aNoun: service(row).target.aNoun, names: names, rows: [explained]))
+            if let device = row.device { places[device] = devices.count }
+            devices.append(Explanation.Device(token: row.device, aNoun: service(row).target.aNoun, names: names, rows: [explained]))
         }
         return Explanation(
             campaign: context.campaign.name.value, who: subject.shown, targets: query.targets, devices: devices,
@@ -171,7 +171,14 @@ struct Explainer {
         if !row.isReached { return Explanation.Step(kind: .token, holds: false, text: unreached(row)) }
         if let token = row.token {
             let through = query.services.count > 1 ? ", and \(service(row).displayName) reaches it" : ""
-            return Explanation.Step(kind: .token, holds: true, text: "its \(targets.noun) is \(token.redacted)\(through)")
+            let noun = row.isOfActivity ? ActivityTokens.noun : targets.noun
+            return Explanation.Step(kind: .token, holds: true, text: "its \(noun) is \(token.redacted)\(through)")
+        }
+        if row.isOfActivity, let column = query.columns.columnOfActivity {
+            let text =
+                row.tokenFlaw.map { "its '\(column)', '\($0.shown)', is not \(ActivityTokens.aNoun): \($0.clause)" }
+                ?? "its '\(column)' is blank, so there is no Live Activity to send to"
+            return Explanation.Step(kind: .token, holds: false, text: text)
         }
         let text =
             row.tokenFlaw.map { "the cell in the column of \(targets.nouns), '\($0.shown)', is not \(targets.aShortNoun): \($0.clause)" }
@@ -192,7 +199,7 @@ struct Explainer {
 
     /// nil for a row without a device.
     private func newest(_ row: TracedRow) -> Explanation.Step? {
-        guard row.token != nil else { return nil }
+        guard row.device != nil else { return nil }
         let active = row.lastActive.isEmpty ? "it does not say when it was last active" : "last active \(Self.shown(row.lastActive))"
         if row.verdict == .duplicateToken, let device = row.stoodForBy {
             let noun = service(row).target.noun

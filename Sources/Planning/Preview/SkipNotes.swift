@@ -155,6 +155,7 @@ struct SkipNotes {
         case .excluded:
             let parts = result.exclusions.map { "\($0.name): \(TextFormat.count($0.devices)) \($0.effect)" }
             return "'exclude' names them; how many devices each part leaves out: \(parts.joined(separator: ", "))"
+        case .missingToken where columnOfActivity != nil: return missingActivity
         case .missingToken:
             let nouns = Set(services.map(\.target.noun)).sorted().joined(separator: " or ")
             return (["these rows have no \(nouns), so there is no device to send to"] + targetsBesideTokens).joined(separator: "; ")
@@ -163,9 +164,12 @@ struct SkipNotes {
             let shapes = result.badTokens.prefix(3).map { found in
                 let place = "\(found.position.file):\(found.position.line)"
                 let rows = TextFormat.counted(found.rows, one: "row")
-                let targets = services[found.service].target
-                let what = services.count > 1 ? "for \(services[found.service].displayName), " : ""
+                let targets = found.isOfActivity ? PushServices.standard.target : services[found.service].target
+                let what = services.count > 1 && !found.isOfActivity ? "for \(services[found.service].displayName), " : ""
                 return "\(what)in \(rows) \(targets.clause(of: found.shape, length: found.bytes)) ('\(found.shown)', \(place))"
+            }
+            if let columnOfActivity, result.badTokens.contains(where: \.isOfActivity) {
+                return "the cell in the column '\(columnOfActivity)' is not \(ActivityTokens.aNoun): \(shapes.joined(separator: "; "))"
             }
             let noun = TextFormat.withArticle(services.shortTargetNoun)
             return "the cell in the column of \(services.targetNouns) is not \(noun): \(shapes.joined(separator: "; "))"
@@ -195,6 +199,18 @@ struct SkipNotes {
     }
 
     private var services: [any PushService] { context.messages.services }
+
+    /// The column of the tokens of activities; nil if the campaign needs none.
+    private var columnOfActivity: String? {
+        guard services.contains(where: { $0.rules.activities?.needsToken ?? false }) else { return nil }
+        return context.campaign.content.activity.map { context.app.columns.name(of: $0.tokens) }
+    }
+
+    private var missingActivity: String {
+        let devices = services.filter { $0.rules.activities != .target }.map(\.target.noun)
+        let others = devices.isEmpty ? "" : ", or no \(Set(devices).sorted().joined(separator: " or "))"
+        return "these rows have no '\(columnOfActivity ?? "")', \(ActivityTokens.aNoun)\(others), so there is no activity to send to"
+    }
 
     /// The cells that mean no service, or a note that no service has a target.
     private var unreached: String {

@@ -36,7 +36,8 @@ public struct FCM: PushService {
                 "A label by which Firebase counts the pushes: the same for all devices, at most 100 different ones a day."
             ),
         ], ownForms: [FCMPayload.androidKey: .group(FCMPayload.androidKeys), FCMPayload.labelKey: .pattern(FCMPayload.labelPattern)],
-        activities: .inPayload, longestStorageDays: 28, collapseIDBytes: 64, silentPriority: .normal, payloadKey: "message",
+        activities: .inPayload, payloadTargets: [FCMPayload.activityKey], longestStorageDays: 28, collapseIDBytes: 64,
+        silentPriority: .normal, payloadKey: "message",
         payloadExample: "message: {notification: {title: Hello}}",
         payloadExampleJSON: .object(pairs: [
             ("message", .object(pairs: [("notification", .object(pairs: [("title", .string("Hello"))]))]))

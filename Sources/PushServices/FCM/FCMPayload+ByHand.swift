@@ -170,7 +170,7 @@ extension FCMPayload {
         message.members(of: "apns").value(of: activityKey) != nil
     }
 
-    private static let activityKey = "live_activity_token"
+    static let activityKey = "live_activity_token"
 
     /// The kind of an activity's message; nil for others.
     private mutating func activity(_ message: [ContentMember], _ aps: [ContentMember], at place: SourcePosition) -> PushType? {

@@ -54,7 +54,7 @@ struct FCMPayload: ContentFindings {
     private static func activityMessage(_ activity: ActivityContent, _ content: MessageContent) -> PayloadNode {
         let token = SourceText("{{ \(activity.tokens.rawValue) }}", at: activity.position)
         return root(
-            headers: .object([]), apns: [("live_activity_token", .text(token)), ("payload", Self.activity(activity, content))], others: [],
+            headers: .object([]), apns: [(activityKey, .text(token)), ("payload", Self.activity(activity, content))], others: [],
             android: .object([]))
     }
 
