@@ -10,6 +10,8 @@ struct OutcomeGuide {
     let state: RunState
     /// Whether wrong settings may be why tokens were refused.
     let doubtsTokens: Bool
+    /// Whether the targets are tokens of Live Activities: that one is refused says nothing of the app or the device.
+    var areActivities = false
     /// Whether the run was put back from a backup before it had ended.
     let isHeld: Bool
     /// Whether other machines may have sent more than its file has.
@@ -66,7 +68,8 @@ struct OutcomeGuide {
     func note(_ outcome: Outcome) -> String {
         return switch outcome {
         case .accepted: "\(name) took it over"
-        case .invalidToken: doubtsTokens ? "the \(noun) was refused" : "the app is gone from the device"
+        case .invalidToken:
+            doubtsTokens ? "the \(noun) was refused" : areActivities ? "the activity is over" : "the app is gone from the device"
         case .rejected: "refused permanently"
         case .failed: "refused until retries ran out"
         case .unknown: isNotFetched ? "not known here" : isUnderway ? "no answer yet" : "no answer came"
@@ -78,7 +81,7 @@ struct OutcomeGuide {
     func title(_ outcome: Outcome) -> String {
         return switch outcome {
         case .accepted: services[0].choosesDevices ? "Accepted" : "Got it"
-        case .invalidToken: doubtsTokens ? "\(TextFormat.capitalized(shortNoun)) refused" : "App gone"
+        case .invalidToken: doubtsTokens ? "\(TextFormat.capitalized(shortNoun)) refused" : areActivities ? "Activity over" : "App gone"
         case .rejected: "Refused"
         case .failed: services[0].choosesDevices ? "Failed" : "Not reached in time"
         case .unknown: isNotFetched ? "Not known here" : isUnderway ? "No answer yet" : "No answer"
@@ -121,6 +124,7 @@ struct OutcomeGuide {
             goneReasons.isEmpty
                 ? "\(name) refused the \(noun). Wrong settings may have caused this, so no device is left out of later campaigns."
                 : "\(name) refused the \(noun). Devices that it calls gone (\(goneReasons.joined(separator: ", "))) are left out of later campaigns until they register again. The others are not: wrong settings may have caused the refusal."
+        case .invalidToken where areActivities: ReasonText.activityOver
         case .invalidToken:
             "The app is gone from the device, or its \(shortNoun) has changed. These devices are left out of later campaigns until they register again."
         case .rejected:

@@ -25,6 +25,8 @@ struct ServiceReport: Sendable {
     let doubtsTokens: Bool
     /// Whether the run was put back from a backup before it had ended; whether other machines may have sent more than its file has.
     let isHeld: Bool, isNotFetched: Bool
+    /// Whether its pushes go to tokens of Live Activities.
+    let areActivities: Bool
 
     /// For people.
     var displayName: String { PushServices.named(name)?.displayName ?? name }
@@ -36,7 +38,10 @@ struct ServiceReport: Sendable {
 
     /// What outcomes mean where this service took the pushes.
     var guide: OutcomeGuide {
-        OutcomeGuide(services: [service], state: state, doubtsTokens: doubtsTokens, isHeld: isHeld, isNotFetched: isNotFetched)
+        var guide = OutcomeGuide(
+            services: [service], state: state, doubtsTokens: doubtsTokens, isHeld: isHeld, isNotFetched: isNotFetched)
+        guide.areActivities = areActivities
+        return guide
     }
 
     /// Why services of a run that has not finished stopped while others were still sent to, by their names.
@@ -67,7 +72,7 @@ extension Report {
                 service: service, name: name, settings: settings?[number], audience: audience, figures: figures.services[number],
                 reasons: Self.sorted(reasonCounts(ofService: number)), left: plan.left(figures.services[number], ofService: number),
                 cause: stops.cause(ofService: name), state: stops.state(ofService: name), doubtsTokens: doubtsTokens(ofService: number),
-                isHeld: isHeld, isNotFetched: isNotFetched)
+                isHeld: isHeld, isNotFetched: isNotFetched, areActivities: targetsActivities(of: service))
         }
     }
 

@@ -92,7 +92,9 @@ extension Report {
                     count(.invalidToken), "was refused because of its \(guide.noun)",
                     "were refused because of their \(guide.noun)s"
                 )
-                : (count(.invalidToken), "went to a device that no longer has the app", "went to devices that no longer have the app"),
+                : guide.areActivities
+                    ? (count(.invalidToken), "went to an activity that is over", "went to activities that are over")
+                    : (count(.invalidToken), "went to a device that no longer has the app", "went to devices that no longer have the app"),
             (count(.rejected), "was rejected", "were rejected"), (count(.failed), "failed", "failed"),
             (count(.unknown), "got no answer", "got no answer"),
             (leftOut, "was left out by frequency", "were left out by frequency"),
@@ -288,13 +290,19 @@ extension Report {
         return "Volley does not know this reason. Look for it in \(service.owner.reasonsPage)."
     }
 
+    /// The same for a push of this run.
+    func meaning(of reason: String, by service: any PushService) -> String {
+        targetsActivities(of: service) && service.goneReasons.contains(reason)
+            ? ReasonText.activityOver : Self.explanation(of: reason, by: service, for: face)
+    }
+
     /// The reasons of a service, each with its meaning.
     private func reasonLines(
         _ title: String, _ reasons: [(name: String, recipients: Int)], _ service: any PushService, _ style: TextStyle
     ) -> [String] {
         let rows = reasons.prefix(Self.shownReasons).map {
             BarTable.Row(
-                name: TextStyle.safe($0.name), number: $0.recipients, explanation: Self.explanation(of: $0.name, by: service))
+                name: TextStyle.safe($0.name), number: $0.recipients, explanation: meaning(of: $0.name, by: service))
         }
         let lines = section(title, BarTable(rows: rows), style)
         let hidden = reasons.dropFirst(Self.shownReasons)

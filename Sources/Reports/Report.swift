@@ -125,9 +125,16 @@ public struct Report: Sendable {
     /// What outcomes mean in this run.
     var guide: OutcomeGuide {
         let services = services.map(\.service)
-        return OutcomeGuide(
+        var guide = OutcomeGuide(
             services: services.isEmpty ? [service] : services, state: status.state, doubtsTokens: doubtsTokens,
             isHeld: isHeld, isNotFetched: isNotFetched, face: face)
+        guide.areActivities = guide.services.allSatisfy(targetsActivities)
+        return guide
+    }
+
+    /// Whether pushes of the run go to tokens of Live Activities at a service.
+    func targetsActivities(of service: any PushService) -> Bool {
+        service.rules.activities == .target && (try? plan.settings.get().pushType) == .liveactivity
     }
 
     /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected,

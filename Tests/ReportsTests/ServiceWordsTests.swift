@@ -30,6 +30,24 @@ struct ServiceWordsTests {
         )
     }
 
+    @Test("that an activity's token is refused says nothing of the app, and no device is to be taken out of the export")
+    func activities() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(
+            folder, settings: settings { $0.pushType = .liveactivity }, [Recipient(token: Target(normalized: token(1)))])
+        let report = try Report(run)
+        for words in [
+            report.meaning(of: "Unregistered", by: APNs()), report.meaning(of: "ExpiredToken", by: APNs()),
+            report.guide.meaning(.invalidToken),
+        ] {
+            #expect(
+                words == "The Live Activity is over, or its token has changed. The device itself is not left out of later campaigns.")
+        }
+        #expect(report.guide.note(.invalidToken) == "the activity is over" && report.guide.title(.invalidToken) == "Activity over")
+        let other = try Report(makeRun(folder, id: "20261201-090000-spring-sale-7f3b", [Recipient(token: Target(normalized: token(1)))]))
+        #expect(other.meaning(of: "Unregistered", by: APNs()).contains("Take them out of the next export"))
+    }
+
     @Test("how long a signature is good for is the service's number")
     func signatures() {
         #expect(

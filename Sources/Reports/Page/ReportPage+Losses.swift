@@ -168,7 +168,7 @@ extension ReportPage {
                 "<code dir=\"auto\">\(TextStyle.safe(reason.name, limit: 200))</code>",
                 figure("\(path)reasons/\(reason.name)", number: reason.recipients),
                 share: Self.percent(reason.recipients, of: total), parts: [.init(reason.recipients)],
-                notes: [Prose.html(Report.explanation(of: reason.name, by: service, for: report.face))])
+                notes: [Prose.html(report.meaning(of: reason.name, by: service))])
         }
         let hidden = all.count - items.count
         let more: HTML =

@@ -72,7 +72,9 @@ extension ReportPage {
                     .invalidToken, "had its \(report.shortNoun) refused",
                     "had their \(report.shortNoun)s refused"
                 )
-                : (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
+                : report.guide.areActivities
+                    ? (.invalidToken, "had its activity end before", "had their activities end before")
+                    : (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
             (.failed, "could not be reached in time", "could not be reached in time"),
             (.unknown, "gave no answer", "gave no answer"),
             report.isHeld

@@ -11,6 +11,10 @@ public enum ReasonText {
         OwnReason(rawValue: reason)?.explanation(for: face) ?? service.words(about: reason)?.explanation
     }
 
+    /// What it means that a service calls the token of a Live Activity gone.
+    static let activityOver =
+        "The Live Activity is over, or its token has changed. The device itself is not left out of later campaigns."
+
     /// The outcome to which a reason leads as a rule; nil if it may be any. A gateway's answer with the same words can
     /// lead to another one.
     static func outcome(of reason: String, by service: any PushService) -> Outcome? {
