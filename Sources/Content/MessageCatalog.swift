@@ -204,6 +204,8 @@ private struct MessageCompiler {
             let template = try PayloadTemplate(content, for: service, after: columns, isOneOfSeveral: hasSeveral)
             columns = template.columns
             if lints { findings += template.warnings + ContentLint.warnings(content, for: service) }
+            // That a service has no activities is said where the campaign asks for one.
+            if content.activity != nil, service.rules.activities == nil { return template }
             if let pushType, template.pushType != pushType {
                 findings.append(
                     Diagnostic(

@@ -111,6 +111,29 @@ struct ActivityCampaignTests {
         }
     }
 
+    @Test("an app with a service without activities gets one mistake for that, and one for a column that the export lacks")
+    func severalServices() throws {
+        let folder = try project(
+            "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}")
+        try folder.write(
+            "volley.yaml",
+            """
+            runs: runs
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                devices: devices.csv
+                services:
+                  fcm: {project: shop-1a2b, environment: simulator}
+                  getui: {app_id: abcdefgh12, app_key: abcdefgh12, master_secret: {env: SECRET}, environment: simulator}
+            """)
+        let mistakes = try folder.check().errors.split(separator: "\n").filter { !$0.contains("warning: ") }
+        #expect(mistakes.count == 2, "\(mistakes)")
+        #expect(mistakes.contains { $0.contains("a Live Activity goes through") })
+        #expect(mistakes.contains { $0.contains("has no column 'start_token' of the tokens that activities are started with") })
+    }
+
     /// An app over FCM with three phones and a test device.
     private func fcm(cells: String, _ campaign: String) throws -> ProjectFolder {
         let registration = ProjectFolder.registration, token = ProjectFolder.token
