@@ -71,13 +71,13 @@ struct TestPlanner {
             }
             var device = device
             device.cells[tokens.rawValue] = cell
-            guard form == .target else { return device }
-            guard let target = service.target.target(cell) else {
+            // Apple's, whichever service carries it.
+            let standard = PushServices.standard.target
+            guard let target = standard.target(cell) else {
                 throw Diagnostic(
-                    "the \(names[0]) of '\(device.name)' is not \(service.target.aNoun)", at: device.position,
-                    remedy: "\(service.target.rule).")
+                    "the \(names[0]) of '\(device.name)' is not \(ActivityTokens.aNoun)", at: device.position, remedy: "\(standard.rule).")
             }
-            device.token = target
+            if form == .target { device.token = target } else { device.cells[tokens.rawValue] = target.text }
             return device
         }
         let remedy = "Copy the token from the app, and write it there: cells: {\(names[0]): …}."

@@ -12,6 +12,8 @@ struct OutcomeGuide {
     let doubtsTokens: Bool
     /// Whether the targets are tokens of Live Activities: that one is refused says nothing of the app or the device.
     var areActivities = false
+    /// Whether each device needed such a token, as the target or next to it.
+    var needsActivities = false
     /// Whether the run was put back from a backup before it had ended.
     let isHeld: Bool
     /// Whether other machines may have sent more than its file has.
@@ -149,6 +151,8 @@ struct OutcomeGuide {
     }
 
     func note(skipped name: String) -> String {
+        if needsActivities, name == SkipReason.missingToken.rawValue { return "no \(ActivityTokens.noun) or its device" }
+        if needsActivities, name == SkipReason.badToken.rawValue { return "not \(ActivityTokens.aNoun) or its device" }
         guard services.count > 1, let reason = SkipReason(rawValue: name) else {
             return Self.note(skipped: name, target: services[0].target)
         }

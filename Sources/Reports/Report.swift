@@ -129,13 +129,16 @@ public struct Report: Sendable {
             services: services.isEmpty ? [service] : services, state: status.state, doubtsTokens: doubtsTokens,
             isHeld: isHeld, isNotFetched: isNotFetched, face: face)
         guide.areActivities = guide.services.allSatisfy(targetsActivities)
+        guide.needsActivities = isOfActivity && guide.services.contains { $0.rules.activities?.needsToken ?? false }
         return guide
     }
 
     /// Whether pushes of the run go to tokens of Live Activities at a service.
     func targetsActivities(of service: any PushService) -> Bool {
-        service.rules.activities == .target && (try? plan.settings.get().pushType) == .liveactivity
+        service.rules.activities == .target && isOfActivity
     }
+
+    private var isOfActivity: Bool { (try? plan.settings.get().pushType) == .liveactivity }
 
     /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected,
     /// failed, unknown or missed. Decides exit code 0 or 1.

@@ -111,6 +111,20 @@ struct ActivityCampaignTests {
         }
     }
 
+    @Test("a cell of a test device that is no token of an activity is a mistake, over FCM too")
+    func badCell() throws {
+        let folder = try fcm(
+            cells: "start_token: xyz",
+            "activity: {event: start, attributes_type: D, attributes: {}, state: {a: 1}}\n"
+                + "content: {title: On its way, body: 12 minutes left}")
+        do {
+            try test(folder).close()
+            Issue.record("planned")
+        } catch let mistake as Diagnostic {
+            #expect(mistake.message.hasPrefix("the start_token of '") && mistake.message.hasSuffix("' is not a token of a Live Activity"))
+        }
+    }
+
     @Test("an app with a service without activities gets one mistake for that, and one for a column that the export lacks")
     func severalServices() throws {
         let folder = try project(

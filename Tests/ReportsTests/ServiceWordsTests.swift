@@ -44,6 +44,7 @@ struct ServiceWordsTests {
                 words == "The Live Activity is over, or its token has changed. The device itself is not left out of later campaigns.")
         }
         #expect(report.guide.note(.invalidToken) == "the activity is over" && report.guide.title(.invalidToken) == "Activity over")
+        #expect(report.guide.title(skipped: .missingToken) == "No token of a Live Activity or its device")
         let other = try Report(makeRun(folder, id: "20261201-090000-spring-sale-7f3b", [Recipient(token: Target(normalized: token(1)))]))
         #expect(other.meaning(of: "Unregistered", by: APNs()).contains("Take them out of the next export"))
     }
