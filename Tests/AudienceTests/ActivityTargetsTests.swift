@@ -91,6 +91,7 @@ struct ActivityTargetsTests {
         let (result, sink) = try query(rows).with { $0.services = [FCM()] }.run()
         #expect(sink.recipients.map(\.token.text) == [registration])
         #expect(result.skipped == [.missingToken: 3, .badToken: 2, .duplicateToken: 1] && result.isBalanced)
+        #expect(result.badTokens.map(\.rows) == [1, 1] && result.badTokens.contains { $0.shape == .surrounded })
     }
 
     @Test("what a person said of a device, and lists of devices, hold for its activities; what the service called gone does not")

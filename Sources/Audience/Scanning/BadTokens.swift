@@ -38,7 +38,7 @@ struct BadTokens: Sendable {
     /// Notes a cell of a block. Lines count from the block's beginning.
     mutating func note(_ reading: TargetReading, line: Int, _ services: [any PushService]) {
         let text = String(decoding: reading.cell.prefix(4096), as: UTF8.self)
-        guard let shape = Self.form(of: reading, services).shape(of: text) else { return }
+        guard let shape = Self.shape(of: reading, text, services) else { return }
         let kind = Kind(service: reading.service, isOfActivity: reading.isOfActivity, shape: shape)
         if kinds[kind] != nil {
             kinds[kind]?.rows += 1
@@ -50,7 +50,12 @@ struct BadTokens: Sendable {
     /// Why a cell is not a token, with the cell as it may be shown; nil for a blank cell.
     static func flaw(of reading: TargetReading, _ services: [any PushService]) -> (shown: String, clause: String)? {
         let text = String(decoding: reading.cell.prefix(4096), as: UTF8.self), form = form(of: reading, services)
-        return form.shape(of: text).map { (shown(text), form.clause(of: $0, length: reading.cell.count)) }
+        return shape(of: reading, text, services).map { (shown(text), form.clause(of: $0, length: reading.cell.count)) }
+    }
+
+    /// A token of an activity is part of some payloads as it is written, so there quotes or blanks around it are a flaw.
+    private static func shape(of reading: TargetReading, _ text: String, _ services: [any PushService]) -> TargetShape? {
+        form(of: reading, services).shape(of: text) ?? (reading.isOfActivity && !text.isEmpty ? .surrounded : nil)
     }
 
     private static func form(of reading: TargetReading, _ services: [any PushService]) -> TargetForm {
