@@ -53,6 +53,8 @@ public final class Store: Sendable {
 package enum StoreRefusal: ExplainedError, Hashable {
     /// Some of these recipients are claimed already: the database holds claims apart.
     case claimedAlready(Range<Int>)
+    /// A run was to begin, and another one of its campaign has begun or continued since its gate looked.
+    case isOvertaken(BegunAtOnce)
     /// It has just come up, and may have forgotten which run has a time (`FiringBarrier`).
     case quiet
 
@@ -64,6 +66,13 @@ package enum StoreRefusal: ExplainedError, Hashable {
                     "the account of this run does not add up: some of the recipients \(ids.lowerBound) to \(ids.upperBound - 1) are claimed already",
                     remedy: "Nothing more is sent. Please report this.")
             ]
+        case .isOvertaken(let runs):
+            return [
+                Diagnostic(
+                    "another machine began or continued \(TextFormat.foreign(runs.other)), a run of '\(runs.campaign)', at the same moment; "
+                        + "nothing was sent",
+                    remedy: "`volley resume \(runs.run)` sends this one, if it may still be sent then.", [.resume(run: runs.run)])
+            ]
         case .quiet:
             let seconds = Int(FiringBarrier.quietSeconds)
             return [
@@ -74,6 +83,9 @@ package enum StoreRefusal: ExplainedError, Hashable {
         }
     }
 }
+
+/// Of two runs of a campaign that were to begin at the same moment, the one that did not, and the other.
+package struct BegunAtOnce: Hashable, Sendable { let run: String, campaign: String, other: String }
 
 extension Store {
     /// Runs of some apps that are being sent, or are paused, the oldest first, by their ids. To be called again and

@@ -58,6 +58,9 @@ final class StoreConnection: @unchecked Sendable {
         }
     }
 
+    /// Closes the connection, which ends a transaction that was left open. The next statement opens another.
+    func close() { lock.withLock { _ in connection = nil } }
+
     /// The caller of `once` tries no more.
     func rest() { retryDeadline.answered(ObjectIdentifier(self)) }
 

@@ -2,6 +2,7 @@ public import Base
 import Campaigns
 import Content
 import Delivery
+import PostgresRuns
 import PushServices
 public import Reports
 public import Runs
@@ -133,6 +134,7 @@ struct RunToSend {
         let time = step == .begin ? try SharedTime(of: run, settings, in: project, until: options.cancellation) : nil
         let former = try FormerEpoch(of: run)
         let others = try judgeOthers(step, until: options.cancellation)
+        defer { others?.lock?.release() }
         let pass = try pass(step, through: gate, having: time)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         options.observer(.started(run))

@@ -59,7 +59,7 @@ extension SharedLedger {
                 "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(epoch)], within: asking.answerSeconds)
             try connection.run("UPDATE volley_leg SET cause = '' WHERE run = $1", [.int(run)], within: asking.answerSeconds)
             if let firing, let holder = try Store.claim(firing, by: nil, connection) { throw holder.isTaken }
-            if let known { try Store.requireNoOther(thanKnown: known, of: plan, connection) }
+            if let known { try Store.requireNoOther(thanKnown: known.epochs, of: plan, connection) }
         }
         state.withLock { $0.epoch = epoch }
         try write(.epochBegan(epoch, at: now, from: []), at: now)
@@ -74,6 +74,7 @@ extension SharedLedger {
     package func takeUp(
         epoch: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp, waiting: ([String]) -> Void = { _ in }
     ) throws {
+        defer { knownOthers.withLock { $0?.lock?.release() } }
         // A worker may still be recording the last answers, and a killed coordinator may not be declared dead yet.
         if isAfterAll, try ask({ try self.row($0) }).state == .cancelled {
             try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
@@ -105,9 +106,10 @@ extension SharedLedger {
     /// Has a time of a schedule begin in the transaction in which the run does.
     package func begins(_ time: SharedFiring?) { firing.withLock { $0 = time } }
 
-    /// Has the run begin only if no other of its campaign has begun since the gate looked.
-    /// - Parameter known: the ids of those that had begun then; nil if it does not matter.
-    package func begins(besides known: Set<String>?) { knownOthers.withLock { $0 = known } }
+    /// Has the run begin only if no other of its campaign has begun or continued since the gate looked. `takeUp`
+    /// releases the right to begin.
+    /// - Parameter known: those that had begun then; nil if it does not matter.
+    package func begins(besides known: JudgedRuns?) { knownOthers.withLock { $0 = known } }
 
     func confirm(givenUp: Set<String>) throws -> Bool {
         try ask { connection in

@@ -41,7 +41,7 @@ package final class SharedLedger: RunLedger {
     /// The time of a schedule that begins with the run; nil without one.
     let firing = Mutex<SharedFiring?>(nil)
     /// The runs of the campaign that the gate has judged; nil if others may begin at any time.
-    let knownOthers = Mutex<Set<String>?>(nil)
+    let knownOthers = Mutex<JudgedRuns?>(nil)
     /// All that this process has claimed, where it has the run's file: the store may forget it.
     let ownClaims = Mutex(ClaimSet())
 

@@ -6,6 +6,8 @@ package import Runs
 package struct BegunRun: Sendable {
     /// Its id; the order of publishing.
     package let id: String, number: Int
+    /// Its last epoch.
+    package let epoch: String
     package let state: RunState
     /// When it ended, by the store's clock; nil if it has not.
     package let endedAt: Timestamp?
@@ -18,7 +20,59 @@ package struct BegunRun: Sendable {
     package var isActive: Bool { [.running, .paused].contains(state) && takenBackBy.isEmpty }
 }
 
+/// What the gate of a run knew of the runs of its campaign when it judged them.
+package struct JudgedRuns: Sendable {
+    /// The last epochs of those that had begun, by their ids.
+    package var epochs: [String: String]
+    /// The right to begin, if it was taken before the look.
+    package var lock: BeginningLock?
+
+    package init(_ runs: [BegunRun], _ lock: BeginningLock?) {
+        epochs = Dictionary(uniqueKeysWithValues: runs.map { ($0.id, $0.epoch) })
+        self.lock = lock
+    }
+}
+
+/// The right to begin or continue a run of a campaign. A process has it from before its gate looks at what others have
+/// begun until its own run has begun, so that the process that gets it next sees that run. It ends with the
+/// connection: when the process ends, or after five minutes. `requireNoOther` holds without it too, but only refuses
+/// once the run's file says that it has begun.
+package final class BeginningLock: Sendable {
+    private let storeConnection: StoreConnection
+
+    fileprivate init(_ storeConnection: StoreConnection) { self.storeConnection = storeConnection }
+
+    /// Lets another process begin.
+    package func release() { storeConnection.close() }
+}
+
 extension Store {
+    /// Takes the right to begin a run of a campaign.
+    /// - Parameter waitingSeconds: how long another process is waited for that has it.
+    /// - Returns: nil if that process still has it, or a person has requested the end.
+    /// - Throws: `Diagnostic`: the store cannot be queried.
+    package func lockBeginning(of run: RunPlan, waitingSeconds: Double = 10) throws -> BeginningLock? {
+        let storeConnection = storeConnection(), end = ContinuousClock.now + .seconds(waitingSeconds)
+        while true {
+            var isTaken = false
+            try StoreError.explaining {
+                try storeConnection.once { connection in
+                    // Copying a large plan takes minutes. A machine that is suspended must not keep it for longer.
+                    try connection.execute(
+                        "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5min'", within: storeConnection.answerSeconds)
+                    try connection.run(
+                        "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))",
+                        [.text("volley begins \(run.app)\n\(run.campaign)")], within: storeConnection.answerSeconds
+                    ) { isTaken = $0.int(0) == 1 }
+                    if !isTaken { try connection.execute("ROLLBACK", within: storeConnection.answerSeconds) }
+                }
+            }
+            if isTaken { return BeginningLock(storeConnection) }
+            guard ContinuousClock.now < end, !retryDeadline.isAsked else { return nil }
+            retryDeadline.rest(atMost: 0.1)
+        }
+    }
+
     /// The runs of a campaign that were begun on any machine, in the order of publishing.
     /// - Throws: `Diagnostic`: the store cannot be queried, or the row of such a run is damaged.
     package func begunRuns(of campaign: String, app: String) throws -> [BegunRun] {
@@ -28,7 +82,7 @@ extension Store {
                 runs = []
                 try connection.run(
                     """
-                    SELECT r.id, r.number, r.state, r.ended_at, r.taken_home, coalesce(
+                    SELECT r.id, r.number, r.state, r.ended_at, r.taken_home, r.life, coalesce(
                         (SELECT string_agg(DISTINCT s.machine, chr(10)) FROM volley_sender s WHERE s.run = r.number AND s.dead_at IS NULL), '')
                     FROM volley_run r WHERE r.campaign = $1 AND r.app = $2 AND r.is_published AND r.life <> '' ORDER BY r.number
                     """, [.text(campaign), .text(app)], within: looking.answerSeconds
@@ -37,8 +91,8 @@ extension Store {
                     guard let state = RunState(rawValue: cells.text(2)) else { throw StoreError.damaged("the state", ofRun: id) }
                     runs.append(
                         BegunRun(
-                            id: id, number: cells.int(1), state: state, endedAt: try cells.optionalMoment(3), takenBackBy: cells.text(4),
-                            machines: cells.text(5).split(separator: "\n").map(String.init)))
+                            id: id, number: cells.int(1), epoch: cells.text(5), state: state, endedAt: try cells.optionalMoment(3),
+                            takenBackBy: cells.text(4), machines: cells.text(6).split(separator: "\n").map(String.init)))
                 }
             }
         }
@@ -58,20 +112,17 @@ extension Store {
         return bare.plan
     }
 
-    /// Checks in the transaction in which a run begins that no other run of its campaign has begun since the gate
-    /// looked. Of several at the same moment, one begins.
-    /// - Parameter known: those that had begun then.
-    static func requireNoOther(thanKnown known: Set<String>, of run: RunPlan, _ connection: PostgresConnection) throws {
+    /// Checks in the transaction in which a run begins or continues that no other run of its campaign has begun or
+    /// continued since the gate looked. Of several at the same moment, one does.
+    /// - Parameter epochs: of those that had begun then, by their ids.
+    static func requireNoOther(thanKnown epochs: [String: String], of run: RunPlan, _ connection: PostgresConnection) throws {
         try connection.run(
             "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text("volley \(run.app)\n\(run.campaign)")], within: answerSeconds)
         var other: String?
         try connection.run(
-            "SELECT id FROM volley_run WHERE campaign = $1 AND app = $2 AND is_published AND life <> '' ORDER BY number",
+            "SELECT id, life FROM volley_run WHERE campaign = $1 AND app = $2 AND is_published AND life <> '' ORDER BY number",
             [.text(run.campaign), .text(run.app)], within: answerSeconds
-        ) { cells in if cells.text(0) != run.id, !known.contains(cells.text(0)) { other = cells.text(0) } }
-        guard let other else { return }
-        throw Diagnostic(
-            "another machine began \(other), a run of '\(run.campaign)', at the same moment; nothing was sent",
-            remedy: "`volley resume \(run.id)` sends this one, if it may still be sent then.", [.resume(run: run.id)])
+        ) { cells in if cells.text(0) != run.id, epochs[cells.text(0)] != cells.text(1) { other = cells.text(0) } }
+        if let other { throw StoreRefusal.isOvertaken(BegunAtOnce(run: run.id, campaign: run.campaign, other: other)) }
     }
 }

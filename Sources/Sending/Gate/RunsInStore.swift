@@ -23,13 +23,24 @@ struct RunsInStore {
         store = try StoreAddress(variable: variable).open(asked: cancellation)
     }
 
-    /// - Returns: the ids of all runs of the campaign that have begun.
+    /// - Parameter isBeginning: whether the run begins or continues right after this: then only one process of all
+    ///   machines judges and begins a run of the campaign at a time.
+    /// - Returns: the runs of the campaign that have begun, and the right to begin, if the run needs it.
     /// - Throws: `SendRefused`: one of them keeps the step from being done; `Diagnostic`: the store cannot be queried.
     @discardableResult
-    func judge(_ step: SendGate.Step) throws -> Set<String> {
-        let rows = try store.begunRuns(of: run.plan.campaign, app: run.plan.app)
+    func judge(_ step: SendGate.Step, isBeginning: Bool = false) throws -> JudgedRuns {
         let isTimed = step == .begin && ScheduledTime(run, settings, isScheduler: false) != nil
-        guard rows.contains(where: { $0.id != run.plan.id }) || step == .retry, !isTimed else { return Set(rows.map(\.id)) }
+        guard isBeginning, !isTimed else { return JudgedRuns(try judge(step, isTimed: isTimed), nil) }
+        guard let lock = try store.lockBeginning(of: run.plan) else { throw RefusalText.isBeginningElsewhere(run) }
+        do { return JudgedRuns(try judge(step, isTimed: false), lock) } catch {
+            lock.release()
+            throw error
+        }
+    }
+
+    private func judge(_ step: SendGate.Step, isTimed: Bool) throws -> [BegunRun] {
+        let rows = try store.begunRuns(of: run.plan.campaign, app: run.plan.app)
+        guard rows.contains(where: { $0.id != run.plan.id }) || step == .retry, !isTimed else { return rows }
         let chain = try RunChain(of: run)
         defer { chain.close() }
         let isFresh = try step == .begin && RelatedRuns.isFresh(run)
@@ -52,7 +63,7 @@ struct RunsInStore {
                 try judge(unrelated: row, isFresh: isFresh, since)
             }
         }
-        return Set(rows.map(\.id))
+        return rows
     }
 
     /// A run that this one retries, a retry of it, or another retry of the same run.
@@ -104,16 +115,16 @@ struct RunsInStore {
 }
 
 extension RunToSend {
-    /// Checks that no run of another machine is in the way.
+    /// Checks that no run of another machine is in the way, right before the run begins or continues.
     /// - Returns: the runs of the campaign that have begun; nil where the run is sent without the store.
     /// - Throws: `SendRefused`; `Diagnostic`: the store cannot be used. Nothing was sent.
-    func judgeOthers(_ step: SendGate.Step, until cancellation: Cancellation? = nil) throws -> Set<String>? {
-        try RunsInStore(of: run, settings, in: project, until: cancellation)?.judge(step)
+    func judgeOthers(_ step: SendGate.Step, until cancellation: Cancellation) throws -> JudgedRuns? {
+        try RunsInStore(of: run, settings, in: project, until: cancellation)?.judge(step, isBeginning: true)
     }
 
     /// The same, before a person is asked.
     func judged(_ step: SendGate.Step) throws -> RunToSend {
-        do { _ = try judgeOthers(step) } catch {
+        do { try RunsInStore(of: run, settings, in: project)?.judge(step) } catch {
             for gateway in gateways.values { _ = gateway.close() }
             throw error
         }
@@ -122,6 +133,17 @@ extension RunToSend {
 }
 
 extension RefusalText {
+    /// Another machine is between its look at the store and the beginning of its run.
+    static func isBeginningElsewhere(_ run: RunFile) -> SendRefused {
+        SendRefused(
+            why: .runsBesideAnother,
+            diagnostics: [
+                Diagnostic(
+                    "another process is about to send a run of '\(run.plan.campaign)' through the store; nothing was sent", file: run.place,
+                    remedy: "Try again once `volley store list` shows that run: then this command says what to do.")
+            ])
+    }
+
     /// - Parameter what: the other run, which machines send.
     static func isSentElsewhere(_ run: RunFile, _ other: BegunRun, _ what: String, _ why: SendGate.Refusal) -> SendRefused {
         let id = other.id, machines = other.machines.map { TextFormat.foreign($0) }.joined(separator: " and ")

@@ -37,7 +37,7 @@ extension RunToSend {
     ///   - former: what the file said before.
     /// - Returns: how it ended, as the file says.
     func sendShared(
-        _ stage: RunSender, _ options: RunOptions, for time: SharedFiring?, besides others: Set<String>?, after former: FormerEpoch
+        _ stage: RunSender, _ options: RunOptions, for time: SharedFiring?, besides others: JudgedRuns?, after former: FormerEpoch
     ) -> RunEnd {
         var opened: Store?
         let ledger: SharedLedger, end: RunEnd
@@ -49,12 +49,24 @@ extension RunToSend {
             }
             opened = store
             // A run that was begun without the store continues without it.
-            if try run.claims().made > 0, try run.sharedSince() == nil, try !store.holds(run.plan.id) { return stage.send() }
+            if try run.claims().made > 0, try run.sharedSince() == nil, try !store.holds(run.plan.id) {
+                others?.lock?.release()
+                return stage.send()
+            }
             ledger = try store.publish(run)
-            if let end = try sendWithoutStore(stage, ledger, after: former, waiting) { return end }
+            if let end = try sendWithoutStore(stage, ledger, after: former, besides: others, waiting) { return end }
             ledger.begins(time)
             ledger.begins(besides: time == nil ? others : nil)
             end = known(try sendAsWorker(stage, ledger, after: former, waiting), ledger)
+        } catch StoreRefusal.isOvertaken(let runs) {
+            let end = RunEnd.stopped(.described("\(StoreRefusal.isOvertaken(runs))"))
+            do {
+                // If it never began there, its file has all of it.
+                try opened?.reopen(run)?.fetch()
+                guard former.isCancelled else { return stage.recorded(end) }
+                try run.append(.state(.cancelled, cause: .cancelled, at: .now()))
+                return end
+            } catch { return stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         } catch { return ended(by: error, stage, opened) ?? stage.recorded(.stopped(.ledger(.unusable("\(error)")))) }
         do {
             try ledger.awaitLastAnswers(waiting: waiting)
@@ -210,10 +222,12 @@ extension RunToSend {
 
     /// Ends a run whose store has forgotten something, or continues it alone. It continues only if the file said so
     /// before: a person must have decided.
-    /// - Parameter waiting: called with the machines that are waited for, at each look.
+    /// - Parameters:
+    ///   - others: the runs of the campaign that had begun when it was judged.
+    ///   - waiting: called with the machines that are waited for, at each look.
     /// - Returns: how it ended; nil if the store has no sign that it has forgotten something.
     func sendWithoutStore(
-        _ stage: RunSender, _ ledger: SharedLedger, after former: FormerEpoch, _ waiting: ([String]) -> Void
+        _ stage: RunSender, _ ledger: SharedLedger, after former: FormerEpoch, besides others: JudgedRuns?, _ waiting: ([String]) -> Void
     ) throws -> RunEnd? {
         guard let stop = try ledger.forgetting() else { return nil }
         guard former.isForgetting else {
@@ -225,6 +239,7 @@ extension RunToSend {
             _ = stage.recorded(.stopped(.ledger(stop)))
             return .stopped(.ledger(.unusable("\(error)")))
         }
+        others?.lock?.release()
         return stage.send()
     }
 }

@@ -22,14 +22,20 @@ public enum ResumeCommand {
             try wake(run, in: options.project)
             return RunAnswer.show(run.plan.id, .running, text: "\(run.plan.id) continues in the process that paused it.", options, console)
         }
-        let stageOptions = console.running(options)
+        var stageOptions = console.running(options)
         let proposal = try proposeToGoOn(run, in: options.project, stageOptions.context)
         let about = LogSubject(run.plan)
         console.show(proposal.warnings, about: about)
         if let resumption = try proposal.resumption() {
             console.show(resumption, about: about)
         } else {
-            console.say("Resuming \(id): the store that machines share has the devices that are left.", about: about)
+            // Another machine may begin a run of the campaign first.
+            stageOptions.observer = Observer { [shown = stageOptions.observer] event in
+                if case .started = event {
+                    console.say("Resuming \(id): the store that machines share has the devices that are left.", about: about)
+                }
+                shown(event)
+            }
         }
         return try console.send(proposal, stageOptions, options)
     }
