@@ -83,7 +83,8 @@ extension RunFile {
     }
 }
 
-/// Recipients of a run that have certain outcomes, and that no retry of it took over.
+/// Recipients of a run that have certain outcomes, and that no retry of it took over. If it is a retry itself, neither did
+/// another machine's retry of the same run.
 public struct RunRemainder: Sendable {
     package let run: RunFile
     package let outcomes: Set<Outcome>
@@ -132,7 +133,10 @@ public struct RunRemainder: Sendable {
                 "the run was retried as \(gone), but that retry's file is gone: the devices it reached are not known", file: run.place,
                 remedy: "Restore the file of \(gone) next to this one. Without it, devices could get the push twice.")
         }
-        for retry in retries {
+        // Of two that began without knowing of each other, one has the devices.
+        let siblings = try run.plan.retryOf.map { try chain.standingRetries(of: $0) } ?? []
+        let fetched = try siblings.filter { try $0.plan.id != run.plan.id && $0.copiedAt() != nil && $0.hasBegun() }
+        for retry in retries + fetched {
             try retry.forEachResult { _, recipient, _, _ in tokens.insert(recipient.token) }
         }
         return tokens
@@ -146,6 +150,14 @@ extension RunRemainder {
         guard let failed = try? run.figures().outcomes[.failed, default: 0], failed > 0 else { return nil }
         let devices = failed == 1 ? "the device for which it failed" : "the \(TextFormat.count(failed)) devices for which it failed"
         return "`volley retry \(run.plan.id) --outcome failed` sends to \(devices)."
+    }
+
+    /// How to send to more devices of a run, if none of its own are left that were asked for; nil if it has no retries,
+    /// and no device that was never sent to.
+    /// - Parameter retries: of the run, in the order of planning.
+    public static func remedyForMore(_ run: RunFile, _ retries: [RunFile]) -> String? {
+        remedyForUnsent(run) ?? retries.reversed().lazy.compactMap(remedyForUnsent).first
+            ?? retries.last.map { "`volley retry \($0.plan.id) --outcome failed` sends to devices for which it failed again." }
     }
 
     /// How to send to devices that a cancelled run did not reach and no retry took over; nil when no device is left, or

@@ -35,7 +35,7 @@ struct RefusalWordsTests {
             (.isOutdated, LedgerGap.isOutdated(plan, moment: .now())), (.hasBegun, RefusalText.hasBegun(plan, moment: .now())),
             (.isRetried, try RefusalText.isRetried(plan, by: other, else: nil)),
             (.isRetried, try RefusalText.isRetried(plan, by: nil, else: third)),
-            (.isRetried, RefusalText.siblingHasSent(plan, retry, sibling: second)),
+            (.isRetried, try RefusalText.siblingHasSent(plan, retry, sibling: second)),
             (.isRetried, RefusalText.siblingIsUnreadable(plan, sibling: second, Diagnostic("it is damaged"))),
             (.parentWentOn, RefusalText.parentWentOn(plan, retry)), (.isTooLate, RefusalText.isTooLate(plan, settings)),
             (.runsBesideAnother, RefusalText.runsBesideAnother(plan, other)),

@@ -50,9 +50,9 @@ struct RunsInStoreTests {
         }
 
         /// The refusal that a step meets; nil if it meets none.
-        func refusal(of run: RunFile, _ step: SendGate.Step) throws -> SendRefused? {
+        func refusal(of run: RunFile, _ step: SendGate.Step, isBeginning: Bool = false) throws -> SendRefused? {
             do {
-                _ = try RunsInStore(of: run, run.plan.settings.get(), in: project)?.judge(step)
+                try RunsInStore(of: run, run.plan.settings.get(), in: project)?.judge(step, isBeginning: isBeginning)
                 return nil
             } catch let refused as SendRefused { return refused }
         }
@@ -166,6 +166,86 @@ struct RunsInStoreTests {
         try ledgers[0].takeUp(epoch: "1-a", at: .now())
         #expect { try ledgers[1].takeUp(epoch: "1-b", at: .now()) } throws: { "\($0)".contains("at the same moment") }
         for ledger in ledgers { try ledger.leave() }
+    }
+
+    @Test("of a run that is resumed and a retry of it that begin on two machines at the same moment, one does", arguments: [false, true])
+    func resumedAndRetried(isResumedFirst: Bool) throws {
+        let bench = try Bench("both_\(isResumedFirst)"), home = try #require(bench.home), away = try #require(bench.away)
+        let run = try home.plan(Self.first)
+        try bench.send(run, to: .cancelled)
+        try bench.fetch(Self.first, into: away).close()
+        let retry = try away.plan(Self.second, retryOf: Self.first), steps = [(run, SendGate.Step.goOn), (retry, .begin)]
+        let ledgers = try steps.map { run, step in
+            let ledger = try place(bench).publish(run)
+            ledger.begins(besides: try RunsInStore(of: run, run.plan.settings.get(), in: bench.project)?.judge(step))
+            return ledger
+        }
+        let beginnings = [
+            { try ledgers[0].takeUp(epoch: "2-b", after: "1-a", isAfterAll: true, at: .now()) },
+            { try ledgers[1].takeUp(epoch: "1-b", at: .now()) },
+        ]
+        try beginnings[isResumedFirst ? 0 : 1]()
+        #expect { try beginnings[isResumedFirst ? 1 : 0]() } throws: { "\($0)".contains("at the same moment") }
+        for ledger in ledgers { try ledger.leave() }
+    }
+
+    @Test("while a process begins a run of a campaign, no other one looks whether it may begin one; the next one sees that run")
+    func oneLooks() throws {
+        let bench = try Bench("looks"), home = try #require(bench.home), away = try #require(bench.away)
+        let run = try home.plan(Self.first), other = try away.plan(Self.second)
+        let judged = try RunsInStore(of: run, run.plan.settings.get(), in: bench.project)?.judge(.begin, isBeginning: true)
+        #expect(try bench.store.lockBeginning(of: other.plan, waitingSeconds: 0) == nil)
+        let ledger = try place(bench).publish(run)
+        ledger.begins(besides: judged)
+        try ledger.takeUp(epoch: "1-a", at: .now())
+        let refused = try #require(try bench.refusal(of: other, .begin, isBeginning: true))
+        #expect(refused.why == .runsBesideAnother && "\(refused)".contains(Self.first), "\(refused)")
+        // What was refused keeps no other from beginning.
+        try #require(try bench.store.lockBeginning(of: other.plan)).release()
+        try ledger.leave()
+    }
+
+    @Test("a retry that begins in its file only is not resumed over another machine's retry, and a retry of it reaches the rest")
+    func retriedElsewhere() throws {
+        let bench = try Bench("elsewhere"), home = try #require(bench.home), away = try #require(bench.away)
+        try bench.send(home.plan(Self.first), to: .cancelled)
+        try bench.fetch(Self.first, into: away).close()
+        let own = try away.plan(Self.third, retryOf: Self.first)
+        try bench.send(home.plan(Self.second, devices: 0..<6, retryOf: Self.first), to: .finished)
+        try bench.fetch(Self.second, into: away).close()
+        try away.begin(own)
+        let gate = SendPermission(run: own, settings: try own.plan.settings.get(), choice: ProjectChoice())
+        for step in [SendGate.Step.goOn, .begin] {
+            #expect { try gate.checkSiblings(step, onRecord: []) } throws: {
+                "\($0)".contains("`volley cancel \(Self.third)` ends this retry; then `volley retry \(Self.third) --outcome unsent`")
+            }
+        }
+        #expect(try RunRemainder(of: own, outcomes: [.unsent]).count() == 4)
+    }
+
+    @Test("a run that was put into the store and never began there stays as it is when it is fetched") func neverBegun() throws {
+        let bench = try Bench("never"), home = try #require(bench.home)
+        let run = try home.plan(Self.first)
+        _ = try place(bench).publish(run)
+        try home.begin(run)
+        try run.append(.state(.stopped, at: .now()))
+        try bench.fetch(Self.first, into: home).close()
+        #expect(try run.status().state == .stopped && run.sharedSince() == nil)
+    }
+
+    @Test("the rest of a retry that another machine cancelled is reached by a retry of that one, where the run was planned")
+    func restOfRetry() throws {
+        let bench = try Bench("rest"), home = try #require(bench.home), away = try #require(bench.away)
+        let run = try home.plan(Self.first)
+        try home.send(run, to: 3)
+        try run.append(.state(.cancelled, cause: .cancelled, at: .now()))
+        var settings = away.settings
+        settings.parentEpoch = "1-of-the-copy"
+        try bench.send(away.plan(Self.second, devices: 3..<10, retryOf: Self.first, settings), to: .cancelled)
+        let copy = try bench.fetch(Self.second, into: home)
+        #expect(try !SendPermission(run: copy, settings: copy.plan.settings.get(), choice: ProjectChoice()).parentWentOn())
+        let remedy = RunRemainder.remedyForMore(run, try RunChain(of: run).retries(of: Self.first))
+        #expect(remedy == "`volley retry \(Self.second) --outcome unsent` sends to the 7 devices that were never sent to.")
     }
 
     @Test("a machine whose volley.yaml requires approval does not help with a plan that was not approved") func approval() throws {

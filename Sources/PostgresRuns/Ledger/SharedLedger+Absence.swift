@@ -67,12 +67,12 @@ extension SharedLedger {
 extension SharedLedger {
     /// Takes over into the run's own file what workers have recorded.
     package func fetch() throws {
-        let hasEnded = try ask { try row($0) }.state.hasEnded
+        let row = try ask { try self.row($0) }
         try checkWorkersOfJournal()
         try refresh()
         try keepOwnClaims()
-        // Nothing is claimed after the end.
-        if hasEnded, hasRunFile { try replica.noteFetched() }
+        // Nothing is claimed after the end, or before the beginning.
+        if row.state.hasEnded || row.epoch.isEmpty, hasRunFile { try replica.noteFetched() }
     }
 
     /// Cancels the run for all, if it has not ended, and fetches: for a process that takes no part in it. Nothing is

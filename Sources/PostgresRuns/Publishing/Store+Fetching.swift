@@ -166,6 +166,8 @@ extension Store {
             throw Diagnostic(
                 "another process has begun to send the run meanwhile", file: ledger.place, remedy: "Fetch it again once it has ended.")
         }
+        // What was put there and never began has nothing to take over, and the file may be ahead of it.
+        if state.epoch.isEmpty, !isNew { return try file.noteFetched() }
         var status = RunStatus(state: state.state, cause: state.cause, startedAt: state.startedAt, finishedAt: state.endedAt)
         status.segments = segments
         try file.takeOver(status)

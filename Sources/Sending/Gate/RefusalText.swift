@@ -94,9 +94,16 @@ enum RefusalText {
             remedy: "Nothing was sent; try again.")
     }
 
-    static func siblingHasSent(_ run: RunFile, _ settings: RunSettings, sibling: String) -> Diagnostic {
-        Diagnostic(
-            "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this retry", file: run.place,
+    static func siblingHasSent(_ run: RunFile, _ settings: RunSettings, sibling: String) throws -> Diagnostic {
+        let what = "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this retry", id = run.plan.id
+        if try run.hasBegun() {
+            let end = try run.status().state == .cancelled ? "" : "`volley cancel \(id)` ends this retry; then "
+            return Diagnostic(
+                what, file: run.place, remedy: "\(end)`volley retry \(id) --outcome unsent` sends to the devices that are left.",
+                [.cancelThenRetry(run: id)])
+        }
+        return Diagnostic(
+            what, file: run.place,
             remedy:
                 "`volley cancel \(run.plan.id)` cancels this retry; `\(anotherRetry(run, settings))` plans another, for the devices that are left.",
             [.cancel(run: run.plan.id), .retry(run: run.plan.retryOf ?? "")])

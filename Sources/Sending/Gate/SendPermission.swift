@@ -166,15 +166,13 @@ struct SendPermission {
         look.facts.lacksApproval = try lacksApproval(presents)
         if step == .begin, let parent = run.plan.retryOf {
             look.siblings = try record.retries(of: parent).filter { $0 != run.plan.id }
-            let chain = try RunChain(of: run)
-            // What other machines have sent is not on record here, but in files that were fetched.
-            let fetched = try chain.standingRetries(of: parent).filter { try $0.copiedAt() != nil }.map(\.plan.id)
-            let siblings = Set(look.siblings).subtracting(try chain.abandonedRetries(of: parent, record)).union(fetched).sorted()
-            look.facts.isRetried = !look.keep(.isRetried) { try check(siblings) }
         }
+        let siblings = look.siblings
+        look.facts.isRetried = !look.keep(.isRetried) { try checkSiblings(step, onRecord: siblings) }
         if step == .goOn {
             look.givenUp = try RunChain(of: run).abandonedRetries(of: run.plan.id, record)
-            look.facts.isRetried = try !retries().isEmpty || !look.givenUp.isSuperset(of: record.retries(of: run.plan.id))
+            let isRetried = try !retries().isEmpty || !look.givenUp.isSuperset(of: record.retries(of: run.plan.id))
+            look.facts.isRetried = look.facts.isRetried || isRetried
         }
         look.facts.parentWentOn = try parentWentOn()
         if step == .begin, !isScheduler, !run.plan.waves.isEmpty {
@@ -263,9 +261,16 @@ struct SendPermission {
         }
     }
 
-    /// Checks that no other retry of the same run has the same devices. Two retries can share devices if one was
-    /// planned where it could not see the other's file.
-    private func check(_ siblings: [String]) throws {
+    /// Checks that no other retry of the same run has the same devices, before a retry sends its first push. Two
+    /// retries can share devices if one was planned where it could not see the other's file.
+    /// - Parameter recorded: other retries of the run that were noted as about to begin on this machine.
+    func checkSiblings(_ step: SendGate.Step, onRecord recorded: [String]) throws {
+        // A process may have ended after the file said that the retry has begun, and before its store did.
+        guard let parent = run.plan.retryOf, try step == .begin || step == .goOn && run.claims().made == 0 else { return }
+        let chain = try RunChain(of: run)
+        // What other machines have sent is not on record here, but in files that were fetched.
+        let fetched = try chain.standingRetries(of: parent).filter { try $0.copiedAt() != nil }.map(\.plan.id)
+        let siblings = Set(recorded).subtracting(try chain.abandonedRetries(of: parent, record)).union(fetched).sorted()
         guard !siblings.isEmpty else { return }
         var own: Set<Target> = []
         try run.forEachResult { _, recipient, _, _ in own.insert(recipient.token) }
@@ -276,14 +281,16 @@ struct SendPermission {
                 defer { other.close() }
                 try other.forEachResult { _, recipient, _, _ in isShared = isShared || own.contains(recipient.token) }
             } catch { throw RefusalText.siblingIsUnreadable(run, sibling: sibling, error) }
-            if isShared { throw RefusalText.siblingHasSent(run, settings, sibling: sibling) }
+            if isShared { throw try RefusalText.siblingHasSent(run, settings, sibling: sibling) }
         }
     }
 
     private func retries() throws -> [RunFile] { try RunChain(of: run).standingRetries(of: run.plan.id) }
 
-    private func parentWentOn() throws -> Bool {
-        guard let id = run.plan.retryOf else { return false }
+    func parentWentOn() throws -> Bool {
+        // A run that was fetched names the epochs of another machine. Whether its parent continued is in the store
+        // (`RunsInStore`).
+        guard let id = run.plan.retryOf, try run.copiedAt() == nil else { return false }
         if let epoch = settings.parentEpoch, let entry = try record.entry(of: id) { return !entry.names(epoch) }
         guard run.catalog.holds(id), let parent = try? run.catalog.open(id) else { return false }
         defer { parent.close() }

@@ -22,8 +22,8 @@ public enum RetryCommand {
         let run = try Project.catalog(options.project).openToRead(argument, options.project)
         guard let retry = try planRetry(of: run, outcomes: outcomes, in: options.project, at: .now()) else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
-            let last = try RunChain(of: run).retries(of: run.plan.id).last
-            if let last, try last.status().state == .planned {
+            let retries = try RunChain(of: run).retries(of: run.plan.id)
+            if let last = retries.last, try last.status().state == .planned {
                 throw Diagnostic(
                     "its devices that are \(words) are in the retry \(last.plan.id), of which nothing was sent", file: run.place,
                     remedy:
@@ -31,9 +31,8 @@ public enum RetryCommand {
                 )
             }
             throw Diagnostic(
-                "no device of this run is \(words)\(last == nil ? "" : " and not yet sent to again by a retry")", file: run.place,
-                remedy: RunRemainder.remedyForUnsent(run)
-                    ?? last.map { "`volley retry \($0.plan.id) --outcome failed` sends to devices for which it failed again." }
+                "no device of this run is \(words)\(retries.isEmpty ? "" : " and not yet sent to again by a retry")", file: run.place,
+                remedy: RunRemainder.remedyForMore(run, retries)
                     ?? "`volley report \(run.plan.id)` shows the outcome of each device; --outcome selects others.")
         }
         if !retry.mayRepeat.isEmpty {
@@ -59,7 +58,11 @@ public enum RetryCommand {
             try retry.run.remove()
             throw error
         }
-        return try console.send(proposal, stageOptions, options)
+        do { return try console.send(proposal, stageOptions, options) } catch {
+            // Nothing was sent. A plan that stays would keep its devices from the next retry.
+            if (error as? SendRefused)?.why != .needsApproval, (try? kept(retry.run)) == .planned { try retry.run.remove() }
+            throw error
+        }
     }
 
     private static func outcomes(_ names: [String]) throws -> Set<Outcome> {
