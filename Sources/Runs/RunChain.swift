@@ -83,8 +83,8 @@ extension RunFile {
     }
 }
 
-/// Recipients of a run that have certain outcomes, and that no retry of it took over. If it is a retry itself, neither did
-/// another machine's retry of the same run.
+/// Recipients of a run that have certain outcomes, and that no retry of it took over. If it is a retry that sent nothing,
+/// neither did another machine's retry of the same run.
 public struct RunRemainder: Sendable {
     package let run: RunFile
     package let outcomes: Set<Outcome>
@@ -133,8 +133,8 @@ public struct RunRemainder: Sendable {
                 "the run was retried as \(gone), but that retry's file is gone: the devices it reached are not known", file: run.place,
                 remedy: "Restore the file of \(gone) next to this one. Without it, devices could get the push twice.")
         }
-        // Of two that began without knowing of each other, one has the devices.
-        let siblings = try run.plan.retryOf.map { try chain.standingRetries(of: $0) } ?? []
+        // A retry that sent nothing may have been planned without knowing of the other one.
+        let parent = try run.claims().made == 0 ? run.plan.retryOf : nil, siblings = try parent.map(chain.standingRetries) ?? []
         let fetched = try siblings.filter { try $0.plan.id != run.plan.id && $0.copiedAt() != nil && $0.hasBegun() }
         for retry in retries + fetched {
             try retry.forEachResult { _, recipient, _, _ in tokens.insert(recipient.token) }
