@@ -140,7 +140,7 @@ extension RefusalText {
             diagnostics: [
                 Diagnostic(
                     "another process is about to send a run of '\(run.plan.campaign)' through the store; nothing was sent", file: run.place,
-                    remedy: "Try again once `volley store list` shows that run: then this command says what to do.")
+                    remedy: "Try again in a minute: once that run has begun, the refusal says which one it is.")
             ])
     }
 
