@@ -165,7 +165,8 @@ let package = Package(
         .executableTarget(
             name: "volley-console",
             dependencies: [
-                "Accounts", "Base", "CLinux", "CQRencode", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Runs", "Reports",
+                "Accounts", "Base", "CLinux", "CQRencode", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Runs",
+                "Reports",
                 "Workspace", "Planning", "Automation", "OpenIDConnect", "Logs", argumentParser,
             ] + web + [.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")],
             packageAccess: false, swiftSettings: strict),
