@@ -112,6 +112,15 @@ public func discard(_ run: RunFile) throws -> Discarded {
     return .kept(try kept(run))
 }
 
+/// Removes a retry of which nothing was sent, also an approved one: while it stays, no other retry gets its devices. One that the record
+/// already names stays, because the record would miss its file: `volley cancel` gives it up.
+/// - Returns: whether it is gone.
+@discardableResult
+public func removeUnsent(retry: RunFile) -> Bool {
+    guard (try? kept(retry)) == .planned, (try? retry.catalog.history.entry(of: retry.plan.id)) == .some(nil) else { return false }
+    return (try? retry.remove()) != nil
+}
+
 /// Finds out why a plan stays.
 public func kept(_ run: RunFile) throws -> Discarded.Kept {
     if try run.hasBegun() || run.sendingSince != nil { return .begun }

@@ -323,7 +323,7 @@ extension OrderWork {
     /// Removes a run that was made to be sent at once but was not sent.
     private func removing(_ run: RunFile, _ body: () throws -> OrderState) throws -> OrderState {
         do { return try body() } catch let refused as SendRefused where refused.why == .needsApproval { throw refused } catch {
-            _ = try? discard(run)
+            if run.plan.retryOf == nil { _ = try? discard(run) } else { removeUnsent(retry: run) }
             throw error
         }
     }

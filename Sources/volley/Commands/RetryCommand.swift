@@ -23,7 +23,8 @@ public enum RetryCommand {
         guard let retry = try planRetry(of: run, outcomes: outcomes, in: options.project, at: .now()) else {
             let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
             let retries = try RunChain(of: run).retries(of: run.plan.id)
-            if let last = retries.last, try last.status().state == .planned {
+            let planned = try retries.last { try $0.status().state == .planned }
+            if let last = planned, let theirs = (try? last.plan.settings.get())?.retriedOutcomes, !outcomes.isDisjoint(with: theirs) {
                 throw Diagnostic(
                     "its devices that are \(words) are in the retry \(last.plan.id), of which nothing was sent", file: run.place,
                     remedy:
@@ -60,7 +61,7 @@ public enum RetryCommand {
         }
         do { return try console.send(proposal, stageOptions, options) } catch {
             // Nothing was sent. A plan that stays would keep its devices from the next retry.
-            if (error as? SendRefused)?.why != .needsApproval, (try? kept(retry.run)) == .planned { try retry.run.remove() }
+            if (error as? SendRefused)?.why != .needsApproval { removeUnsent(retry: retry.run) }
             throw error
         }
     }
