@@ -48,9 +48,10 @@ public enum ReportCSV {
     ) throws -> Int {
         let hasServices = run.plan.serviceCount > 1, isNotFetched = try run.isNotFetched(run.status())
         var line = LineWriter(
-            seed: run.plan.seed, form: form, hasWholeTargets: filter.hasWholeTargets,
+            seed: run.plan.seed, form: form,
             services: hasServices ? run.plan.services.map(\.name) : [],
             isNotFetched: isNotFetched, unrecorded: try UnrecordedReasons.ofServices(of: run, isHeld: RestoredRun(run)?.isHeld ?? false))
+        line.hasWholeTargets = filter.hasWholeTargets
         line.bytes.reserveCapacity(chunk + 4096)
         line.bytes += form.header(hasServices ? columnsOfSeveralServices : columns(of: run.plan.service))
         let test = FilterTest(filter, isNotFetched: isNotFetched)
@@ -92,7 +93,7 @@ private struct FilterTest {
 private struct LineWriter {
     let seed: RunSeed
     let form: CSVForm
-    let hasWholeTargets: Bool
+    var hasWholeTargets = true
     private let lineEnd: [UInt8]
     /// The services' names; empty when there is one only.
     private let services: [[UInt8]]
@@ -105,10 +106,7 @@ private struct LineWriter {
     private var secondText: [UInt8] = []
     private let names = Outcome.allCases.map { Array($0.name.utf8) }
 
-    init(
-        seed: RunSeed, form: CSVForm, hasWholeTargets: Bool, services: [String], isNotFetched: Bool, unrecorded: [UnrecordedReasons?]
-    ) {
-        self.hasWholeTargets = hasWholeTargets
+    init(seed: RunSeed, form: CSVForm, services: [String], isNotFetched: Bool, unrecorded: [UnrecordedReasons?]) {
         self.isNotFetched = isNotFetched
         self.seed = seed
         self.form = form

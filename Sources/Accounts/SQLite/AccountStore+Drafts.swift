@@ -35,7 +35,7 @@ extension AccountStore {
     /// - Throws: `AccountError.tooManyDrafts`, `.noSuchAccount`.
     @discardableResult
     public func keep(
-        draft fields: [String: String], _ page: SavedDraft.Page, of file: String?, base: String, replacing id: Int64? = nil,
+        draft fields: [String: String], _ page: SavedDraft.Page, of file: String? = nil, base: String, replacing id: Int64? = nil,
         for account: AccountID, at now: Timestamp
     ) throws -> Int64 {
         let json = JSONValue.object(pairs: fields.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }).text

@@ -49,17 +49,19 @@ extension AudienceQuery {
                 for file in plan.files {
                     func take(_ row: CellRow, line: Int) throws {
                         rows += 1
-                        guard rows <= Self.mostRows else { throw EnoughRows() }
+                        guard rows <= Self.mostRows else { throw CancellationError() }
                         for (place, cell) in file.plan.fields.enumerated() where place < found.count { found[place].add(row.bytes(cell)) }
                     }
                     _ = try tracer.read(file, take) { if isCancelled() { throw CancellationError() } }
                 }
-            } catch is EnoughRows {}
+            } catch is CancellationError {
+                // Or enough rows were read.
+                if isCancelled() { throw CancellationError() }
+            }
         }
         return zip(names, found).map { ColumnFacts(name: $0, kind: $1.kind(ofColumn: $0), values: $1.values) }
     }
 
-    private struct EnoughRows: Error {}
     private static let mostRows = 200_000, mostColumns = 200
 }
 

@@ -37,7 +37,7 @@ struct GetuiPayload: ContentFindings {
         .image: "`big_image`, iPhones' `multimedia`",
         .link: "`url`, `intent` or `payload`",
         .data: "`payload`",
-        .localized: "iPhones' `alert`; Android shows `title` and `body`",
+        .localized: "iPhones' `alert`, and `title` and `body` on Android",
         .wakeApp: "iPhones' `content-available`",
         .silent: "data, and a background push",
         .payload: "`push_message: {…}`",

@@ -68,7 +68,7 @@ final class CampaignSaving: Sendable {
             if let present { try accounts.keep(found: Self.text(of: present), in: file, app: before ?? nil, at: visit.now) }
             try accounts.keep(
                 version: Self.text(of: bytes), of: file,
-                madeFrom: base == nil ? sources(of: Self.text(of: bytes), for: file, original, frozen, project, site) : [],
+                madeFrom: base == nil ? sources(of: Self.text(of: bytes), for: file, copyOf: (original, frozen), project, site) : [],
                 app: draft.app?.value, by: Actor(person.id, address: visit.requestOrigin.client), at: visit.now)
             try FilePaths.replace(target, bytes: bytes, mode: Self.mode(of: target) ?? 0o666)
             DraftPages.discardSaved(visit, accounts)
@@ -79,14 +79,14 @@ final class CampaignSaving: Sendable {
     /// The sources of a new file: the file that it was declared to be a copy of, and each file with the same text apart
     /// from name and times. Otherwise a copy would hide its writers, and one of them could approve it.
     private func sources(
-        of text: String, for file: String, _ original: String?, _ frozen: String?, _ project: Project, _ site: Site
+        of text: String, for file: String, copyOf origin: (file: String?, frozen: String?), _ project: Project, _ site: Site
     ) throws -> [VersionSource] {
         let content = Self.content(of: text)
         var found = try accounts.texts(besides: file) { Self.content(of: $0) == content }
-        if let original, original != file, ScheduleFiles.isCampaign(original), !original.contains("/") {
+        if let original = origin.file, original != file, ScheduleFiles.isCampaign(original), !original.contains("/") {
             let path = FilePaths.join(folder, name: original)
             let present = try FilePaths.exists(path) ? [Self.text(of: FilePaths.read(path, atMost: Route.campaignBodyLimit))] : []
-            found += (frozen.map { [$0] } ?? present).map { (file: original, text: $0) }
+            found += (origin.frozen.map { [$0] } ?? present).map { (file: original, text: $0) }
         }
         return try found.map { source in
             let draft = Self.draft(Array(source.text.utf8), file: source.file, project, at: .now())

@@ -22,7 +22,7 @@ enum TodayPage {
         let times = (try? schedule.get()).map { CalendarPage.visible($0, listing, visit) } ?? []
         let items = try site.campaigns.items(project: project, now: visit.now).filter { visit.may(.seeCampaigns, app: $0.app) }
         let drafts = try DraftPages.panel(visit, site)
-        let problems = try TodayProblems(runs, times, items, listing, schedule, project, visit, site).html
+        let problems = try TodayProblems((runs, times, items), unread: schedule.mistakes, listing, visit, site).html
         let new: HTML = visit.maySomewhere(.edit) ? "<p><a class=\"button main\" href=\"/campaigns/new\">New campaign</a></p>" : ""
         guard !items.isEmpty || !runs.isEmpty else {
             let content: HTML = "\(Words.head("Today"))\(firstSteps(new, visit))\(drafts)\(problems)"

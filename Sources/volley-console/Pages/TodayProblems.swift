@@ -12,13 +12,17 @@ struct TodayProblems {
     private static let most = 10
     private var groups: [(title: HTML, lines: [HTML])]
 
+    /// - Parameters:
+    ///   - seen: what the person may see.
+    ///   - unread: why the times cannot be read.
     init(
-        _ runs: [RunSummary], _ times: [ScheduleList.Time], _ items: [CampaignCache.Item], _ listing: RunArchive.Listing,
-        _ schedule: Result<ScheduleList, any Error>, _ project: Project, _ visit: Visit, _ site: Site
+        _ seen: (runs: [RunSummary], times: [ScheduleList.Time], items: [CampaignCache.Item]), unread: [Diagnostic],
+        _ listing: RunArchive.Listing, _ visit: Visit, _ site: Site
     ) throws {
-        let hindrances = try site.campaigns.hindrances(project: project, now: visit.now)
+        let (runs, times, items) = seen
+        let hindrances = try site.campaigns.hindrances(project: site.project(), now: visit.now)
         let unreadable =
-            schedule.mistakes + (visit.may(.seeSystem, app: nil) ? listing.broken : [])
+            unread + (visit.may(.seeSystem, app: nil) ? listing.broken : [])
             + (visit.may(.seeCampaigns, app: nil) ? try site.campaigns.unreadable() : [])
         groups = [
             ("Runs that stopped", Self.stopped(runs, visit.now)),
@@ -102,7 +106,7 @@ extension ScheduleProblem {
 
 extension Result where Failure == any Error {
     /// What a page says of a failure.
-    fileprivate var mistakes: [Diagnostic] {
+    var mistakes: [Diagnostic] {
         guard case .failure(let why) = self else { return [] }
         return Diagnostics(explaining: why).all
     }
