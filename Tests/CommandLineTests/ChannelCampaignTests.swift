@@ -74,7 +74,8 @@ struct ChannelCampaignTests {
         let page = try bench.folder.volley("report", "last", "--format", "html")
         #expect(page.status == 0 && page.output.contains("APNs accepted"), "\(page.output.prefix(3000))")
         #expect(try bench.folder.volley("report", "last", "--format", "csv").output.contains("channel/\(channel.dropLast(2))%3D%3D,"))
-        let lines = try bench.ledger()
+        // Doctor has asked with a token that no device has.
+        let lines = try bench.ledger().filter { $0["token"]?.stringValue?.hasPrefix("0000") != true }
         #expect(lines.count == 1 && lines[0]["channel"] == .string(channel) && lines[0].int("status") == 200, "\(lines)")
         #expect(lines[0]["push_type"] == .string("liveactivity") && lines[0]["topic"] == .null && lines[0]["expiration"] == .string("0"))
     }
