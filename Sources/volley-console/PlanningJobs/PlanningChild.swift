@@ -65,7 +65,8 @@ enum PlanningChild {
 
     private static func input() -> String {
         var bytes = [UInt8](repeating: 0, count: longestInput)
-        return String(decoding: bytes.prefix(max(0, pread(STDIN_FILENO, &bytes, bytes.count, 0))), as: UTF8.self)
+        let count = pread(STDIN_FILENO, &bytes, bytes.count, 0)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
     private static func write(_ piece: HTML) { write(Array(piece.markup.utf8)) }
