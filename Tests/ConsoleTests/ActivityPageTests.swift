@@ -140,7 +140,8 @@ struct ActivityPageTests {
             let path = "/runs/\(Self.id)"
             #expect(try server.request("GET", path, session: ed).body.contains("\(path)/devices.csv"))
             let csv = try server.request("GET", "\(path)/devices.csv", session: ed)
-            let lines = csv.body.split(separator: "\n")
+            // Sizes of chunks are between the lines.
+            let lines = csv.body.split(whereSeparator: \.isNewline).filter { $0.contains(",") }
             #expect(csv.status == 200 && lines.count == 6 && lines[1].hasPrefix("abab…0000,…,a,en,,accepted"), "\(csv.body)")
             #expect((0..<5).allSatisfy { !csv.body.contains(TestFolder.token($0)) })
             #expect(try !server.request("GET", path, session: vera).body.contains(".csv"))
@@ -162,7 +163,7 @@ struct ActivityPageTests {
             let page = try server.request("GET", "/comparison?run.\(Self.id)=on&run.\(other)=on", session: ed)
             #expect(page.status == 200 && page.body.contains("The runs are of two campaigns: daily and spring-sale."))
             #expect(page.body.contains("<th scope=\"row\" dir=\"auto\">accepted</th>"))
-            #expect(try server.request("GET", "/comparison?run.\(Self.id)=on", session: ed).status == 422)
+            #expect(try server.request("GET", "/comparison?run.\(Self.id)=on", session: ed).body.contains("1 run is checked"))
             #expect(try server.request("GET", "/comparison?run.\(Self.id)=on&run.\(news)=on", session: ed).status == 404)
         }
     }

@@ -123,8 +123,8 @@ struct AudienceFormTests {
         arguments: [
             ("{tags: [vip], devices: a.csv}", ["audience.choice": "everyone"], "{devices: a.csv, everyone: true}"),
             (
-                "{devices: a.csv, tags: {any: [vip], none: [off]}}", ["audience.choice": "everyone"],
-                "{devices: a.csv, everyone: true, exclude: {tags: [off]}}"
+                "{devices: a.csv, tags: {any: [vip], none: [lost]}}", ["audience.choice": "everyone"],
+                "{devices: a.csv, everyone: true, exclude: {tags: [lost]}}"
             ),
             ("{everyone: true}", ["audience.choice": "tags", "audience.tags": "vip\nnew"], "{tags: [vip, new]}"),
             ("{everyone: true}", ["audience.choice": "list", "audience.aliases": "a\nb"], "{aliases: [a, b]}"),

@@ -172,7 +172,7 @@ struct OrderPageTests {
             let page = try server.request("GET", "/runs/\(Self.id)", session: ben).body
             func place(_ text: String) throws -> String.Index { try #require(page.range(of: text), "\(text)").lowerBound }
             let order = try [
-                "/approve\"", "/reject\"", "aria-label=\"Warnings\"", "How the devices were counted", "Since it was sent last",
+                "Doubt 30", "/approve\"", "/reject\"", "aria-label=\"Warnings\"", "How the devices were counted", "Since it was sent last",
             ].map(place)
             #expect(order == order.sorted())
             // The newest push to the same devices is the first doubt, and thirty of one kind are three and a number.

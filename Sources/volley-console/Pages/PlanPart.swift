@@ -9,7 +9,8 @@ import Workspace
 /// A plan on the page of its run, as it is frozen: what an approver must see.
 enum PlanPart {
     /// What the plan holds, its writers, and the differences from what was sent last.
-    static func html(_ summary: RunSummary, _ site: Site) throws -> HTML {
+    /// - Returns: what an approver must know before the buttons, and the rest, which is below them.
+    static func html(_ summary: RunSummary, _ site: Site) throws -> (first: HTML, rest: HTML) {
         let run = try site.catalog.open(summary.id)
         defer { run.close() }
         let plan = run.plan
@@ -19,18 +20,21 @@ enum PlanPart {
             <details><summary>As the terminal shows it</summary>\
             <pre class="plan" dir="auto" tabindex="0">\(UntrustedText.shown(plan.previewText))</pre></details>
             """
-        let content: HTML = """
+        let (lately, doubts) = warnings(plan)
+        let first: HTML = """
             \(CampaignChange(since: plan, at: .now()).map { "<p class=\"stop\">\($0.sentences(calling: "The campaign’s file"))</p>" as HTML } ?? "")
+            \(lately)\(sentSince(plan, site))
+            """
+        let content: HTML = """
             \(written(by: writers))
-            \(warnings(plan))
-            \(sentSince(plan, site))
+            \(doubts)
             \(facts(plan))
             \(PlannedTextCards.html(of: plan))
             \(figures(plan))
             \(comparison(run, with: earlier.first))
             \(plan.previewText.isEmpty ? "" : counted)
             """
-        return Words.panel("The plan", id: "plan", content)
+        return (first, Words.panel("The plan", id: "plan", content))
     }
 
     // MARK: - Its figures, as the preview showed them
@@ -99,12 +103,18 @@ enum PlanPart {
     /// How many warnings of one name are shown one by one.
     private static let mostOfAKind = 3
 
-    /// What was doubtful when it was planned: recent pushes to the same devices first, and of many warnings of one kind the first few.
-    private static func warnings(_ plan: RunPlan) -> HTML {
-        guard case .array(let all)? = plan.preview["warnings"], !all.isEmpty else { return "" }
+    /// What was doubtful when it was planned: recent pushes to the same devices, and the rest, of many warnings of one kind the first few.
+    private static func warnings(_ plan: RunPlan) -> (lately: HTML, rest: HTML) {
+        guard case .array(let all)? = plan.preview["warnings"], !all.isEmpty else { return ("", "") }
         func name(_ warning: JSONValue) -> String { warning["name"]?.stringValue ?? "" }
-        let first = WarningName.sentRecently.rawValue
-        let warnings = all.filter { name($0) == first } + all.filter { name($0) != first }
+        let recent = WarningName.sentRecently.rawValue
+        return (
+            list(all.filter { name($0) == recent }, label: "Sent lately"), list(all.filter { name($0) != recent }, label: "Warnings")
+        )
+    }
+
+    private static func list(_ warnings: [JSONValue], label: HTML) -> HTML {
+        func name(_ warning: JSONValue) -> String { warning["name"]?.stringValue ?? "" }
         var seen: [String: Int] = [:]
         let counts = warnings.reduce(into: [String: Int]()) { $0[name($1), default: 0] += 1 }
         let items: [HTML] = warnings.compactMap { warning in
@@ -119,7 +129,7 @@ enum PlanPart {
                 remedies(ofWarning: name)?.map(\.sentence).joined(separator: " ") ?? warning["remedy"]?.stringValue ?? ""
             return "<li dir=\"auto\">\(place(of: warning))\(Prose.html(message)). \(Prose.html(remedy))</li>"
         }
-        return "<section class=\"warnings\" aria-label=\"Warnings\"><ul>\(items)</ul></section>"
+        return items.isEmpty ? "" : "<section class=\"warnings\" aria-label=\"\(label)\"><ul>\(items)</ul></section>"
     }
 
     /// The file's name and the line of a warning: ten rows of an export may be wrong in the same way. Blank without a line. Paths of the

@@ -31,19 +31,19 @@ enum RunPage {
             : ""
         let report: HTML = run.startedAt == nil ? "" : "<p><a href=\"\(path)/report\">Read the report</a></p>"
         // An approver decides at the top, and reads on below it.
-        let isPlan = run.state == .planned
+        let plan = run.state == .planned ? try PlanPart.html(run, site) : nil
         let content: HTML = """
             \(Words.head("\(run.campaign)", "<p>\(run.badges) <span data-fill=\"state\">\(Words.chips(of: run))</span> <code>\(run.id)</code></p>"))
             \(run.doubt.map(Words.warning) ?? "")
             \(why)
-            \(isPlan ? "\(RunOrders.panel(viewModel, visit, typed: typed))\(try PlanPart.html(run, site))" : "" as HTML)
+            \(plan.map { "\($0.first)\(RunOrders.panel(viewModel, visit, typed: typed))\($0.rest)" } ?? "" as HTML)
             <section class="panel" aria-labelledby="progress"\(live)><h2 id="progress">Progress</h2>
             <div data-fill="progress" aria-live="polite">\(progress(run, site.rate, at: visit.now))</div>\(refresh)</section>
-            \(isPlan ? "" : RunOrders.panel(viewModel, visit, typed: typed))
+            \(plan != nil ? "" : RunOrders.panel(viewModel, visit, typed: typed))
             \(RunOrders.history(viewModel))
             \(Words.panel("About this run", id: "about", try facts(run, visit, site)))
             \(report)\(results)\(export)
-            \(isPlan ? RunOrders.shortcuts(viewModel, visit) : "")
+            \(plan != nil ? RunOrders.shortcuts(viewModel, visit) : "")
             """
         return .page(Page(status: status, title: run.campaign, place: .runs, content: content))
     }

@@ -41,7 +41,7 @@ enum RunsPage {
             let many: HTML = "<p class=\"stop\">Check two runs; \(TextFormat.counted(ids.count, one: "run")) is checked.</p>"
             return .page(
                 Page(
-                    status: .unprocessableContent, title: "Compare two runs", place: .runs,
+                    title: "Compare two runs", place: .runs,
                     content: "\(Words.head("Compare two runs"))\(many)\(back)"))
         }
         let runs = try ids.map { id in
