@@ -50,6 +50,54 @@ struct ActivityTargetsTests {
         #expect(result.skipped == [.duplicateToken: 1].merging(reason.map { [$0: 1] } ?? [:]) { $1 } && result.isBalanced)
     }
 
+    /// Two rows of one phone: `T1` and `T2` stand for tokens of devices, `A1` and `A2` for those of activities.
+    private static let pairs: [(older: String, newer: String, reached: [String], reason: SkipReason?)] = [
+        ("r,,A1,t", "r,T1,A1,t", ["A1"], nil), ("r,,A1,t", "r,T1,A1,other", [], .notMatched), ("r,,A1,t", "r,T1,A2,t", ["A2"], nil),
+        (",,A1,t", "r,T1,A1,t", ["A1"], nil), ("r,,A1,t", "r,T1,,t", [], .missingToken),
+        ("r,T1,A1,t", "r,T2,A1,t", ["A1"], nil), ("r,T1,A1,t", "r,T2,A1,other", [], .notMatched),
+        ("r,T1,A1,t", "r,,A1,t", ["A1"], nil), ("r,T1,A1,t", "r,,A2,t", ["A2"], nil), ("r,T1,A1,t", "r,,,t", [], .missingToken),
+        ("r,T1,A1,t", ",,A1,t", ["A1"], nil), ("r,T1,A1,t", ",,A1,other", [], .notMatched),
+    ]
+
+    @Test(
+        "an activity gets one push, from the newest row of its device, however its rows name the device",
+        arguments: ActivityTargetsTests.pairs,
+        [ExportColumns.Rows.newest, .merge])
+    func once(pair: (older: String, newer: String, reached: [String], reason: SkipReason?), united: ExportColumns.Rows) throws {
+        func row(_ cells: String, _ number: Int, _ date: String) -> String {
+            let tokens = [("T1", 1000), ("T2", 2000), ("A1", 3000), ("A2", 4000)]
+            let row = tokens.reduce(cells) { $0.replacing($1.0, with: token($1.1 + number)) }
+            return (row.hasPrefix("r") ? "r\(number)" + row.dropFirst() : row) + date
+        }
+        let header = "registration_id,token,activity_token,tags,last_active"
+        let phones = 0..<60
+        let read = phones.map { row(pair.older, $0, ",") } + phones.map { row(pair.newer, $0, ",") }
+        let dated = phones.map { row(pair.newer, $0, ",2026-11-18") } + phones.map { row(pair.older, $0, ",2026-11-17") }
+        let place = ["A1": 3000, "A2": 4000]
+        for (rows, verdicts) in [(read, [.duplicateToken, pair.reason]), (dated, [pair.reason, .duplicateToken])] {
+            let query = query(rows, header: header).with { $0.columns.rows = united }
+            for chunkSize in [256 << 10, 4096] {
+                let (result, sink) = try query.run(chunkSize: chunkSize)
+                let reached = pair.reached.flatMap { name in phones.map { token((place[name] ?? 0) + $0) } }
+                #expect(sink.recipients.map(\.token.text).sorted() == reached.sorted())
+                #expect(result.skipped == [.duplicateToken: 60].merging(pair.reason.map { [$0: 60] } ?? [:]) { $1 } && result.isBalanced)
+                #expect(result.skippedGroups[.duplicateToken]?.keys.contains(AudienceResult.groupOfUsers) != true)
+            }
+            let trace = try query.trace(TraceSubject("r7"))
+            #expect(trace.rows.map(\.verdict) == verdicts)
+            #expect(trace.rows.map(\.decidesWithoutTags) == verdicts.map { $0 == .duplicateToken })
+            #expect(trace.rows.compactMap(\.decidedBy?.line) == [verdicts[0] == .duplicateToken ? 69 : 9])
+        }
+    }
+
+    @Test("devices that have only a registration id in common each get the push")
+    func sharedID() throws {
+        let query = query(["r1,\(token(1)),\(token(101)),t", "r1,\(token(2)),\(token(102)),t"])
+        let (result, sink) = try query.run()
+        #expect(sink.recipients.map(\.token.text) == [token(101), token(102)] && result.isBalanced)
+        #expect(try query.trace(TraceSubject("r1")).rows.map(\.verdict) == [nil, nil])
+    }
+
     @Test("a rotated token neither escapes 'where' nor takes a second place among the devices of an alias")
     func rotated() throws {
         let header = "registration_id,token,activity_token,alias,language,last_active"

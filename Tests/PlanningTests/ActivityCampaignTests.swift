@@ -57,6 +57,37 @@ struct ActivityCampaignTests {
             text.contains("these rows have no 'activity_token', a token of a Live Activity, so there is no activity to send to"), "\(text)")
     }
 
+    @Test("--why names the newer row that an activity follows when its device has another token, whose tags are not united with it")
+    func moved() throws {
+        let folder = try project("{event: update, state: {minutes: 5}}")
+        let token = ProjectFolder.token
+        try folder.write(
+            "devices.csv",
+            """
+            device_token,alias,activity_token,tags
+            \(token(1)),anna,\(token(11)),a
+            \(token(2)),anna,\(token(11)),b
+            \(token(3)),eva,\(token(13)),a
+
+            """)
+        try folder.write(
+            "volley.yaml",
+            """
+            runs: runs
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                devices: devices.csv
+                columns: {rows: merge}
+            """)
+        let said = try folder.explain(token(1)).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(said.contains("devices.csv:3 is newer, or equally new and read later, so it decides"), "\(said)")
+        #expect(!said.contains("tags of both rows"), "\(said)")
+        let json = try folder.preview(isJSON: true).json()
+        #expect(json["audience"] == .integer(1) && json["skipped"]?["duplicate_token"] == .integer(1))
+    }
+
     @Test("--why finds a device by its own token, and says that its activity's is missing")
     func why() throws {
         let folder = try project("{event: update, state: {a: 1}}")

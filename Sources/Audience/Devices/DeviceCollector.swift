@@ -10,7 +10,9 @@ struct DeviceCollector: ~Copyable {
     private var devices = DeviceTable()
     private var aliasMembers = AliasMembers()
     /// Kept only where rows may name users.
-    private var users = UsersOfDevices()
+    private var users = NewestRows<TokenFingerprint>()
+    /// Kept only where pushes go to the tokens of Live Activities.
+    private var links = NewestRows<ActivityLinks>()
     private var spilled: SpilledDevices?
     /// Whether texts of new devices are wanted.
     private(set) var isRecording: Bool
@@ -88,7 +90,7 @@ struct DeviceCollector: ~Copyable {
     mutating func add(_ blockResult: BlockResult) throws -> Wanted {
         let numbers = try numbers(of: blockResult)
         let wanted = spilled == nil ? try collect(blockResult, numbers) : try spill(blockResult, numbers)
-        let bytes = devices.count * DeviceTable.bytesPerDevice + aliasMembers.bytes + users.bytes
+        let bytes = devices.count * DeviceTable.bytesPerDevice + aliasMembers.bytes + users.bytes + links.bytes
         if bytes > plan.limits.deviceMemory, spilled == nil { try beginSpilling() }
         return wanted
     }
@@ -98,14 +100,15 @@ struct DeviceCollector: ~Copyable {
         var records = blockResult.records
         var record = -1
         var hits = blockResult.aliasHits[...]
-        var namedUsers = NamedUsers(blockResult)
-        let namesUsers = plan.query.mayNameUsers
+        var (namedUsers, namedLinks) = (RowNotes(blockResult.users), RowNotes(blockResult.activityLinks))
+        let (namesUsers, hasLinks) = (plan.query.mayNameUsers, plan.query.sendsToActivities)
         var renewed: [(index: Int, slot: Int)] = []
         for index in rows.indices {
             if index + Self.prefetched < rows.count { devices.prefetch(rows[index + Self.prefetched].fingerprint) }
             let row = rows[index]
             let (device, isNewest) = try devices.add(row.fingerprint, row.moment, class: try classNumber(of: row, numbers), &classes)
-            if namesUsers { users.note(namedUsers.user(ofRow: index), of: device, isNewest: isNewest) }
+            if namesUsers { users.note(namedUsers.next(ofRow: index) ?? .nobody, of: device, isNewest: isNewest) }
+            if hasLinks { links.note(namedLinks.next(ofRow: index) ?? .none, of: device, isNewest: isNewest) }
             guard row.hasRecord else { continue }
             record += 1
             if let hit = hits.first, hit.row == index {
@@ -129,10 +132,11 @@ struct DeviceCollector: ~Copyable {
     private mutating func spill(_ blockResult: BlockResult, _ numbers: Numbers) throws -> Wanted {
         var wanted: [(index: Int, slot: Int)] = []
         var record = -1
-        var namedUsers = NamedUsers(blockResult)
+        var (namedUsers, namedLinks) = (RowNotes(blockResult.users), RowNotes(blockResult.activityLinks))
         for (index, row) in blockResult.devices.enumerated() {
             let number = try classNumber(of: row, numbers)
-            try spilled?.keep(user: namedUsers.user(ofRow: index), of: row.fingerprint)
+            try spilled?.keep(user: namedUsers.next(ofRow: index) ?? .nobody, of: row.fingerprint)
+            try spilled?.keep(namedLinks.next(ofRow: index) ?? .none, of: row.fingerprint)
             guard row.hasRecord else {
                 try spilled?.add(row.fingerprint, row.moment, class: number)
                 continue
@@ -155,11 +159,14 @@ struct DeviceCollector: ~Copyable {
     }
 
     private mutating func beginSpilling() throws {
-        let onDisk = try SpilledDevices(devices, aliasMembers, plan.query.mayNameUsers ? users : nil, recordLimit: recordLimit)
+        let onDisk = try SpilledDevices(
+            devices, aliasMembers, plan.query.mayNameUsers ? users : nil, plan.query.sendsToActivities ? links : nil,
+            recordLimit: recordLimit)
         spilled = consume onDisk
         devices = DeviceTable()
         aliasMembers = AliasMembers()
-        users = UsersOfDevices()
+        users = NewestRows()
+        links = NewestRows()
     }
 
     // MARK: - At the end
@@ -173,6 +180,7 @@ struct DeviceCollector: ~Copyable {
         }
         if plan.selectors.unitesRows { for device in 0..<devices.count { try devices.conclude(device, &classes) } }
         if plan.query.mayNameUsers { try dropReachedUsers() }
+        if plan.query.sendsToActivities { try dropOutdated() }
         let undatedExclusions = devices.recipientsWithUndatedExclusion(classes)
         if let aliasSelector, !aliasMembers.isEmpty { try dropBeyondAliasLimit(aliasSelector, limit: aliasLimit) }
         var dropped = BitSet()
@@ -184,7 +192,8 @@ struct DeviceCollector: ~Copyable {
             if deviceClass.reason == nil { first.note(place: slot, deviceClass) } else { dropped.insert(slot) }
         }
         return DeviceResults(
-            devices: devices.count, undatedExclusions: undatedExclusions, hasDates: devices.hasDates, count: devices.slots,
+            devices: devices.count, decidedByOthers: links.count(where: \.isOfAnother), undatedExclusions: undatedExclusions,
+            hasDates: devices.hasDates, count: devices.slots,
             dropped: dropped, first: first.inOrder())
     }
 
@@ -193,8 +202,16 @@ struct DeviceCollector: ~Copyable {
     /// Users that a device stands for are not recipients of their own. Called before the alias limits, so that such users do not count
     /// there.
     private mutating func dropReachedUsers() throws {
-        let reached = (0..<devices.count).filter { users[$0] != UsersOfDevices.nobody && deviceClass(of: $0).standsForUser }
+        let reached = (0..<devices.count).filter { users[$0] != .nobody && deviceClass(of: $0).standsForUser }
         for device in reached { try devices.drop(user: users[device], &classes) }
+    }
+
+    /// Devices whose activity, or whose registration id, a newer row has give way to the device of that row.
+    private mutating func dropOutdated() throws {
+        for device in 0..<devices.count {
+            let claims = links[device].claims(of: devices.fingerprint(of: device))
+            if claims.contains(where: { links[devices.find($0.key)].outdates($0) }) { try devices.drop(outdated: device, &classes) }
+        }
     }
 
     /// Devices beyond the limit of their alias, and selected by nothing else, become `aliasLimit`, whatever later checks decided about
@@ -210,44 +227,5 @@ struct DeviceCollector: ~Copyable {
         for device in members.devices where !kept.contains(device) {
             if classes.selections[deviceClass(of: device).selection] == [selector] { try devices.drop(device, .aliasLimit, &classes) }
         }
-    }
-}
-
-/// The user that the newest row of a device names in addition to the target that is used, by device. A service that addresses users reaches
-/// all devices of each, so such a user would get a push twice on the device: once through the device's target, and once through the user's
-/// ID, if another row has only that.
-struct UsersOfDevices {
-    private var users: [TokenFingerprint] = []
-
-    /// No user. A fingerprint is this one by chance with a probability of 2⁻⁹⁶.
-    static let nobody = TokenFingerprint(word: 0, rest: 0)
-
-    subscript(device: Int) -> TokenFingerprint { users[device] }
-
-    /// Memory that they take.
-    var bytes: Int { users.count * MemoryLayout<TokenFingerprint>.stride }
-
-    /// Notes the user that a row of a device names. Called for every row, and for devices in the order of their numbers.
-    mutating func note(_ user: TokenFingerprint, of device: Int, isNewest: Bool) {
-        if device == users.count {
-            users.append(user)
-        } else if isNewest {
-            users[device] = user
-        }
-    }
-}
-
-/// The users that the rows of a block name, row by row.
-struct NamedUsers {
-    private var hits: ArraySlice<BlockResult.UserHit>
-
-    init(_ blockResult: BlockResult) { hits = blockResult.userHits[...] }
-
-    /// The user that a row names. Called for rows in order.
-    /// - Parameter row: its place among the block's devices.
-    mutating func user(ofRow row: Int) -> TokenFingerprint {
-        guard let hit = hits.first, hit.row == row else { return UsersOfDevices.nobody }
-        hits.removeFirst()
-        return hit.user
     }
 }

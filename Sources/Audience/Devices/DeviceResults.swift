@@ -4,6 +4,8 @@ import Base
 struct DeviceResults {
     /// Devices of the exports.
     var devices: Int
+    /// Those of them that are what the newest row that has them calls its activity, or its registration id, and not its device.
+    var decidedByOthers = 0
     /// Devices that another row selects although `exclude` names one of theirs, or `where` leaves it out, which has no date. Alias limits do
     /// not count.
     var undatedExclusions = 0

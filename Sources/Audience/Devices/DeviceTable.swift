@@ -116,6 +116,12 @@ struct DeviceTable: ~Copyable {
         setClass(of: device, number: number)
     }
 
+    /// Marks a device as not a recipient because a newer row has what its push goes to; does nothing if it is not one anyway.
+    mutating func drop(outdated device: Int, _ table: inout ClassTable) throws {
+        guard table[classNumber(of: device)].reason == nil else { return }
+        setClass(of: device, number: try table.drop(classNumber(of: device), .duplicateToken, group: 0))
+    }
+
     /// Replaces the facts of a device's rows with the class that follows from them.
     mutating func conclude(_ device: Int, _ table: inout ClassTable) throws {
         setClass(of: device, number: try table.conclude(classNumber(of: device)))

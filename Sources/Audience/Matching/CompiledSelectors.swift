@@ -87,6 +87,8 @@ struct RowFacts: Sendable {
     enum NewestRowFacts: UInt32, CaseIterable {
         case alias = 0x8000_0000
         case registrationID, everyone, filtered, excluded, noService, missingToken, badToken
+        /// No row of the device: one that has what identifies it as its activity, or as its registration id (`ActivityLinks`).
+        case outdated
 
         /// Why nothing can be sent by a row that names its device.
         static func lacking(_ reason: SkipReason) -> NewestRowFacts {
@@ -123,6 +125,7 @@ struct RowFacts: Sendable {
     /// - Returns: the selectors that name it, ascending, and why it cannot be a recipient whatever else is known; nil when it may be one;
     ///   what excludes it.
     func conclusion(_ facts: [UInt32]) -> (selected: [UInt32], reason: SkipReason?, exclusions: Exclusions) {
+        if facts.contains(NewestRowFacts.outdated.rawValue) { return ([], .duplicateToken, []) }
         let tags = facts.prefix { $0 < NewestRowFacts.alias.rawValue }.map { compiled.roles[Int($0)] }
         func holds(_ fact: NewestRowFacts) -> Bool { facts.contains(fact.rawValue) }
         var selected = compiled.selectors(ofTags: tags)

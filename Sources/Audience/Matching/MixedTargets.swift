@@ -84,7 +84,9 @@ struct MixedTargets: TargetReader {
         let nothing = row.bytes(columns.blankCell)
         for service in order where activities[service] != nil {
             guard let device = readers[service].normalize(row.bytes(columns.devices[service])) else { continue }
-            return TargetReading(target: nil, owner: device, cell: nothing, service: UInt8(service), isReached: false)
+            let id = activities[service] == .target ? registrationID(of: row, columns) : nil
+            return TargetReading(
+                target: nil, owner: device, registrationID: id, cell: nothing, service: UInt8(service), isReached: false)
         }
         return TargetReading(target: nil, cell: nothing, isReached: false)
     }
@@ -111,14 +113,20 @@ struct MixedTargets: TargetReader {
         let cell = Blank.isCell(written) ? row.bytes(columns.blankCell) : written
         let token = activityTokens.normalize(cell)
         if form == .target {
-            let id = row.bytes(columns.registrationID)
+            let id = registrationID(of: row, columns)
             return TargetReading(
-                target: token, owner: device.target ?? (Blank.isCell(id) ? token : id), cell: cell, isOfActivity: true,
+                target: token, owner: device.target ?? id ?? token, registrationID: id, cell: cell, isOfActivity: true,
                 service: device.service)
         }
         // The cell becomes a part of the payload as it is.
         if device.target == nil || token?.count == cell.count { return device }
         return TargetReading(target: nil, owner: device.target, cell: cell, isOfActivity: true, service: device.service)
+    }
+
+    /// nil for a blank one.
+    private func registrationID(of row: CellRow, _ columns: ColumnPlan) -> UnsafeBufferPointer<UInt8>? {
+        let cell = row.bytes(columns.registrationID)
+        return Blank.isCell(cell) ? nil : cell
     }
 
     /// ASCII letters in lower case, without blanks at the ends.

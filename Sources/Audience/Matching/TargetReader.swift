@@ -32,6 +32,8 @@ struct TargetReading {
     let target: UnsafeBufferPointer<UInt8>?
     /// The device of the row, valid as long, if something else is needed for a push: the token of a Live Activity.
     var owner: UnsafeBufferPointer<UInt8>?
+    /// The row's registration id, if it has one and a push goes to the token of a Live Activity.
+    var registrationID: UnsafeBufferPointer<UInt8>?
     /// The cell that was read.
     let cell: UnsafeBufferPointer<UInt8>
     /// Whether that is the cell of an activity's token.
@@ -43,6 +45,9 @@ struct TargetReading {
 
     /// What identifies the device, whatever its target is; nil if the row has none.
     var device: UnsafeBufferPointer<UInt8>? { owner ?? target }
+
+    /// The token of a Live Activity that a push goes to.
+    var activity: UnsafeBufferPointer<UInt8>? { owner == nil ? nil : target }
 
     /// Why nothing can be sent by a row without a target.
     var reason: SkipReason { isReached ? cell.isEmpty ? .missingToken : .badToken : .noService }

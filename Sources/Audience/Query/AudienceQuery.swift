@@ -101,6 +101,9 @@ extension AudienceQuery {
     /// Whether a row may have several targets: of several services, or of an activity next to the device's own.
     var hasSeveralTargets: Bool { services.count > 1 || columns.tokensOfActivity != nil }
 
+    /// Whether some service is told of a Live Activity by the activity's token as the target.
+    var sendsToActivities: Bool { services.contains { activityForm(of: $0) == .target } }
+
     /// Whether rows may name a user in addition to the target that reaches a device.
     var mayNameUsers: Bool { services.count > 1 && services.contains { $0.target.areUsers } }
 

@@ -120,8 +120,9 @@ extension AudienceQuery {
     /// A device's newest row decides: by `last_active`, and of rows that tie or have no date, the one that is read last, files in the
     /// order of `files`. A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts.
     /// Other rows of the device are `duplicateToken`. The result depends neither on the number of threads nor on `deviceMemory`. Memory: a
-    /// fixed amount for blocks, and at most 32 bytes a device of the exports, and some 200 a row that an alias selects; when these come
-    /// to more than `deviceMemory`, they go to temporary files, and about a byte a selected row remains.
+    /// fixed amount for blocks, and at most 32 bytes a device of the exports (some 250 where tokens of Live Activities are targets), and
+    /// some 200 a row that an alias selects; when these come to more than `deviceMemory`, they go to temporary files, and about a byte a
+    /// selected row remains.
     /// - Parameters:
     ///   - deviceMemory: bytes for devices.
     ///   - makeChecker: makes the check that decides whether a selected device can be sent to; called once for each thread.

@@ -137,7 +137,8 @@ extension BlockMerger {
             conditions: findings.conditionCounts, badTokens: findings.badTokens.list, unreachedCells: findings.unreachedCells,
             servicesWithoutColumn: findings.servicesWithoutColumn, badRows: findings.badRows.map(\.mistake),
             warnings: findings.allWarnings(
-                rowsOfSeveral: findings.rowsWithDevice > settled.devices, undatedExclusions: settled.undatedExclusions),
+                rowsOfSeveral: findings.rowsWithDevice > settled.devices - settled.decidedByOthers,
+                undatedExclusions: settled.undatedExclusions),
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
                     FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })

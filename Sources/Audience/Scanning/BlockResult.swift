@@ -67,11 +67,11 @@ struct BlockResult {
         var token: [UInt8]
     }
 
-    /// A user that a row names in addition to the target that it uses.
-    struct UserHit {
+    /// Something that few rows say.
+    struct Note<Value> {
         /// The row's place among `devices`.
         var row: Int
-        var user: TokenFingerprint
+        var value: Value
     }
 
     /// The block's.
@@ -131,8 +131,10 @@ struct BlockResult {
     var selections: [[UInt32]] = [[]]
     var languages: [String] = []
     var aliasHits: [AliasHit] = []
-    /// In the order of `devices`, at most one of a row.
-    var userHits: [UserHit] = []
+    /// Users that rows name in addition to the target that they use, in the order of `devices`, at most one of a row.
+    var users: [Note<TokenFingerprint>] = []
+    /// In the same order, where pushes go to the tokens of Live Activities.
+    var activityLinks: [Note<ActivityLinks>] = []
     var tagSamples: [TagSample] = []
     /// Places of its rows' devices in the lists of excluded devices.
     var listedDevices: [UInt32] = []

@@ -169,6 +169,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             return reasonWithoutDevice(reading, reason, isExcluded: selector.isExcluded || isIDListed, &blockResult)
         }
         let fingerprint = plan.hash.fingerprint(id)
+        let links = ActivityLinks(reading, of: fingerprint, plan.hash)
         let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let lastActive = lastActive(row, columns, &blockResult)
         let device = device(row, columns, reading, fingerprint, lastActive, others, &blockResult)
@@ -191,6 +192,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         } else {
             add(row, columns, of: device, selected: selector.selected, &blockResult)
         }
+        if let links { add(links, of: fingerprint, lastActive, &blockResult) }
         // The row also decides for its other targets: an older row with one of them says nothing any more.
         for other in others { blockResult.devices.append(DeviceRow(other, ActivityMoment(lastActive), reason: .duplicateToken)) }
         blockResult.unusedTargets += others.count
@@ -243,8 +245,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             foreignForms.note(other, of: service, &blockResult.foreignTargets)
             let fingerprint = plan.hash.fingerprint(other)
             others.append(fingerprint)
-            if areUsers[service], blockResult.userHits.last?.row != place {
-                blockResult.userHits.append(.init(row: place, user: fingerprint))
+            if areUsers[service], blockResult.users.last?.row != place {
+                blockResult.users.append(.init(row: place, value: fingerprint))
             }
             if hasExcludedDevices, isListed(fingerprint, &blockResult), listed == nil { listed = fingerprint }
         }
@@ -263,6 +265,7 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             return reasonWithoutDevice(reading, reason, isExcluded: isExcluded, &blockResult)
         }
         let fingerprint = plan.hash.fingerprint(id)
+        let links = ActivityLinks(reading, of: fingerprint, plan.hash)
         let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let isExcluded = !selector.exclusions.subtracting(.tags).isEmpty || listed != nil || isIDListed
         var facts = selector.facts
@@ -284,7 +287,23 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             blockResult.devices.append(
                 DeviceRow(fingerprint, ActivityMoment(lastActive), reason: nil, facts: selection(facts, &blockResult)))
         }
+        if let links { add(links, of: fingerprint, lastActive, &blockResult) }
         return nil
+    }
+
+    /// The row that was added last also decides for the activity that it names, and for its registration id.
+    private mutating func add(
+        _ links: ActivityLinks, of device: TokenFingerprint, _ lastActive: Int64, _ blockResult: inout BlockResult
+    ) {
+        blockResult.activityLinks.append(.init(row: blockResult.devices.count - 1, value: links))
+        for claim in links.claims(of: device) {
+            blockResult.activityLinks.append(.init(row: blockResult.devices.count, value: ActivityLinks(owner: device)))
+            let facts = plan.selectors.unitesRows ? selection([RowFacts.NewestRowFacts.outdated.rawValue], &blockResult) : 0
+            blockResult.devices.append(
+                DeviceRow(
+                    claim.key, ActivityMoment(lastActive), reason: plan.selectors.unitesRows ? nil : .duplicateToken, facts: facts))
+            blockResult.unusedTargets += 1
+        }
     }
 
     /// Whether a row that `where` leaves out may lose to another one because it has no date.

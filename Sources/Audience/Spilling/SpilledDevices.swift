@@ -51,6 +51,12 @@ struct SpilledDevices: ~Copyable {
     private var users: PartitionedFile?
     /// The users that devices stand for, by the partitions of the users.
     private var reachedUsers: PartitionedFile?
+    /// The links of each of `rows`, in their order; nil if no push goes to the token of a Live Activity.
+    private var links: PartitionedFile?
+    /// What rows claim, by the partitions of the keys.
+    private var claims = PartitionedFile()
+    /// Those of the claims that are of no use, by the partitions of the devices.
+    private var outdatedClaims = PartitionedFile()
     /// nil when only the first devices' texts are wanted.
     private var spool: RecipientSpool?
     /// The first devices, when only their texts are wanted.
@@ -59,6 +65,7 @@ struct SpilledDevices: ~Copyable {
 
     // What the partitions come to, by place.
     private var deviceCount = 0
+    private var decidedByOthers = 0
     private var undatedExclusions = 0
     private var hasDates = false
     private var firsts = BitSet()
@@ -69,9 +76,14 @@ struct SpilledDevices: ~Copyable {
     /// Takes over what is in memory.
     /// - Parameters:
     ///   - users: the users that the devices' newest rows name; nil if rows cannot name users.
+    ///   - links: those of the devices' newest rows; nil if no push goes to the token of a Live Activity.
     ///   - recordLimit: the number of slots for which the sink wants texts.
-    init(_ devices: borrowing DeviceTable, _ members: AliasMembers, _ users: UsersOfDevices?, recordLimit: Int) throws {
+    init(
+        _ devices: borrowing DeviceTable, _ members: AliasMembers, _ users: NewestRows<TokenFingerprint>?,
+        _ links: NewestRows<ActivityLinks>?, recordLimit: Int
+    ) throws {
         if users != nil { self.users = PartitionedFile() }
+        if links != nil { self.links = PartitionedFile() }
         spool = recordLimit == .max ? RecipientSpool() : nil
         wantedDevices = recordLimit == .max ? 0 : recordLimit
         places = devices.slots
@@ -85,6 +97,7 @@ struct SpilledDevices: ~Copyable {
                     hasUndatedExclusion: devices.hasUndatedExclusion(device)),
                 to: PartitionedFile.of(fingerprint))
             if let users { try keep(user: users[device], of: fingerprint) }
+            if let links { try keep(links[device], of: fingerprint) }
             if slot >= 0, slot < wantedDevices { firstDevices.append((device, slot)) }
         }
         // If a device's first row was not selected, its slot may come after later ones.
@@ -104,6 +117,13 @@ struct SpilledDevices: ~Copyable {
     /// Keeps the user that a row names in addition to its target, if rows may name users. Called for every row, once.
     mutating func keep(user: TokenFingerprint, of fingerprint: TokenFingerprint) throws {
         try users?.append(user, to: PartitionedFile.of(fingerprint))
+    }
+
+    /// Keeps the links of a row, if pushes go to the tokens of Live Activities. Called for every row, once.
+    mutating func keep(_ links: ActivityLinks, of fingerprint: TokenFingerprint) throws {
+        guard self.links != nil else { return }
+        try self.links?.append(links, to: PartitionedFile.of(fingerprint))
+        for claim in links.claims(of: fingerprint) { try claims.append(claim, to: PartitionedFile.of(claim.key)) }
     }
 
     /// Adds a row without texts.
@@ -144,6 +164,7 @@ struct SpilledDevices: ~Copyable {
         // Handing over takes about twice as long as concluding.
         let settling = spool == nil ? 1 : 1.0 / 3
         try findReachedUsers(&classes, tick)
+        try findOutdatedClaims(tick)
         classes.forgetCounts()
         for partition in 0..<PartitionedFile.partitions {
             try tick(settling * Double(partition) / Double(PartitionedFile.partitions))
@@ -157,7 +178,8 @@ struct SpilledDevices: ~Copyable {
         var droppedSlots = BitSet()
         dropped.forEach { droppedSlots.insert(ranks[$0]) }
         return DeviceResults(
-            devices: deviceCount, undatedExclusions: undatedExclusions, hasDates: hasDates, count: firsts.count, dropped: droppedSlots,
+            devices: deviceCount, decidedByOthers: decidedByOthers, undatedExclusions: undatedExclusions, hasDates: hasDates,
+            count: firsts.count, dropped: droppedSlots,
             first: first.inOrder().mapValues { $0.map { (ranks[$0.place], $0.selection) } })
     }
 
@@ -181,6 +203,7 @@ struct SpilledDevices: ~Copyable {
         if var reached = reachedUsers?.contents(of: partition) {
             while let user = try reached.next(TokenFingerprint.self) { try devices.drop(user: user, &classes) }
         }
+        try dropOutdated(partition, &devices, &classes)
         undatedExclusions += devices.recipientsWithUndatedExclusion(classes)
         for device in 0..<devices.count {
             let found = placesOfDevices[device]
@@ -213,20 +236,66 @@ struct SpilledDevices: ~Copyable {
         for partition in 0..<PartitionedFile.partitions {
             try tick(0)
             var devices = DeviceTable()
-            var usersOfDevices = UsersOfDevices()
+            var usersOfDevices = NewestRows<TokenFingerprint>()
             var rows = rows.contents(of: partition)
             var named = users.contents(of: partition)
             while let row = try rows.next(Row.self), let user = try named.next(TokenFingerprint.self) {
                 let (device, isNewest) = try devices.add(row.fingerprint, row.moment, class: row.classNumber, &classes)
                 usersOfDevices.note(user, of: device, isNewest: isNewest)
             }
-            for device in 0..<devices.count where usersOfDevices[device] != UsersOfDevices.nobody {
+            for device in 0..<devices.count where usersOfDevices[device] != .nobody {
                 try devices.conclude(device, &classes)
                 let (user, number) = (usersOfDevices[device], devices.classNumber(of: device))
                 if classes[number].standsForUser { try reached.append(user, to: PartitionedFile.of(user)) }
             }
         }
         reachedUsers = consume reached
+    }
+
+    /// What has a key is in another partition than the newest row with the key, so this is found out before.
+    private mutating func findOutdatedClaims(_ tick: (Double) throws -> Void) throws {
+        guard links != nil else { return }
+        for partition in 0..<PartitionedFile.partitions {
+            try tick(0)
+            var devices = DeviceTable()
+            let newest = try newestLinks(partition, &devices)
+            var claims = claims.contents(of: partition)
+            while let claim = try claims.next(ActivityLinks.Claim.self) {
+                guard newest[devices.find(claim.key)].outdates(claim) else { continue }
+                try outdatedClaims.append(claim, to: PartitionedFile.of(claim.device))
+            }
+        }
+    }
+
+    /// As in memory (`DeviceCollector`).
+    private mutating func dropOutdated(_ partition: Int, _ devices: inout DeviceTable, _ classes: inout ClassTable) throws {
+        guard links != nil else { return }
+        var again = DeviceTable()
+        let newest = try newestLinks(partition, &again)
+        decidedByOthers += newest.count(where: \.isOfAnother)
+        var outdated = outdatedClaims.contents(of: partition)
+        while let claim = try outdated.next(ActivityLinks.Claim.self) {
+            let device = devices.find(claim.device)
+            if newest[device].makes(claim) { try devices.drop(outdated: device, &classes) }
+        }
+    }
+
+    /// The links of the newest row of each device of a partition.
+    /// - Parameter devices: gets them, with the numbers that they have wherever the partition is read.
+    private func newestLinks(_ partition: Int, _ devices: inout DeviceTable) throws -> NewestRows<ActivityLinks> {
+        var newest = NewestRows<ActivityLinks>()
+        var rows = rows.contents(of: partition)
+        guard var links = links?.contents(of: partition) else { return newest }
+        while let row = try rows.next(Row.self), let linksOfRow = try links.next(ActivityLinks.self) {
+            let device = devices.find(row.fingerprint)
+            if device >= 0 {
+                newest.note(linksOfRow, of: device, isNewest: devices.renew(device, row.moment))
+            } else {
+                devices.append(row.fingerprint, row.moment, class: 0)
+                newest.note(linksOfRow, of: devices.count - 1, isNewest: true)
+            }
+        }
+        return newest
     }
 
     /// Partitions of renewals are ranges of places.

@@ -1,8 +1,8 @@
 public import Base
 
 extension AudienceQuery {
-    /// Shows step by step how planning treats the devices that a subject names. Reads the exports from front to back, up to four times; the
-    /// verdicts are those of `scan`.
+    /// Shows step by step how planning treats the devices that a subject names. Reads the exports from front to back, up to four times, and
+    /// more often for tokens of Live Activities; the verdicts are those of `scan`.
     /// - Parameters:
     ///   - makeChecker: as for `scan`.
     ///   - isCancelled: called often; true ends the trace with `CancellationError`.
@@ -62,17 +62,37 @@ private struct DeviceTracer {
         let named = try tracer.rows(
             asksJudge: false, where: { isNamed(by: subject, $0) }, tick: tick)
         let tokens = try withDevices(ofUsers: Set(named.rows.compactMap(\.digits)), tick)
-        var rows = try tracer.rows(
-            asksJudge: true,
+        var rows = try rows(
+            of: tokens, asksJudge: true,
             where: { rowKeys in
-                rowKeys.digits.map { tokens.contains($0) || rowKeys.others.contains(where: tokens.contains) }
-                    ?? isNamed(by: subject, rowKeys)
-            }, tick: tick
-        ).rows
+                rowKeys.digits == nil ? isNamed(by: subject, rowKeys) : rowKeys.others.contains(where: tokens.contains)
+            }, tick)
         let devices = settled(rows)
         let kept = try devicesWithinLimits(of: devices, tick)
         for device in devices { conclude(device, kept, &rows) }
         return AudienceTrace(rows: rows.map(\.traced), badRows: named.badRows)
+    }
+
+    /// The rows of some devices; where pushes go to the tokens of Live Activities, with those of all devices that have an activity or a
+    /// registration id in common with them.
+    /// - Parameter isWanted: which other rows are wanted.
+    private func rows(
+        of tokens: Set<[UInt8]>, asksJudge: Bool, where isWanted: (RowTracer.RowKeys) -> Bool, _ tick: () throws -> Void
+    ) throws -> [RowTracer.Row] {
+        var tokens = tokens
+        while true {
+            let rows = try tracer.rows(
+                asksJudge: asksJudge,
+                where: { rowKeys in
+                    guard let digits = rowKeys.digits else { return isWanted(rowKeys) }
+                    return tokens.contains(digits) || rowKeys.claims.contains(where: tokens.contains) || isWanted(rowKeys)
+                }, tick: tick
+            ).rows
+            guard plan.query.sendsToActivities else { return rows }
+            let known = tokens.count
+            for row in rows { tokens.formUnion(row.claims + [row.digits].compactMap(\.self)) }
+            if tokens.count == known { return rows }
+        }
     }
 
     /// Targets, with those of the devices that name one of them in a row as their user: these may stand for the user.
@@ -116,7 +136,9 @@ private struct DeviceTracer {
         } else {
             for (index, row) in rows.enumerated() { for other in row.others { supersede(other, by: index, row, places, &devices) } }
         }
+        for (index, row) in rows.enumerated() { for claim in row.claims { supersede(claim, by: index, row, places, &devices) } }
         if plan.query.mayNameUsers { leaveOutUsers(rows, places, &devices) }
+        if plan.query.sendsToActivities { leaveOutOutdated(rows, &devices) }
         return devices
     }
 
@@ -134,6 +156,24 @@ private struct DeviceTracer {
         for device in devices.filter(\.standsForUser) {
             guard let place = rows[device.newest].user.flatMap({ places[$0] }), devices[place].reason == nil else { continue }
             devices[place].stoodForBy = device.newest
+            devices[place].reason = .duplicateToken
+        }
+    }
+
+    /// The newest row that has an activity decides for it, and so does one that has nothing but a registration id, as `ActivityLinks` says.
+    private func leaveOutOutdated(_ rows: [RowTracer.Row], _ devices: inout [Device]) {
+        var newest: [[UInt8]: Int] = [:]
+        for (index, row) in rows.enumerated() {
+            for key in row.claims + [row.digits].compactMap(\.self) where newest[key].map({ rows[$0].moment <= row.moment }) ?? true {
+                newest[key] = index
+            }
+        }
+        for place in devices.indices where devices[place].reason == nil {
+            let row = rows[devices[place].newest]
+            let ofActivity = row.activity.flatMap { newest[$0] }.flatMap { rows[$0].digits == row.digits ? nil : $0 }
+            let ofID = row.registrationID.flatMap { newest[$0] }.flatMap { rows[$0].digits == row.registrationID ? $0 : nil }
+            guard let newer = ofActivity ?? ofID else { continue }
+            devices[place].supersededBy = newer
             devices[place].reason = .duplicateToken
         }
     }
@@ -156,10 +196,10 @@ private struct DeviceTracer {
         let names = plan.selectors.aliases
         let members = try tracer.rows(asksJudge: false, where: { aliases.contains(names.find($0.alias)) }, tick: tick)
         let tokens = try withDevices(ofUsers: Set(members.rows.compactMap(\.digits)), tick)
-        // A member's newest row may carry another alias, or none. What the judge says decides whether a device stands for its user.
-        let rows = try tracer.rows(
-            asksJudge: plan.query.mayNameUsers, where: { $0.digits.map { tokens.contains($0) } ?? false }, tick: tick
-        ).rows
+        // A member's newest row may carry another alias, or none. What the judge says decides whether a device stands for its user, and
+        // whether it gave way to another one.
+        let rows = try rows(
+            of: tokens, asksJudge: plan.query.mayNameUsers || plan.query.sendsToActivities, where: { _ in false }, tick)
         let candidates = settled(rows).filter(\.takesPlace)
         var chosen: [Int: [TracedRow.ChosenDevice]] = [:]
         for alias in aliases {
@@ -187,7 +227,10 @@ private struct DeviceTracer {
         if let standing = device.stoodForBy {
             rows[device.newest].traced.stoodForBy = (rows[standing].traced.position, rows[standing].traced.service)
         }
-        if let newer = device.supersededBy { rows[device.newest].traced.decidedBy = rows[newer].traced.position }
+        if let newer = device.supersededBy {
+            (rows[device.newest].traced.decidedBy, rows[device.newest].traced.decidesWithoutTags) = (rows[newer].traced.position, true)
+            rows[device.newest].traced.lacksDate = device.moment.isNever && !rows[newer].moment.isNever
+        }
         if plan.selectors.unitesRows { unite(device, &rows[device.newest].traced) }
         guard device.takesPlace, let selector = plan.selectors.selectors.alias, device.selected == [selector] else { return }
         let chosen = kept[device.alias] ?? []
@@ -245,6 +288,8 @@ public struct TracedRow: Sendable {
     public var verdict: SkipReason?
     /// The row that counts instead of this one (`duplicateToken`), or that excludes the device though this one does not (`excluded`).
     public var decidedBy: SourcePosition?
+    /// For `duplicateToken`: whether the row that counts has the device under something else, so that their tags are never united.
+    public var decidesWithoutTags = false
     /// For `duplicateToken`: whether the row that counts has a past date in `last_active` and this one has none.
     public var lacksDate = false
     /// For `duplicateToken` of a user's ID: the row of a device that stands for the user, and the number of the device's service.

@@ -12,6 +12,8 @@ struct RowTracer {
         var others: [[UInt8]]
         /// The one of them that is a user; nil without one.
         var user: [UInt8]?
+        /// Where pushes go to the tokens of Live Activities, the row's activity and its registration id, unless they are `digits`.
+        var activity: [UInt8]?, registrationID: [UInt8]?
         var moment: ActivityMoment
         var selected: [UInt32]
         /// The number of the alias that selects it; -1 for none.
@@ -22,6 +24,8 @@ struct RowTracer {
         var excludedTags: [String]
         /// Why it goes no further by itself, or nil when it has a device that may be sent to.
         var ownReason: SkipReason?
+        /// What else the row counts for.
+        var claims: [[UInt8]] { [activity, registrationID].compactMap(\.self) }
         /// What is known of its device when this is its newest row; nil without a device.
         var reason: SkipReason? { ownReason ?? laterReason }
         /// The same, when the campaign does not leave it out.
@@ -55,6 +59,8 @@ struct RowTracer {
         var others: [[UInt8]]
         /// The first of them that is a user; nil without one.
         var user: [UInt8]?
+        /// What a row of a Live Activity has in addition to what identifies its device.
+        var claims: [[UInt8]]
         /// The cell in the column of tokens.
         var token: UnsafeBufferPointer<UInt8>
         var alias: UnsafeBufferPointer<UInt8>
@@ -76,7 +82,8 @@ struct RowTracer {
                 let digits = reading.device.map { Array($0) }
                 let (others, user) = others(of: row, file.plan, reading)
                 let rowKeys = RowKeys(
-                    digits: digits, target: reading.target.map { Array($0) }, others: others, user: user, token: reading.cell,
+                    digits: digits, target: reading.target.map { Array($0) }, others: others, user: user,
+                    claims: [reading.activity, reading.registrationID].compactMap { $0.map { Array($0) } }, token: reading.cell,
                     alias: row.bytes(file.plan.alias),
                     registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(rowKeys) else { return }
@@ -134,6 +141,7 @@ struct RowTracer {
         let (reading, others, user) = targets
         let columns = tools.columns
         let (digits, target) = (reading.device.map { Array($0) }, reading.target.map { Array($0) })
+        let (activity, registrationID) = (reading.activity.map { Array($0) }, reading.registrationID.map { Array($0) })
         func text(_ cell: Int) -> String { row.text(cell, separator: separator) }
         let isSelected = tools.selector.select(row, columns)
         let failed = tools.filter.failing(row)
@@ -191,7 +199,8 @@ struct RowTracer {
         if plan.query.columns.service != nil { traced.serviceCell = text(columns.service) }
         traced.verdict = ownReason
         return Row(
-            traced: traced, digits: digits, others: others, user: user, moment: ActivityMoment(lastActive),
+            traced: traced, digits: digits, others: others, user: user, activity: activity == digits ? nil : activity,
+            registrationID: registrationID == digits ? nil : registrationID, moment: ActivityMoment(lastActive),
             selected: tools.selector.selected,
             selectingAlias: tools.selector.selectingAlias,
             facts: tools.selector.facts + (failed.isEmpty ? [] : [RowFacts.NewestRowFacts.filtered.rawValue])

@@ -209,7 +209,7 @@ struct Explainer {
                     + "the push goes there through \(query.services[device.service].displayName), so the \(noun) does not get it again")
         }
         if row.verdict == .duplicateToken, let other = row.decidedBy {
-            let tags = query.columns.rows == .merge ? ", with the tags of both rows" : ""
+            let tags = query.columns.rows == .merge && !row.decidesWithoutTags ? ", with the tags of both rows" : ""
             let why =
                 row.lacksDate
                 ? "\(Self.place(other)) has a past date, and counts as newer than a row without one"
