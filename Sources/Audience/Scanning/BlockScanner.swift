@@ -172,7 +172,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let links = ActivityLinks(reading, of: fingerprint, plan.hash)
         let (listed, others) = otherTargets(row, columns, of: reading, fingerprint, &blockResult)
         let lastActive = lastActive(row, columns, &blockResult)
-        let device = device(row, columns, reading, fingerprint, lastActive, others, &blockResult)
+        let device = device(
+            reading, fingerprint, lastActive, otherReason(others, reading, fingerprint, row, columns), &blockResult)
         if samplesTags { sampleTags(row, columns, of: device, &blockResult) }
         if let reason {
             // Without a date the row may lose to another one, and then the report says that the device should have been left out.
@@ -200,17 +201,22 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     }
 
     private func device(
-        _ row: CellRow, _ columns: ColumnPlan, _ reading: TargetReading, _ fingerprint: TokenFingerprint, _ lastActive: Int64,
-        _ others: [TokenFingerprint], _ blockResult: inout BlockResult
+        _ reading: TargetReading, _ fingerprint: TokenFingerprint, _ lastActive: Int64, _ otherReason: SkipReason?,
+        _ blockResult: inout BlockResult
     ) -> Device {
         guard let id = reading.device, let token = reading.target ?? reading.device else { preconditionFailure("a row without a device") }
         if reading.target != nil { foreignForms.note(token, of: Int(reading.service), &blockResult.foreignTargets) }
-        let isOwner = reading.owner == nil
-        let others = isOwner ? others : others + [fingerprint]
         return Device(
             id: id, token: token, service: reading.service, fingerprint: fingerprint,
-            ofToken: isOwner ? fingerprint : plan.hash.fingerprint(token), lastActive: lastActive,
-            otherReason: others.isEmpty ? nil : reasonOfOthers(others, row, columns))
+            ofToken: reading.owner == nil ? fingerprint : plan.hash.fingerprint(token), lastActive: lastActive, otherReason: otherReason)
+    }
+
+    /// Why a person or a list leaves out another target of the row; nil for no such reason.
+    private func otherReason(
+        _ others: [TokenFingerprint], _ reading: TargetReading, _ fingerprint: TokenFingerprint, _ row: CellRow, _ columns: ColumnPlan
+    ) -> SkipReason? {
+        let others = reading.owner == nil ? others : others + [fingerprint]
+        return others.isEmpty ? nil : reasonOfOthers(others, row, columns)
     }
 
     @inline(never) private mutating func noteBadActivity(
@@ -281,7 +287,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let lastActive = lastActive(row, columns, &blockResult)
         if !passes, !isExcluded, reading.isReached, isUndatedNo(row, lastActive) { facts += RowFacts.excluded(by: .whereCell) }
         if passes && !isExcluded && reading.isReached && reading.target != nil {
-            let device = device(row, columns, reading, fingerprint, lastActive, others, &blockResult)
+            let device = device(
+                reading, fingerprint, lastActive, otherReason(others, reading, fingerprint, row, columns), &blockResult)
             add(row, columns, of: device, selected: facts, &blockResult)
         } else {
             blockResult.devices.append(
