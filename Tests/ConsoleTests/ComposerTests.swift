@@ -124,6 +124,25 @@ struct ComposerTests {
         #expect(mistakes["variants"]?.remedy == "Raise them by 5 in all.")
     }
 
+    @Test(
+        "a share that is no percentage is a mistake of its field, however large it is",
+        arguments: ["99999999999999999999", "1e300", "inf", "-1", "nan", "101"])
+    func hugeShare(share: String) async throws {
+        let office = try Office()
+        let source = Self.head + "content: {title: Hi}\nvariants: {a: {share: 50}, b: {share: 50}}\n"
+        try office.folder.write(Self.file, source)
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let form = ["variants.a.share": share, "shown.variants.a.share": "50"]
+            let reply = try Self.save(server, office, edith, form)
+            let field = try #require(reply.body.firstMatch(of: #/<label for="variants.a.share">(?s:.*?)<\/p>/#)).output
+            #expect(reply.status == 422 && field.contains("id=\"variants.a.share-mistake\""), "\(field)")
+            #expect(!reply.body.contains("add up to"))
+            #expect(try Self.phone(server, edith, form).contains("known when this is mended"))
+            #expect(try Self.disk(office) == source)
+        }
+    }
+
     // MARK: - Texts that stay
 
     @Test("a text that stays is kept, marked or removed, as the author chose; a mark stays until a person confirms it")

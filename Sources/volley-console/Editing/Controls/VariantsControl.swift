@@ -142,12 +142,15 @@ enum VariantsControl {
         for (key, _) in keys where !typed(key).isEmpty { try edit.set(.text(typed(key)), at: path + [name, "content", key]) }
     }
 
-    /// Shares that do not add up. Those that are no numbers are mistakes of their fields.
+    /// Shares that do not add up; nil where one is no percentage: the check of the campaign says so at its field.
     private static func sum(in edit: YAMLEdit) -> Mistake? {
-        let shares = edit.keys(at: path).compactMap { name -> Double? in
-            guard let value = try? edit.value(at: path + [name, "share"]) else { return nil }
+        var shares: [Double] = []
+        for name in edit.keys(at: path) {
+            guard let value = try? edit.value(at: path + [name, "share"]) else { continue }
             let text = CampaignForm.text(of: value)
-            return Double(text.hasSuffix("%") ? String(text.dropLast()) : text)
+            // Infinite and very large numbers are read, too, and no integer holds them.
+            guard let share = Double(text.hasSuffix("%") ? String(text.dropLast()) : text), (0...100).contains(share) else { return nil }
+            shares.append(share)
         }
         let sum = (shares.reduce(0, +) * 100).rounded() / 100
         guard !shares.isEmpty, sum != 100 else { return nil }
