@@ -166,12 +166,33 @@ struct AudienceFormTests {
                 "there are both aliases and a file of them"
             ),
             ("{}", ["audience.tags": ""], "it is not chosen which devices get it"),
+            ("{everyone: false}", ["audience.tags": ""], "it is not chosen which devices get it"),
+            ("{everyone: , where: {language: de}}", ["audience.tags": ""], "it is not chosen which devices get it"),
         ])
     func lacking(audience: String, form: [String: String], words: String) throws {
         let source = "name: a\naudience: \(audience)\n\(Self.content)"
         let (text, mistakes) = try Self.applied(form, source)
         #expect(mistakes["audience.everyone"]?.message == words)
         #expect(text == source)
+    }
+
+    @Test(
+        "an audience that says not to everyone never becomes everyone by saving another field: the form asks",
+        arguments: ["everyone: false", "everyone: \"true\"", "everyone:"])
+    func notEveryone(line: String) async throws {
+        let office = try Office()
+        let source = "name: spring-sale\napp: shop\naudience:\n  devices: devices.csv\n  \(line)\n\(Self.content)"
+        try office.folder.write(Self.file, source)
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.path(Self.file), session: edith).body
+            #expect(!page.contains(#/name="audience.choice" value="[a-z]+" checked/#))
+            let reply = try Self.save(server, edith, ["description": "x"])
+            #expect(reply.status == 422 && reply.body.contains("t is not chosen which devices get it"))
+            #expect(try Self.disk(office) == source)
+            #expect(try Self.save(server, edith, ["audience.choice": "everyone"]).status == 303)
+            #expect(try Self.disk(office).contains("\n  everyone: true\n"))
+        }
     }
 
     @Test("tags of devices that want no pushes are offered where devices are left out, first of all, and never to choose devices")

@@ -31,7 +31,8 @@ enum WhoSection: ComposerSection {
             case (true, false): self = .tags
             case (false, true): self = .list
             case (false, false):
-                guard keys.contains("everyone") else { return nil }
+                // Where it is false or blank, saving another field must not make it true.
+                guard case .truth(true)? = try? edit.value(at: WhoSection.everyone.path) else { return nil }
                 self = edit.keys(at: ConditionsControl.path).isEmpty ? .everyone : .conditions
             }
         }
