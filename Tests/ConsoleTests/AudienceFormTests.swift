@@ -195,6 +195,17 @@ struct AudienceFormTests {
         }
     }
 
+    @Test("another field of a broadcast is changed without choosing devices, and choosing them takes its channel away")
+    func channel() throws {
+        let source = "name: a\naudience: {channel: dHN0LXNyY2gtY2hubA==}\n\(Self.content)"
+        let form = ["audience.tags.boxes": "1", "audience.aliases": "", "content.title": "Ho", "shown.content.title": "Hi"]
+        let (text, mistakes) = try Self.applied(form, source)
+        #expect(mistakes.isEmpty, "\(mistakes)")
+        #expect(text == source.replacing("Hi", with: "Ho"))
+        let chosen = try Self.applied(["audience.choice": "everyone"], source)
+        #expect(chosen.mistakes.isEmpty && chosen.text.contains("audience: {everyone: true}"), "\(chosen)")
+    }
+
     @Test("tags of devices that want no pushes are offered where devices are left out, first of all, and never to choose devices")
     func optOuts() async throws {
         let office = try Office()

@@ -51,8 +51,13 @@ struct CampaignPageTests {
             ("{tags: [vip, new]}", "Devices with the tag vip or new"),
             (
                 "{tags: {any: [a], all: [b, c], none: [d]}}",
-                "Devices with the tag a, if they have all of the tags b and c, and they do not have the tag d"
+                "Devices with the tag a and with all of the tags b and c and without the tag d"
             ),
+            (
+                "{tags: {any: [a], none: [d]}, aliases: [u1], where: {store: missing}}",
+                "Devices with the tag a and without the tag d, and devices of the aliases u1, if store is not known"
+            ),
+            ("{channel: dHN0LXNyY2gtY2hubA==}", "Phones that follow the channel dHN0LXNyY2gtY2hubA=="),
             (
                 "{everyone: true, where: {last_active: within 30 days, app_version: \">= 3.2.0\", language: [de, en], store: missing}}",
                 "Every device of the export, if last active is at most 30 days ago, and app version is at least 3.2.0, and language is de or en, and store is not known"

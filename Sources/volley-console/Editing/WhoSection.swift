@@ -179,7 +179,8 @@ enum WhoSection: ComposerSection {
     private static func choose(_ form: [String: String], _ edit: inout YAMLEdit) throws(Mistake) {
         let isInForm = form[choice] != nil || TagsControl.isInForm(tagFields(in: edit).any.name, form)
         guard let chosen = form[choice].flatMap(Choice.init) ?? Choice(edit) else {
-            guard isInForm else { return }
+            // A broadcast chooses no devices: phones follow its channel.
+            guard isInForm, !edit.keys(at: ["audience"]).contains("channel") else { return }
             throw Mistake(
                 "it is not chosen which devices get it", remedy: "Choose tags, a list or conditions; or Everyone, if every device is meant."
             )
@@ -197,20 +198,20 @@ enum WhoSection: ComposerSection {
                 throw Mistake("no condition is filled in", remedy: "Fill one in below; or, if every device is meant, choose Everyone.")
             }
             try edit.set(.truth(true), at: everyone.path)
-            try remove(["tags"] + lists.map(\.key), from: &edit)
+            try remove(["tags", "channel"] + lists.map(\.key), from: &edit)
         case .tags:
             try writeTags(form, &edit)
             guard edit.keys(at: ["audience"]).contains("tags"), !isBlank(TagsControl.path, edit) else {
                 throw Mistake(
                     "no tag is chosen, and everyone is not", remedy: "Choose a tag; or, if every device is meant, choose Everyone.")
             }
-            if form[choice] != nil { try remove(["everyone"] + lists.map(\.key), from: &edit) }
+            if form[choice] != nil { try remove(["everyone", "channel"] + lists.map(\.key), from: &edit) }
         case .list:
             try writeLists(form, &edit)
             guard lists.contains(where: { edit.keys(at: ["audience"]).contains($0.key) && !isBlank(["audience", $0.key], edit) }) else {
                 throw Mistake("the list is blank", remedy: "Write aliases or registration ids, or name a file that lists them.")
             }
-            if form[choice] != nil { try remove(["everyone", "tags"], from: &edit) }
+            if form[choice] != nil { try remove(["everyone", "tags", "channel"], from: &edit) }
         case .several:
             try writeTags(form, &edit)
             try writeLists(form, &edit)

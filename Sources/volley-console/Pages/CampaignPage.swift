@@ -187,18 +187,19 @@ enum AudienceWords {
     private static let most = 6
 
     static func html(_ audience: CampaignAudience) -> HTML {
+        // Tags that a device must have, or must not have, count for what is chosen by tags, and not for aliases.
+        let tags = [
+            list(audience.anyTags).map { "with the tag \($0)" }, list(audience.allTags, "and").map { "with all of the tags \($0)" },
+            list(audience.noneTags).map { "without the tag \($0)" },
+        ].compactMap(\.self)
         let parts = [
             audience.everyone ? "every device of the export" : nil,
-            list(audience.anyTags).map { "devices with the tag \($0)" },
+            audience.channel.map { "phones that follow the channel \(TextFormat.inLine($0.value))" },
+            tags.isEmpty ? nil : "devices \(tags.joined(separator: " and "))",
             list(audience.aliases).map { "devices of the aliases \($0)" },
             list(audience.registrationIDs).map { "the devices \($0)" },
         ].compactMap(\.self)
-        let limits =
-            [
-                list(audience.allTags, "and").map { "they have all of the tags \($0)" },
-                list(audience.noneTags).map { "they do not have the tag \($0)" },
-            ]
-            .compactMap(\.self) + audience.conditions.map(condition)
+        let limits = audience.conditions.map(condition)
         let without = [
             list(audience.excludedTags).map { "with the tag \($0)" }, list(audience.excludedAliases).map { "of the aliases \($0)" },
             list(audience.excludedRegistrationIDs).map { "that are \($0)" },
