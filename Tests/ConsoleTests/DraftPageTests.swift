@@ -127,6 +127,29 @@ struct DraftPageTests {
         }
     }
 
+    @Test("if the file changed after a draft, what the draft holds and no file could is shown with its mistakes next to the text")
+    func missing() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let before = try Self.disk(office)
+            // Half of a moment, and a language without a text.
+            let typed = [
+                ("digest", try Self.base(office)), ("content.title", "Mine"), ("shown.content.title", "Hi"),
+                ("schedule.at.date", "2099-12-01"), ("schedule.at.time", ""), ("shown.schedule.at", ""),
+                ("add.content.languages.tag", "fr"), ("add.content.languages.title", " "),
+            ]
+            let kept = try server.form(Self.keep, session: edith, typed)
+            try office.folder.write("spring-sale.yaml", before + "# by hand\n")
+            let both = try Self.follow(kept, server, edith)
+            let panel = try #require(both.body.firstMatch(of: #/id="missing"(?s:.*?)<\/section>/#)).output
+            #expect(both.status == 409 && both.body.contains("title: Mine"))
+            #expect(panel.contains("Not in this text yet") && panel.contains("2099-12-01") && panel.contains("has no text yet"))
+            try office.folder.write("spring-sale.yaml", before)
+            #expect(try Self.follow(kept, server, edith).status == 200)
+        }
+    }
+
     @Test("a draft is kept by a script, replaced by its id, and discarded after a question")
     func byScript() async throws {
         let office = try Office()

@@ -129,8 +129,12 @@ enum CampaignEditor {
 
 /// Two people changed one file: both texts, and how to continue.
 enum CampaignConflict {
-    /// - Parameter draft: that the text comes from; nil for none.
-    static func page(_ sheet: CampaignEditor.EditorState, _ present: [UInt8]?, draft: Int64? = nil, _ visit: Visit, _ site: Site) -> Page {
+    /// - Parameters:
+    ///   - draft: that the text comes from; nil for none.
+    ///   - missing: what the person wrote and the text does not hold.
+    static func page(
+        _ sheet: CampaignEditor.EditorState, _ present: [UInt8]?, draft: Int64? = nil, missing: HTML = "", _ visit: Visit, _ site: Site
+    ) -> Page {
         var visit = visit
         if let draft { visit.form["draft"] = String(draft) }
         let theirs = present.map(CampaignSaving.text)
@@ -146,6 +150,7 @@ enum CampaignConflict {
             \(Words.head("The file was changed meanwhile", "<p><code dir=\"auto\">\(sheet.file)</code></p>"))
             <p class="stop" role="alert">\(by) \(what) while you were writing. Nothing of yours was saved, and nothing of yours is lost: it is below.</p>
             \(Words.panel("From the file as it is now to your text", id: "difference", difference))
+            \(missing)
             <form class="panel editor" method="post" action="\(theirs == nil ? "/campaigns/new" : "/campaign/save" + FormFields.query([("file", sheet.file)]))">
             <h2>Your text</h2><p>Bring the two together here. Saving replaces the file as it is now with this.</p>
             \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(present.map(ShownFile.digest) ?? "")">

@@ -176,14 +176,30 @@ enum DraftPages {
     }
 
     private static func conflict(_ draft: SavedDraft, _ file: String, present: [UInt8]?, _ visit: Visit, _ site: Site) throws -> Page {
-        var text = draft.fields["text"]
+        var text = draft.fields["text"], mistakes: [String: Mistake] = [:]
         if text == nil, let start = try present.map(CampaignSaving.text) ?? base(of: draft, file, visit, site), var edit = YAMLEdit(start) {
             // What the person did not touch is as others have it now.
-            _ = CampaignForm.apply(draft.fields, to: &edit)
+            mistakes = CampaignForm.apply(draft.fields, to: &edit)
             text = edit.text
         }
-        let sheet = CampaignEditor.EditorState(file: file, text: text ?? CampaignForm.written(in: draft.fields), base: draft.base)
-        return CampaignConflict.page(sheet, present, draft: draft.id, visit, site)
+        let written = CampaignForm.written(in: draft.fields)
+        let sheet = CampaignEditor.EditorState(file: file, text: text ?? written, base: draft.base)
+        return CampaignConflict.page(sheet, present, draft: draft.id, missing: missing(mistakes, written), visit, site)
+    }
+
+    /// What a form with mistakes holds: the text has nothing of the fields that have one. Blank without mistakes.
+    private static func missing(_ mistakes: [String: Mistake], _ written: String) -> HTML {
+        let lines: [HTML] = mistakes.sorted { $0.key < $1.key }.map {
+            "<li class=\"error\"><b>Mistake.</b> \(Words.text(Diagnostic($0.value), withPlace: false))</li>"
+        }
+        return lines.isEmpty
+            ? ""
+            : Words.panel(
+                "Not in this text yet", id: "missing",
+                """
+                <p>Fields with a mistake are not in your text below:</p><ul class="findings">\(lines)</ul>
+                <p>The draft holds:</p><pre class="plan" dir="auto" tabindex="0">\(UntrustedText.shown(written))</pre>
+                """)
     }
 
     /// The text that a form was filled in for, if a version has it.
