@@ -176,6 +176,47 @@ struct ComposerTests {
         }
     }
 
+    @Test("a text that cannot be removed alone is a refusal, and the mark of a language whose last text is removed goes with it")
+    func removedTexts() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let form = ["content.title": "Hello", "shown.content.title": "Hi"]
+            func remove() throws -> Reply {
+                let asked = try Self.save(server, office, edith, form)
+                let answer = String(try #require(asked.body.firstMatch(of: #/ name="kept" value="([^"]*)"/#)).1)
+                return try Self.save(server, office, edith, form.merging(["kept": answer, "kept.text.0": "remove"]) { $1 })
+            }
+            let marked = """
+                content:
+                  title: Hi
+                  languages:
+                    # volley: translate content.languages.de (title, body)
+                    de: {title: Hallo}
+                    fr: {body: Oui}
+
+                """
+            try office.folder.write(Self.file, Self.head + marked)
+            #expect(try remove().status == 303)
+            #expect(try Self.disk(office) == Self.head + "content:\n  title: Hello\n  languages:\n    fr: {body: Oui}\n")
+            // Another language has the same texts, by reference.
+            let shared = Self.head + "content: {title: Hi, languages: {de: &d {title: Hallo}, fr: *d}}\n"
+            try office.folder.write(Self.file, shared)
+            let refused = try remove()
+            #expect(refused.status == 422 && refused.body.contains("cannot be changed without changing"))
+            #expect(refused.body.contains("Not saved.") && refused.body.contains("value=\"Hello\""))
+            #expect(try Self.disk(office) == shared)
+            let base = ShownFile.digest(of: Array(shared.utf8)), text = shared.replacing("title: Hi", with: "title: Hello")
+            func write(_ more: [(String, String)]) throws -> Reply {
+                try server.form("/campaign/save?file=\(Self.file)", session: edith, [("digest", base), ("text", text)] + more)
+            }
+            let answer = String(try #require(try write([]).body.firstMatch(of: #/ name="kept" value="([^"]*)"/#)).1)
+            let source = try write([("kept", answer), ("kept.text.0", "remove")])
+            #expect(source.status == 422 && source.body.contains("cannot be changed without changing"))
+            #expect(source.body.contains("title: Hello"))
+        }
+    }
+
     @Test("a language that is removed takes its mark along, and a second mark joins the first")
     func joinedMarks() throws {
         var edit = try Self.edit(

@@ -55,12 +55,19 @@ enum CampaignEditor {
     private static func save(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
         var sheet = EditorState(file: item.file, text: visit.form["text"] ?? "", base: visit.form[OrderForm.digest] ?? "")
+        func again(_ objections: [Diagnostic]) throws -> Answer {
+            sheet.notice = refusal(objections)
+            sheet.status = .unprocessableContent
+            return .page(page(try checked(sheet, visit, site), visit))
+        }
         guard visit.form["check"] == nil else { return .page(page(try checked(sheet, visit, site), visit)) }
         let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
         let present = FilePaths.exists(item.path) ? try FilePaths.read(item.path, atMost: Route.campaignBodyLimit) : nil
         if visit.form[ChangeQuestion.back] != nil { return .page(page(try checked(sheet, visit, site), visit)) }
         if present.map(ShownFile.digest) == sheet.base, let question = try ChangeQuestion(from: present, to: text, of: item, visit, site) {
-            guard let answered = try question.answered(by: visit.form) else {
+            let answered: String?
+            do throws(Mistake) { answered = try question.answered(by: visit.form) } catch { return try again([Diagnostic(error)]) }
+            guard let answered else {
                 return .page(question.page(item, action: "/campaign/save" + FormFields.query([("file", item.file)]), visit))
             }
             sheet.text = answered
@@ -68,10 +75,7 @@ enum CampaignEditor {
         switch try site.saving.save(sheet.text, as: item.file, base: sheet.base, visit, site) {
         case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")
         case .conflict(let present): return .page(CampaignConflict.page(sheet, present, visit, site))
-        case .refused(let objections):
-            sheet.notice = refusal(objections)
-            sheet.status = .unprocessableContent
-            return .page(page(try checked(sheet, visit, site), visit))
+        case .refused(let objections): return try again(objections)
         }
     }
 

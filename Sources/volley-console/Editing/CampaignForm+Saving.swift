@@ -158,7 +158,11 @@ extension CampaignForm {
         var text = edit.text
         if let question = try ChangeQuestion(from: bytes, to: text, of: item, visit, site) {
             if visit.form[ChangeQuestion.back] != nil { return try again("", .ok) }
-            guard let answered = try question.answered(by: visit.form) else {
+            let answered: String?
+            do throws(Mistake) { answered = try question.answered(by: visit.form) } catch {
+                return try again(CampaignEditor.refusal([Diagnostic(error)]), .unprocessableContent)
+            }
+            guard let answered else {
                 return .page(question.page(item, action: "/campaign/form" + FormFields.query([("file", item.file)]), visit))
             }
             text = answered

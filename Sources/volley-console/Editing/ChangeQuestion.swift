@@ -169,7 +169,9 @@ struct TranslationMark: Hashable {
         guard let key else { return }
         for mark in marked {
             let rest = mark.keys.filter { mark.path != path || $0 != key }
-            if !rest.isEmpty { try edit.addComment(TranslationMark(path: mark.path, keys: rest).comment, above: mark.path) }
+            // A language whose last text was removed has no line any more.
+            guard !rest.isEmpty, edit.lines(at: mark.path) != nil else { continue }
+            try edit.addComment(TranslationMark(path: mark.path, keys: rest).comment, above: mark.path)
         }
     }
 }
