@@ -28,6 +28,15 @@ public indirect enum JSONValue: Hashable, Sendable {
     public var integerValue: Int64? {
         if case .integer(let value) = self { value } else { nil }
     }
+
+    /// The number, with a fraction or without, otherwise nil: `6.0` is written as `6`.
+    public var doubleValue: Double? {
+        switch self {
+        case .double(let value): value
+        case .integer(let value): Double(value)
+        default: nil
+        }
+    }
 }
 
 /// A name and its value within a JSON object.

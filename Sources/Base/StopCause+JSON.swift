@@ -73,13 +73,7 @@ private struct CauseReader {
     func text(_ name: String) -> String? { json[name]?.stringValue }
     func number(_ name: String) -> Int? { json[name]?.integerValue.map(Int.init) }
 
-    func seconds(_ name: String) -> Double? {
-        switch json[name] {
-        case .double(let value): value
-        case .integer(let value): Double(value)
-        default: nil
-        }
-    }
+    func seconds(_ name: String) -> Double? { json[name]?.doubleValue }
 
     func flag(_ name: String) -> Bool {
         if case .bool(let value) = json[name] { value } else { false }

@@ -151,7 +151,7 @@ struct OrderPageTests {
             separator: ",")
         return try JSONValue(
             parsing: """
-                {"rows": 9, "selected_by": {"tag:vip": 5}, "skipped": {"not_matched": 4}, "seconds_at_pace": 0.5, "warnings": [\(list)],
+                {"rows": 9, "selected_by": {"tag:vip": 5}, "skipped": {"not_matched": 4}, "seconds_at_pace": 60, "warnings": [\(list)],
                  "in_words": {"audience": "\(audience)", "expires": "4 hours after it goes out"},
                  "messages": [{"variant": "", "language": "", "recipients": 5, "title": "Sale", "body": "\(body)"}]}
                 """)
@@ -179,6 +179,7 @@ struct OrderPageTests {
             #expect(try place("Doubt 30") < place("Doubt 0") && !page.contains("Doubt 3.") && page.contains("and 27 more of this kind"))
             #expect(page.contains("Devices with the tag gold") && page.contains("Devices with the tag vip"))
             #expect(try place("10 % off") < place("20 % off</span></li>") && page.contains("tag:vip") && page.contains("44.4 %"))
+            #expect(page.contains("1 min 0 s at its pace"), "whole seconds are written without a fraction")
             // On a phone, the same two stay in sight.
             #expect(
                 page.contains("form=\"order-approve\"") && page.contains("id=\"order-approve\"") && page.contains("href=\"#order-reject\""))

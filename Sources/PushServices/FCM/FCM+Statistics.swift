@@ -49,22 +49,12 @@ extension FCM {
             guard let accepted = Int(text), (0...1_000_000_000_000).contains(accepted) else { return nil }
             var own = [taken: accepted]
             for (group, key, _) in shares {
-                guard let share = day["data"]?[group]?[key]?.number else { continue }
+                guard let share = day["data"]?[group]?[key]?.doubleValue else { continue }
                 guard (0...100).contains(share) else { return nil }
                 own[key] = Int((Double(accepted) * share / 100).rounded())
             }
             counts["\(label) \(year)-\(month)-\(number)"] = own
         }
         return counts
-    }
-}
-
-extension JSONValue {
-    fileprivate var number: Double? {
-        switch self {
-        case .integer(let number): Double(number)
-        case .double(let number): number
-        default: nil
-        }
     }
 }

@@ -104,7 +104,7 @@ extension ReportPage {
         if let prunedAt = report.prunedAt {
             facts.append(("Pruned", "\(Self.moment(prunedAt)); recipients were removed, figures are as they were"))
         }
-        if let pace = plan.preview["seconds_at_pace"], case .double(let seconds) = pace {
+        if let seconds = plan.preview["seconds_at_pace"]?.doubleValue {
             facts.append(("Promised", "\(TextFormat.duration(seconds: seconds)) at the pace it was planned with"))
         }
         if !plan.planHash.isEmpty { facts.append(("Plan hash", "\(String(plan.planHash.prefix(16)))")) }

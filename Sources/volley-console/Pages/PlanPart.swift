@@ -54,7 +54,7 @@ enum PlanPart {
         if let first = plan.waves.map(\.due).min(), let last = plan.waves.map(\.due).max() {
             facts.append(("When", first == last ? Words.moment(first) : "from \(Words.moment(first)) to \(Words.moment(last))"))
         }
-        if case .double(let seconds)? = preview["seconds_at_pace"] {
+        if let seconds = preview["seconds_at_pace"]?.doubleValue {
             facts.append(("Takes", "\(TextFormat.duration(seconds: seconds)) at its pace"))
         }
         let rows: [HTML] = facts.map { "<dt>\($0)</dt><dd dir=\"auto\">\($1)</dd>" }
