@@ -307,6 +307,10 @@ struct EditingTests {
             #expect(
                 try Self.disk(office, "autumn-copy.yaml")
                     == "name: autumn-copy\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n")
+            let quiet = "schedule: {timezone: UTC, at: \"2099-01-01 09:00\", quiet_hours: 21:00-08:00, late: send}\n"
+            try office.folder.write("quiet.yaml", text.replacing("autumn", with: "quiet").replacing(#/schedule.*\n/#, with: quiet))
+            #expect(try server.form("/campaigns/new", session: edith, [("file", "quiet.yaml"), ("name", "calm")]).status == 303)
+            #expect(try Self.disk(office, "calm.yaml").hasSuffix("schedule: {timezone: UTC, quiet_hours: 21:00-08:00}\n"))
             let twice = try server.form("/campaigns/new", session: edith, fields)
             #expect(twice.status == 422 && twice.body.contains("There is a campaign file autumn-copy.yaml already"))
             try FileManager.default.removeItem(atPath: office.folder.path + "/autumn-copy.yaml")

@@ -205,7 +205,9 @@ enum NewCampaign {
         // Two campaigns with the same name and schedule would block each other.
         do throws(Mistake) {
             try edit.set(.text(name), at: ["name"])
-            try edit.set(nil, at: ["schedule"])
+            // Quiet hours, and the zone that they are in, count for what is sent by hand, too.
+            let timing = edit.keys(at: ["schedule"]), times = ["at", "repeat", "late"].filter(timing.contains)
+            for path in timing.contains("quiet_hours") ? times.map({ ["schedule", $0] }) : [["schedule"]] { try edit.set(nil, at: path) }
         } catch { return try again([Diagnostic(error)]) }
         let file = name + ".yaml"
         switch try site.saving.save(edit.text, as: file, base: nil, copyOf: original, frozen: frozen, visit, site) {
