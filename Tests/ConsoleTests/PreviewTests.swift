@@ -1,6 +1,7 @@
 import Accounts
 import Automation
 import Base
+import Workspace
 import Foundation
 import TestServers
 import Testing
@@ -121,6 +122,29 @@ struct PreviewTests {
             let reply = try server.request("GET", Self.path, session: vera)
             #expect(reply.status == 200 && reply.body.contains("Devices are being counted"))
             #expect(try Self.page(server) { try server.request("GET", Self.path, session: vera) }.contains("Preview · nothing was sent"))
+        }
+    }
+
+    @Test("what a child wrote as data and cannot be read gets into no page")
+    func unreadable() async throws {
+        let office = try Office(), program = office.folder.path + "/child"
+        try office.folder.write("child", "#!/bin/sh\nprintf '<b>zqx7</b>'\n")
+        #expect(chmod(program, 0o755) == 0)
+        let edith = try office.session("edith", [.editor])
+        let site = try Site(
+            folder: office.folder.path, choice: ProjectChoice(), accounts: office.site.accounts, program: program, at: .now())
+        try await TestServer.with(site) { server throws in
+            let page = try Self.page(server) { try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith) }
+            let live = try server.request("GET", "/campaign/form/live.json?file=spring-sale.yaml", session: edith).body
+            var phone = ""
+            for _ in 0..<600 where !phone.contains("\"is_live\":false") {
+                phone = try server.form("/campaign/form/phone.json?file=spring-sale.yaml", session: edith).body
+                Thread.sleep(forTimeInterval: 0.05)
+            }
+            #expect(page.contains("Which tags the devices have is not known") && phone.contains("known when this is mended"))
+            for text in [page, live, phone] {
+                #expect(text.contains("What was counted cannot be read.") && !text.contains("zqx7"), "\(text)")
+            }
         }
     }
 

@@ -108,7 +108,8 @@ struct DraftPreview: Sendable {
             let found = site.sampled.devices(of: audience)?.samples(of: campaign, most: samplesOfText, at: visit.now)
             return .counting(found.map { samples($0.samples, $0.blanks, usual) } ?? [])
         }
-        guard !result.hasMistakes, let known = DraftPreview(result.output, usual: usual) else { return .mistakes(result.piece) }
+        guard !result.hasMistakes else { return .mistakes(result.piece) }
+        guard let known = DraftPreview(result.output, usual: usual) else { return .mistakes(PlanningJobs.unreadable) }
         if let devices = known.devices { site.sampled.keep(devices, of: audience, at: result.at) }
         return .known(known)
     }

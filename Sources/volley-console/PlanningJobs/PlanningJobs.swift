@@ -16,7 +16,7 @@ final class PlanningJobs: Sendable {
         var hasMistakes: Bool
         var at: Timestamp
 
-        /// A piece of a page: the child escaped what is in it.
+        /// A piece of a page: the child escaped what is in it. Data of a child is none (`PlanningJobs.unreadable`).
         var piece: HTML { HTML(stringLiteral: output) }
     }
 
@@ -131,9 +131,13 @@ final class PlanningJobs: Sendable {
     /// Has it found out again.
     func forget(_ question: Question) { jobs.withLock { if $0[question]?.result != nil { $0[question] = nil } } }
 
-    private static func failed(_ words: HTML) -> Result {
-        Result(output: ("<p class=\"stop\">\(words)</p>" as HTML).markup, hasMistakes: true, at: .now())
-    }
+    private static func failed(_ words: HTML) -> Result { Result(output: stop(words).markup, hasMistakes: true, at: .now()) }
+
+    private static func stop(_ words: HTML) -> HTML { "<p class=\"stop\">\(words)</p>" }
+
+    /// In place of data that cannot be read: it is not escaped.
+    static let unreadable = stop(
+        "What was counted cannot be read. Try again in five minutes; if it stays so, ask the people who run Volley.")
 
     /// Starts a child, and waits for its end.
     private func work(on question: Question, until cancellation: Cancellation?) -> Result {

@@ -184,7 +184,8 @@ enum KnownTags {
             kind: .tags, file: item.path, exports: [item.app ?? "", exports], stamps: [FileStamp(path: site.projectFile)])
         // When the console is busy, the form tries again.
         guard let result = (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil else { return .counting }
-        guard !result.hasMistakes, let counted = CountedTags(result.output) else { return .unknown(result.piece) }
+        guard !result.hasMistakes else { return .unknown(result.piece) }
+        guard let counted = CountedTags(result.output) else { return .unknown(PlanningJobs.unreadable) }
         return .counted(counted, at: result.at)
     }
 
