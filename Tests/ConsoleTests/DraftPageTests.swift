@@ -150,6 +150,44 @@ struct DraftPageTests {
         }
     }
 
+    @Test("a draft that was kept a moment before the form was saved without its id is gone, too; older work on the file is not")
+    func lateKeep() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        let account = try #require(try office.site.accounts.account(named: AccountName("edith"))).id
+        try await TestServer.with(office.site) { server throws in
+            let base = try Self.base(office), typed = [("digest", base), ("content.title", "New"), ("shown.content.title", "Hi")]
+            let older = try office.site.accounts.keep(
+                draft: ["content.body": "Long work"], .form, of: "spring-sale.yaml", base: base, for: account,
+                at: Timestamp.now().adding(seconds: -3_600))
+            let source = try office.site.accounts.keep(
+                draft: ["text": "name: x"], .source, of: "spring-sale.yaml", base: base, for: account, at: .now())
+            #expect(try server.form(Self.keep + "&script=1", session: edith, typed).status == 200)
+            #expect(try office.site.accounts.drafts(of: account).count == 3)
+            #expect(try server.form(Self.form, session: edith, typed + [("draft", "")]).status == 303)
+            #expect(try Set(office.site.accounts.drafts(of: account).map(\.id)) == [older, source])
+        }
+    }
+
+    @Test("the draft of the page on which a campaign begins is gone once the campaign is made")
+    func begun() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        let account = try #require(try office.site.accounts.account(named: AccountName("edith"))).id
+        let fields = ["name": "Autumn", "app": "shop", "start": "sale"]
+        let id = try office.site.accounts.keep(draft: fields, .new, of: nil, base: "", for: account, at: .now())
+        try await TestServer.with(office.site) { server throws in
+            let opened = try Self.follow(server.request("GET", "/draft?id=\(id)", session: edith), server, edith)
+            #expect(opened.status == 200 && opened.body.contains("name=\"draft\" value=\"\(id)\""))
+            let typed = fields.map { ($0.key, $0.value) } + [("draft", "\(id)")]
+            let wrong = try server.form("/campaigns/new", session: edith, typed)
+            #expect(wrong.status == 422 && wrong.body.contains("name=\"draft\" value=\"\(id)\""))
+            #expect(try office.site.accounts.drafts(of: account).count == 1)
+            #expect(try server.form("/campaigns/new", session: edith, typed.map { ($0.0, $0.1.lowercased()) }).status == 303)
+            #expect(try office.site.accounts.drafts(of: account).isEmpty)
+        }
+    }
+
     @Test("a draft is kept by a script, replaced by its id, and discarded after a question")
     func byScript() async throws {
         let office = try Office()

@@ -1,10 +1,10 @@
 import Accounts
 import Automation
 import Base
-import Workspace
 import Foundation
 import TestServers
 import Testing
+import Workspace
 
 @testable import volley_console
 

@@ -65,26 +65,42 @@ enum DraftScript {
         function keepDraft(mark) {
           const form = mark.form, note = form.querySelector("[data-draft-note]");
           let timer, request, changes = 0, kept = 0, isLeaving = false;
-          function later(milliseconds) { clearTimeout(timer); timer = setTimeout(keep, milliseconds); }
+          // One at a time: the next one needs the id in the answer.
+          function later(milliseconds) {
+            clearTimeout(timer);
+            timer = setTimeout(() => {
+              if (request) return later(1000);
+              request = keep().finally(() => { request = null; });
+            }, milliseconds);
+          }
           async function keep() {
-            request?.abort();
-            const own = request = new AbortController(), count = changes;
+            const count = changes;
             try {
-              const body = new URLSearchParams(new FormData(form));
-              const response = await fetch(mark.dataset.draft + "&script=1", { method: "POST", body, redirect: "error", signal: own.signal });
+              const body = new URLSearchParams(new FormData(form)), signal = AbortSignal.timeout(10000);
+              const response = await fetch(mark.dataset.draft + "&script=1", { method: "POST", body, redirect: "error", signal });
               if (!response.ok) throw new Error(response.status);
               const draft = await response.json();
               mark.value = draft.id;
               kept = count;
               note.textContent = "Kept as a draft at " + new Date(draft.saved_at).toLocaleTimeString([], { timeStyle: "short" }) + ".";
             } catch {
-              if (own.signal.aborted) return;
               note.textContent = "Not kept as a draft yet: the server did not take it. Press the button to try now.";
               later(20000);
             }
           }
           form.addEventListener("input", () => { changes += 1; later(4000); });
-          form.addEventListener("submit", () => { isLeaving = true; clearTimeout(timer); request?.abort(); });
+          form.addEventListener("submit", async (event) => {
+            clearTimeout(timer);
+            if (!request) { isLeaving = true; return; }
+            // Without the id in the answer, what is being kept would stay behind as a draft of what is saved now.
+            event.preventDefault();
+            if (isLeaving) return;
+            isLeaving = true;
+            await request;
+            clearTimeout(timer);
+            isLeaving = false;
+            form.requestSubmit(event.submitter);
+          });
           // The browser brought a page back whose form was sent.
           addEventListener("pageshow", () => { isLeaving = false; });
           addEventListener("beforeunload", (event) => { if (changes > kept && !isLeaving) event.preventDefault(); });

@@ -30,11 +30,16 @@ enum DraftPages {
     /// What a form needs so that it can be kept: the id of its draft, the button, and a place for what the script says.
     static func controls(_ page: SavedDraft.Page, file: String?, _ visit: Visit) -> HTML {
         let address = path + "/save" + FormFields.query([("page", page.rawValue), ("file", file ?? "")])
-        let id = visit.form[field] ?? visit.query[field] ?? ""
         return """
-            <input type="hidden" name="\(field)" value="\(Int64(id).map(String.init) ?? "")" data-draft="\(address)"> \
+            \(mark(visit, attributes: " data-draft=\"\(address)\"")) \
             <button formaction="\(address)" formnovalidate>Keep as a draft</button> <span class="note" role="status" data-draft-note></span>
             """
+    }
+
+    /// A hidden field with the id of the form's draft, which is discarded when the form is saved.
+    static func mark(_ visit: Visit, attributes: HTML = "") -> HTML {
+        let id = (visit.form[field] ?? visit.query[field]).flatMap { Int64($0) }
+        return "<input type=\"hidden\" name=\"\(field)\" value=\"\(id.map(String.init) ?? "")\"\(attributes)>"
     }
 
     /// The draft of this person that the query names; nil without one.
@@ -60,10 +65,20 @@ enum DraftPages {
             """
     }
 
-    /// Removes the draft that a form was opened from or kept as, after the form was saved. What is saved stays saved if that fails.
-    static func discardSaved(_ visit: Visit, _ accounts: AccountStore) {
-        guard let person = visit.person, let id = visit.form[field].flatMap({ Int64($0) }) else { return }
-        try? accounts.discardDraft(id, of: person.id)
+    /// How long before it was saved a form may have been kept without knowing the id of that draft.
+    private static let lateKeepSeconds = 60.0
+
+    /// Removes the draft that a form was opened from or kept as, after the form was saved, and one that was kept in the last minute while
+    /// the answer with its id was on its way. An older one may hold other work. What is saved stays saved if that fails.
+    /// - Parameter base: the digest of the file that was replaced; nil for a new one.
+    static func discardSaved(_ file: String, replacing base: String?, _ visit: Visit, _ accounts: AccountStore) {
+        guard let person = visit.person, let drafts = try? accounts.drafts(of: person.id) else { return }
+        let page: SavedDraft.Page = visit.form["text"] == nil ? .form : .source
+        for draft in drafts {
+            let isLate =
+                draft.file == file && draft.page == page && draft.base == base && draft.savedAt.adding(seconds: lateKeepSeconds) > visit.now
+            if isLate || String(draft.id) == visit.form[field] { try? accounts.discardDraft(draft.id, of: person.id) }
+        }
     }
 
     // MARK: - Lists

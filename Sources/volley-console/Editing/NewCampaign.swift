@@ -124,7 +124,7 @@ enum NewCampaign {
         let content: HTML = """
             \(Words.head(title))
             \(notice)
-            <form class="panel editor" method="post" action="\(path)">\(Form.token(visit))
+            <form class="panel editor" method="post" action="\(path)">\(Form.token(visit))\(DraftPages.mark(visit))
             \(nameField)<p class="note" id="name-hint">Small letters, digits and hyphens: spring-sale</p>
             \(fields)
             <p><button class="main">Go on</button></p>
