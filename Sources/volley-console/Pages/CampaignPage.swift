@@ -136,7 +136,13 @@ private struct CampaignFacts {
         var rows: [(HTML, HTML)] = [("App", "\(item.app ?? "not named")")]
         if let audience = draft.audience { rows.append(("Who", AudienceWords.html(audience))) }
         rows.append(("When", Self.when(item, next)))
-        rows.append(("Next step", Self.nextStep(item, errors, hindrances, sent, next, project, visit)))
+        let needsApproval = item.app.flatMap { project.app(named: $0) }?.needsApproval ?? false
+        let step: HTML =
+            !errors.isEmpty
+            ? "Mend the mistakes"
+            : !hindrances.isEmpty
+                ? "Mend what keeps it from being sent, below" : Self.nextStep(item, sent, next, needsApproval: needsApproval)
+        rows.append(("Next step", step))
         if let last = sent.first(where: { $0.startedAt != nil }) { rows.append(("Last result", Self.result(last))) }
         self.rows = rows
     }
@@ -150,12 +156,8 @@ private struct CampaignFacts {
     }
 
     private static func nextStep(
-        _ item: CampaignCache.Item, _ errors: [Diagnostic], _ hindrances: [Diagnostic], _ runs: [RunSummary], _ next: ScheduleList.Time?,
-        _ project: Project, _ visit: Visit
+        _ item: CampaignCache.Item, _ runs: [RunSummary], _ next: ScheduleList.Time?, needsApproval: Bool
     ) -> HTML {
-        let needsApproval = item.app.flatMap { project.app(named: $0) }?.needsApproval ?? false
-        if !errors.isEmpty { return "Mend the mistakes" }
-        if !hindrances.isEmpty { return "Mend what keeps it from being sent, below" }
         if let live = runs.first(where: \.isLive) { return "It is being sent: <a href=\"\(Words.path(of: live.id))\">watch it</a>" }
         if let plan = runs.first(where: { $0.isPlan && !$0.isHeld }) {
             let what: HTML = needsApproval && !plan.isApproved ? "A plan waits for an approval" : "A plan can be sent"
