@@ -277,7 +277,7 @@ struct ComposerTests {
                 try server.form("/campaign/form/phone.json?file=spring-sale.yaml", session: vera, [("content.title", "x")]).status == 403)
             // The page has the same of the saved file, and says which languages would be worth adding.
             var page = ""
-            for _ in 0..<600 where !page.contains("class=\"phones\"") {
+            for _ in 0..<600 where !page.contains("3 devices</b>") {
                 page = try server.request("GET", Self.path, session: edith).body
                 Thread.sleep(forTimeInterval: 0.1)
             }
