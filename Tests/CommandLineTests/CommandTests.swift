@@ -75,6 +75,7 @@ struct CommandTests {
     @Test("--quiet prints results and errors only: what was planned, and the report")
     func quiet() throws {
         let folder = try ProjectFolder()
+        try folder.writeCampaign()
         let planned = try folder.volley("plan", "campaign.yaml", "--quiet")
         #expect(planned.status == 0 && planned.output.hasPrefix("Planned as "), "\(planned.output)")
         #expect(planned.output.split(separator: "\n").count == 1 && planned.errors.isEmpty, "\(planned.errors)")
