@@ -24,12 +24,12 @@ struct Volley: ParsableCommand {
                 subcommands: [Plan.self, Approve.self, Send.self, Resume.self, Pause.self, Cancel.self, Retry.self]),
             CommandGroup(name: "Look", subcommands: [Runs.self, Report.self, Orders.self]),
             CommandGroup(
-                name: "Run a service",
+                name: "Service",
                 subcommands: [
                     Schedule.self, Serve.self, Work.self, Store.self, Suppression.self, Notify.self, Prune.self, BackUp.self, PutBack.self,
                 ]),
             CommandGroup(
-                name: "Tools",
+                name: "Tool",
                 subcommands: [Push.self, ChannelManagement.self, Doctor.self, Simulate.self, SupportBundling.self, VersionFacts.self]),
         ]
     )
