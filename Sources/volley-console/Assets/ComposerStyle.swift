@@ -36,21 +36,21 @@ enum ComposerStyle {
         .screen { background: #c9d6e6; color: #111; border-radius: 1.6rem; padding: 1rem .7rem 1.6rem; min-height: 13rem; }
         .screen p { margin: 0; overflow-wrap: anywhere; }
         .clock { text-align: center; font-size: 2rem; font-weight: 600; margin-bottom: .8rem !important; }
-        .push { background: #f4f6f9; border-radius: 1.1rem; padding: .7rem .9rem; font-size: .9375rem; line-height: 1.35; }
-        .push .from { display: flex; justify-content: space-between; gap: 1rem; font-size: .75rem; color: #4a4f57; }
-        .push .title, .push .subtitle { font-weight: 600; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 1; overflow: hidden; }
-        .push .body { white-space: pre-line; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
-        .push .image { margin-top: .4rem; font-size: .75rem; color: #4a4f57; }
+        .banner { background: #f4f6f9; border-radius: 1.1rem; min-width: 0; padding: .7rem .9rem; font-size: .9375rem; line-height: 1.35; }
+        .banner .from { display: flex; justify-content: space-between; gap: 1rem; font-size: .75rem; color: #4a4f57; }
+        .banner .title, .banner .subtitle { font-weight: 600; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 1; overflow: hidden; }
+        .banner .body { white-space: pre-line; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
+        .banner .image { margin-top: .4rem; font-size: .75rem; color: #4a4f57; }
         @supports selector(:has(a)) {
           .side:has(#phone-android:checked) .subtitle { display: none; }
           .side:has(#phone-android:checked) .body { -webkit-line-clamp: 1; }
-          .side:has(#phone-android:checked) .push { border-radius: 1.6rem; }
+          .side:has(#phone-android:checked) .banner { border-radius: 1.6rem; }
           .side:has(#phone-android:checked) .screen { border-radius: 1rem; }
           .side:has(#phone-opened:checked) .title, .side:has(#phone-opened:checked) .body { -webkit-line-clamp: none; }
           .side:has(#phone-locked:checked) .image { display: none; }
           .side:has(#phone-night:checked) .screen { background: #101722; color: #fff; }
-          .side:has(#phone-night:checked) .push { background: #2a3240; color: #fff; }
-          .side:has(#phone-night:checked) .push .from, .side:has(#phone-night:checked) .push .image { color: #c3cad6; }
+          .side:has(#phone-night:checked) .banner { background: #2a3240; color: #fff; }
+          .side:has(#phone-night:checked) .banner .from, .side:has(#phone-night:checked) .banner .image { color: #c3cad6; }
         }
         @media (min-width: 62rem) {
           .composer { grid-template-columns: minmax(0, 1fr) 21rem; }

@@ -78,7 +78,7 @@ enum CampaignPage {
             content.isSilent
             ? "<p class=\"silent\">Nothing is shown: it wakes the app in the background.</p>"
             : """
-            <div class="push"><p class="from"><b dir="auto">\(item.app ?? "")</b> <span>now</span></p>\
+            <div class="banner"><p class="from"><b dir="auto">\(item.app ?? "")</b> <span>now</span></p>\
             <p class="title" dir="auto">\(content.title?.value ?? "")</p><p class="body" dir="auto">\(content.body?.value ?? "")</p></div>
             """
         return """

@@ -96,7 +96,7 @@ enum PhoneControl {
             push.isSilent
             ? "<p class=\"silent\">Nothing is shown: it wakes the app in the background.</p>"
             : """
-            <div class="push"><p class="from"><b dir="auto">\(app)</b> <span>now</span></p>\
+            <div class="banner"><p class="from"><b dir="auto">\(app)</b> <span>now</span></p>\
             \(push.title.isEmpty ? "" : "<p class=\"title\" dir=\"auto\">\(push.title)</p>" as HTML)\(subtitle)\
             \(push.body.isEmpty ? "" : "<p class=\"body\" dir=\"auto\">\(push.body)</p>" as HTML)\(image)</div>
             """
