@@ -152,7 +152,9 @@ enum RunPage {
     private static func facts(_ run: RunSummary, _ visit: Visit, _ site: Site) throws -> HTML {
         let file =
             visit.may(.seeCampaigns, app: run.app)
-            ? try site.campaigns.items(project: site.project(), now: visit.now).first { run.campaignFiles.contains($0.path) } : nil
+            ? try site.campaigns.items(project: site.project(), now: visit.now).first { item in
+                !run.campaignFiles.isDisjoint(with: [FilePaths.named(item.path), FilePaths.absolute(item.path)])
+            } : nil
         let campaign: HTML = file.map { "<a href=\"\(Words.path(ofCampaign: $0.file))\">\(run.campaign)</a>" } ?? "\(run.campaign)"
         var facts: [(HTML, HTML)] = [("Campaign", campaign), ("App", "\(run.app)"), ("Planned", Words.moment(run.plannedAt))]
         if let begun = run.startedAt { facts.append(("Begun", Words.moment(begun))) }
