@@ -104,6 +104,7 @@ class ConsoleJourney(Journey):
         ben.go("/")
         ben.page.get_by_role("link", name="spring-sale").first.click()
         self.look(ben, "approve")
+        self.check(ben.page.locator("#about + dl a[href*='spring-sale.yaml']").count() == 1, "a run leads to its campaign")
         ben.page.get_by_role("button", name="Approve").click()
         expect(ben.page.get_by_text("Approve: done").or_(ben.page.get_by_role("heading", name="Send")).first).to_be_visible(timeout=30_000)
         expect(ben.page.get_by_role("button", name="Send")).to_be_visible(timeout=30_000)
