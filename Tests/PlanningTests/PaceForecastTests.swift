@@ -84,7 +84,7 @@ struct ZonePaceTests {
             app: shop
             audience: {everyone: true, devices: devices.csv}
             content: {body: Sale}
-            schedule: {repeat: "\(zone.contains("recipient") ? "0 9" : "0 9,10") * * *", \(zone)}
+            schedule: {repeat: "0 \(zone.contains("recipient") ? "9" : "*") * * *", \(zone)}
             delivery: {pace: \(pace)}
             """)
         let said = try folder.preview("campaign.yaml").errors
