@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test test-rest test-all oracle test-servers test-answers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-members simulate-breakages planted week bench lint format programs package test-package install installed clean
+.PHONY: help setup servers build demo console test test-rest test-all oracle test-servers test-answers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-workers simulate-breakages planted week bench lint format programs package test-package install installed clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -234,7 +234,7 @@ FUZZ_FIRST ?= 0
 fuzz-files: servers ## Damage every kind of file that Volley keeps, FUZZ_FILES=10000 times in the tests, then for FUZZ_SECONDS=60 with the commands
 	@$(SWIFT) build --build-tests $(STRICT)
 	VOLLEY_FUZZ_FILES=$$(($(FUZZ_FILES) / 19 + 1)) VOLLEY_FUZZ_FIRST=$(FUZZ_FIRST) \
-	    $(TESTS) --testing-library swift-testing --filter '^(RunsTests\.(DamagedFileTests|FlippedBitTests)|AccountsTests\.DamagedAccountsTests|PostgresRunsTests\.DamagedStoreTests)'
+	    $(TESTS) --testing-library swift-testing --filter '^(RunsTests\.(DamagedFileTests|FlippedBitTests)|AccountsTests\.DamagedAccountsTests|ClusterTests\.DamagedStoreTests)'
 	/usr/bin/python3 Tests/Fuzzing/Files/files.py .build/debug $(FUZZ_FILES) $(FUZZ_FIRST) $(FUZZ_SECONDS)
 
 # Separate programs, optimised, from the sources of the tests; they need a separate scratch path because their objects enable testing.
@@ -249,11 +249,11 @@ PLAYED = $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --first $(FIRST))
 simulate: setup ## Simulate SEEDS=1000000 campaigns with every fault, then as many shared runs; SEED=123 shows one campaign
 	VOLLEY_SIMULATION=1 $(SWIFT) build $(SIMULATION_FLAGS) --product volley-simulate --scratch-path $(SIMULATE) $(STRICT)
 	@$(SIMULATE)/release/volley-simulate $(PLAYED)
-	@$(if $(SEED),,$(MAKE) --no-print-directory simulate-members)
+	@$(if $(SEED),,$(MAKE) --no-print-directory simulate-workers)
 
-simulate-members: setup ## Simulate SEEDS=1000000 runs that several workers send, or SEED=123 for one with all its events
-	VOLLEY_SIMULATION=1 $(SWIFT) build $(SIMULATION_FLAGS) --product volley-simulate-members --scratch-path $(SIMULATE) $(STRICT)
-	@$(SIMULATE)/release/volley-simulate-members $(PLAYED)
+simulate-workers: setup ## Simulate SEEDS=1000000 runs that several workers send, or SEED=123 for one with all its events
+	VOLLEY_SIMULATION=1 $(SWIFT) build $(SIMULATION_FLAGS) --product volley-simulate-workers --scratch-path $(SIMULATE) $(STRICT)
+	@$(SIMULATE)/release/volley-simulate-workers $(PLAYED)
 
 simulate-breakages: setup ## Break the delivery machine on purpose, in one way after the other, and check that the simulation notices
 	@SWIFT="$(SWIFT)" SIMULATION_FLAGS="$(SIMULATION_FLAGS) --product volley-simulate $(STRICT)" Tests/Simulation/Breakages/run $(BREAKAGES)

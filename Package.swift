@@ -43,18 +43,18 @@ let simulation =
         name: "SimulationTests", dependencies: simulated, path: "Tests/Simulation", exclude: ["Program", "Breakages"],
         sources: ["Model", "Runs"], swiftSettings: strict)
 
-/// What workers of a shared run decide is simulated likewise: Tests/PostgresRunsTests/Simulation is in the tests, and in a program for `make simulate`.
+/// What workers of a shared run decide is simulated likewise: Tests/ClusterTests/Simulation is in the tests, and in a program for `make simulate`.
 let workerSimulation =
     isSimulation
     ? Target.executableTarget(
-        name: "volley-simulate-members", dependencies: ["Base", "PostgresRuns", "TestSupport"],
-        path: "Tests/PostgresRunsTests/Simulation", swiftSettings: strict)
+        name: "volley-simulate-workers", dependencies: ["Base", "Cluster", "TestSupport"],
+        path: "Tests/ClusterTests/Simulation", swiftSettings: strict)
     : Target.testTarget(
-        name: "PostgresRunsTests",
+        name: "ClusterTests",
         dependencies: [
-            "Base", "FileDamage", "LedgerConformance", "Postgres", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport",
+            "Base", "FileDamage", "LedgerConformance", "Postgres", "Cluster", "PushServices", "Runs", "TestServers", "TestSupport",
         ],
-        path: "Tests/PostgresRunsTests", exclude: ["Simulation/Program"], swiftSettings: strict)
+        path: "Tests/ClusterTests", exclude: ["Simulation/Program"], swiftSettings: strict)
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 /// SQLite's own interface, as GRDB brings it.
@@ -117,7 +117,7 @@ let package = Package(
         module("Delivery", ["Base", "Cryptography", "HTTP2", "PushServices", "CCurl"]),
         module("Runs", ["Base", "Cryptography", "PushServices", grdb, sqlite]),
         // Runs that several machines send together.
-        module("PostgresRuns", ["Base", "Postgres", "PushServices", "Runs"]),
+        module("Cluster", ["Base", "Postgres", "PushServices", "Runs"]),
         module("Reports", ["Base", "PushServices", "Runs"]),
         // Who may use the console, and what they did there.
         module("Accounts", ["Base", "Cryptography", grdb]),
@@ -129,7 +129,7 @@ let package = Package(
         // What volley.yaml and the runs next to it say together.
         module(
             "Workspace",
-            ["Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "PostgresRuns", "Runs"]),
+            ["Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Cluster", "Runs"]),
         // The stages: functions of values that print, ask and exit nowhere.
         module(
             "Planning",
@@ -138,12 +138,12 @@ let package = Package(
             "Sending",
             [
                 "Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Delivery",
-                "PostgresRuns", "Runs", "Reports", "Simulators", "Workspace",
+                "Cluster", "Runs", "Reports", "Simulators", "Workspace",
             ]),
         module(
             "Automation",
             [
-                "Accounts", "Base", "CLinux", "Cryptography", "PushServices", "Campaigns", "Delivery", "PostgresRuns", "Runs",
+                "Accounts", "Base", "CLinux", "Cryptography", "PushServices", "Campaigns", "Delivery", "Cluster", "Runs",
                 "Reports", "Workspace", "Planning", "Sending",
             ]),
         // The questions, output and exit code of each command, and its arguments.
@@ -226,7 +226,7 @@ let package = Package(
         tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
             "Workspace",
-            ["Base", "Campaigns", "Delivery", "PostgresRuns", "PushServices", "Runs", "TestServers", "TestSupport", "Workspace"]),
+            ["Base", "Campaigns", "Delivery", "Cluster", "PushServices", "Runs", "TestServers", "TestSupport", "Workspace"]),
         tests(
             "Planning",
             [
@@ -236,13 +236,13 @@ let package = Package(
         tests(
             "Sending",
             [
-                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "PostgresRuns", "PushServices", "Reports", "Runs",
+                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Cluster", "PushServices", "Reports", "Runs",
                 "Sending", "Simulators", "TestServers", "TestSupport", "Workspace",
             ]),
         tests(
             "Automation",
             [
-                "Accounts", "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PostgresRuns",
+                "Accounts", "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "Cluster",
                 "PushServices", "Reports", "Runs",
                 "Sending",
                 "Simulators", "TestServers", "TestSupport", "Workspace",
@@ -289,13 +289,13 @@ let package = Package(
 // The simulation needs nothing but what it simulates, so that a copy of a few folders can be built in seconds.
 if isSimulation {
     let needed: Set = [
-        "volley-simulate", "volley-simulate-members", "Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "CCurl", "COpenSSL",
+        "volley-simulate", "volley-simulate-workers", "Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "CCurl", "COpenSSL",
         "CNghttp2",
     ]
     package.targets.removeAll { !needed.contains($0.name) }
     // Of these modules, no more than what is simulated: they would bring the libraries of databases.
     package.targets += [
-        .target(name: "PostgresRuns", path: "Sources/PostgresRuns", sources: ["Members"], swiftSettings: strict),
+        .target(name: "Cluster", path: "Sources/Cluster", sources: ["Workers"], swiftSettings: strict),
         .target(
             name: "TestSupport", path: "Tests/TestSupport",
             exclude: [

@@ -1,6 +1,6 @@
 import Base
 import Campaigns
-import PostgresRuns
+import Cluster
 import Runs
 
 /// With a store, the `volley schedule` of several machines plan and send each time once: the store decides which of

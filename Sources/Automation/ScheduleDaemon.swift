@@ -2,7 +2,7 @@ import Accounts
 public import Base
 public import Campaigns
 import Planning
-import PostgresRuns
+import Cluster
 import Reports
 public import Runs
 import Sending

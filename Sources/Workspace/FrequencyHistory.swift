@@ -1,7 +1,7 @@
 package import Audience
 package import Base
 package import Campaigns
-package import PostgresRuns
+package import Cluster
 package import Runs
 
 /// How many pushes the devices of an app got lately, from the run files of earlier campaigns.

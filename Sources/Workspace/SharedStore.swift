@@ -1,6 +1,6 @@
 public import Base
 public import Campaigns
-package import PostgresRuns
+package import Cluster
 public import Runs
 
 /// A project's part of the store that it shares with other machines. Without `store` in volley.yaml there is no

@@ -1,6 +1,6 @@
 package import Base
 package import Campaigns
-package import PostgresRuns
+package import Cluster
 package import Runs
 
 /// The time of a schedule that a run is sent for, as the store of several machines has it: no other run is sent for it

@@ -46,7 +46,7 @@ struct ArchitectureTests {
         for (module, names) in errors { #expect(names.count == 1, "\(module): \(names.sorted())") }
         #expect(
             Set(errors.keys) == [
-                "Accounts", "Audience", "Campaigns", "OpenIDConnect", "Postgres", "PostgresRuns", "Runs", "Sending", "volley",
+                "Accounts", "Audience", "Campaigns", "OpenIDConnect", "Postgres", "Cluster", "Runs", "Sending", "volley",
                 "volley-console",
             ])
     }

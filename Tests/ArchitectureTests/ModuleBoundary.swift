@@ -63,7 +63,7 @@ struct Boundary {
             // A query of devices, and the store that several machines share: nothing else has SQL for a server.
             Boundary(
                 name: "asks-databases", pattern: #"\bimport (?:CPostgreSQL|Postgres)\b"#,
-                modules: ["Postgres", "Audience/Database", "PostgresRuns"]),
+                modules: ["Postgres", "Audience/Database", "Cluster"]),
             Boundary(
                 name: "decides-by-text",
                 pattern:
@@ -94,7 +94,7 @@ struct Boundary {
             // record (`ProtectedFiles`). What several machines send begins as a run file and ends as one.
             Boundary(
                 name: "addresses-runs-by-path", pattern: #"\b(?:RunFile|RunsFolder)\("#,
-                modules: ["Runs/SQLite", "PostgresRuns", "Benchmarks", "Workspace/ProjectChoice.swift"]),
+                modules: ["Runs/SQLite", "Cluster", "Benchmarks", "Workspace/ProjectChoice.swift"]),
         ] + services.filter { !["APNs", "FCM"].contains($0) }.map(around)
     }
 

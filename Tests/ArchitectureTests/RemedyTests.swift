@@ -16,9 +16,9 @@ struct RemedyTests {
         // `prune`.
         "Runs/SQLite/RunPruning.swift",
         // `store`, which only operators set up.
-        "PostgresRuns/Schema/StoreSchema.swift",
+        "Cluster/Schema/StoreSchema.swift",
         // `store fetch` and `store remove`.
-        "PostgresRuns/Publishing/Store+Fetching.swift", "PostgresRuns/Publishing/Store+Removing.swift",
+        "Cluster/Publishing/Store+Fetching.swift", "Cluster/Publishing/Store+Removing.swift",
         "Runs/SQLite/Sharing/RebuiltRun.swift",
         // What keeps a process from starting.
         "Runs/SQLite/SendingLock.swift", "volley-console/Server/ListenAddress.swift", "volley-console/Site.swift",

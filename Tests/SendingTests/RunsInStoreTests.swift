@@ -2,7 +2,7 @@ import Base
 import Campaigns
 import Delivery
 import Foundation
-import PostgresRuns
+import Cluster
 import Runs
 import TestServers
 import Testing

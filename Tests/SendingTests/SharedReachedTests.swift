@@ -1,7 +1,7 @@
 import Audience
 import Base
 import Glibc
-import PostgresRuns
+import Cluster
 import Runs
 import TestServers
 import Testing

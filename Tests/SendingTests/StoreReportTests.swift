@@ -1,5 +1,5 @@
 import Base
-import PostgresRuns
+import Cluster
 import Testing
 
 @testable import Sending

@@ -3,7 +3,7 @@ import Reports
 import Runs
 import Testing
 
-@testable import PostgresRuns
+@testable import Cluster
 @testable import Sending
 
 @Suite("The list of runs in the store")

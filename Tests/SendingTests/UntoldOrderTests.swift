@@ -1,7 +1,7 @@
 import Base
 import Campaigns
 import Foundation
-import PostgresRuns
+import Cluster
 import Reports
 import Runs
 import TestServers

@@ -4,7 +4,7 @@ import Campaigns
 import Cryptography
 import Delivery
 import Glibc
-import PostgresRuns
+import Cluster
 import Runs
 
 /// What a process runs with and may use, for support: versions, formats of files, limits. It holds no secret and no

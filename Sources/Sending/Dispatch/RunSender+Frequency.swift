@@ -1,6 +1,6 @@
 import Audience
 import Base
-import PostgresRuns
+import Cluster
 import Runs
 import Workspace
 

@@ -2,7 +2,7 @@ import Workspace
 import Base
 import Content
 import Delivery
-import PostgresRuns
+import Cluster
 import PushServices
 import Runs
 import Synchronization

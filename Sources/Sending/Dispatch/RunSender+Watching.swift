@@ -1,6 +1,6 @@
 import Base
 public import Delivery
-import PostgresRuns
+import Cluster
 public import PushServices
 import Runs
 

@@ -1,5 +1,5 @@
 import Base
-import PostgresRuns
+import Cluster
 
 /// What was found about a store, step by step.
 struct StoreReport {

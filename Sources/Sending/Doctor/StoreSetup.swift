@@ -1,6 +1,6 @@
 public import Base
 public import Campaigns
-import PostgresRuns
+import Cluster
 
 /// Sets up the store that several machines share, and checks it.
 public struct StoreSetup: Sendable {

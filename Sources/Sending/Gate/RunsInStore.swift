@@ -1,7 +1,7 @@
 import Base
 import Campaigns
 import Delivery
-import PostgresRuns
+import Cluster
 import Runs
 import Workspace
 

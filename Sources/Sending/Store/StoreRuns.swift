@@ -1,6 +1,6 @@
 public import Base
 public import Campaigns
-import PostgresRuns
+import Cluster
 import Reports
 public import Runs
 

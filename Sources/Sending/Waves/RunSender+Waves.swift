@@ -1,6 +1,6 @@
 import Base
 import Delivery
-import PostgresRuns
+import Cluster
 import Runs
 
 /// The sending of a run in waves: one sender for each wave, and waits between them.

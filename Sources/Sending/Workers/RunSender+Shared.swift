@@ -1,6 +1,6 @@
 import Base
 import Delivery
-import PostgresRuns
+import Cluster
 import Runs
 
 /// Sending a run together with other machines: rounds until the run has ended, and what the coordinator does once for

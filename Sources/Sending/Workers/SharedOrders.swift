@@ -1,6 +1,6 @@
 public import Base
 import Campaigns
-import PostgresRuns
+import Cluster
 public import Runs
 public import Workspace
 

@@ -2,7 +2,7 @@ public import Base
 import Campaigns
 import Content
 import Delivery
-import PostgresRuns
+import Cluster
 public import Runs
 import Synchronization
 public import Workspace

@@ -1,6 +1,6 @@
 import Base
 import Delivery
-import PostgresRuns
+import Cluster
 import Runs
 import Synchronization
 
