@@ -277,6 +277,10 @@ import Testing
         ] as [(String, String?)])
     func names(tag: String, name: String?) {
         #expect(LanguageName.english(tag) == name)
+        #expect(
+            LanguageName.words("de-x") == "German (de-x)" && LanguageName.words("zh-Hant-TW") == "Chinese, Traditional, Taiwan (zh-Hant-TW)"
+        )
+        #expect(LanguageName.words("xx") == "xx")
         #expect(LanguageName.html("<b>").markup == "<span dir=\"auto\">&lt;b&gt;</span>")
     }
 

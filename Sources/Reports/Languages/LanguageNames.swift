@@ -92,6 +92,12 @@ public enum LanguageName {
         return details.isEmpty ? String(language) : "\(language) (\(details.joined(separator: ", ")))"
     }
 
+    /// `Portuguese, Brazil (pt-BR)`, as a form's label has it; the name of `de` for `de-x`, and the tag alone for a language without a name.
+    public static func words(_ tag: String) -> String {
+        guard let name = LanguageTag.fallbacks(of: tag).lazy.compactMap(english).first else { return tag }
+        return "\(name.replacing(" (", with: ", ").replacing(")", with: "")) (\(tag))"
+    }
+
     /// The name followed by the tag, as a page shows it; only the tag if it has no name.
     public static func html(_ tag: String) -> HTML {
         guard let name = english(tag) else { return "<span dir=\"auto\">\(tag)</span>" }

@@ -4,6 +4,7 @@ import Base
 import Campaigns
 import HTTPTypes
 import Runs
+import Reports
 
 /// The question before a change is saved that gives the main content a new text, while languages, variants or services keep the old one:
 /// what happens to them. It has a page of its own, which holds everything that was typed.
@@ -183,7 +184,7 @@ enum TextPlace {
         var words: [String] = []
         for (group, name) in zip(path, path.dropFirst()) {
             switch group {
-            case "languages": words.append(LanguageNames.words(name))
+            case "languages": words.append(LanguageName.words(name))
             case "variants": words.append("variant \(name)")
             case "services": words.append("devices of \(name)")
             default: break

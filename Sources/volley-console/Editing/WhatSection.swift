@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Content
 
 /// What devices get: the texts, in languages and variants, and what comes with them.
 enum WhatSection: ComposerSection {
@@ -60,13 +61,13 @@ enum WhatSection: ComposerSection {
     }
 }
 
-/// A text with what phones show of it, which the script counts while it is typed.
+/// A text with what phones show of it, which the script counts while it is typed. Android shows one line before a push is opened.
 enum TextCounters {
     static func html(_ field: CampaignForm.Field, _ context: ComposerContext) -> HTML {
         let isBody = field.path.last == "body"
         return """
-            <div class="counted" data-count="\(field.name)" data-most="\(isBody ? ShownTextLimits.body : ShownTextLimits.line)" \
-            data-android="\(isBody ? ShownTextLimits.androidLine : ShownTextLimits.line)">\(context.control(field))</div>
+            <div class="counted" data-count="\(field.name)" data-most="\(isBody ? ShownText.bodyCharacters : ShownText.lineCharacters)" \
+            data-android="\(ShownText.lineCharacters)">\(context.control(field))</div>
             """
     }
 }

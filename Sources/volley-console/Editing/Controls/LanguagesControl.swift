@@ -1,6 +1,6 @@
 import Base
 import Campaigns
-import Content
+import Reports
 
 /// The languages of a campaign's texts: a part that opens for each, with how many devices read it, and those that would be worth adding.
 enum LanguagesControl {
@@ -10,6 +10,12 @@ enum LanguagesControl {
     /// A language is suggested from this share of the devices.
     private static let worthAdding = 0.01
     private static let mostSuggested = 5
+    /// The tags that can be added, in the order of their names.
+    private static let offered = [
+        "ar", "zh", "zh-Hans", "zh-Hant", "cs", "da", "nl", "en", "fi", "fr", "de", "el", "he", "hi", "hu", "id", "it", "ja", "ko", "ms",
+        "nb",
+        "pl", "pt", "pt-BR", "ro", "ru", "es", "sv", "th", "tr", "uk", "vi",
+    ]
 
     static func fields(in edit: YAMLEdit) -> [CampaignForm.Field] {
         edit.keys(at: path).flatMap { texts(of: $0) + [.init(path: path + [$0], label: "", kind: .group)] }
@@ -19,7 +25,7 @@ enum LanguagesControl {
     private static func texts(of language: String) -> [CampaignForm.Field] {
         keys.map { key, label in
             .init(
-                path: path + [language, key], label: "\(label) in \(LanguageNames.words(language))", kind: key == "body" ? .lines : .line)
+                path: path + [language, key], label: "\(label) in \(LanguageName.words(language))", kind: key == "body" ? .lines : .line)
         }
     }
 
@@ -45,7 +51,7 @@ enum LanguagesControl {
     /// Which devices read the text above the languages.
     private static func usual(_ languages: [String], _ context: ComposerContext) -> HTML {
         guard let preview = context.preview else { return "Devices of other languages read the text above." }
-        let sizes = suggestions(languages, context).map { "\(LanguageNames.words($0.tag)), \(TextFormat.devices($0.devices))" }
+        let sizes = suggestions(languages, context).map { "\(LanguageName.words($0.tag)), \(TextFormat.devices($0.devices))" }
         let own: HTML =
             sizes.isEmpty ? "" : " Their languages: \(sizes.joined(separator: "; ")). Add those that the text is not written in."
         let devices = TextFormat.counted(
@@ -62,7 +68,7 @@ enum LanguagesControl {
             context.preview.map { " <span class=\"note\">\(TextFormat.devices($0.devices(language: language)))</span>" } ?? ""
         let isOpen = hasMistake || !older.isEmpty
         return """
-            <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageNames.words(language))</b>\(devices)\
+            <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageName.words(language))</b>\(devices)\
             \(older.isEmpty ? "" : " <b class=\"doubt\">to translate</b>" as HTML)</summary>
             \(MarkControl.html(place, older))\(own)
             \(HTML(joined: fields.map { TextCounters.html($0, context) }))
@@ -81,11 +87,11 @@ enum LanguagesControl {
         let known = Set(languages.compactMap { LanguageTag.normalized($0) })
         let suggested = suggestions(languages, context)
         let first: [HTML] = suggested.map { tag, devices in
-            "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(LanguageNames.words(tag)): \(TextFormat.devices(devices))</option>"
+            "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(LanguageName.words(tag)): \(TextFormat.devices(devices))</option>"
         }
-        let rest: [HTML] = LanguageNames.all.filter { language in
-            !known.contains(LanguageTag.normalized(language.0) ?? "") && !suggested.contains { $0.tag == language.0 }
-        }.map { tag, name in "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(name) (\(tag))</option>" }
+        let rest: [HTML] = offered.filter { tag in
+            !known.contains(LanguageTag.normalized(tag) ?? "") && !suggested.contains { $0.tag == tag }
+        }.map { tag in "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(LanguageName.words(tag))</option>" }
         let mistake = AddedMistake(add, context)
         let isOpen = mistake.isThere || !chosen.isEmpty
         return """
@@ -108,13 +114,18 @@ enum LanguagesControl {
         for (name, devices) in preview.languages {
             let tags = LanguageTag.fallbacks(of: name)
             // Counted as the language that a text would have: `de` for `de-AT`.
-            guard let tag = LanguageNames.offered(tags), !tags.contains(where: known.contains) else { continue }
+            guard let tag = offered(tags), !tags.contains(where: known.contains) else { continue }
             sizes[tag, default: 0] += devices
         }
         let least = max(1, Int(Double(preview.audience) * worthAdding))
         return sizes.filter { $0.value >= least }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(mostSuggested).map {
             ($0.key, $0.value)
         }
+    }
+
+    /// The first of some tags that can be added, as it is written here.
+    private static func offered(_ tags: [String]) -> String? {
+        tags.lazy.compactMap { tag in offered.first { LanguageTag.normalized($0) == tag } }.first
     }
 
     // MARK: - What was chosen
@@ -149,7 +160,7 @@ enum LanguagesControl {
             throw Mistake("the campaign has this language already", remedy: "Change its texts above.")
         }
         guard !texts.isEmpty else {
-            throw Mistake("\(LanguageNames.words(tag)) has no text yet", remedy: "Write a title or a text, or choose no language.")
+            throw Mistake("\(LanguageName.words(tag)) has no text yet", remedy: "Write a title or a text, or choose no language.")
         }
         for (key, text) in texts { try edit.set(.text(text), at: path + [tag, key]) }
     }
@@ -187,39 +198,4 @@ struct AddedMistake {
     var html: HTML {
         mistake.map { "<span class=\"stop\" role=\"alert\" id=\"\(name)-mistake\">\(FieldWords.text(Diagnostic($0)))</span>" } ?? ""
     }
-}
-
-/// Languages by their tags, as people call them.
-enum LanguageNames {
-    /// Those that are offered, by their tags.
-    static let all = [
-        ("ar", "Arabic"), ("cs", "Czech"), ("da", "Danish"), ("de", "German"), ("el", "Greek"), ("en", "English"), ("es", "Spanish"),
-        ("fi", "Finnish"), ("fr", "French"), ("he", "Hebrew"), ("hi", "Hindi"), ("hu", "Hungarian"), ("id", "Indonesian"),
-        ("it", "Italian"),
-        ("ja", "Japanese"), ("ko", "Korean"), ("ms", "Malay"), ("nb", "Norwegian"), ("nl", "Dutch"), ("pl", "Polish"), ("pt", "Portuguese"),
-        ("pt-BR", "Portuguese of Brazil"), ("ro", "Romanian"), ("ru", "Russian"), ("sv", "Swedish"), ("th", "Thai"), ("tr", "Turkish"),
-        ("uk", "Ukrainian"), ("vi", "Vietnamese"), ("zh", "Chinese"), ("zh-Hans", "Chinese, simplified"),
-        ("zh-Hant", "Chinese, traditional"),
-    ]
-
-    private static let names = Dictionary(
-        uniqueKeysWithValues: all.compactMap { tag, name in LanguageTag.normalized(tag).map { ($0, name) } })
-
-    /// `German (de)`, `English (en-ZA)`; the tag alone for a language without a name here.
-    static func words(_ tag: String) -> String {
-        guard let name = LanguageTag.fallbacks(of: tag).lazy.compactMap({ names[$0] }).first else { return tag }
-        return "\(name) (\(tag))"
-    }
-
-    /// The first of some tags that is offered, as it is written here.
-    static func offered(_ tags: [String]) -> String? {
-        tags.lazy.compactMap { tag in all.first { LanguageTag.normalized($0.0) == tag }?.0 }.first
-    }
-}
-
-/// How much of a text phones show at their usual text size: where Volley's own warnings are about these, the same numbers.
-enum ShownTextLimits {
-    static let line = ShownText.lineCharacters, body = ShownText.bodyCharacters
-    /// Of the text on Android before the push is opened: one line.
-    static let androidLine = ShownText.lineCharacters
 }

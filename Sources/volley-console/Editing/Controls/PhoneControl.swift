@@ -2,6 +2,7 @@ import Accounts
 import Base
 import Campaigns
 import PushServices
+import Reports
 
 /// What devices see, as an iPhone or an Android phone shows it: devices of the exports, with the text as it is on the page. The server
 /// renders it; where scripts run, the page sends its fields when they change.
@@ -87,7 +88,7 @@ enum PhoneControl {
     }
 
     private static func card(_ sample: DraftPreview.Sample, note: HTML, app: String) -> HTML {
-        let names = [sample.variant, sample.language.isEmpty ? "" : LanguageNames.words(sample.language)].filter { !$0.isEmpty }
+        let names = [sample.variant, sample.language.isEmpty ? "" : LanguageName.words(sample.language)].filter { !$0.isEmpty }
         let title: HTML = names.isEmpty ? "The text" : "\(names.joined(separator: ", "))"
         let push = sample.push
         let image: HTML = push.image.isEmpty ? "" : "<p class=\"image\">Image: <span dir=\"auto\">\(push.image)</span></p>"
