@@ -123,7 +123,8 @@ struct Planner {
         let messages = context.messages
         // Rendered texts are checked even when no sample will be shown.
         let finder = SampleFinder(messages: messages, wanted: max(1, samples))
-        let sink = RecipientCollector(keeping: finder.slotsToKeep, writer: try writer.map { try RecipientWriter($0) })
+        let keeping = carriesAllColumns ? max(finder.slotsToKeep, SampledDevices.mostLooked) : finder.slotsToKeep
+        let sink = RecipientCollector(keeping: keeping, writer: try writer.map { try RecipientWriter($0) })
         let tally = RequestTextCounts(messages, context.app.services.map(\.service))
         let result = try opened.placing {
             try scan(query, into: sink, deviceMemory: deviceMemory) {

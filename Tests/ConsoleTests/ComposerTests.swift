@@ -277,11 +277,16 @@ struct ComposerTests {
                 try server.form("/campaign/form/phone.json?file=spring-sale.yaml", session: vera, [("content.title", "x")]).status == 403)
             // The page has the same of the saved file, and says which languages would be worth adding.
             var page = ""
-            for _ in 0..<600 where !page.contains("3 devices</b>") {
+            for _ in 0..<600 where !page.contains("3 devices</b>") || !page.contains("value=\"first_name\"") {
                 page = try server.request("GET", Self.path, session: edith).body
                 Thread.sleep(forTimeInterval: 0.1)
             }
             #expect(page.contains("<b data-fill=\"audience\">3 devices</b>"))
+            // A column is offered with the share of these devices for which it is blank, also when they get nothing because of that.
+            #expect(page.contains("<option value=\"first_name\" data-blank=\"33.3 %\">first_name, blank for 33.3 %</option>"))
+            #expect(page.contains("language, never blank") && page.contains("{{ first_name | default: 'there' }}"))
+            let needed = try Self.phone(server, edith, ["content.title": "{{ first_name }}", "shown.content.title": "Hi"])
+            #expect(needed.contains("2 devices") && needed.contains("first_name, blank for 33.3 %"))
             #expect(page.contains("2 devices read the text above") && page.contains("Their languages: English (en), 2 devices."))
         }
     }

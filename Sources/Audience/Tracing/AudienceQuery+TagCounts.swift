@@ -14,9 +14,7 @@ public struct TagCounts: Sendable {
     public var tags: [Tag]
     /// Whether the exports have further tags.
     public var hasMore: Bool
-    /// The columns that each of the exports has, in the order of the first.
-    public var columns: [String] = []
-    /// What is known of those that conditions may name, where they were looked at.
+    /// What is known of the columns that each of the exports has, where they were looked at.
     public var facts: [ColumnFacts] = []
 }
 
@@ -36,10 +34,10 @@ extension AudienceQuery {
         var query = ofTags(named.isEmpty ? [Self.anyName] : named)
         query.anyTags = []
         // Whatever else is wrong with the exports is said; that none has a column of tags is no mistake here.
-        let columns = try query.commonColumns().filter(isWanted)
+        _ = try query.commonColumns()
         query.anyTags = named.isEmpty ? [Self.anyName] : named
         guard let plan = try? query.plan(ReadingLimits(), { { _ in RecipientCheck() } }).0 else {
-            return TagCounts(tags: [], hasMore: false, columns: columns)
+            return TagCounts(tags: [], hasMore: false)
         }
         var frequent = FrequentTags()
         try overUnchangedFiles {
@@ -47,12 +45,11 @@ extension AudienceQuery {
         }
         let found = frequent.names.filter(isWanted)
         query = ofTags(Array(found.prefix(most)) + named)
-        guard !query.anyTags.isEmpty else { return TagCounts(tags: [], hasMore: false, columns: columns) }
+        guard !query.anyTags.isEmpty else { return TagCounts(tags: [], hasMore: false) }
         let result = try query.scan(into: CountingSink(), deviceMemory: deviceMemory, isCancelled: isCancelled)
         let tags = zip(query.selectors.tags, result.selectedBy).map { TagCounts.Tag(name: $0, devices: $1.recipients) }
         return TagCounts(
-            tags: tags.sorted { ($1.devices, $0.name) < ($0.devices, $1.name) }, hasMore: frequent.isFull || found.count > most,
-            columns: columns)
+            tags: tags.sorted { ($1.devices, $0.name) < ($0.devices, $1.name) }, hasMore: frequent.isFull || found.count > most)
     }
 
     /// Stands for a tag where only the columns matter.

@@ -7,19 +7,25 @@ import PushServices
 /// The first devices of an audience with the cells of all columns: another text of the campaign can be rendered for them without reading
 /// the exports again.
 public struct SampledDevices: Sendable {
-    /// How many devices are kept.
-    static let most = 60
+    /// How many devices are kept, and of how many it is counted which cells are blank.
+    static let most = 60, mostLooked = 10_000
 
     /// The columns of the cells.
     let columns: [String]
     /// Their fields are in the order of the columns.
     let devices: [Recipient]
+    /// For how many devices of the audience, of those that were looked at, each column is blank. Devices that get nothing because a text
+    /// needs such a value count, too.
+    private let blanks: [Int]
+    private let looked: Int
 
     /// - Parameters:
     ///   - columns: the first fields of recipients.
     ///   - kept: recipients by their slots.
     init(columns: [String], kept: [Int: Recipient]) {
         self.columns = columns
+        looked = kept.count
+        blanks = columns.indices.map { place in kept.values.count { Blank.isText($0.fields[place]) } }
         devices = kept.sorted { $0.key < $1.key }.prefix(Self.most).map { _, recipient in
             var recipient = recipient
             recipient.fields = Array(recipient.fields.prefix(columns.count))
@@ -34,8 +40,11 @@ public struct SampledDevices: Sendable {
             let texts = items.compactMap(\.stringValue)
             return texts.count == items.count ? texts : nil
         }
-        guard let columns = texts(json?["columns"]), case .array(let items)? = json?["devices"] else { return nil }
+        guard let columns = texts(json?["columns"]), case .array(let items)? = json?["devices"],
+            let looked = json?["looked"]?.integerValue, case .array(let blanks)? = json?["blanks"], blanks.count == columns.count
+        else { return nil }
         self.columns = columns
+        (self.looked, self.blanks) = (Int(looked), blanks.map { Int($0.integerValue ?? 0) })
         devices = items.compactMap { item in
             guard let token = item["token"]?.stringValue, let alias = item["alias"]?.stringValue,
                 let language = item["language"]?.stringValue, let cells = texts(item["cells"]), cells.count == columns.count
@@ -48,6 +57,7 @@ public struct SampledDevices: Sendable {
     public var json: JSONValue {
         .object(pairs: [
             ("columns", .array(columns.map { .string($0) })),
+            ("looked", .integer(Int64(looked))), ("blanks", .array(blanks.map { .integer(Int64($0)) })),
             (
                 "devices",
                 .array(
@@ -59,6 +69,11 @@ public struct SampledDevices: Sendable {
                     })
             ),
         ])
+    }
+
+    /// The share of the audience for which a column is blank, as far as its first devices show; nil for what is no column of theirs.
+    public func shareBlank(_ column: String) -> Double? {
+        columns.firstIndex(of: column).flatMap { looked > 0 ? Double(blanks[$0]) / Double(looked) : nil }
     }
 
     /// What the devices would get of a campaign's text. No row of an export is read.

@@ -21,7 +21,11 @@ enum ComposerScript {
               for (const [name, markup] of Object.entries(answer.pieces)) {
                 // The server made this markup, as it makes the page.
                 const place = document.querySelector(`[data-fill="${name}"]`);
-                if (place && place.innerHTML !== markup) place.innerHTML = markup;
+                if (!place || place.dataset.last === markup) continue;
+                const chosen = place.value;
+                place.dataset.last = markup;
+                if (place.innerHTML !== markup) place.innerHTML = markup;
+                if (chosen) place.value = chosen;
               }
             } catch { failures += 1; if (failures < 5) wait = 2000 * 2 ** failures; }
             isAsking = false;
@@ -32,25 +36,38 @@ enum ComposerScript {
           later(0);
         }
 
-        // A column is inserted where the cursor was last in a text. The tool may be filled in later than the page.
-        function insertColumns(form) {
+        // Columns are inserted where the cursor was last in a text.
+        function insertInto(form) {
           let field = form.querySelector("[data-count] input:not([type]), [data-count] textarea");
           const isText = (target) => target.matches("input:not([type]), textarea") && /\\.(title|subtitle|body)$/.test(target.name);
           form.addEventListener("focusin", (event) => { if (isText(event.target)) field = event.target; });
-          form.addEventListener("click", (event) => {
-            const tool = event.target.closest("[data-insert]");
-            if (!tool || !event.target.matches("button") || !field) return;
-            const column = tool.querySelector("select"), fallback = tool.querySelector("input"), note = tool.querySelector("[role=status]");
-            const words = fallback.value.trim(), quote = words.includes("'") ? '"' : "'";
-            if (!words && !note.textContent) {
-              note.textContent = "Devices without a value get nothing, unless you say what to write instead. Insert again to leave it so.";
-              return fallback.focus();
-            }
-            note.textContent = "";
-            const text = words ? `{{ ${column.value} | default: ${quote}${words.replaceAll(quote, "")}${quote} }}` : `{{ ${column.value} }}`;
+          function insert(text) {
+            if (!field) return;
             field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
             field.dispatchEvent(new Event("input", { bubbles: true }));
             field.focus();
+          }
+          const tool = form.querySelector("[data-insert]");
+          if (tool) insertColumns(tool, insert);
+        }
+
+        // A column that is blank for some devices needs a second press, or what to write for them.
+        function insertColumns(tool, insert) {
+          const column = tool.querySelector("select"), fallback = tool.querySelector("input"), note = tool.querySelector("[role=status]");
+          let asked;
+          tool.querySelector("button").addEventListener("click", () => {
+            const name = column.value, words = fallback.value.trim(), quote = words.includes("'") ? '"' : "'";
+            const blank = column.selectedOptions[0]?.dataset.blank;
+            if (!name) return;
+            if (!words && blank !== "0" && asked !== name) {
+              const share = blank ? `${name} is blank for ${blank} of the devices, which` : "Devices without a value";
+              note.textContent = `${share} get nothing, unless you say what to write instead. Insert again to leave it so.`;
+              asked = name;
+              return fallback.focus();
+            }
+            note.textContent = "";
+            asked = undefined;
+            insert(words ? `{{ ${name} | default: ${quote}${words.replaceAll(quote, "")}${quote} }}` : `{{ ${name} }}`);
           });
         }
 
@@ -96,7 +113,7 @@ enum ComposerScript {
           const side = document.querySelector("[data-phone]");
           if (side) followFields(composer, side);
           document.documentElement.classList.add("scripted");
-          insertColumns(composer);
+          insertInto(composer);
           for (const box of composer.querySelectorAll("[data-count]")) countText(box);
           for (const place of composer.querySelectorAll("[data-shares]")) addShares(composer, place);
         }

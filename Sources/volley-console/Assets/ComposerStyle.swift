@@ -42,6 +42,7 @@ enum ComposerStyle {
         .banner .body { white-space: pre-line; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
         .banner .image { margin-top: .4rem; font-size: .75rem; color: #4a4f57; }
         @supports selector(:has(a)) {
+          .insert:has(select:empty) { display: none !important; }
           .side:has(#phone-android:checked) .subtitle { display: none; }
           .side:has(#phone-android:checked) .body { -webkit-line-clamp: 1; }
           .side:has(#phone-android:checked) .banner { border-radius: 1.6rem; }

@@ -1,6 +1,7 @@
 import Accounts
 import Base
 import Campaigns
+import Planning
 import Reports
 
 /// One part of the composer: what it shows of a campaign, and how it writes what a person chose.
@@ -35,6 +36,8 @@ struct ComposerContext {
     let site: Site
     let apps: [String]
     let tags: KnownTags
+    /// Devices of its audience, if they were read lately.
+    let devices: SampledDevices?
     /// What the file would send; nil while that is not known.
     let preview: DraftPreview?
     let previewState: DraftPreview.State
@@ -53,6 +56,7 @@ struct ComposerContext {
         let query = FormFields.query([("file", item.file)])
         (address, live) = ("/campaign/form" + query, "/campaign/form/live.json" + query)
         previewState = try DraftPreview.of(item, text: (trial.counted ?? edit).text, visit, site)
+        devices = DraftPreview.devices(of: item, text: (trial.counted ?? edit).text, site)
         preview = if case .known(let known) = previewState { known } else { nil }
         let tried = trial.edit ?? trial.counted ?? edit
         let all = try CampaignFindings(file: item.path, text: tried.text, visit, site).all

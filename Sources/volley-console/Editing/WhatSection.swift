@@ -1,6 +1,8 @@
+import Audience
 import Base
 import Campaigns
 import Content
+import Planning
 
 /// What devices get: the texts, in languages and variants, and what comes with them.
 enum WhatSection: ComposerSection {
@@ -44,7 +46,7 @@ enum WhatSection: ComposerSection {
         // Open if it has anything, so that nothing is overlooked.
         let isUsed = extras.contains { context.value(of: $0)?.text.isEmpty != true || !context.mistake(of: $0).markup.isEmpty }
         return """
-            <div data-fill="columns">\(ColumnsControl.html(context.tags))</div>
+            \(ColumnsControl.html(context))
             \(HTML(joined: texts.map { TextCounters.html($0, context) }))
             \(LanguagesControl.html(context))
             \(VariantsControl.html(context))
@@ -74,21 +76,42 @@ enum TextCounters {
 
 /// The columns of the exports, to be inserted into a text. Without scripts they are a list to copy from.
 enum ColumnsControl {
-    static func html(_ known: KnownTags) -> HTML {
-        guard case .counted(let counted, _) = known else { return "" }
-        let columns = counted.columns.filter(isName)
-        guard let first = columns.first else { return "" }
-        let options: [HTML] = columns.map { "<option value=\"\($0)\">\($0)</option>" }
-        let example = columns.first { $0.contains("name") } ?? first
+    static func html(_ context: ComposerContext) -> HTML {
+        let pieces = pieces(context.tags, context.devices)
         return """
             <div class="insert" data-insert><span class="part"><label for="insert-column">Insert a column of the export</label>\
-            <select id="insert-column">\(options)</select></span>\
+            <select id="insert-column" data-fill="\(pieces[0].place)">\(pieces[0].content)</select></span>\
             <span class="part"><label for="insert-fallback">If it is blank, write</label><input id="insert-fallback" autocomplete="off"></span>\
             <button type="button">Insert</button><span class="note" role="status"></span></div>
-            <details class="by-hand"><summary>Columns of the export in a text</summary>\
-            <p class="note">Write <code>{{ \(example) | default: 'there' }}</code> where its value belongs; what follows “default” is for devices \
-            without one. The columns: \(columns.joined(separator: ", ")).</p></details>
+            <details class="by-hand"><summary>Columns of the export in a text</summary><div data-fill="\(pieces[1].place)">\
+            \(pieces[1].content)</div></details>
             """
+    }
+
+    /// What is filled in when the columns or their blank cells are counted, by its places.
+    /// - Parameter devices: of the audience; nil while they are not known.
+    static func pieces(_ known: KnownTags, _ devices: SampledDevices?) -> [(place: String, content: HTML)] {
+        let columns = known.facts.map(\.name).filter(isName).map { ($0, blank($0, devices)) }
+        let options: [HTML] = columns.map { name, blank in
+            let share: HTML = blank.map { " data-blank=\"\($0)\"" } ?? ""
+            return "<option value=\"\(name)\"\(share)>\(name)\(note(blank))</option>"
+        }
+        let example = columns.first { $0.0.contains("name") }?.0 ?? columns.first?.0 ?? "first_name"
+        let list = columns.map { "\($0)\(note($1))" }.joined(separator: "; ")
+        let byHand: HTML = """
+            <p class="note">Write <code>{{ \(example) | default: 'there' }}</code> where its value belongs; what follows “default” is for devices \
+            without one. \(list.isEmpty ? "The columns are being read." : "The columns: \(list).")</p>
+            """
+        return [("columns", HTML(joined: options)), ("columns-by-hand", byHand)]
+    }
+
+    /// `12 %` of the audience, `0` for a column that is never blank; nil while that is not known.
+    private static func blank(_ column: String, _ devices: SampledDevices?) -> String? {
+        devices?.shareBlank(column).map { $0 == 0 ? "0" : TextFormat.percent($0) }
+    }
+
+    private static func note(_ blank: String?) -> String {
+        blank.map { $0 == "0" ? ", never blank" : ", blank for \($0)" } ?? ""
     }
 
     /// Whether a text can name it.

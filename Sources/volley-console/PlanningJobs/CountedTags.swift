@@ -7,15 +7,13 @@ struct CountedTags: Sendable {
     var tags: [(name: String, devices: Int)]
     /// Whether the exports have further ones.
     var hasMore: Bool
-    /// The columns that each of the exports has.
-    var columns: [String]
-    /// What is known of those that conditions may name.
+    /// What is known of the columns that each of the exports has.
     var facts: [ColumnFacts]
 
     init(_ counts: TagCounts) {
         tags = counts.tags.map { ($0.name, $0.devices) }
         hasMore = counts.hasMore
-        (columns, facts) = (counts.columns, counts.facts)
+        facts = counts.facts
     }
 
     /// nil for what no child wrote.
@@ -28,7 +26,6 @@ struct CountedTags: Sendable {
             return (name, Int(devices))
         }
         self.hasMore = hasMore
-        columns = if case .array(let names)? = value["columns"] { names.compactMap(\.stringValue) } else { [] }
         facts = if case .array(let found)? = value["facts"] { found.compactMap(Self.column) } else { [] }
     }
 
@@ -42,7 +39,7 @@ struct CountedTags: Sendable {
     var json: JSONValue {
         .object(pairs: [
             ("tags", .array(tags.map { .object(pairs: [("name", .string($0.name)), ("devices", .integer(Int64($0.devices)))]) })),
-            ("has_more", .bool(hasMore)), ("columns", .array(columns.map { .string($0) })),
+            ("has_more", .bool(hasMore)),
             (
                 "facts",
                 .array(

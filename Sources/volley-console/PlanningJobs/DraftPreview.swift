@@ -98,20 +98,28 @@ struct DraftPreview: Sendable {
         }
         let question = PlanningJobs.Question(kind: .draft, file: item.path, input: text, stamps: [FileStamp(path: site.projectFile)])
         let usual = project.app(named: app)?.services.first?.service ?? PushServices.standard
-        let audience = AudienceText(file: item.path, text, project: FileStamp(path: site.projectFile))
         // When the console is busy, the page tries again.
         let answer = begins ? (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil : site.jobs.known(question)
         guard let result = answer else {
             var campaign = CampaignFile(item.path, text: text, in: site.campaigns.choice)
             campaign.isConfined = true
             // What devices would get that were read before: the exports are not.
-            let found = site.sampled.devices(of: audience)?.samples(of: campaign, most: samplesOfText, at: visit.now)
+            let found = devices(of: item, text: text, site)?.samples(of: campaign, most: samplesOfText, at: visit.now)
             return .counting(found.map { samples($0.samples, $0.blanks, usual) } ?? [])
         }
         guard !result.hasMistakes else { return .mistakes(result.piece) }
         guard let known = DraftPreview(result.output, usual: usual) else { return .mistakes(PlanningJobs.unreadable) }
-        if let devices = known.devices { site.sampled.keep(devices, of: audience, at: result.at) }
+        if let devices = known.devices { site.sampled.keep(devices, of: audience(of: item, text, site), at: result.at) }
         return .known(known)
+    }
+
+    /// Devices that a text goes to, if they were read lately.
+    static func devices(of item: CampaignCache.Item, text: String, _ site: Site) -> SampledDevices? {
+        site.sampled.devices(of: audience(of: item, text, site))
+    }
+
+    private static func audience(of item: CampaignCache.Item, _ text: String, _ site: Site) -> AudienceText {
+        AudienceText(file: item.path, text, project: FileStamp(path: site.projectFile))
     }
 }
 

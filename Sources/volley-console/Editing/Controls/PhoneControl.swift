@@ -31,7 +31,7 @@ enum PhoneControl {
                 ("audience", audience(state)), ("phone", phones(state, app: item.app ?? "")),
                 ("skipped", SkippedDevices.html(state, ignoresMistakes: !mistakes.isEmpty)),
                 ("duration", HowSection.duration(state, edit, site)),
-            ]
+            ] + ColumnsControl.pieces(KnownTags.of(item, edit, visit, site), DraftPreview.devices(of: item, text: edit.text, site))
         return .json(
             .object(pairs: [
                 ("is_live", .bool(isCounting)),

@@ -196,7 +196,9 @@ enum KnownTags {
         guard let edit = YAMLEdit(CampaignSaving.text(of: bytes)) else { throw Refusal.notFound }
         let known = of(item, edit, visit, site)
         let isCounting = if case .counting = known { true } else { false }
-        let pieces = isCounting ? [] : WhoSection.pieces(known, edit) + [("columns", ColumnsControl.html(known))]
+        let pieces =
+            isCounting
+            ? [] : WhoSection.pieces(known, edit) + ColumnsControl.pieces(known, DraftPreview.devices(of: item, text: edit.text, site))
         return .json(
             .object(pairs: [
                 ("is_live", .bool(isCounting)), ("mark", .string("")),
