@@ -47,6 +47,20 @@ struct ComposerTests {
         }
     }
 
+    @Test("emoji are buttons with names, for those that have scripts; all scripts together stay below 60 kB")
+    func emoji() {
+        let html = EmojiControl.html.markup
+        let pattern = #/<button type="button" title="([^"]+)" aria-label="([^"]+)">([^<]+)<\/button>/#
+        let buttons = html.matches(of: pattern).map { (title: String($0.1), name: String($0.2), sign: String($0.3)) }
+        #expect(buttons.count >= 60 && Set(buttons.map(\.name)).count == buttons.count)
+        for button in buttons {
+            #expect(button.title == button.name && button.sign.count == 1 && button.sign.utf8.count > 1, "\(button.name)")
+        }
+        #expect(buttons.contains { $0.name == "fallen leaf" && $0.sign == "🍂" })
+        #expect(ComposerStyle.sheet.contains(".emoji, .scripted .by-hand { display: none; }"))
+        #expect(Asset.script.text.utf8.count < 60_000)
+    }
+
     @Test("a mistake is at its field, which names it, in the words of the form")
     func mistakes() async throws {
         let office = try Office()

@@ -51,8 +51,8 @@ class House:
         simulator = self.start("simulate", "--port", "0", "--ledger", str(ledger), "--json", "--for", "600", "--latency", "20", stdout=subprocess.PIPE)
         about = self.first_document(simulator)
         token = lambda number: f"{number:064x}"
-        rows = "".join(f"{token(n)},{'vip' if n % 2 else 'new'}\n" for n in range(1, DEVICES + 1))
-        (self.folder / "devices.csv").write_text("token,tags\n" + rows)
+        rows = "".join(f"{token(n)},{'vip' if n % 2 else 'new'},{'Anna' if n % 3 else ''}\n" for n in range(1, DEVICES + 1))
+        (self.folder / "devices.csv").write_text("token,tags,first_name\n" + rows)
         (self.folder / "volley.yaml").write_text(
             f"{console}apps:\n  shop:\n    topic: com.example.shop\n"
             f"    key: {{file: {about['key']}, id: SIMULATOR1, team: VOLLEYTEAM}}\n"

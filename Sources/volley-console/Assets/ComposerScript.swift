@@ -36,7 +36,7 @@ enum ComposerScript {
           later(0);
         }
 
-        // Columns are inserted where the cursor was last in a text.
+        // Columns and emoji are inserted where the cursor was last in a text.
         function insertInto(form) {
           let field = form.querySelector("[data-count] input:not([type]), [data-count] textarea");
           const isText = (target) => target.matches("input:not([type]), textarea") && /\\.(title|subtitle|body)$/.test(target.name);
@@ -61,6 +61,10 @@ enum ComposerScript {
             if (!name) return;
             if (!words && blank !== "0" && asked !== name) {
               const share = blank ? `${name} is blank for ${blank} of the devices, which` : "Devices without a value";
+          form.querySelector("[data-emoji]")?.addEventListener("click", (event) => {
+            const sign = event.target.closest("button");
+            if (sign) insert(sign.textContent);
+          });
               note.textContent = `${share} get nothing, unless you say what to write instead. Insert again to leave it so.`;
               asked = name;
               return fallback.focus();

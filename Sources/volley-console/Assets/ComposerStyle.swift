@@ -22,7 +22,9 @@ enum ComposerStyle {
         .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 1rem; }
         .column > * + * { margin-top: .6rem; }
         .column h3 { margin: 0; overflow-wrap: anywhere; }
-        .insert, .scripted .by-hand { display: none; }
+        .insert, .emoji, .scripted .by-hand { display: none; }
+        .scripted .emoji { display: block; }
+        .emoji button { min-width: 2.75rem; min-height: 2.75rem; padding: 0; margin: 0 .25rem .25rem 0; font-size: 1.25rem; }
         .scripted .insert { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: flex-end; }
         .insert label { display: block; font-size: .8125rem; color: var(--soft); }
         .counter { display: block; }

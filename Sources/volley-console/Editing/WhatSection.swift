@@ -47,6 +47,7 @@ enum WhatSection: ComposerSection {
         let isUsed = extras.contains { context.value(of: $0)?.text.isEmpty != true || !context.mistake(of: $0).markup.isEmpty }
         return """
             \(ColumnsControl.html(context))
+            \(EmojiControl.html)
             \(HTML(joined: texts.map { TextCounters.html($0, context) }))
             \(LanguagesControl.html(context))
             \(VariantsControl.html(context))
