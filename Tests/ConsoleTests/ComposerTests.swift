@@ -284,6 +284,15 @@ struct ComposerTests {
                 "/campaign/form/phone.json?file=spring-sale.yaml", session: edith,
                 [("content.title", "Now {{ first_name | default: 'you' }}"), ("shown.content.title", "Hi")])
             #expect(next.body.contains("Now Bartholomew") && next.body.contains("Now you") && !next.body.contains(TestFolder.token(3)))
+            // Another device by its place; the texts and the number of devices are as before.
+            let second = try Self.phone(server, edith, form.merging(["phone": "1"]) { $1 })
+            #expect(second.contains("device 2 of 3") && second.contains("Dear Bartholomew") && !second.contains("Dear friend"))
+            #expect(second.contains("value=\\\"2\\\">Next device") && second.contains("value=\\\"0\\\">Blank values"))
+            let first = try Self.phone(server, edith, form.merging(["phone": "3"]) { $1 })
+            #expect(first.contains("device 1 of 3") && first.contains("Dear friend") && first.contains("All texts"))
+            #expect(try Self.phone(server, edith, form.merging(["phone": "longest"]) { $1 }).contains("longest text · device 2 of 3"))
+            let none = try Self.save(server, office, edith, form.merging(["phone": "2"]) { $1 })
+            #expect(none.status == 200 && none.body.contains("device 3 of 3"), "without a script, too")
             let wrong = try Self.phone(server, edith, ["content.title": "{{ nope }}", "shown.content.title": "Hi"])
             #expect(wrong.contains("known when this is mended") && wrong.contains("nope"))
             #expect(try Self.disk(office) == source)

@@ -4,7 +4,7 @@ enum ComposerScript {
 
         // The fields are sent when they change, one request at a time; the server renders what devices would see.
         function followFields(form, side) {
-          let timer, isAsking = false, isChanged = true, failures = 0;
+          let timer, isAsking = false, isChanged = true, failures = 0, device = "";
           function later(milliseconds) { clearTimeout(timer); timer = setTimeout(ask, milliseconds); }
           async function ask() {
             if (isAsking || document.hidden) return later(1000);
@@ -12,8 +12,10 @@ enum ComposerScript {
             isChanged = false;
             let wait = 0;
             try {
+              const body = new URLSearchParams(new FormData(form));
+              body.set("phone", device);
               const response = await fetch(side.dataset.phone, {
-                method: "POST", body: new URLSearchParams(new FormData(form)), headers: { accept: "application/json" }, redirect: "error" });
+                method: "POST", body, headers: { accept: "application/json" }, redirect: "error" });
               if (!response.ok) throw new Error(response.status);
               const answer = await response.json();
               failures = 0;
@@ -22,10 +24,12 @@ enum ComposerScript {
                 // The server made this markup, as it makes the page.
                 const place = document.querySelector(`[data-fill="${name}"]`);
                 if (!place || place.dataset.last === markup) continue;
-                const chosen = place.value;
+                const chosen = place.value, pressed = place.contains(document.activeElement) && document.activeElement.textContent;
                 place.dataset.last = markup;
                 if (place.innerHTML !== markup) place.innerHTML = markup;
                 if (chosen) place.value = chosen;
+                // The button that was pressed keeps the focus.
+                if (pressed) [...place.querySelectorAll("button")].find((button) => button.textContent === pressed)?.focus();
               }
             } catch { failures += 1; if (failures < 5) wait = 2000 * 2 ** failures; }
             isAsking = false;
@@ -33,6 +37,14 @@ enum ComposerScript {
           }
           form.addEventListener("input", () => { isChanged = true; later(600); });
           form.addEventListener("change", () => { isChanged = true; later(600); });
+          side.addEventListener("click", (event) => {
+            const button = event.target.closest("button[name=phone]");
+            if (!button) return;
+            event.preventDefault();
+            device = button.value;
+            isChanged = true;
+            later(0);
+          });
           later(0);
         }
 
@@ -49,6 +61,10 @@ enum ComposerScript {
           }
           const tool = form.querySelector("[data-insert]");
           if (tool) insertColumns(tool, insert);
+          form.querySelector("[data-emoji]")?.addEventListener("click", (event) => {
+            const sign = event.target.closest("button");
+            if (sign) insert(sign.textContent);
+          });
         }
 
         // A column that is blank for some devices needs a second press, or what to write for them.
@@ -61,10 +77,6 @@ enum ComposerScript {
             if (!name) return;
             if (!words && blank !== "0" && asked !== name) {
               const share = blank ? `${name} is blank for ${blank} of the devices, which` : "Devices without a value";
-          form.querySelector("[data-emoji]")?.addEventListener("click", (event) => {
-            const sign = event.target.closest("button");
-            if (sign) insert(sign.textContent);
-          });
               note.textContent = `${share} get nothing, unless you say what to write instead. Insert again to leave it so.`;
               asked = name;
               return fallback.focus();

@@ -119,7 +119,7 @@ extension CampaignForm {
 
     // MARK: - Saving
 
-    /// The button that counts what the fields describe, and saves nothing.
+    /// The button that counts what the fields describe, and saves nothing. So do those that choose a device.
     static let counts = "count"
 
     static func save(_ visit: Visit, _ site: Site) throws -> Answer {
@@ -140,7 +140,7 @@ extension CampaignForm {
             """
         guard base == ShownFile.digest(of: bytes) else { return try again(changed, .conflict) }
         trial.mistakes = apply(visit.form, to: &edit)
-        guard visit.form[counts] == nil else {
+        guard visit.form[counts] == nil, visit.form[PhoneControl.device] == nil else {
             trial.counted = edit
             return try again("", .ok)
         }

@@ -8,6 +8,8 @@ import Reports
 /// renders it; where scripts run, the page sends its fields when they change.
 enum PhoneControl {
     static let path = "/campaign/form/phone.json"
+    /// The name of the buttons that choose a device.
+    static let device = "phone"
     private static let mostShown = 8
 
     static var route: Route {
@@ -24,11 +26,12 @@ enum PhoneControl {
         let mistakes = CampaignForm.apply(visit.form, to: &edit)
         let state = try DraftPreview.of(item, text: edit.text, visit, site)
         let isCounting = if case .counting = state { true } else { false }
+        let phone = ("phone", phones(state, app: item.app ?? "", shown: visit.form[device] ?? ""))
         let pieces =
             isCounting
-            ? [("phone", phones(state, app: item.app ?? ""))]
+            ? [phone]
             : [
-                ("audience", audience(state)), ("phone", phones(state, app: item.app ?? "")),
+                ("audience", audience(state)), phone,
                 ("skipped", SkippedDevices.html(state, ignoresMistakes: !mistakes.isEmpty)),
                 ("duration", HowSection.duration(state, edit, site)),
             ] + ColumnsControl.pieces(KnownTags.of(item, edit, visit, site), DraftPreview.devices(of: item, text: edit.text, site))
@@ -48,43 +51,72 @@ enum PhoneControl {
         }
     }
 
-    static func phones(_ state: DraftPreview.State, app: String) -> HTML {
+    /// - Parameter shown: the device that was chosen, or blank for the first of each text; nil where none can be chosen.
+    static func phones(_ state: DraftPreview.State, app: String, shown: String? = nil) -> HTML {
         switch state {
         case .counting(let samples) where !samples.isEmpty:
-            return "\(cards(samples, app: app))<p class=\"note\">The devices are being counted for this text.</p>"
+            return "\(cards(samples, app: app, shown))<p class=\"note\">The devices are being counted for this text.</p>"
         case .counting: return "<p class=\"note\">The exports are being read. This takes some seconds for millions of devices.</p>"
         case .mistakes(let mistakes): return "<p>What phones show is known when this is mended:</p>\(mistakes)"
         case .known(let preview):
-            return preview.samples.isEmpty ? "<p class=\"note\">No device gets it.</p>" : cards(preview.samples, app: app)
+            return preview.samples.isEmpty ? "<p class=\"note\">No device gets it.</p>" : cards(preview.samples, app: app, shown)
         }
     }
 
-    private static func cards(_ samples: [DraftPreview.Sample], app: String) -> HTML {
-        let chosen = chosen(samples)
+    private static func cards(_ samples: [DraftPreview.Sample], app: String, _ shown: String?) -> HTML {
+        let place = shown.flatMap { Self.place(of: $0, samples) }
+        var chosen = Self.chosen(samples)
+        if let place {
+            chosen = [(samples[place], "\(notes(place, samples)) · device \(place + 1) of \(samples.count) that were read")]
+        }
         let cards: [HTML] = chosen.map { card($0.sample, note: $0.note, app: app) }
         return """
             <div class="phones" tabindex="0" role="group" aria-label="What devices see">\(cards)</div>
+            \(shown == nil ? "" : buttons(samples, from: place))
             <p class="note">\(chosen.count > 1 ? "Further devices are to the right. " : "" as HTML)\
             How much a phone shows depends on its model and its text size.</p>
             """
     }
 
+    /// The buttons that show another device, each with its place.
+    private static func buttons(_ samples: [DraftPreview.Sample], from place: Int?) -> HTML {
+        guard samples.count > 1 else { return "" }
+        let order = samples.indices.map { ((place ?? 0) + 1 + $0) % samples.count }
+        let blank = order.first { samples[$0].hasBlanks }.map { [(String($0), "Blank values")] } ?? []
+        let offered = [(String(order[0]), "Next device"), (longest, "Longest text")] + blank + (place == nil ? [] : [("", "All texts")])
+        let buttons: [HTML] = offered.map { "<button form=\"composer\" name=\"\(device)\" value=\"\($0)\">\($1)</button> " }
+        return "<p class=\"devices\" role=\"group\" aria-label=\"Which device\">\(buttons)</p>"
+    }
+
+    private static let longest = "longest"
+
+    /// The device that a button stands for; nil for none.
+    private static func place(of shown: String, _ samples: [DraftPreview.Sample]) -> Int? {
+        guard let place = shown == longest ? longestText(samples) : Int(shown), place >= 0, !samples.isEmpty else { return nil }
+        return place % samples.count
+    }
+
+    private static func longestText(_ samples: [DraftPreview.Sample]) -> Int? {
+        func length(_ sample: DraftPreview.Sample) -> Int { sample.push.texts.reduce(0) { $0 + TextWidth.columns($1.text) } }
+        return samples.indices.max { length(samples[$0]) < length(samples[$1]) }
+    }
+
+    private static func notes(_ place: Int, _ samples: [DraftPreview.Sample]) -> HTML {
+        let isLongest = samples.count > 1 && place == longestText(samples)
+        let notes: [HTML] = (isLongest ? ["longest text"] : []) + (samples[place].hasBlanks ? ["a blank value"] : [])
+        return HTML(joined: notes.map { " · \($0)" })
+    }
+
     /// The first device of each text, the longest text, and a device without a value that a text prints.
     private static func chosen(_ samples: [DraftPreview.Sample]) -> [(sample: DraftPreview.Sample, note: HTML)] {
-        func length(_ sample: DraftPreview.Sample) -> Int { sample.push.texts.reduce(0) { $0 + TextWidth.columns($1.text) } }
-        let longest = samples.indices.max { length(samples[$0]) < length(samples[$1]) }
         let blank = samples.firstIndex(where: \.hasBlanks)
         var seen: Set<[String]> = []
         var places = samples.indices.filter { seen.insert([samples[$0].service, samples[$0].variant, samples[$0].language]).inserted }
         if places.count > mostShown { places.removeLast(places.count - mostShown) }
-        for place in [longest, blank].compactMap(\.self) where !places.contains(place) { places.append(place) }
+        for place in [longestText(samples), blank].compactMap(\.self) where !places.contains(place) { places.append(place) }
         // More devices of the first text, where there is room.
         for place in samples.indices where places.count < 4 && !places.contains(place) { places.append(place) }
-        return places.map { place in
-            let notes: [HTML] =
-                (place == longest && samples.count > 1 ? ["longest text"] : []) + (samples[place].hasBlanks ? ["a blank value"] : [])
-            return (samples[place], HTML(joined: notes.map { " · \($0)" }))
-        }
+        return places.map { (samples[$0], notes($0, samples)) }
     }
 
     private static func card(_ sample: DraftPreview.Sample, note: HTML, app: String) -> HTML {
@@ -155,7 +187,8 @@ enum ComposerSide {
             <p data-without-script><button form="composer" name="\(CampaignForm.counts)" value="1">Count</button> \
             <span class="note">Nothing is saved by it.</span></p>
             \(modes)
-            <div data-fill="phone">\(PhoneControl.phones(context.previewState, app: context.item.app ?? ""))</div>
+            <div data-fill="phone">\(PhoneControl.phones(
+                context.previewState, app: context.item.app ?? "", shown: context.trial.typed[PhoneControl.device] ?? ""))</div>
             <p class="note" data-without-script>As of the \(context.trial.counted == nil ? "saved file" : "fields on this page" as HTML).</p>
             <p class="note"><a href="/campaign/preview\(query)">All texts and numbers in the preview</a></p>
             </div></details>
