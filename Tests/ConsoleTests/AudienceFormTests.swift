@@ -364,6 +364,43 @@ struct AudienceFormTests {
         throw Diagnostic("no count within a minute")
     }
 
+    @Test("devices that got a run are left out by a box: their list is made before the count, and follows the run")
+    func runs() async throws {
+        let office = try Office()
+        try office.folder.write("devices.csv", "token\n" + (0..<5).map { TestFolder.token($0) + "\n" }.joined())
+        try Self.write(office, "{devices: devices.csv, everyone: true, exclude: {devices: other.csv}}")
+        try office.folder.write("other.csv", "token\n\(TestFolder.token(4))\n")
+        let sent = "20261201-090000-spring-sale-7f3a", foreign = "20261201-100000-news-7f3b", planned = "20261201-110000-spring-sale-7f3c"
+        try office.folder.run(sent)
+        try office.folder.run(foreign, campaign: "news", app: "news")
+        try office.folder.run(planned, .planned)
+        let edith = try office.session("edith", [.editor]), list = "\(office.folder.path)/reached/\(sent).csv"
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.path(Self.file), session: edith).body
+            #expect(page.contains("name=\"exclude.runs.\(sent)\"") && page.contains("Not to devices that got one of these runs"))
+            #expect(!page.contains("exclude.runs.\(foreign)") && !page.contains("exclude.runs.\(planned)"))
+            var fields = Self.untouched(page)
+            fields["exclude.runs.\(sent)"] = "1"
+            // Two got it, and one is in the other list.
+            #expect(try Self.pieces(server, edith, fields)["audience"] == .string("2 devices"))
+            let lines = try String(contentsOfFile: list, encoding: .utf8).split(separator: "\n")
+            #expect(lines.count == 3 && lines[1].hasPrefix(TestFolder.token(0)) && lines[2].hasPrefix(TestFolder.token(1)))
+            #expect(try FileManager.default.attributesOfItem(atPath: list)[.posixPermissions] as? Int == 0o600)
+            try FileManager.default.removeItem(atPath: list)
+            #expect(try Self.save(server, edith, ["exclude.runs.\(sent)": "1"]).status == 303)
+            #expect(FileManager.default.fileExists(atPath: list))
+            #expect(try Self.disk(office).contains("exclude: {devices: [other.csv, reached/\(sent).csv]}"))
+            #expect(try Self.save(server, edith).status == 303)
+            #expect(try Self.disk(office).contains("reached/\(sent).csv"), "a box that is not touched stays checked")
+            #expect(try Self.save(server, edith, ["exclude.runs.\(sent)": nil]).status == 303)
+            #expect(try !Self.disk(office).contains("reached/") && Self.disk(office).contains("other.csv"))
+            // A list of a run of another app is not made, whoever names it.
+            try Self.write(office, "{devices: devices.csv, everyone: true, exclude: {devices: reached/\(foreign).csv}}")
+            _ = try Self.save(server, edith, ["content.title": "Ho"])
+            #expect(!FileManager.default.fileExists(atPath: "\(office.folder.path)/reached/\(foreign).csv"))
+        }
+    }
+
     @Test(
         "what the fields describe is counted with its most frequent skip reasons and its duration, with and without a script; nothing is saved"
     )

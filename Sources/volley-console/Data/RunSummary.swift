@@ -24,6 +24,8 @@ struct RunSummary: Sendable {
     var isTest: Bool
     var retryOf: String?
     var isPruned: Bool
+    /// Whether its service chose the devices, so that they are not known.
+    var isOfCalls: Bool
     var isApproved: Bool
     /// Whether it is for a time of a schedule: the sender sends it once it may.
     var isForATime: Bool
@@ -75,6 +77,9 @@ struct RunSummary: Sendable {
         return parts.map(\.1).max().map { (parts.reduce(0) { $0 + $1.0 }, $0) }
     }
 
+    /// The recipients that have its push, or may have it.
+    var reached: Int { count(.accepted) + count(.unknown) }
+
     /// Recipients with that outcome.
     func count(_ outcome: Outcome) -> Int { outcomes?[outcome] ?? 0 }
 
@@ -93,6 +98,7 @@ struct RunSummary: Sendable {
         (plannedAt, audience, outcomes) = (plan.plannedAt, plan.audience, figures?.outcomes)
         left = figures.map(plan.left) ?? 0
         (isTest, retryOf, isPruned) = (plan.isTest, plan.retryOf, run.prunedAt != nil)
+        isOfCalls = plan.service.choosesDevices
         isApproved = try run.approval() != nil
         let settings = try? plan.settings.get()
         campaignFiles = Set([plan.campaignFile, settings?.realCampaignFile].compactMap(\.self))

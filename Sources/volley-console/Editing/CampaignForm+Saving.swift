@@ -140,6 +140,7 @@ extension CampaignForm {
             """
         guard base == ShownFile.digest(of: bytes) else { return try again(changed, .conflict) }
         trial.mistakes = apply(visit.form, to: &edit)
+        try RunsControl.writeLists(of: edit, item, visit, site)
         guard visit.form[counts] == nil, visit.form[PhoneControl.device] == nil else {
             trial.counted = edit
             return try again("", .ok)

@@ -137,6 +137,7 @@ enum WhoSection: ComposerSection {
             <div class="by-list">\(listed)</div>
             \(ConditionsControl.html(context))
             \(left[0])
+            \(RunsControl.html(context))
             <details\(hasMore(context) ? " open" : "" as HTML)><summary>More that get nothing, exports and services</summary>
             \(Array(left.dropFirst()))\(HTML(joined: rest.map(context.control)))\(services(context))</details></div>
             """
@@ -164,6 +165,7 @@ enum WhoSection: ComposerSection {
 
     static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
         var mistakes = CampaignForm.apply(form, to: &edit, plain(in: edit))
+        mistakes.merge(RunsControl.apply(form, to: &edit)) { first, _ in first }
         mistakes.merge(ConditionsControl.apply(form, to: &edit)) { first, _ in first }
         guard mistakes.isEmpty else { return mistakes }
         // What cannot be written as a whole is not written at all.

@@ -24,6 +24,7 @@ enum PhoneControl {
         guard var edit = YAMLEdit(CampaignSaving.text(of: try CampaignForm.read(item))) else { throw Refusal.notFound }
         // Fields with mistakes stay as the file has them.
         let mistakes = CampaignForm.apply(visit.form, to: &edit)
+        try RunsControl.writeLists(of: edit, item, visit, site)
         let state = try DraftPreview.of(item, text: edit.text, visit, site)
         let isCounting = if case .counting = state { true } else { false }
         let phone = ("phone", phones(state, app: item.app ?? "", shown: visit.form[device] ?? ""))

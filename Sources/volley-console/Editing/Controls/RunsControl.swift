@@ -1,0 +1,96 @@
+import Accounts
+import Base
+import Campaigns
+import Glibc
+import Reports
+import Runs
+
+/// Not to the devices that got a run of the app: boxes for the last ones. A campaign leaves out the devices of files, so their list is
+/// written next to it, before the campaign is saved or counted.
+enum RunsControl {
+    static let path = ["audience", "exclude", "devices"]
+    /// A mark with the runs that the form offered: unchecked boxes are not sent.
+    private static let offered = "exclude.runs"
+    private static func box(_ run: String) -> String { "\(offered).\(run)" }
+    /// How many runs are offered.
+    private static let most = 8
+    /// The folder of lists. It is not the campaign's own, where a pattern for exports may take them for one.
+    private static let folder = "reached"
+
+    private static func list(of run: String) -> String { "\(folder)/\(run).csv" }
+
+    /// The runs whose lists a source leaves out.
+    private static func runs(in edit: YAMLEdit) -> [String] {
+        files(in: edit).compactMap { file in
+            guard file.hasPrefix(folder + "/"), file.hasSuffix(".csv") else { return nil }
+            let run = String(file.dropFirst(folder.count + 1).dropLast(4))
+            return list(of: run) == file && !run.contains("/") ? run : nil
+        }
+    }
+
+    private static func files(in edit: YAMLEdit) -> [String] {
+        TagsControl.list(CampaignForm.text(of: (try? edit.value(at: path)) ?? nil))
+    }
+
+    /// The runs of an app whose devices are known, and will not be others: newest first.
+    private static func known(_ app: String?, _ visit: Visit, _ site: Site) throws -> [RunSummary] {
+        guard let app, visit.may(.readReports, app: app) else { return [] }
+        return try site.archive.listing().runs.filter { run in
+            run.app == app && run.state.hasEnded && (run.state != .stopped || run.left == 0) && !run.isTest && !run.isPruned && !run.isHeld
+                && !run.isOfCalls && run.reached > 0
+        }
+    }
+
+    static func html(_ context: ComposerContext) -> HTML {
+        let held = Set(runs(in: context.edit)), typed = context.trial.typed
+        let known = (try? known(context.item.app, context.visit, context.site)) ?? []
+        let shown = known.prefix(most) + known.dropFirst(most).filter { held.contains($0.id) }
+        guard !shown.isEmpty else { return "" }
+        let boxes: [HTML] = shown.map { run in
+            let isChecked = typed[offered] == nil ? held.contains(run.id) : typed[box(run.id)] != nil
+            let again: HTML = run.retryOf == nil ? "" : ", a retry"
+            let note: HTML =
+                "<span class=\"note\">\(TextFormat.devices(run.reached)), \(Words.moment(run.startedAt ?? run.plannedAt))\(again)</span>"
+            return GroupInput.box("\(run.campaign)", name: box(run.id), value: "1", isChecked: isChecked, note: note)
+        }
+        return """
+            <fieldset class="field controls runs" id="\(offered)"><legend>Not to devices that got one of these runs</legend>
+            <input type="hidden" name="\(offered)" value="\(shown.map(\.id).joined(separator: " "))">
+            <div class="boxes">\(boxes)</div>
+            <p class="note">Devices of which that is not known are left out, too.</p></fieldset>
+            """
+    }
+
+    /// Writes which lists are left out; other files stay.
+    static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
+        guard let shown = form[offered]?.split(separator: " ").map(String.init) else { return [:] }
+        let held = files(in: edit)
+        let removed = Set(shown.filter { form[box($0)] == nil }.map(list)), added = shown.filter { form[box($0)] != nil }.map(list)
+        let files = held.filter { !removed.contains($0) } + added.filter { !held.contains($0) }
+        guard files != held else { return [:] }
+        do throws(Mistake) { try edit.set(files.isEmpty ? nil : .list(files), at: path) } catch {
+            return [path.joined(separator: "."): error]
+        }
+        return [:]
+    }
+
+    /// Makes the lists that a text leaves out, where they are missing or older than the end of the run.
+    /// - Throws: `Diagnostic`, `FileError`: a run cannot be read, or the disk is full.
+    static func writeLists(of edit: YAMLEdit, _ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws {
+        let named = runs(in: edit)
+        guard !named.isEmpty else { return }
+        for run in try known(item.app, visit, site) where named.contains(run.id) {
+            let place = FilePaths.resolve(list(of: run.id), besideFile: item.path)
+            var status = stat()
+            let writtenAt = stat(place, &status) == 0 ? Timestamp(epochMilliseconds: Int64(status.st_mtim.tv_sec) * 1000) : nil
+            if let writtenAt, let ended = run.finishedAt, writtenAt > ended { continue }
+            try FilePaths.makeFolder(FilePaths.folder(of: place), mode: 0o700)
+            let file = try AtomicFile(place, isPrivate: true), opened = try site.catalog.open(run.id)
+            defer { opened.close() }
+            var filter = ReportCSV.Filter()
+            filter.outcomes = [.accepted, .unknown]
+            try ReportCSV.write(opened, filter) { try file.write($0) }
+            try file.finish()
+        }
+    }
+}
