@@ -1,4 +1,5 @@
 import Base
+import Foundation
 import Runs
 import Synchronization
 import Testing
@@ -33,6 +34,24 @@ struct PageTests {
         #expect(text("nothing: it is blank").hasPrefix("Nothing: it"))
         #expect(text("no row has the tag 'vip'").hasPrefix("No row has the tag"))
         #expect(Words.sentence("spring-sale.yaml is gone") == "spring-sale.yaml is gone.")
+    }
+
+    @Test("each page leads to its part of the documentation, which the console shows as it is installed", arguments: HelpPart.allCases)
+    func help(part: HelpPart) async throws {
+        let docs = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/console.md").standardizedFileURL
+        let text = try String(contentsOf: docs, encoding: .utf8)
+        let page = HelpPage.html(text).markup
+        #expect(page.contains("<h2 id=\"\(HelpPage.anchor(part.rawValue))\">\(part.rawValue)</h2>"))
+        #expect(!page.contains("!["), "pictures are left out")
+        #expect(text.contains("](#\(HelpPage.anchor(part.rawValue)))") || part != .oneHand, "the anchors are those of Markdown")
+        let folder = try TestFolder()
+        let signIn = FixedSignIn.usual
+        let session = signIn.begin("anna")
+        try await TestServer.with(folder.site(signIn)) { server throws in
+            let shown = try server.request("GET", HelpPage.path, session: session)
+            #expect(shown.status == 200 && shown.body.contains("id=\"\(HelpPage.anchor(part.rawValue))\""))
+            #expect(try server.request("GET", "/runs", session: session).body.contains("Help: <a href=\"/help#for-users\">For users</a>"))
+        }
     }
 
     @Test("Today says that nothing sends, what is being sent, what waits and what went wrong")

@@ -100,7 +100,7 @@ enum CampaignForm {
         guard let edit = YAMLEdit(CampaignSaving.text(of: bytes)) else {
             let content: HTML =
                 "\(Words.head("\(title)"))<p class=\"stop\">This file cannot be read, so it cannot be shown as a form. \(source)</p>"
-            return Page(title: title, place: .campaigns, content: content)
+            return Page(title: title, place: .campaigns, content: content, help: .composer)
         }
         let context = try ComposerContext(item, edit, trial, visit, site)
         let others: HTML =
@@ -124,7 +124,7 @@ enum CampaignForm {
             <p class="note">\(source) · <a href="\(Words.path(ofCampaign: item.file))">Back without saving</a></p>
             <p class="note">\(CampaignFindings.scope)</p>
             """
-        return Page(status: trial.status, title: title, place: .campaigns, content: content)
+        return Page(status: trial.status, title: title, place: .campaigns, content: content, help: .composer)
     }
 
     private static func section(_ section: any ComposerSection.Type, _ context: ComposerContext) -> HTML {

@@ -21,7 +21,8 @@ enum Layout {
             <p class="stop" role="status"><b>Nothing is sent by itself.</b> No <code>volley schedule</code> is at work: runs do not begin, and scheduled times pass. \
             Tell the people who run Volley.</p>
             """
-        return document(title: page.title, bar: bar, warning: warning, page.content)
+        let help: HTML = "<p class=\"note\">Help: \((page.help ?? HelpPart(of: page.place)).link)</p>"
+        return document(title: page.title, bar: bar, warning: warning, "\(page.content)\n\(help)")
     }
 
     /// A document without a navigation, where the reader is not known.

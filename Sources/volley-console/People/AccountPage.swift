@@ -43,7 +43,7 @@ enum AccountPage {
             \(account.issuer.map { Words.panel("How you sign in", id: "provider", ProviderPages.note($0)) } ?? "")
             \(Words.panel("Where you are signed in", id: Part.sessions.rawValue, "\(message(.sessions))\(try sessions(account, visit, site))"))
             """
-        return Page(status: status, title: "Your account", content: content)
+        return Page(status: status, title: "Your account", content: content, help: .oneHand)
     }
 
     /// The account of the signed-in person.

@@ -29,6 +29,8 @@ struct Page: Sendable {
     /// The entry of the navigation that it belongs to; nil for none.
     var place: Place?
     var content: HTML
+    /// The part of the documentation about it; nil for that of its entry in the navigation.
+    var help: HelpPart?
     /// Values of `Set-Cookie`.
     var cookies: [String] = []
     /// The visit after the answer, if that gives the session a new secret: the forms of the page belong to the new one.

@@ -213,6 +213,7 @@ enum RouteTable {
             Route(method: .get, path: "/comparison", right: .right(.readReports), answer: RunsPage.compare),
             Route(method: .get, path: "/orders/:nonce", right: .signedIn, answer: OrderPage.show),
             Route(method: .get, path: "/orders/:nonce/live.json", right: .signedIn, answer: OrderPage.live),
+            Route(method: .get, path: HelpPage.path, right: .signedIn, answer: HelpPage.show),
             Route(method: .get, path: "/system", right: .right(.seeSystem), answer: SystemPage.show),
         ] + RunOrders.routes + CampaignOrders.routes + TimeApproval.routes + campaigns + PeopleRoutes.all + ActivityPage.routes
         + SuppressionForms.routes
