@@ -13,8 +13,6 @@ public enum Remedy: Hashable, Sendable {
         case approveBegun(run: String)
         /// Send the rest of a run that was cancelled.
         case resumeCancelled(run: String)
-        /// Send a retry to the devices that a run never sent to.
-        case retryUnsent(run: String)
         /// List the devices that these runs have reached, so that a new plan leaves them out.
         case leaveOutReached(runs: [String])
         /// Send a campaign that has times at once.
@@ -47,6 +45,8 @@ public enum Remedy: Hashable, Sendable {
     /// Cancel a run that is not over, then retry it.
     case cancelThenRetry(run: String)
     case retry(run: String)
+    /// Send a retry to the devices that a run never sent to.
+    case retryUnsent(run: String)
     /// See how far a run is.
     case watch(run: String)
     /// See in its report which devices a run has reached.

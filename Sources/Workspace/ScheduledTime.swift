@@ -208,7 +208,7 @@ public struct ScheduledTime: Sendable {
             )
         case .finished, .cancelled:
             let (unsent, failed) = (RunRemainder.remedyForUnsent(first), RunRemainder.remedyForFailed(first))
-            let rest: [Remedy] = unsent != nil ? [.ask(.retryUnsent(run: other))] : failed != nil ? [.retry(run: other)] : []
+            let rest: [Remedy] = unsent != nil ? [.retryUnsent(run: other)] : failed != nil ? [.retry(run: other)] : []
             return (
                 (["`volley report \(other)` shows which devices got it."] + [unsent ?? failed].compactMap(\.self)).joined(separator: " "),
                 [.readReport(run: other)] + rest

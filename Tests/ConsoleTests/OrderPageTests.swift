@@ -308,7 +308,8 @@ struct OrderPageTests {
             return Dictionary(uniqueKeysWithValues: runs)
         }
         let before: [String: [RunAction]] = [
-            "planned": [.approve, .reject, .withdraw], "stopped": [.resume, .cancel, .retry], "cancelled": [.retry], "finished": [.retry],
+            "planned": [.approve, .reject, .withdraw], "stopped": [.resume, .cancel, .retry], "cancelled": [.retry, .retryUnsent],
+            "finished": [.retry, .retryUnsent],
         ]
         #expect(try offered() == before)
         let origin = RestoredRuns.Origin(backupAt: TestFolder.start, restoredAt: .now(), sending: [], nothingSentSince: false)
@@ -452,7 +453,8 @@ struct OrderPageTests {
                 case .running: [.pause, .cancel]
                 case .paused: [.resume, .cancel]
                 case .stopped: [.resume, .cancel]
-                case .finished, .cancelled: []
+                // Two of its devices were never sent to.
+                case .finished, .cancelled: [.retryUnsent]
                 }
             #expect(offered == expected)
             // To withdraw a plan is to cancel it, for people that may only plan.

@@ -14,7 +14,8 @@ struct RemedyWordsTests {
         case .resume: .cancel(run: "r")
         case .cancel: .cancelThenRetry(run: "r")
         case .cancelThenRetry: .retry(run: "r")
-        case .retry: .watch(run: "r")
+        case .retry: .retryUnsent(run: "r")
+        case .retryUnsent: .watch(run: "r")
         case .watch: .readReport(run: "r")
         case .readReport: .wait(run: "r")
         case .wait: .planAgain
@@ -39,8 +40,7 @@ struct RemedyWordsTests {
         case .undoChange: .nameProject
         case .nameProject: .approveBegun(run: "r")
         case .approveBegun: .resumeCancelled(run: "r")
-        case .resumeCancelled: .retryUnsent(run: "r")
-        case .retryUnsent: .leaveOutReached(runs: ["r", "s"])
+        case .resumeCancelled: .leaveOutReached(runs: ["r", "s"])
         case .leaveOutReached: .sendNow
         case .sendNow: .startSender
         case .startSender: .giveOwnSender

@@ -29,7 +29,7 @@ extension Order.Kind {
         case .plan: (.askForApproval, .plans)
         case .withdraw: (.askForApproval, .looks)
         case .test: (.sendTests, .own)
-        case .send, .resume, .retry: (.controlSending, .own)
+        case .send, .resume, .retry, .retryUnsent: (.controlSending, .own)
         case .approveTime, .withdrawApproval: (.approve, .scheduler)
         case .skip: (.controlSending, .scheduler)
         }
@@ -104,7 +104,8 @@ struct OrderWork: Sendable {
                     return try deliver(propose(run, in: choice, work.options.context))
                 }
             case .resume(let run): try changing(run) { try resume($0, deliver) }
-            case .retry(let run): try retry(run, placed, deliver)
+            case .retry(let run): try retry(run, [.failed, .unknown], placed, deliver)
+            case .retryUnsent(let run): try retry(run, [.unsent], placed, deliver)
             case .skip, .approveTime, .withdrawApproval: preconditionFailure("\(placed.order.kind.name) changes only the scheduler")
             }
         }
@@ -300,16 +301,16 @@ extension OrderWork {
         return try deliver(proposeToGoOn(run, in: choice, work.options.context))
     }
 
-    /// Sends a new run to the devices that failed or are unknown. A retry that may not be sent is removed; one that
+    /// Sends a new run to the devices with these outcomes. A retry that may not be sent is removed; one that
     /// needs an approval is kept, as with `volley retry`.
     private func retry(
-        _ id: String, _ placed: PlacedOrder, _ deliver: (SendProposal) throws -> OrderState
+        _ id: String, _ outcomes: Set<Outcome>, _ placed: PlacedOrder, _ deliver: (SendProposal) throws -> OrderState
     ) throws -> OrderState {
         let parent = try catalog.open(id)
         defer { parent.close() }
         let made = RunID.make(campaign: parent.plan.campaign, now: .now(), seed: .random())
         guard try note(made, for: placed) else { return .left(.nothing) }
-        guard let retry = try planRetry(of: parent, outcomes: [.failed, .unknown], id: made, in: choice, at: .now()) else {
+        guard let retry = try planRetry(of: parent, outcomes: outcomes, id: made, in: choice, at: .now()) else {
             return .refused(.nothingToRetry)
         }
         defer { retry.run.close() }

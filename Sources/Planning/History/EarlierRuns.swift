@@ -187,7 +187,7 @@ public struct PreviousSending: Sendable {
         (remedy, remedies) =
             switch status.state {
             case .finished: RunRemainder.remedyForFailed(last).map { (" \($0)", [.retry(run: last.plan.id)]) } ?? ("", [])
-            case .cancelled: RunRemainder.remedyForUnsent(last).map { (" \($0)", [.ask(.retryUnsent(run: last.plan.id))]) } ?? ("", [])
+            case .cancelled: RunRemainder.remedyForUnsent(last).map { (" \($0)", [.retryUnsent(run: last.plan.id)]) } ?? ("", [])
             case .running: (" `volley report \(run)` shows its progress.", [.watch(run: run)])
             case .planned, .paused, .stopped: (" `volley resume \(run)` resumes it.", [.resume(run: run)])
             }

@@ -161,7 +161,7 @@ extension ReportPage {
         let others = report.count(.unsent) > count ? ", and to the devices that frequency left out" : ""
         if report.face == .console {
             return
-                "<p>\(devices) never \(report.words("sent to", ofCalls: "made")). \(Remedy.ask(.retryUnsent(run: report.plan.id)).sentence)</p>"
+                "<p>\(devices) never \(report.words("sent to", ofCalls: "made")). \(Remedy.retryUnsent(run: report.plan.id).sentence)</p>"
         }
         return """
             <p>\(devices) never \(report.words("sent to", ofCalls: "made")). If the message still holds and its expiry is not a moment in the past, this \(report.words("sends to", ofCalls: "makes")) \(TextFormat.plural(count, one: "it", many: "them"))\(others): \

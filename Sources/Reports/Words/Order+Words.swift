@@ -17,6 +17,7 @@ extension Order.Kind {
     private var verb: String {
         switch self {
         case .approveTime: "approve"
+        case .retryUnsent: "retry what was unsent of"
         case .withdrawApproval: "withdraw the approval of"
         default: name
         }

@@ -10,8 +10,9 @@ extension Remedy {
         case .resume(let run): "“Resume” on the page of \(run) lets it go on."
         case .cancel(let run): "“Cancel” on the page of \(run) ends it."
         case .cancelThenRetry(let run):
-            "Or “Cancel” on the page of \(run) ends it; then the people who run Volley can send to the devices that got nothing."
+            "Or “Cancel” on the page of \(run) ends it; then “Retry unsent” sends to the devices that got nothing."
         case .retry(let run): "“Retry” on the page of \(run) plans another retry, for the devices that are left."
+        case .retryUnsent(let run): "“Retry unsent” on the page of \(run) sends to the devices that it never sent to."
         case .watch(let run): "The page of \(run) shows its progress."
         case .readReport(let run): "“Read the report” on the page of \(run) shows which devices got the push."
         case .wait(let run): "Wait until \(run) is over; its page shows its progress."
@@ -40,7 +41,6 @@ extension Remedy.Task {
         case .nameProject: "put volley.yaml back where it was when the run was planned"
         case .approveBegun(let run): "have \(run) approved, as it was begun without the approval that it needs now"
         case .resumeCancelled(let run): "resume \(run) after all, if the rest is to be sent"
-        case .retryUnsent(let run): "send to the devices that \(run) never sent to"
         case .leaveOutReached(let runs):
             "list the devices that \(Report.listed(runs, by: "and")) reached, so that a new plan can leave them out"
         case .sendNow: "send it at once, if it cannot wait"

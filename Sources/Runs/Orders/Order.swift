@@ -26,6 +26,8 @@ public struct Order: Hashable, Sendable {
         /// Send again to the devices of a run that failed or are unknown.
         case retry(run: String)
         case pause(run: String)
+        /// Send to the devices of a run that has ended to which it never sent.
+        case retryUnsent(run: String)
         case cancel(run: String)
         /// Leave out a time of a schedule before it comes.
         /// - occurrence: the time on the schedule's clock, `2026-12-01T09:00`.
@@ -100,7 +102,7 @@ extension Order.Kind {
     /// The names of the kinds, in `orders.sqlite` and in JSON.
     enum Name: String, CaseIterable {
         case approve, reject, withdraw, send, test, plan, resume, retry, pause, cancel, skip, approveTime = "approve_time"
-        case withdrawApproval = "withdraw_approval"
+        case withdrawApproval = "withdraw_approval", retryUnsent = "retry_unsent"
     }
 
     private struct Row {
@@ -125,6 +127,7 @@ extension Order.Kind {
         case .pause(let run): Row(name: .pause, values: Values(run: run), overtakes: true)
         case .cancel(let run): Row(name: .cancel, values: Values(run: run), overtakes: true)
         case .skip(let campaign, let occurrence): Row(name: .skip, values: Values(campaign: campaign, occurrence: occurrence))
+        case .retryUnsent(let run): Row(name: .retryUnsent, values: Values(run: run), isTakenOnce: true, leadsToPushes: true)
         case .approveTime(let campaign, let occurrence, let digest, let most):
             Row(
                 name: .approveTime,
@@ -153,6 +156,7 @@ extension Order.Kind {
             case .pause: run.map { .pause(run: $0) }
             case .cancel: run.map { .cancel(run: $0) }
             case .skip: both(values.campaign, values.occurrence) { .skip(campaign: $0, occurrence: $1) }
+            case .retryUnsent: run.map { .retryUnsent(run: $0) }
             case .approveTime:
                 both(values.campaign, values.occurrence) { campaign, occurrence in
                     both(digest, values.mostDevices) {

@@ -258,7 +258,7 @@ enum RefusalText {
                 ?? (isOver
                     ? "That retry is over: `volley report \(run.plan.id)` shows the outcomes."
                     : "Continue that retry instead: both would send the same pushes."),
-            unsent == nil ? [heir ?? .seeRuns] : [.ask(.retryUnsent(run: run.plan.id))])
+            unsent == nil ? [heir ?? .seeRuns] : [.retryUnsent(run: run.plan.id)])
     }
 
     static func parentWentOn(_ run: RunFile, _ settings: RunSettings) -> Diagnostic {

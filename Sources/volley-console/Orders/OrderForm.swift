@@ -83,7 +83,7 @@ enum OrderForm {
             let sentence = Words.sentence(state.sentence(for: .console).replacing(" (\(run))", with: ""))
             let look: HTML = state.hasEnded ? "" : " class=\"open\""
             return """
-                <li\(look)><p><b dir="auto">\(placed.order.by)</b>: \(placed.order.kind.name), \(Words.moment(placed.order.askedAt))</p>
+                <li\(look)><p><b dir="auto">\(placed.order.by)</b>: \(placed.order.kind.name.replacing("_", with: " ")), \(Words.moment(placed.order.askedAt))</p>
                 <p class="note">\(Prose.html(sentence))</p></li>
                 """
         }

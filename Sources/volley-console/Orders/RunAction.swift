@@ -6,7 +6,7 @@ import Runs
 
 /// What people can order for a run on its page.
 enum RunAction: String, CaseIterable, Sendable {
-    case approve, reject, withdraw, send, pause, resume, cancel, retry
+    case approve, reject, withdraw, send, pause, resume, cancel, retry, retryUnsent = "retry-unsent"
 
     /// The order that it becomes.
     /// - Parameters:
@@ -22,6 +22,7 @@ enum RunAction: String, CaseIterable, Sendable {
         case .resume: .resume(run: run)
         case .cancel: .cancel(run: run)
         case .retry: .retry(run: run)
+        case .retryUnsent: .retryUnsent(run: run)
         }
     }
 
@@ -38,7 +39,7 @@ enum RunAction: String, CaseIterable, Sendable {
         case .pause: .paused
         case .resume: .resumed
         case .cancel: .cancelled
-        case .retry: .retried
+        case .retry, .retryUnsent: .retried
         }
     }
 
@@ -58,7 +59,7 @@ enum RunAction: String, CaseIterable, Sendable {
         case .pause: "Pause asked for"
         case .resume: "Resumption asked for"
         case .cancel: "Cancellation asked for"
-        case .retry: "Retry asked for"
+        case .retry, .retryUnsent: "Retry asked for"
         }
     }
 
@@ -78,27 +79,30 @@ enum RunAction: String, CaseIterable, Sendable {
         case .resume: run.state == .paused || run.state == .stopped && run.left > 0
         case .cancel: run.isLive || run.orderToPassOn == .cancel || run.state == .stopped && !run.isHeld || isPlan && !waits
         case .retry: run.state.hasEnded && !run.isTest && !run.isPruned && toRetry(run) > 0
+        // A run that stopped goes on with them.
+        case .retryUnsent:
+            run.state.hasEnded && run.state != .stopped && run.startedAt != nil && !run.isTest && !run.isPruned && run.count(.unsent) > 0
         }
     }
 
     /// Whether every command refuses it for a run that was put back from a backup, as it may have been done since.
     func isRefused(for restored: RestoredRun) -> Bool {
         switch self {
-        case .retry: true
+        case .retry, .retryUnsent: true
         case .approve, .send, .resume: restored.isHeld
         case .reject, .withdraw, .pause, .cancel: false
         }
     }
 
     /// What its button says.
-    var button: String { TextFormat.capitalized(rawValue) }
+    var button: String { TextFormat.capitalized(rawValue.replacing("-", with: " ")) }
 
     /// What its second button says where the first one only asks; nil where a reason or a number is asked for anyway, or it can be undone.
     var confirmation: String? {
         switch self {
         case .cancel: "Yes, send nothing more of it"
         case .withdraw: "Yes, take the plan back"
-        case .approve, .reject, .send, .pause, .resume, .retry: nil
+        case .approve, .reject, .send, .pause, .resume, .retry, .retryUnsent: nil
         }
     }
 
@@ -107,7 +111,7 @@ enum RunAction: String, CaseIterable, Sendable {
         switch self {
         case .approve, .send: " class=\"main\""
         case .reject, .withdraw, .cancel: " class=\"grave\""
-        case .pause, .resume, .retry: ""
+        case .pause, .resume, .retry, .retryUnsent: ""
         }
     }
 
@@ -154,6 +158,11 @@ enum RunAction: String, CaseIterable, Sendable {
             Those that are suppressed by then are left out. \
             \(run.count(.unknown) > 0 ? "Those with an unknown result may have got it already, and may get it twice." : "" as HTML)
             """
+        case .retryUnsent:
+            """
+            A new run sends the same to the \(TextFormat.devices(run.count(.unsent))) to which this one never sent. Those that are suppressed \
+            by then, and those that an earlier retry took over, are left out.
+            """
         }
     }
 
@@ -162,6 +171,7 @@ enum RunAction: String, CaseIterable, Sendable {
         switch self {
         case .send: run.audience
         case .retry: toRetry(run)
+        case .retryUnsent: run.count(.unsent)
         case .approve, .reject, .withdraw, .pause, .resume, .cancel: nil
         }
     }

@@ -22,7 +22,7 @@ struct OrderTableTests {
         let kinds: [Order.Kind] = [
             .approve(run: Self.run, digest: "d"), .reject(run: Self.run, digest: "d", reason: "Why?"), .send(run: Self.run, digest: "d"),
             .withdraw(run: Self.run), .test(file: "/a.yaml", digest: "d"), .plan(file: "/a.yaml", digest: "d"), .resume(run: Self.run),
-            .retry(run: Self.run),
+            .retry(run: Self.run), .retryUnsent(run: Self.run),
             .pause(run: Self.run), .cancel(run: Self.run), .skip(campaign: "c", occurrence: "2026-12-01T09:00"),
             .approveTime(campaign: "c", occurrence: "2026-12-01T09:00", digest: "d", mostDevices: 7),
             .withdrawApproval(campaign: "c", occurrence: "2026-12-01T09:00"),

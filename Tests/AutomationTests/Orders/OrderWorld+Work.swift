@@ -89,7 +89,7 @@ extension OrderWorld {
             if run.state == .finished { return .ended(.refused(.described("finished"))) }
             if run.holder != nil, run.state != .underway { return nil }
             if run.holder != nil { runs[id]?.isCancelling = true } else { runs[id]?.state = .cancelled }
-        case .send, .resume, .retry, .test, .plan, .skip, .approveTime, .withdrawApproval: preconditionFailure("no small order")
+        case .send, .resume, .retry, .retryUnsent, .test, .plan, .skip, .approveTime, .withdrawApproval: preconditionFailure("no small order")
         }
         return .ended(.done(OrderResult(run: id)))
     }
@@ -216,7 +216,7 @@ extension OrderWorld {
         guard let id = placed.order.kind.run ?? table.row(placed.order.nonce)?.made, let run = runs[id] else { return .nothing }
         switch placed.order.kind {
         case .approve, .reject, .withdraw, .pause, .cancel, .skip, .approveTime, .withdrawApproval: return .unknown(run: id, "")
-        case .send, .resume, .retry, .test, .plan: break
+        case .send, .resume, .retry, .retryUnsent, .test, .plan: break
         }
         if run.holder != nil { return .elsewhere(run: id) }
         return switch run.state {
