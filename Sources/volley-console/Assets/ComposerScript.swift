@@ -83,6 +83,7 @@ enum ComposerScript {
             }
             note.textContent = "";
             asked = undefined;
+            fallback.value = "";
             insert(words ? `{{ ${name} | default: ${quote}${words.replaceAll(quote, "")}${quote} }}` : `{{ ${name} }}`);
           });
         }
