@@ -68,14 +68,18 @@ extension ReportPage {
         return settings?.schedule?.occurrence != nil ? [.leaveToSender] : [.send(run: run)]
     }
 
-    /// “Cancel” ends a run for good in the console: the page of a cancelled run has no button that continues it.
+    /// “Cancel” ends a run for good in the console: the page of a cancelled run has no button that continues it, and one for a retry.
     private var consoleAdviceOfCancelled: HTML {
         let run = report.plan.id
         let (before, remedies): (String, [Remedy]) =
             if report.status.startedAt == nil {
                 ("It was cancelled before any of it was sent.", planAnew)
             } else if report.isAnythingLeft {
-                ("", [.ask(.resumeCancelled(run: run))] + planAnew + repetition)
+                (
+                    "",
+                    [report.count(.unsent) > 0 && !report.plan.isTest ? .retryUnsent(run: run) : .ask(.resumeCancelled(run: run))]
+                        + planAnew + repetition
+                )
             } else if repeats > 0, !report.plan.isTest {
                 ("Nothing is left to send in this run.", [.retry(run: run)])
             } else {
