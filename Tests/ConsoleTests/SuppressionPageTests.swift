@@ -1,5 +1,6 @@
 import Accounts
 import Base
+import Foundation
 import PushServices
 import Runs
 import Testing
@@ -31,6 +32,39 @@ struct SuppressionPageTests {
             #expect(added.status == 200, "\(added.body)")
             let page = try server.request("GET", Self.path, session: anna)
             #expect(page.body.contains(Target.redact(reason)) && !page.body.contains(reason.prefix(32)))
+        }
+    }
+
+    @Test("the devices of a customer are found by the alias, suppressed and taken off together; no token is shown")
+    func alias() async throws {
+        let folder = try TestFolder(project: "apps:\n  shop: {topic: com.example.shop, environment: simulator, devices: devices.csv}\n")
+        let rows = [(1, "anna"), (2, "anna"), (3, "ben")].map { "\(TestFolder.token($0)),\($1)\n" }
+        try folder.write("devices.csv", "token,alias\n" + rows.joined())
+        let site = try folder.siteWithAccounts()
+        let anna = try site.session("anna", [.administrator])
+        _ = try Self.list(folder).add(at: .now()) {
+            try $0.add(Target(normalized: TestFolder.token(2)), reason: "complaint", invalidSince: .now())
+        }
+        try await TestServer.with(site) { server throws in
+            func send(_ fields: [(String, String)]) throws -> Reply {
+                for _ in 0..<600 {
+                    let reply = try server.form("/suppression/alias?app=shop", session: anna, fields)
+                    for number in 1...3 { #expect(!reply.body.contains(TestFolder.token(number))) }
+                    guard reply.body.contains("data-again") else { return reply }
+                    Thread.sleep(forTimeInterval: 0.1)
+                }
+                throw Diagnostic("no answer within a minute")
+            }
+            let found = try send([("alias", "anna")])
+            #expect(found.status == 200 && Self.text(found).contains("anna has 2 devices, 1 of them suppressed."))
+            #expect(found.body.contains("complaint") && Self.text(found).contains("\(Target.redact(TestFolder.token(1))) : not suppressed"))
+            #expect(Self.text(try send([("alias", "anna"), ("do", "suppress")])).contains("2 devices, 2 of them suppressed."))
+            #expect(try Self.list(folder).count() == 2, "and not those of others")
+            let lifted = try send([("alias", "anna"), ("do", "remove")])
+            #expect(Self.text(lifted).contains("2 devices, 0 of them suppressed.") && !lifted.body.contains("off the list</button>"))
+            #expect(try Self.list(folder).count() == 0)
+            let none = try send([("alias", "eve")])
+            #expect(none.status == 422 && Self.text(none).contains("No device of the exports has the alias “eve”."))
         }
     }
 

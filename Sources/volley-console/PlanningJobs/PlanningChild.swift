@@ -18,6 +18,8 @@ enum PlanningChild {
         case tags
         /// What a text that is read from standard input, and is not saved yet, would send, as JSON (`DraftPreview`).
         case draft
+        /// Which devices an alias has in the exports of an app, both read from standard input, as JSON. The file is volley.yaml.
+        case alias
     }
 
     /// Its exit code when the campaign has mistakes: then they are what it wrote.
@@ -54,6 +56,17 @@ enum PlanningChild {
                 campaign.text = input()
                 let preview = try draftPreview(campaign, samples: DraftPreview.samplesOfText, options, at: now)
                 write(Array(DraftPreview.json(of: preview).text.utf8))
+            case .alias:
+                let question = try JSONValue(parsing: input())
+                let found = try devices(
+                    ofAlias: question["alias"]?.stringValue ?? "", app: question["app"]?.stringValue ?? "",
+                    project: ProjectChoice(file: file, runs: choice.runs), options, at: now)
+                let items = found.map { device in
+                    JSONValue.object(pairs: [
+                        ("service", .integer(Int64(device.service))), ("target", .string(device.target.text)),
+                    ])
+                }
+                write(Array(JSONValue.array(items).text.utf8))
             }
             return 0
         } catch {

@@ -15,6 +15,7 @@ enum SuppressionForms {
         return [
             Route(method: .get, path: "/suppression", right: right, answer: SuppressionPage.overview),
             Route(method: .get, path: "/suppression/app", right: right, subject: .app, answer: SuppressionPage.show),
+            Route(method: .post, path: "/suppression/alias", right: right, subject: .app, changes: true, answer: SuppressedAlias.answer),
             Route(method: .post, path: "/suppression/find", right: right, subject: .app, changes: true, answer: find),
             Route(
                 method: .post, path: "/suppression/add", right: right, subject: .app, changes: true, bodyLimit: Route.deviceListBodyLimit,
@@ -50,6 +51,12 @@ enum SuppressionForms {
             """
         var forms = [
             form("find", "Look up a device", "Is it suppressed, and why?", button: "Look up", fields: token("find-device")),
+            form(
+                "alias", "Look up a customer",
+                "The devices of an alias in the app’s exports. Each can be suppressed, or taken off the list.",
+                button: "Look up the customer",
+                fields: Form.text(
+                    "Alias", name: SuppressedAlias.alias, value: "", attributes: " autocomplete=\"off\" dir=\"auto\" required")),
             form(
                 "add", "Suppress devices",
                 "They are left out of every plan from now on. Plans that exist already are sent as they are. Nothing is added if a line cannot be read.",
