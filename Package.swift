@@ -260,7 +260,7 @@ let package = Package(
         tests(
             "Console",
             [
-                "Accounts", "Automation", "Base", "Campaigns", "OpenIDConnect", "PushServices", "Reports", "Runs",
+                "Accounts", "Automation", "Base", "Campaigns", "OpenIDConnect", "Planning", "PushServices", "Reports", "Runs",
                 "TestCommands",
                 "TestIdentityProvider", "TestServers", "TestSupport", "Workspace", "volley",
                 "volley-console",

@@ -49,15 +49,17 @@ public func plan(
 }
 
 /// Makes a run for the app's test devices: each gets every text once.
-/// - Parameter id: of the run; nil makes one.
+/// - Parameters:
+///   - choice: which of them, and which texts.
+///   - id: of the run; nil makes one.
 /// - Throws: as `plan`; also when no test device can be sent to.
 public func planTest(
-    _ campaign: CampaignFile, id: String? = nil, _ options: PlanOptions, at now: Timestamp
+    _ campaign: CampaignFile, choosing choice: TestChoice = TestChoice(), id: String? = nil, _ options: PlanOptions, at now: Timestamp
 ) throws -> RunFile {
     let context = try CampaignContext.read(campaign, now: now, isTest: true)
     let settings = try RunSettings(context)
     try context.checkRoutes(settings)
     _ = try context.credentialWarnings(settings, now: now)
-    let planner = TestPlanner(context: context, options: options, now: now)
+    let planner = TestPlanner(context: context, options: options, now: now, choice: choice)
     return try planner.plan(settings, in: context.catalog, id: id)
 }

@@ -10,6 +10,8 @@ struct TestPlanner {
     let context: CampaignContext
     let options: PlanOptions
     package let now: Timestamp
+    /// What of it is wanted.
+    var choice = TestChoice()
 
     /// A text for a device.
     private struct Push {
@@ -28,11 +30,16 @@ struct TestPlanner {
                 remedy: "Add them to it, for example: \(context.app.main.service.testDevicesExample).")
         }
         try checkWhoseDevices()
-        let devices = try devices()
+        let devices = try devices().filter(choice.holds)
         options.observer(.warnings(untestedServices))
         let examples = try examples(catalog)
         let pushes = devices.flatMap { device in
             messages(for: device).map { Push(device: device, message: $0, fields: fields(device, message: $0, examples)) }
+        }
+        guard !pushes.isEmpty else {
+            throw Diagnostic(
+                "none of the chosen texts goes to one of the chosen test devices", at: context.app.name.position,
+                remedy: "Choose other texts or devices.")
         }
         let (sendable, skipped) = judged(pushes)
         guard !sendable.isEmpty else {
@@ -111,14 +118,16 @@ struct TestPlanner {
     /// Every text or, for a device with a language, the texts that such a device gets, one for each variant.
     private func messages(for device: TestDevice) -> [Int] {
         let all = context.messages.messages
-        guard let language = device.language else { return all.indices.filter { all[$0].service == device.service } }
+        guard let language = device.language else {
+            return all.indices.filter { all[$0].service == device.service && choice.holds(all[$0]) }
+        }
         var chooser = MessageChooser(context.messages)
         var chosen: [Int] = []
         for variant in all.map(\.variant) {
             let number = Array(variant.utf8).withUnsafeBufferPointer { variant in
                 Array(language.utf8).withUnsafeBufferPointer { chooser.message(variant: variant, language: $0, service: device.service) }
             }
-            if let number, !chosen.contains(number) { chosen.append(number) }
+            if let number, choice.holds(all[number]), !chosen.contains(number) { chosen.append(number) }
         }
         return chosen
     }

@@ -3,8 +3,10 @@ import Automation
 import Base
 import Foundation
 import GRDB
+import Planning
 import Runs
 import Testing
+import Workspace
 
 @testable import volley_console
 
@@ -94,6 +96,51 @@ struct OrderPageTests {
             #expect(page.contains("news has no test devices.") && !page.contains("/campaign/test"))
             #expect(try !server.request("GET", "/campaign?file=daily.yaml", session: vera).body.contains("test devices"))
             #expect(try server.request("GET", "/campaign?file=spring-sale.yaml", session: ben).body.contains("/campaign/test"))
+        }
+    }
+
+    @Test("a test goes to the chosen people with the chosen texts, and its page shows what each of them got")
+    func chosenTest() async throws {
+        let office = try Office()
+        let devices = ["Anna", "Ben"].enumerated().map { "{name: \($0.element), token: \"\(TestFolder.token($0.offset + 1))\"}" }
+        try office.folder.write(
+            "volley.yaml",
+            "apps:\n  shop: {topic: com.example.shop, environment: simulator, approval: required, test_devices: [\(devices.joined(separator: ", "))]}\n"
+        )
+        let texts = "content: {title: Hi, languages: {de: {title: Hallo}, fr: {title: Salut}}}\n"
+        try office.folder.write(
+            "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\n\(texts)")
+        let ben = try office.session("ben", [.approver])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", "/campaign?file=spring-sale.yaml", session: ben).body
+            #expect(page.contains("This campaign goes now to 2 devices, named in volley.yaml for tests in 3 texts."))
+            #expect(page.contains("name=\"device.Anna\" value=\"1\" checked") && page.contains("German (de)"))
+            let fields = try #require(Self.fields(page, action: "/campaign/test?file=spring-sale.yaml"))
+            let none = try server.form("/campaign/test?file=spring-sale.yaml", session: ben, fields + [("device.Anna", "1")])
+            #expect(none.status == 422 && none.body.contains("choose at least one device and one text"))
+            let chosen = [("device.Ben", "1"), ("language.", "1"), ("language.de", "1")]
+            #expect(try server.form("/campaign/test?file=spring-sale.yaml", session: ben, fields + chosen).status == 303)
+            let order = try #require(OrderRecords(folder: office.folder.runs).read().orders.first?.order)
+            guard case .test(_, _, let text) = order.kind else {
+                Issue.record("\(order.kind)")
+                return
+            }
+            let choice = try TestChoice(text)
+            #expect(choice.devices == ["Ben"] && choice.variants == nil && choice.languages == ["", "de"])
+            var file = CampaignFile("\(office.folder.path)/spring-sale.yaml", in: ProjectChoice())
+            file.isConfined = true
+            let options = PlanOptions(observer: Observer { _ in }, cancellation: try Cancellation())
+            let run = try planTest(file, choosing: choice, options, at: .now())
+            let id = run.plan.id
+            #expect(run.plan.audience == 2)
+            run.close()
+            let shown = try server.request("GET", "/runs/\(id)", session: ben).body
+            #expect(
+                shown.contains("Test of spring-sale: 2 pushes to 1 device of shop") && shown.contains("Hallo") && shown.contains(">Hi<"))
+            #expect(!shown.contains("Salut") && !shown.contains(TestFolder.token(2)))
+            var unknown = TestChoice()
+            unknown.devices = ["Eve"]
+            #expect(throws: Diagnostic.self) { try planTest(file, choosing: unknown, options, at: .now()) }
         }
     }
 

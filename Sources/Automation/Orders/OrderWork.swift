@@ -97,7 +97,7 @@ struct OrderWork: Sendable {
             case .pause(let run): try changing(run, pause)
             case .cancel(let run): try changing(run, cancel)
             case .plan(let file, let digest): try plan(file, digest, for: placed, notices)
-            case .test(let file, let digest): try test(file, digest, for: placed, deliver)
+            case .test(let file, let digest, let wanted): try test(file, digest, TestChoice(wanted), for: placed, deliver)
             case .send(let run, let digest):
                 try changing(run) { run in
                     guard isShown(run, digest) else { return .refused(.planDiffers) }
@@ -185,10 +185,10 @@ struct OrderWork: Sendable {
     }
 
     private func test(
-        _ file: String, _ digest: String, for placed: PlacedOrder, _ deliver: (SendProposal) throws -> OrderState
+        _ file: String, _ digest: String, _ wanted: TestChoice, for placed: PlacedOrder, _ deliver: (SendProposal) throws -> OrderState
     ) throws -> OrderState {
         try planning(file, digest, for: placed) { campaign, id in
-            let run = try planTest(campaign, id: id, work.planning(.order(placed.order)), at: .now())
+            let run = try planTest(campaign, choosing: wanted, id: id, work.planning(.order(placed.order)), at: .now())
             guard isFromShown(run, digest) else { return try withdraw(run) }
             defer { run.close() }
             return try removing(run) { try deliver(proposeTest(run, in: choice, work.options.context)) }

@@ -18,16 +18,17 @@ public struct Order: Hashable, Sendable {
         /// Send a campaign to the app's test devices.
         /// - file: the campaign file's absolute path.
         /// - digest: SHA-256 of its bytes as they were shown, 64 hex digits.
-        case test(file: String, digest: String)
+        /// - choice: the texts and devices that are wanted (`TestChoice`); blank for all.
+        case test(file: String, digest: String, choice: String = "")
         /// Freeze a campaign's audience into a plan.
         case plan(file: String, digest: String)
         /// Go on with a run that stopped or is paused.
         case resume(run: String)
         /// Send again to the devices of a run that failed or are unknown.
         case retry(run: String)
-        case pause(run: String)
         /// Send to the devices of a run that has ended to which it never sent.
         case retryUnsent(run: String)
+        case pause(run: String)
         case cancel(run: String)
         /// Leave out a time of a schedule before it comes.
         /// - occurrence: the time on the schedule's clock, `2026-12-01T09:00`.
@@ -92,7 +93,7 @@ extension Order.Kind {
     public struct Values: Hashable, Sendable {
         /// What it is about: a run, a campaign's file, or a time of a campaign.
         public var run: String?, file: String?, campaign: String?, occurrence: String?
-        /// What the page showed when it was given; `reason` is what the person wrote.
+        /// What the page showed when it was given; `reason` is what the person wrote, or chose for a test.
         public var digest: String?, reason: String?, mostDevices: Int?
 
         /// The texts, which come from outside.
@@ -119,15 +120,17 @@ extension Order.Kind {
         case .send(let run, let digest):
             Row(
                 name: .send, values: Values(run: run, digest: digest), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
-        case .test(let file, let digest): Row(name: .test, values: Values(file: file, digest: digest), isTakenOnce: true)
+        case .test(let file, let digest, let choice):
+            Row(
+                name: .test, values: Values(file: file, digest: digest, reason: choice.isEmpty ? nil : choice), isTakenOnce: true)
         case .plan(let file, let digest): Row(name: .plan, values: Values(file: file, digest: digest), isTakenOnce: true)
         case .resume(let run):
             Row(name: .resume, values: Values(run: run), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
         case .retry(let run): Row(name: .retry, values: Values(run: run), isTakenOnce: true, leadsToPushes: true)
+        case .retryUnsent(let run): Row(name: .retryUnsent, values: Values(run: run), isTakenOnce: true, leadsToPushes: true)
         case .pause(let run): Row(name: .pause, values: Values(run: run), overtakes: true)
         case .cancel(let run): Row(name: .cancel, values: Values(run: run), overtakes: true)
         case .skip(let campaign, let occurrence): Row(name: .skip, values: Values(campaign: campaign, occurrence: occurrence))
-        case .retryUnsent(let run): Row(name: .retryUnsent, values: Values(run: run), isTakenOnce: true, leadsToPushes: true)
         case .approveTime(let campaign, let occurrence, let digest, let most):
             Row(
                 name: .approveTime,
@@ -149,14 +152,14 @@ extension Order.Kind {
             case .reject: both(run, digest) { .reject(run: $0, digest: $1, reason: values.reason ?? "") }
             case .withdraw: run.map { .withdraw(run: $0) }
             case .send: both(run, digest) { .send(run: $0, digest: $1) }
-            case .test: both(file, digest) { .test(file: $0, digest: $1) }
+            case .test: both(file, digest) { .test(file: $0, digest: $1, choice: values.reason ?? "") }
             case .plan: both(file, digest) { .plan(file: $0, digest: $1) }
             case .resume: run.map { .resume(run: $0) }
             case .retry: run.map { .retry(run: $0) }
+            case .retryUnsent: run.map { .retryUnsent(run: $0) }
             case .pause: run.map { .pause(run: $0) }
             case .cancel: run.map { .cancel(run: $0) }
             case .skip: both(values.campaign, values.occurrence) { .skip(campaign: $0, occurrence: $1) }
-            case .retryUnsent: run.map { .retryUnsent(run: $0) }
             case .approveTime:
                 both(values.campaign, values.occurrence) { campaign, occurrence in
                     both(digest, values.mostDevices) {

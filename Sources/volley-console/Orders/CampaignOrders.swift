@@ -2,6 +2,7 @@ import Accounts
 import Automation
 import Base
 import Campaigns
+import Planning
 import Reports
 import Runs
 
@@ -11,8 +12,9 @@ enum CampaignOrders {
     private enum Action: String, CaseIterable {
         case plan, test
 
-        func order(_ path: String, digest: String) -> Order.Kind {
-            self == .plan ? .plan(file: path, digest: digest) : .test(file: path, digest: digest)
+        /// - Parameter choice: of a test (`TestChoice`).
+        func order(_ path: String, digest: String, choice: String = "") -> Order.Kind {
+            self == .plan ? .plan(file: path, digest: digest) : .test(file: path, digest: digest, choice: choice)
         }
 
         var right: Right { order("", digest: "").right }
@@ -39,13 +41,13 @@ enum CampaignOrders {
             guard visit.may(action.right, app: app.name.value) else { return "" }
             return """
                 <form class="action" method="post" action="/campaign/\(action.rawValue)\(FormFields.query([("file", item.file)]))">
-                <h3>\(button)</h3><p>\(meaning)</p>\(OrderForm.hidden(visit, digest: digest))<p><button>\(button)</button></p></form>
+                <h3>\(button)</h3>\(meaning)\(OrderForm.hidden(visit, digest: digest))<p><button>\(button)</button></p></form>
                 """
         }
         let devices = app.testDevices.count
         let test =
             devices > 0
-            ? form(.test, "Send a test", "This campaign goes now to \(TextFormat.devices(devices)), named in volley.yaml for tests.")
+            ? form(.test, "Send a test", TestForm.html(try offer(item, bytes, app, visit, site), app))
             : !visit.may(Action.test.right, app: app.name.value)
                 ? ""
                 : """
@@ -58,8 +60,8 @@ enum CampaignOrders {
             : form(
                 .plan, app.needsApproval ? "Plan and ask for approval" : "Plan",
                 """
-                Audience and texts are frozen as they are now, and you see whom the campaign reaches. Nothing is sent. \
-                \(app.needsApproval ? "Another person approves the plan before it can be sent." : "" as HTML)
+                <p>Audience and texts are frozen as they are now, and you see whom the campaign reaches. Nothing is sent. \
+                \(app.needsApproval ? "Another person approves the plan before it can be sent." : "" as HTML)</p>
                 """)
         let times: HTML =
             item.isScheduled && hasNoTimeLeft(item, visit, site)
@@ -74,6 +76,14 @@ enum CampaignOrders {
             """
         let forms: [HTML] = [item.isScheduled ? times : "", test, plan].filter { !$0.markup.isEmpty }
         return forms.isEmpty ? "" : Words.panel("What you can do", id: "actions", "\(forms)")
+    }
+
+    /// What a test of a file can send.
+    private static func offer(_ item: CampaignCache.Item, _ bytes: [UInt8], _ app: App, _ visit: Visit, _ site: Site) throws
+        -> TestForm.Offer
+    {
+        let draft = CampaignSaving.draft(bytes, file: item.path, try site.project(), at: visit.now)
+        return TestForm.Offer(app, draft.campaign)
     }
 
     /// Whether each time of a campaign with times was sent, skipped or cancelled; false if that cannot be read.
@@ -107,15 +117,18 @@ enum CampaignOrders {
         try OrderForm.submit(visit, site, to: OrderPage.path) {
             let item = try CampaignsPage.item(visit, site)
             let digest = visit.form[OrderForm.digest] ?? ""
-            guard try ShownFile.digest(of: FilePaths.read(item.path, atMost: Route.campaignBodyLimit)) == digest else {
+            let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
+            guard ShownFile.digest(of: bytes) == digest else {
                 throw Refusal.outdated(
                     "The campaign is not the one that the page showed: it was changed since. Load the page again, and look at it.")
             }
             if action == .plan, item.isScheduled {
                 throw Refusal.outdated("The campaign has times by now: each is planned by itself when it comes.")
             }
+            let app = try item.app.flatMap { try site.project().app(named: $0) }
+            let choice = try action == .test ? app.map { try TestForm.choice(visit.form, offer(item, bytes, $0, visit, site)) } : nil
             return .order(
-                action.order(FilePaths.absolute(item.path), digest: digest),
+                action.order(FilePaths.absolute(item.path), digest: digest, choice: choice?.text ?? ""),
                 activity: action == .plan ? .approvalAsked(digest: digest) : .testSent(digest: digest), app: item.app, subject: item.file)
         }
     }

@@ -151,7 +151,7 @@ enum RunAction: String, CaseIterable, Sendable {
             run.isLive
                 ? "Nothing more is sent, for good. What is on its way now still arrives; what arrived cannot be taken back."
                 : run.state == .stopped
-                    ? "The run ends for good: \(TextFormat.devices(run.count(.unsent))) that got nothing stay without it."
+                    ? "The run ends for good: \(TextFormat.devices(run.count(.unsent))) that got nothing stay without it, unless they are sent to again with “Retry unsent”."
                     : "The plan is never sent."
         case .retry:
             """

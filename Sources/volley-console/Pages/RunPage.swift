@@ -40,6 +40,7 @@ enum RunPage {
             <section class="panel" aria-labelledby="progress"\(live)><h2 id="progress">Progress</h2>
             <div data-fill="progress" aria-live="polite">\(progress(run, site.rate, at: visit.now))</div>\(refresh)</section>
             \(plan != nil ? "" : RunOrders.panel(viewModel, visit, typed: typed))
+            \(try TestForm.sent(run, site))
             \(RunOrders.history(viewModel))
             \(Words.panel("About this run", id: "about", try facts(run, visit, site)))
             \(report)\(results)\(export)
