@@ -122,7 +122,8 @@ struct ChangeQuestion {
             </form>
             <p class="note"><a href="\(Words.path(ofCampaign: item.file))">Back without saving</a></p>
             """
-        return Page(status: .unprocessableContent, title: "What happens to the other texts?", place: .campaigns, content: content, help: .composer)
+        return Page(
+            status: .unprocessableContent, title: "What happens to the other texts?", place: .campaigns, content: content, help: .composer)
     }
 }
 
