@@ -394,7 +394,7 @@ struct AudienceFormTests {
             #expect(try Self.disk(office).contains("reached/\(sent).csv"), "a box that is not touched stays checked")
             #expect(try Self.save(server, edith, ["exclude.runs.\(sent)": nil]).status == 303)
             #expect(try !Self.disk(office).contains("reached/") && Self.disk(office).contains("other.csv"))
-            // A list of a run of another app is not made, whoever names it.
+            // No list is made of a run of another app, even if the file names it.
             try Self.write(office, "{devices: devices.csv, everyone: true, exclude: {devices: reached/\(foreign).csv}}")
             _ = try Self.save(server, edith, ["content.title": "Ho"])
             #expect(!FileManager.default.fileExists(atPath: "\(office.folder.path)/reached/\(foreign).csv"))

@@ -60,7 +60,7 @@ enum CampaignOrders {
             : form(
                 .plan, app.needsApproval ? "Plan and ask for approval" : "Plan",
                 """
-                <p>Audience and texts are frozen as they are now, and you see whom the campaign reaches. Nothing is sent. \
+                <p>Audience and texts are frozen as they are now, and you see which devices the campaign reaches. Nothing is sent. \
                 \(app.needsApproval ? "Another person approves the plan before it can be sent." : "" as HTML)</p>
                 """)
         let times: HTML =

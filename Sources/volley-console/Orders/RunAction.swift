@@ -79,7 +79,7 @@ enum RunAction: String, CaseIterable, Sendable {
         case .resume: run.state == .paused || run.state == .stopped && run.left > 0
         case .cancel: run.isLive || run.orderToPassOn == .cancel || run.state == .stopped && !run.isHeld || isPlan && !waits
         case .retry: run.state.hasEnded && !run.isTest && !run.isPruned && toRetry(run) > 0
-        // A run that stopped goes on with them. What the store has forgotten may have been sent.
+        // A run that stopped continues with them. What the store has forgotten may have been sent.
         case .retryUnsent where run.cause?.isForgetting == true: false
         case .retryUnsent:
             run.state.hasEnded && run.state != .stopped && run.startedAt != nil && !run.isTest && !run.isPruned && run.count(.unsent) > 0
