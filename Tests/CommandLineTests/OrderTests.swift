@@ -211,6 +211,7 @@ struct OrderTests {
         #expect(try bench.end(of: bench.place(.send(run: run, digest: digest)), running) == .done(.init(run: run, end: .finished)))
         #expect(try folder.volley("report", run, "--format", "json").json()["outcomes"]?.int("accepted") == 20)
         #expect(try bench.end(of: bench.place(.retry(run: run)), running) == .refused(.nothingToRetry))
+        #expect(try bench.end(of: bench.place(.retryUnsent(run: run)), running) == .refused(.nothingToRetry))
 
         let test = try bench.end(of: bench.place(.test(file: file.path, digest: file.digest)), running)
         guard case .done(let tested) = test, tested.end == .finished else {
