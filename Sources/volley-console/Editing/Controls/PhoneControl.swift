@@ -1,6 +1,7 @@
 import Accounts
 import Base
 import Campaigns
+import Planning
 import PushServices
 import Reports
 
@@ -35,12 +36,17 @@ enum PhoneControl {
                 ("audience", audience(state)), phone,
                 ("skipped", SkippedDevices.html(state, ignoresMistakes: !mistakes.isEmpty)),
                 ("duration", HowSection.duration(state, edit, site)),
-            ] + ColumnsControl.pieces(KnownTags.of(item, edit, visit, site), DraftPreview.devices(of: item, text: edit.text, site))
+            ] + columns(KnownTags.of(item, edit, visit, site), DraftPreview.devices(of: item, text: edit.text, site))
         return .json(
             .object(pairs: [
                 ("is_live", .bool(isCounting)),
                 ("pieces", .object(pairs: pieces.map { ($0.0, .string($0.1.markup)) })),
             ]))
+    }
+
+    /// Columns that are being counted again stay on the page.
+    private static func columns(_ known: KnownTags, _ devices: SampledDevices?) -> [(place: String, content: HTML)] {
+        if case .counted = known { ColumnsControl.pieces(known, devices) } else { [] }
     }
 
     /// How many devices get it.
