@@ -16,6 +16,12 @@ public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
         self.column = column
     }
 
+    /// A row of a file as messages name it, such as `exports/devices.csv:124`. Of a path from the root only the name is left: messages are also
+    /// read in browsers, where folders of the server mean nothing.
+    public static func words(file: String, line: Int) -> String {
+        "\(file.hasPrefix("/") ? String(file.split(separator: "/").last ?? "") : file):\(line)"
+    }
+
     /// The place of a byte of a text, which was read from `file`. Lines end in LF, CRLF or CR.
     public init(file: String, utf8Offset: Int, in bytes: [UInt8]) {
         let before = bytes.prefix(utf8Offset)

@@ -37,6 +37,8 @@ public enum Remedy: Hashable, Sendable {
         case shortenName
     }
 
+    /// Choose the devices of a campaign.
+    case chooseDevices
     case approve(run: String)
     /// Send a plan.
     case send(run: String)

@@ -56,7 +56,7 @@ struct CellFlaws: Sendable {
                 guard let count = rows[flaw] else { return nil }
                 let hold = "in '\(column.value)' \(TextFormat.counted(count, one: "row holds", many: "rows hold"))"
                 let list = ConditionFindings.list(cells[flaw] ?? [])
-                let place = first[flaw].map { "; the first is \($0.file):\($0.line)" } ?? ""
+                let place = first[flaw].map { "; the first is \(SourcePosition.words(file: $0.file, line: $0.line))" } ?? ""
                 return switch flaw {
                 case .garbled:
                     .warning(

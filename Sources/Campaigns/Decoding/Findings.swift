@@ -22,8 +22,8 @@ final class Findings {
     /// In characters.
     private static let shortText = 6
 
-    func error(_ message: String, at place: SourcePosition, remedy: String? = nil) {
-        all.append(Diagnostic(message, at: place, remedy: remedy))
+    func error(_ message: String, at place: SourcePosition, remedy: String? = nil, _ remedies: [Remedy] = []) {
+        all.append(Diagnostic(message, at: place, remedy: remedy, remedies))
     }
 
     func warning(_ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil, _ remedies: [Remedy] = []) {

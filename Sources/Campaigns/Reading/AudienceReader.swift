@@ -132,7 +132,8 @@ struct AudienceReader {
         let onlyNone = nodes.contains(where: isOnlyNone)
         section.findings.error(
             onlyNone ? "'none' takes devices away, but nothing selects any" : "the audience selects no devices", at: section.position,
-            remedy: onlyNone ? Self.everyoneBut : "Add tags, aliases or registration_ids; to send to all devices, write everyone: true.")
+            remedy: onlyNone ? Self.everyoneBut : "Add tags, aliases or registration_ids; to send to all devices, write everyone: true.",
+            [.chooseDevices])
     }
 
     /// An empty list of names, or a group of empty ones.

@@ -146,7 +146,9 @@ struct SkipNotes {
         let audience = context.campaign.audience
         switch reason {
         case .badRow:
-            let first = result.badRows.first.flatMap(\.position).map { "; the first is \($0.file):\($0.line)" } ?? ""
+            let first =
+                result.badRows.first.flatMap(\.position).map { "; the first is \(SourcePosition.words(file: $0.file, line: $0.line))" }
+                ?? ""
             return "these rows cannot be read\(first)"
         case .notMatched: return "no tag, alias or registration id of the campaign names them"
         case .filtered:

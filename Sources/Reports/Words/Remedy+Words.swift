@@ -4,6 +4,7 @@ extension Remedy {
     /// What to do in the console: a sentence that names the page and its button.
     public var sentence: String {
         switch self {
+        case .chooseDevices: "Choose them under “Who” in the campaign’s form."
         case .approve(let run):
             "“Approve” on the page of \(run) gives the approval that it needs; an approver other than its writer can press it."
         case .send(let run): "“Send” on the page of \(run) sends it."

@@ -141,19 +141,18 @@ extension CampaignForm {
         guard base == ShownFile.digest(of: bytes) else { return try again(changed, .conflict) }
         trial.mistakes = apply(visit.form, to: &edit)
         try RunsControl.writeLists(of: edit, item, visit, site)
-        guard visit.form[counts] == nil, visit.form[PhoneControl.device] == nil else {
+        let isLook = visit.form[counts] != nil || visit.form[PhoneControl.device] != nil
+        // What could be written counts, so that nothing is said of values that are chosen by now.
+        guard !isLook, trial.mistakes.isEmpty else {
             trial.counted = edit
-            return try again("", .ok)
-        }
-        guard trial.mistakes.isEmpty else {
-            return try again("<p class=\"stop\" role=\"alert\">Not saved: see below.</p>", .unprocessableContent)
+            return isLook ? try again("", .ok) : try again("<p class=\"stop\">Nothing was saved.</p>", .unprocessableContent)
         }
         let draft = CampaignSaving.draft(
             CampaignSaving.bytes(of: edit.text, like: bytes), file: item.path, try site.project(), at: visit.now)
         if draft.campaign == nil, visit.form["anyway"] == nil {
             trial.edit = edit
             return try again(
-                "<p class=\"stop\" role=\"alert\">Not saved: there are mistakes, which stand at their fields. Nothing is sent from a file with mistakes.</p>",
+                "<p class=\"stop\">Nothing was saved. A campaign with mistakes can be kept as it is, but is not sent.</p>",
                 .unprocessableContent)
         }
         var text = edit.text

@@ -96,20 +96,20 @@ enum CampaignForm {
         throws -> Page
     {
         let source = "<a href=\"/campaign/edit\(FormFields.query([("file", item.file)]))\">Edit the source</a>" as HTML
-        let title = "Edit \(item.name ?? item.file)"
-        guard let edit = YAMLEdit(CampaignSaving.text(of: bytes)) else {
+        let draft = YAMLEdit(CampaignSaving.text(of: bytes))
+        let name = try? draft?.value(at: ["name"])
+        let title = if case .text(let name)? = name, !name.isEmpty { "Edit \(name)" } else { "Edit \(item.file)" }
+        guard let edit = draft else {
             let content: HTML =
                 "\(Words.head("\(title)"))<p class=\"stop\">This file cannot be read, so it cannot be shown as a form. \(source)</p>"
             return Page(title: title, place: .campaigns, content: content, help: .composer)
         }
         let context = try ComposerContext(item, edit, trial, visit, site)
-        let others: HTML =
-            context.otherFindings.isEmpty ? "" : "<ul class=\"findings\">\(context.otherFindings.map(CampaignsPage.finding))</ul>"
         let anyway: HTML = trial.edit == nil ? "" : " <button name=\"anyway\" value=\"1\">Save with its mistakes</button>"
         let content: HTML = """
-            \(Words.head("\(title)", "<p><code dir=\"auto\">\(item.file)</code></p>"))
+            \(Words.head("\(title)"))
             \(trial.notice)
-            \(others)
+            \(ProblemSummary.html(context, source: source))
             <div class="composer">
             <form class="panel editor" id="composer" method="post" action="\(context.address)">
             \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(ShownFile.digest(of: bytes))">

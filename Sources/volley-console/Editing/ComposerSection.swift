@@ -43,6 +43,10 @@ struct ComposerContext {
     let previewState: DraftPreview.State
     /// Of the form, and of what is filled into it later.
     let address: String, live: String
+    /// The source whose findings are shown: as it would be, where a person wrote something.
+    let tried: YAMLEdit
+    /// A phone with its text, where no devices are known.
+    let written: HTML
     /// What is wrong and belongs to no field.
     let otherFindings: [Diagnostic]
     private let findings: [String: [Diagnostic]]
@@ -58,7 +62,8 @@ struct ComposerContext {
         previewState = try DraftPreview.of(item, text: (trial.counted ?? edit).text, visit, site)
         devices = DraftPreview.devices(of: item, text: (trial.counted ?? edit).text, site)
         preview = if case .known(let known) = previewState { known } else { nil }
-        let tried = trial.edit ?? trial.counted ?? edit
+        tried = trial.edit ?? trial.counted ?? edit
+        written = try PhoneControl.written(tried, of: item, visit, site)
         let all = try CampaignFindings(file: item.path, text: tried.text, visit, site).all
         (findings, otherFindings) = Self.sorted(all, tried, item.path)
     }
@@ -84,9 +89,12 @@ struct ComposerContext {
 
     // MARK: - Fields
 
+    /// What is wrong with the value that the source holds.
+    func findings(of field: CampaignForm.Field) -> [Diagnostic] { findings[field.name] ?? [] }
+
     /// Why a value was not written, and what is wrong with the one that the source holds.
     func mistake(of field: CampaignForm.Field) -> HTML {
-        let found = (trial.mistakes[field.name].map { [Diagnostic($0)] } ?? []) + (findings[field.name] ?? [])
+        let found = (trial.mistakes[field.name].map { [Diagnostic($0)] } ?? []) + findings(of: field)
         return HTML(
             joined: found.map { finding in
                 "<span class=\"\(finding.severity == .error ? "stop" : "note")\" role=\"alert\">\(FieldWords.text(finding))</span>"
@@ -164,8 +172,11 @@ enum FieldWords {
     ]
 
     static func text(_ finding: Diagnostic) -> HTML {
+        let message = plain(finding.message(for: .console))
+        // A remedy that writes the key, or names a place of the source, helps only there.
+        if let missing = message.firstMatch(of: /^the key (“.+?”) is missing(?:[: ].*)?$/) { return "\(String(missing.1)) is missing." }
         let remedy: HTML = finding.remedy(for: .console).map { " \(Prose.html(plain($0)))" } ?? ""
-        return "\(Prose.html(Words.capitalized(plain(finding.message(for: .console))))).\(remedy)"
+        return "\(Prose.html(Words.capitalized(message))).\(remedy)"
     }
 
     /// Labels instead of keys in quotes, and values without the key that a source has before them.

@@ -15,7 +15,6 @@ enum CampaignPage {
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
         let text = String(decoding: bytes, as: UTF8.self)
         let own = findings.filter { $0.position?.file == item.path }
-        let others = findings.filter { $0.position?.file != item.path }
         let mayEdit = visit.may(.edit, app: item.app)
         let facts = try CampaignFacts(item, bytes, errors, visit, site)
         let source: HTML = """
@@ -31,7 +30,6 @@ enum CampaignPage {
             \(try earlierPlans(item, visit, site))
             \(hindrances(facts.hindrances))
             \(try DraftPages.panel(of: item.file, visit, site))
-            \(others.isEmpty ? "" : "<ul class=\"findings\">\(others.map(CampaignsPage.finding))</ul>" as HTML)
             \(errors.isEmpty ? try CampaignOrders.panel(item, bytes, visit, site) : "")
             \(facts.runs.isEmpty ? "" : Words.panel("Runs", id: "runs", RunsPage.table(facts.runs.prefix(10))))
             \(source)
@@ -40,10 +38,15 @@ enum CampaignPage {
         return .page(Page(title: item.name ?? item.file, place: .campaigns, content: content))
     }
 
+    /// What was found, in the words of the form; the source has it at its lines.
     private static func state(_ errors: [Diagnostic], _ findings: [Diagnostic]) -> HTML {
-        errors.isEmpty
-            ? "<p class=\"note\">No mistakes\(findings.isEmpty ? "" : ", but see the warnings" as HTML).</p>"
+        let words: HTML =
+            errors.isEmpty
+            ? "<p class=\"note\">No mistakes\(findings.isEmpty ? "." : ", but look at this:" as HTML)</p>"
             : "<p class=\"stop\">\(TextFormat.counted(errors.count, one: "mistake")). Nothing is sent from this file until it is mended.</p>"
+        guard !findings.isEmpty else { return words }
+        let lines: [HTML] = findings.map { "<li dir=\"auto\">\(FieldWords.text($0))</li>" }
+        return "\(words)<section class=\"warnings\" aria-label=\"What was found\"><ul>\(lines)</ul></section>"
     }
 
     private static func hindrances(_ found: [Diagnostic]) -> HTML {
@@ -71,20 +74,7 @@ enum CampaignPage {
         if let state = try? DraftPreview.of(item, text: text, begins: false, visit, site), case .known = state {
             return PhoneControl.phones(state, app: item.app ?? "")
         }
-        guard let project = try? site.project(),
-            let content = CampaignSaving.draft(bytes, file: item.path, project, at: visit.now).content
-        else { return "" }
-        let push: HTML =
-            content.isSilent
-            ? "<p class=\"silent\">Nothing is shown: it wakes the app in the background.</p>"
-            : """
-            <div class="banner"><p class="from"><b dir="auto">\(item.app ?? "")</b> <span>now</span></p>\
-            <p class="title" dir="auto">\(content.title?.value ?? "")</p><p class="body" dir="auto">\(content.body?.value ?? "")</p></div>
-            """
-        return """
-            <figure class="phone"><div class="screen"><p class="clock" aria-hidden="true">9:41</p>\(push)</div>\
-            <figcaption>As it is written</figcaption></figure>
-            """
+        return YAMLEdit(text).flatMap { try? PhoneControl.written($0, of: item, visit, site) } ?? ""
     }
 
     /// Plans of the file's earlier versions that may still be sent: saving a new one changes nothing about them. Blank without any.

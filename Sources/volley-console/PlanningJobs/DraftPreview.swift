@@ -82,7 +82,7 @@ struct DraftPreview: Sendable {
         /// Until the devices are counted, the samples are those of another text's devices, if there was one with this audience.
         case counting([Sample])
         case known(DraftPreview)
-        /// Nothing is known before this is mended.
+        /// Nothing is known before the text is mended; with the reason, where it is another one.
         case mistakes(HTML)
     }
 
@@ -107,7 +107,7 @@ struct DraftPreview: Sendable {
             let found = devices(of: item, text: text, site)?.samples(of: campaign, most: samplesOfText, at: visit.now)
             return .counting(found.map { samples($0.samples, $0.blanks, usual) } ?? [])
         }
-        guard !result.hasMistakes else { return .mistakes(result.piece) }
+        guard !result.hasMistakes else { return .mistakes("") }
         guard let known = DraftPreview(result.output, usual: usual) else { return .mistakes(PlanningJobs.unreadable) }
         if let devices = known.devices { site.sampled.keep(devices, of: audience(of: item, text, site), at: result.at) }
         return .known(known)

@@ -28,7 +28,8 @@ enum PhoneControl {
         try RunsControl.writeLists(of: edit, item, visit, site)
         let state = try DraftPreview.of(item, text: edit.text, visit, site)
         let isCounting = if case .counting = state { true } else { false }
-        let phone = ("phone", phones(state, app: item.app ?? "", shown: visit.form[device] ?? ""))
+        let written = try written(edit, of: item, visit, site)
+        let phone = ("phone", phones(state, app: item.app ?? "", written: written, shown: visit.form[device] ?? ""))
         let pieces =
             isCounting
             ? [phone]
@@ -58,16 +59,38 @@ enum PhoneControl {
         }
     }
 
-    /// - Parameter shown: the device that was chosen, or blank for the first of each text; nil where none can be chosen.
-    static func phones(_ state: DraftPreview.State, app: String, shown: String? = nil) -> HTML {
+    /// - Parameters:
+    ///   - written: what is shown where no devices are known.
+    ///   - shown: the device that was chosen, or blank for the first of each text; nil where none can be chosen.
+    static func phones(_ state: DraftPreview.State, app: String, written: HTML = "", shown: String? = nil) -> HTML {
         switch state {
         case .counting(let samples) where !samples.isEmpty:
             return "\(cards(samples, app: app, shown))<p class=\"note\">The devices are being counted for this text.</p>"
         case .counting: return "<p class=\"note\">The exports are being read. This takes some seconds for millions of devices.</p>"
-        case .mistakes(let mistakes): return "<p>What phones show is known when this is mended:</p>\(mistakes)"
+        case .mistakes(let why):
+            let note: HTML =
+                "<p class=\"note\">Which devices get it, and with which values, is known when the problems of the form are mended.</p>"
+            return "\(written)\(why.markup.isEmpty ? note : why)"
         case .known(let preview):
             return preview.samples.isEmpty ? "<p class=\"note\">No device gets it.</p>" : cards(preview.samples, app: app, shown)
         }
+    }
+
+    /// The text as it is written, with its columns.
+    static func written(_ edit: YAMLEdit, of item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> HTML {
+        let draft = CampaignSaving.draft(Array(edit.text.utf8), file: item.path, try site.project(), at: visit.now)
+        guard let content = draft.content else { return "" }
+        let push: HTML =
+            content.isSilent
+            ? "<p class=\"silent\">Nothing is shown: it wakes the app in the background.</p>"
+            : """
+            <div class="banner"><p class="from"><b dir="auto">\(draft.app?.value ?? "")</b> <span>now</span></p>\
+            <p class="title" dir="auto">\(content.title?.value ?? "")</p><p class="body" dir="auto">\(content.body?.value ?? "")</p></div>
+            """
+        return """
+            <figure class="phone"><div class="screen"><p class="clock" aria-hidden="true">9:41</p>\(push)</div>\
+            <figcaption>As it is written</figcaption></figure>
+            """
     }
 
     private static func cards(_ samples: [DraftPreview.Sample], app: String, _ shown: String?) -> HTML {
@@ -195,7 +218,8 @@ enum ComposerSide {
             <span class="note">Nothing is saved by it.</span></p>
             \(modes)
             <div data-fill="phone">\(PhoneControl.phones(
-                context.previewState, app: context.item.app ?? "", shown: context.trial.typed[PhoneControl.device] ?? ""))</div>
+                context.previewState, app: context.item.app ?? "", written: context.written,
+                shown: context.trial.typed[PhoneControl.device] ?? ""))</div>
             <p class="note" data-without-script>As of the \(context.trial.counted == nil ? "saved file" : "fields on this page" as HTML).</p>
             <p class="note"><a href="/campaign/preview\(query)">All texts and numbers in the preview</a></p>
             </div></details>
