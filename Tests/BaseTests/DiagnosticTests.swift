@@ -14,6 +14,12 @@ import Testing
         #expect(Diagnostic("odd", file: "a", severity: .warning).inLog == "a: odd", "a log has the level already")
     }
 
+    @Test("a row of a file is named as the file was, but without the folders of a path from the root")
+    func rows() {
+        #expect(SourcePosition.words(file: "exports/devices.csv", line: 124) == "exports/devices.csv:124")
+        #expect(SourcePosition.words(file: "/srv/volley/exports/devices.csv", line: 1) == "devices.csv:1")
+    }
+
     @Test("a line break in the name of a file begins no line")
     func namesOnOneLine() {
         #expect(Diagnostic("wrong\nstill", at: at("a\nb\t.yaml", 3, 7)).description == "a\\u000Ab\\u0009.yaml:3:7: wrong\nstill")

@@ -75,6 +75,46 @@ struct ComposerTests {
         }
     }
 
+    @Test("a campaign that is not finished shows its text, and says what is left to do with links to the places, without keys and lines")
+    func unfinished() async throws {
+        let office = try Office()
+        try office.folder.write(
+            Self.file, "name: spring-sale\napp: shop\naudience: {}\ncontent: {title: Half price}\nschedule: {at: 2099-12-01 09:00}\n")
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.path, session: edith).body
+            #expect(page.contains("<h1>Edit spring-sale</h1>") && page.contains("As it is written") && page.contains("Half price</p>"))
+            let problems = try #require(page.firstMatch(of: #/<section class="warnings problems"(?s:.*?)<\/section>/#)).output
+            #expect(problems.contains("Before it can be planned") && !problems.contains("role=\"alert\""))
+            #expect(problems.contains("<a href=\"#who\">Who</a>: The audience selects no devices. Choose them under “Who”"))
+            #expect(problems.contains("“Time zone” is missing.") && problems.contains("<a href=\"#"))
+            for word in ["Line ", "registration_ids", "timezone", "everyone: true"] { #expect(!problems.contains(word), "\(word)") }
+            let campaign = try server.request("GET", "/campaign?file=spring-sale.yaml", session: edith).body
+            #expect(campaign.contains("2 mistakes") && campaign.contains("Choose them under “Who”"))
+        }
+    }
+
+    @Test("a form that was refused says at its top what is wrong with it, and nothing about values that are chosen by now")
+    func refused() async throws {
+        let office = try Office()
+        try office.folder.write(Self.file, "name: spring-sale\napp: shop\naudience: {devices: devices.csv}\ncontent: {title: Hi}\n")
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let reply = try Self.save(
+                server, office, edith,
+                [
+                    "audience.choice": "everyone", "schedule.way": "time", "schedule.at.date": "2099-12-01", "schedule.at.time": "09:00",
+                    "schedule.clock": "own", "schedule.fallback_timezone": "",
+                ])
+            let problems = try #require(reply.body.firstMatch(of: #/<section class="warnings problems"(?s:.*?)<\/section>/#)).output
+            #expect(reply.status == 422 && problems.contains("There is a problem") && problems.contains("role=\"alert\""))
+            #expect(problems.contains("<a href=\"#schedule.fallback_timezone\">"))
+            #expect(
+                problems.contains("The zone of people whose own is not known is missing.") && !reply.body.contains("selects no devices"))
+            #expect(reply.body.contains("id=\"schedule.fallback_timezone\""))
+        }
+    }
+
     // MARK: - Languages
 
     @Test("a language is added, changed and removed, and nothing else of the file changes")

@@ -88,7 +88,9 @@ struct FormControlTests {
                 ("schedule.at.date", "value=\"09:00\"", "The time has no date. Choose a date too"),
             ] {
                 let reply = try Self.save(server, edith, [name: ""])
-                #expect(reply.status == 422 && reply.body.contains("Not saved: see below."), "\(name)")
+                #expect(
+                    reply.status == 422 && reply.body.contains("Nothing was saved.") && reply.body.contains("<a href=\"#schedule.at\">"),
+                    "\(name)")
                 let group = try #require(reply.body.firstMatch(of: #/<fieldset[^>]*id="schedule.at"(?s:.*?)<\/fieldset>/#)).output
                 #expect(group.contains(other) && group.contains(words) && group.contains("role=\"alert\""), "\(name)")
             }
