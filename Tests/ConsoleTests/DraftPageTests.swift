@@ -94,6 +94,36 @@ struct DraftPageTests {
         }
     }
 
+    @Test(
+        "after a sign-out in another window the form alone says whose it is: it becomes a draft, and a name in it that was made up does not"
+    )
+    func signedOutElsewhere() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.form, session: edith).body
+            let owner = String(try #require(page.firstMatch(of: #/name="draft.owner" value="([^"]+)"/#)).1)
+            #expect(try server.form("/sign-out", session: edith).status == 303)
+            let typed = [
+                ("digest", try Self.base(office)), ("content.title", "Late"), ("shown.content.title", "Hi"), ("draft.owner", owner),
+            ]
+            func drafts() throws -> [SavedDraft] {
+                try office.site.accounts.accounts().flatMap { try office.site.accounts.drafts(of: $0.id) }
+            }
+            // A browser without any session, at first with a name that this console did not write.
+            let forged = typed.dropLast() + [("draft.owner", "1-" + String(repeating: "0", count: 64))]
+            let own = [("Sec-Fetch-Site", "same-origin")]
+            #expect(try server.request("POST", Self.form, headers: own, form: Array(forged)).status == 401)
+            #expect(try server.request("POST", Self.form, headers: [("Sec-Fetch-Site", "cross-site")], form: typed).status == 401)
+            #expect(try drafts().isEmpty)
+            let late = try server.request("POST", Self.form, headers: own, form: typed)
+            #expect(late.status == 303 && late["location"]?.hasPrefix("/sign-in?to=%2Fdraft%3Fid%3D") == true)
+            #expect(try server.request("GET", late["location"] ?? "").body.contains("What you had written is kept as a draft"))
+            let kept = try drafts()
+            #expect(kept.map { $0.fields["content.title"] } == ["Late"] && kept.allSatisfy { $0.fields["draft.owner"] == nil })
+        }
+    }
+
     @Test("if the file changed after a draft of it, both texts are shown: the other's changes stay in it, and saving ends the draft")
     func conflict() async throws {
         let office = try Office()

@@ -83,8 +83,10 @@ enum DraftScript {
               mark.value = draft.id;
               kept = count;
               note.textContent = "Kept as a draft at " + new Date(draft.saved_at).toLocaleTimeString([], { timeStyle: "short" }) + ".";
-            } catch {
-              note.textContent = "Not kept as a draft yet: the server did not take it. Press the button to try now.";
+            } catch (error) {
+              note.textContent = error.message === "401"
+                ? "You are signed out. What you wrote stays on this page: Save keeps it as your draft, and leads you to sign in."
+                : "Not kept as a draft yet: the server did not take it. Press the button to try now.";
               later(20000);
             }
           }

@@ -2,6 +2,7 @@ import Accounts
 import Automation
 import Base
 import Campaigns
+import Cryptography
 import HTTPTypes
 
 /// Drafts: forms of campaigns that are not saved yet, as their writer filled them in. They are kept with the accounts and not in the
@@ -22,7 +23,7 @@ enum DraftPages {
     private static let field = "draft"
     /// Fields that are about the request and not about the campaign.
     private static let passing: Set<String> = [
-        CSRFProtection.field, OrderForm.digest, OrderForm.nonce, field, "check", "anyway", "begin.draft",
+        CSRFProtection.field, OrderForm.digest, OrderForm.nonce, field, DraftOwner.field, "check", "anyway", "begin.draft",
     ]
 
     // MARK: - In forms
@@ -39,7 +40,10 @@ enum DraftPages {
     /// A hidden field with the id of the form's draft, which is discarded when the form is saved.
     static func mark(_ visit: Visit, attributes: HTML = "") -> HTML {
         let id = (visit.form[field] ?? visit.query[field]).flatMap { Int64($0) }
-        return "<input type=\"hidden\" name=\"\(field)\" value=\"\(id.map(String.init) ?? "")\"\(attributes)>"
+        return """
+            <input type="hidden" name="\(field)" value="\(id.map(String.init) ?? "")"\(attributes)>\
+            <input type="hidden" name="\(DraftOwner.field)" value="\(visit.person.map { DraftOwner.text(of: $0.id) } ?? "")">
+            """
     }
 
     /// The draft of this person that the query names; nil without one.
@@ -141,12 +145,16 @@ enum DraftPages {
     }
 
     /// Keeps a form that came after the end of its session, for the person that the session belonged to.
-    /// - Parameter visit: with the secret of the session that ended, and the form, which has its token.
+    /// - Parameters:
+    ///   - visit: with the form, and the secret of a session that ended.
+    ///   - hasToken: whether the form has the token of that session. After a sign-out in another window the browser knows no session, and
+    ///     the form alone says whose it is.
     /// - Returns: the way to sign in again, and from there to the draft; nil when the form cannot be kept.
-    static func keepAfterEnd(_ route: Route, _ visit: Visit, _ site: Site) -> Answer? {
+    static func keepAfterEnd(_ route: Route, _ visit: Visit, hasToken: Bool, _ site: Site) -> Answer? {
+        let ended = hasToken ? visit.secret.flatMap(SecretToken.init).flatMap { try? site.accounts.account(ofEnded: $0) } : nil
         // A script that keeps drafts by itself tries again and again.
-        guard visit.query["script"] == nil, let token = visit.secret.flatMap(SecretToken.init),
-            let account = try? site.accounts.account(ofEnded: token), let id = try? keep(route, visit, site, for: account)
+        guard visit.query["script"] == nil, let account = ended ?? DraftOwner.account(in: visit.form, site),
+            let id = try? keep(route, visit, site, for: account)
         else { return nil }
         return .redirect("/sign-in" + FormFields.query([("to", path + FormFields.query([("id", String(id)), ("kept", "1")]))]))
     }
@@ -244,5 +252,26 @@ enum DraftPages {
         let id = Int64(visit.query["id"] ?? "")
         if let id { try site.accounts.discardDraft(id, of: visit.signedIn().id) }
         return .redirect("/")
+    }
+}
+
+/// Says in a form whose it is, so that what was written is kept when the session has ended. It gives no right but to keep drafts of that
+/// account, and ends with the process.
+enum DraftOwner {
+    static let field = "draft.owner"
+    private static let key = RandomBytes.make(32)
+
+    static func text(of account: AccountID) -> String {
+        let code = HMACSHA256.code(of: Array("volley console draft \(account.number)".utf8), key: key)
+        return "\(account.number)-\(SHA256.hex(code))"
+    }
+
+    /// The active account that a form names; nil for one that this process did not make.
+    static func account(in form: [String: String], _ site: Site) -> AccountID? {
+        let text = form[field] ?? ""
+        guard let account = text.split(separator: "-").first.flatMap({ Int64($0) }).map(AccountID.init),
+            ConstantTime.areEqual(Array(text.utf8), Array(Self.text(of: account).utf8))
+        else { return nil }
+        return (try? site.accounts.account(account))??.state == .active ? account : nil
     }
 }

@@ -75,11 +75,12 @@ enum SignInPage {
     private static func page(_ visit: Visit, _ site: Site, _ attempt: Attempt) -> Page {
         let (visit, cookies) = visit.withFormCookie()
         let error: HTML = attempt.message.markup.isEmpty ? "" : "<p class=\"stop\" role=\"alert\">\(attempt.message)</p>"
+        let isKept = attempt.to.hasPrefix(DraftPages.path + "?")
         let ended: HTML =
-            visit.sessionEnded && attempt.message.markup.isEmpty
+            (visit.sessionEnded || isKept) && attempt.message.markup.isEmpty
             ? """
             <p class="lead" role="status">Your session has ended. Each ends after 30 minutes without a click, and after 12 hours. \
-            \(attempt.to.hasPrefix(DraftPages.path + "?")
+            \(isKept
                 ? "What you had written is kept as a draft: when you have signed in, you go on with it."
                 : "When you have signed in, you are back where you wanted to go." as HTML)</p>
             """ : ""

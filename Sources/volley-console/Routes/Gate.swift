@@ -42,11 +42,12 @@ struct Gate: Sendable {
         }
         if let redirect = try Self.check(route, visit, request) {
             // A person that wrote for half an hour finds the text again after the sign-in, or gets it back at once.
-            guard route.bodyLimit == Route.campaignBodyLimit, secret != nil else { return redirect }
+            guard route.bodyLimit == Route.campaignBodyLimit, route.method == .post else { return redirect }
             var late = visit
             (late.secret, late.form) = (secret, try await form(of: request, route))
-            if Self.isOwn(late, request), case let late = late,
-                let kept = try await pages.run(for: requestOrigin.turn, { DraftPages.keepAfterEnd(route, late, site) })
+            if Self.isFromPage(late, request), case let (late, hasToken) = (late, Self.isOwn(late, request)),
+                let kept = try await pages.run(
+                    for: requestOrigin.turn, { DraftPages.keepAfterEnd(route, late, hasToken: hasToken, site) })
             {
                 return kept
             }
@@ -158,7 +159,11 @@ struct Gate: Sendable {
         guard let secret = visit.secret, let token = visit.form[CSRFProtection.field], CSRFProtection.accepts(token, of: secret) else {
             return false
         }
-        return CSRFProtection.isOwn(
+        return isFromPage(visit, request)
+    }
+
+    private static func isFromPage(_ visit: Visit, _ request: Request) -> Bool {
+        CSRFProtection.isOwn(
             origin: request.headers[.origin], site: request.headers[.secFetchSite], own: [visit.requestOrigin.origin])
     }
 }
