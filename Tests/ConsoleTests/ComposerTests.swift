@@ -168,6 +168,46 @@ struct ComposerTests {
         #expect(edit.keys(at: ["variants"]).sorted() == ["holdout", "short"])
     }
 
+    @Test("a variant has texts in each language of the campaign, which are written in place, and marks that are confirmed")
+    func variantLanguages() async throws {
+        let office = try Office()
+        let source =
+            Self.head + "content:\n  body: Hi\n  languages:\n    de: {body: Hallo}\n    fr: {body: Salut}\nvariants:\n"
+            + "  calm:\n    share: 50\n    content:\n      body: Hi there\n      languages:\n        # Anna’s\n        de: {body: Guten Tag}\n"
+            + "  loud:\n    share: 50\n    content: {body: HI}\n"
+        try office.folder.write(Self.file, source)
+        let edith = try office.session("edith", [.editor])
+        let german = "variants.calm.content.languages.de", french = "variants.loud.content.languages.fr"
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.path, session: edith).body
+            #expect(page.contains("name=\"\(german).body\"") && page.contains("Guten Tag</textarea>"))
+            #expect(page.contains("name=\"\(french).title\"") && page.contains("who read the campaign’s own text, not this variant’s"))
+            #expect(!page.contains("id=\"rest\""))
+        }
+        var edit = try Self.edit(source)
+        let form = [
+            "\(german).body": "Moin", "shown.\(german).body": "Guten Tag", "\(french).body": "SALUT", "shown.\(french).body": "",
+            "variants.loud.content.languages.de.body": "", "shown.variants.loud.content.languages.de.body": "",
+        ]
+        #expect(WhatSection.apply(form, to: &edit).isEmpty)
+        #expect(try edit.value(at: french.split(separator: ".").map(String.init) + ["body"]) == .text("SALUT"))
+        #expect(edit.text.contains("        # Anna’s\n        de: {body: Moin}\n") && !edit.text.contains("HALLO"))
+        #expect(edit.keys(at: ["variants", "loud", "content", "languages"]) == ["fr"])
+        // Of a language that others have marked in the meantime.
+        for place in ["variants.calm.content", german] {
+            try TranslationMark.add(place.split(separator: ".").map(String.init) + ["body"], to: &edit)
+        }
+        try office.folder.write(Self.file, edit.text)
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.path, session: edith).body
+            #expect(page.contains("name=\"confirm.\(german)\"") && page.contains("to translate"))
+        }
+        // One that is confirmed leaves the others.
+        #expect(WhatSection.apply(["confirm.variants.calm.content": "1"], to: &edit).isEmpty)
+        #expect(TranslationMark.all(in: edit).map { $0.path.joined(separator: ".") } == [german])
+        #expect(WhatSection.apply(["confirm.\(german)": "1"], to: &edit).isEmpty && TranslationMark.all(in: edit).isEmpty)
+    }
+
     @Test("shares that do not add up are a mistake at the variants, unless the person changed nothing of them")
     func shares() throws {
         let source = Self.head + "content: {title: Hi}\nvariants: {a: {share: 50}, b: {share: 40}}\n"

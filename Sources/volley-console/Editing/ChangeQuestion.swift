@@ -162,6 +162,11 @@ struct TranslationMark: Hashable {
         try edit.addComment(TranslationMark(path: place, keys: known + [key]).comment, above: place)
     }
 
+    /// Takes the mark of what is at a path, and not that of what is below it.
+    static func confirmAlone(_ path: [String], in edit: inout YAMLEdit) throws(Mistake) {
+        try edit.removeComments(beginningWith: start) { TranslationMark($0)?.path == path }
+    }
+
     /// Takes the mark of what is at a path, and below it.
     /// - Parameter key: only of this text; nil for all.
     static func confirm(_ path: [String], in edit: inout YAMLEdit, only key: String? = nil) throws(Mistake) {

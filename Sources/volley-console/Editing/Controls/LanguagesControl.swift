@@ -181,7 +181,7 @@ enum MarkControl {
 
     static func apply(_ form: [String: String], _ path: [String], to edit: inout YAMLEdit) -> Mistake? {
         guard form[name(path)] != nil else { return nil }
-        do throws(Mistake) { try TranslationMark.confirm(path, in: &edit) } catch { return error }
+        do throws(Mistake) { try TranslationMark.confirmAlone(path, in: &edit) } catch { return error }
         return nil
     }
 }

@@ -13,8 +13,29 @@ enum VariantsControl {
     }
 
     static func fields(in edit: YAMLEdit) -> [CampaignForm.Field] {
-        names(in: edit).flatMap { fields(of: $0) + [.init(path: path + [$0], label: "", kind: .group)] }
-            + [share(of: holdout), .init(path: path, label: "", kind: .group)]
+        names(in: edit).flatMap { name in
+            fields(of: name) + languages(of: name, in: edit).flatMap { texts(of: name, in: $0) }
+                + [.init(path: path + [name], label: "", kind: .group)]
+        } + [share(of: holdout), .init(path: path, label: "", kind: .group)]
+    }
+
+    private static func content(of name: String) -> [String] { path + [name, "content"] }
+
+    /// The languages of the campaign, in each of which a variant may have a text of its own, and those that the variant alone has.
+    private static func languages(of name: String, in edit: YAMLEdit) -> [String] {
+        let all = edit.keys(at: ["content", "languages"]), known = Set(all.compactMap(LanguageTag.normalized))
+        let own = edit.keys(at: content(of: name) + ["languages"])
+        return all.map { language in own.first { LanguageTag.normalized($0) == LanguageTag.normalized(language) } ?? language }
+            + own.filter { LanguageTag.normalized($0).map { !known.contains($0) } ?? true }
+    }
+
+    private static func texts(of name: String, in language: String) -> [CampaignForm.Field] {
+        let words = LanguageNames.words(language)
+        return keys.map { key, label in
+            .init(
+                path: content(of: name) + ["languages", language, key], label: "\(label) of \(name) in \(words)",
+                kind: key == "body" ? .lines : .line, hint: "Blank for the campaign’s own in this language.")
+        }
     }
 
     private static func share(of name: String) -> CampaignForm.Field {
@@ -65,14 +86,34 @@ enum VariantsControl {
     }
 
     private static func column(_ name: String, _ marks: [TranslationMark], _ context: ComposerContext) -> HTML {
-        let place = path + [name, "content"], older = marks.filter { $0.path == place }.flatMap(\.keys)
+        let place = content(of: name), older = marks.filter { $0.path == place }.flatMap(\.keys)
         let devices: HTML =
             context.preview.map { " <span class=\"note\">\(TextFormat.devices($0.devices(variant: name)))</span>" } ?? ""
         let group = CampaignForm.Field(path: path + [name], label: "", kind: .group)
         return """
             <div class="column"><h3>\(name)\(devices)</h3>\(MarkControl.html(place, older))\(context.mistake(of: group))
             \(HTML(joined: fields(of: name).map(context.control)))
+            \(HTML(joined: languages(of: name, in: context.edit).map { self.language($0, of: name, marks, context) }))
             \(GroupInput.box("Remove this variant", name: remove(name), value: "1", isChecked: context.trial.typed[remove(name)] != nil))</div>
+            """
+    }
+
+    /// The texts of a variant in a language, folded unless they need a look: a variant with a text of its own has another one for devices of
+    /// this language only if it is written here.
+    private static func language(_ language: String, of name: String, _ marks: [TranslationMark], _ context: ComposerContext) -> HTML {
+        let place = content(of: name) + ["languages", language], older = marks.filter { $0.path == place }.flatMap(\.keys)
+        let fields = texts(of: name, in: language)
+        func hasText(_ fields: [CampaignForm.Field]) -> Bool { fields.contains { context.value(of: $0)?.text.isEmpty == false } }
+        let isBlank = !hasText(fields)
+        let lacksText = isBlank && hasText(self.fields(of: name).filter { $0.path.last != "share" })
+        let isOpen = lacksText || !older.isEmpty || fields.contains { !context.mistake(of: $0).markup.isEmpty }
+        let devices = context.preview.map { TextFormat.devices($0.devices(variant: name, language: language)) }
+        let facts = [devices, lacksText ? "who read the campaign’s own text, not this variant’s" : isBlank ? "no text of its own" : nil]
+            .compactMap(\.self).joined(separator: ", ")
+        return """
+            <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageNames.words(language))</b> \
+            <span class="note">\(facts)</span>\(older.isEmpty ? "" : " <b class=\"doubt\">to translate</b>" as HTML)</summary>
+            \(MarkControl.html(place, older))\(HTML(joined: fields.map { TextCounters.html($0, context) }))</details>
             """
     }
 
@@ -105,9 +146,11 @@ enum VariantsControl {
                     try edit.set(nil, at: place)
                 } catch { mistakes[place.joined(separator: ".")] = error }
             } else {
-                mistakes.merge(CampaignForm.apply(form, to: &edit, fields(of: name))) { first, _ in first }
-                if let mistake = MarkControl.apply(form, place + ["content"], to: &edit) {
-                    mistakes[place.joined(separator: ".")] = mistake
+                let languages = languages(of: name, in: edit)
+                let all = fields(of: name) + languages.flatMap { texts(of: name, in: $0) }
+                mistakes.merge(CampaignForm.apply(form, to: &edit, all)) { first, _ in first }
+                for marked in [content(of: name)] + languages.map({ content(of: name) + ["languages", $0] }) {
+                    if let mistake = MarkControl.apply(form, marked, to: &edit) { mistakes[place.joined(separator: ".")] = mistake }
                 }
             }
         }
