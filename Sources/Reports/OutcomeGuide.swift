@@ -82,7 +82,7 @@ struct OutcomeGuide {
     /// As a heading.
     func title(_ outcome: Outcome) -> String {
         return switch outcome {
-        case .accepted: services[0].choosesDevices ? "Accepted" : "Got it"
+        case .accepted: "Accepted"
         case .invalidToken: doubtsTokens ? "\(TextFormat.capitalized(shortNoun)) refused" : areActivities ? "Activity over" : "App gone"
         case .rejected: "Refused"
         case .failed: services[0].choosesDevices ? "Failed" : "Not reached in time"

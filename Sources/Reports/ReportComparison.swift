@@ -299,7 +299,7 @@ public struct ReportComparison: Sendable {
             let head: HTML = row.section == section ? "" : "<tr><th scope=\"rowgroup\" colspan=\"4\">\(row.section)</th></tr>"
             section = row.section
             return """
-                \(head)<tr><th scope="row" dir="auto">\(TextStyle.safe(row.name))</th>
+                \(head)<tr><th scope="row" dir="auto">\(shownName(row))</th>
                 <td data-name="Before" class="number">\(Self.cell(row.before, share: row.beforeShare))</td>
                 <td data-name="After" class="number">\(Self.cell(row.after, share: row.afterShare))</td>
                 <td data-name="Change" class="number">\(row.change.map { $0 == 0 ? "" : Self.signed($0) } ?? "")</td></tr>
@@ -311,6 +311,26 @@ public struct ReportComparison: Sendable {
             <th scope="col" class="number">After</th><th scope="col" class="number">Change</th></tr></thead><tbody>\(lines)</tbody></table>
             """
     }
+
+    /// A figure's name as a report's page has it, without the words of files and programs.
+    private func shownName(_ row: Row) -> HTML {
+        let guide = after.guide, last = row.path.split(separator: "/").last.map(String.init) ?? ""
+        switch row.section {
+        case "Outcomes": if let outcome = Outcome.allCases.first(where: { $0.name == last }) { return "\(guide.title(outcome))" }
+        case "Services":
+            guard let outcome = Outcome.allCases.first(where: { $0.name == last }) else { break }
+            return "\(row.name.dropLast(outcome.name.count))\(guide.title(outcome).lowercased())"
+        case "Skipped rows": if let reason = SkipReason(rawValue: last) { return "\(TextFormat.capitalized(guide.title(skipped: reason)))" }
+        case "Languages": return LanguageName.html(row.name)
+        case "Audience": return row.name == "rows" ? "Rows of the export" : "\(TextFormat.capitalized(after.service.recipientNoun))s"
+        case "Speed": if let share = Self.shares[last] { return "\(share) of the answers came within, in milliseconds" }
+        default: break
+        }
+        return "\(TextStyle.safe(row.name))"
+    }
+
+    /// Percentiles in words.
+    private static let shares = ["p50": "Half", "p90": "90 %", "p99": "99 %"]
 
     private static func name(_ report: Report) -> String {
         let marks = report.status.state.rawValue + (report.plan.isTest ? ", test" : "") + (report.isPruned ? ", pruned" : "")

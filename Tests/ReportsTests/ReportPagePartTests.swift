@@ -207,7 +207,7 @@ import Testing
         let steps = part.components(between: "<li>", and: "</li>")
         #expect(
             steps.map { plainText($0.components(between: "<span class=\"name\">", and: "<span class=\"number\">")[0]) } == [
-                "Rows of the export", "Named by the campaign", "Conditions met", "Not excluded", "Audience", "Got it",
+                "Rows of the export", "Named by the campaign", "Conditions met", "Not excluded", "Audience", "Accepted",
             ])
         func number(_ text: String) -> Int { Int(text.filter(\.isNumber)) ?? -1 }
         var before: Int?

@@ -35,7 +35,7 @@ extension ReportPage {
         }
         if isSimulated { return "This run went to the built-in simulator, for practice: no device got anything." }
         return
-            "“Got it” means that \(report.guide.introduction.replacing("'", with: "’"))\(report.services.isEmpty ? "," : "") took the push over. A device that is switched off gets it later; "
+            "“Accepted” means that \(report.guide.introduction.replacing("'", with: "’"))\(report.services.isEmpty ? "," : "") took the push over. A device that is switched off gets it later; "
             + "whether someone looked at it cannot be told from here."
     }
 

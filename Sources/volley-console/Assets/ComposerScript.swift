@@ -48,6 +48,13 @@ enum ComposerScript {
           later(0);
         }
 
+        // A line is not the whole form: Enter in one saves nothing half-made. Buttons keep it.
+        function keepEnter(form) {
+          form.addEventListener("keydown", (event) => {
+            if (event.key === "Enter" && event.target.matches("input") && !event.isComposing) event.preventDefault();
+          });
+        }
+
         // Columns and emoji are inserted where the cursor was last in a text.
         function insertInto(form) {
           let field = form.querySelector("[data-count] input:not([type]), [data-count] textarea");
@@ -131,6 +138,7 @@ enum ComposerScript {
           if (side) followFields(composer, side);
           document.documentElement.classList.add("scripted");
           insertInto(composer);
+          keepEnter(composer);
           for (const box of composer.querySelectorAll("[data-count]")) countText(box);
           for (const place of composer.querySelectorAll("[data-shares]")) addShares(composer, place);
         }

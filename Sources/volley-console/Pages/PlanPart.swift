@@ -179,14 +179,19 @@ enum PlanPart {
         defer { earlier.close() }
         let (plan, now) = (earlier.plan, run.plan)
         let then: HTML = plan.audience == now.audience ? "the same number as now" : "\(TextFormat.devices(plan.audience)) then"
-        let changes = changedRules(from: plan, to: now) + changedTexts(from: plan, to: now)
-        let list: HTML = changes.isEmpty ? "" : "<ul class=\"list changes\">\(changes)</ul>"
+        let list = changes(from: plan, to: now)
         let source = LineDiff.html(from: plan.campaignSource, to: now.campaignSource)
         return """
             <h3>Since it was sent last</h3>
             <p><a href="\(Words.path(of: plan.id))">\(plan.id)</a>, \(then).</p>
-            \(list)<details\(changes.isEmpty ? " open" : "" as HTML)><summary>Line by line</summary>\(source)</details>
+            \(list)<details\(list.markup.isEmpty ? " open" : "" as HTML)><summary>Line by line</summary>\(source)</details>
             """
+    }
+
+    /// Rules and texts that differ, with both; blank where none does.
+    static func changes(from old: RunPlan, to new: RunPlan) -> HTML {
+        let changes = changedRules(from: old, to: new) + changedTexts(from: old, to: new)
+        return changes.isEmpty ? "" : "<ul class=\"list changes\">\(changes)</ul>"
     }
 
     private static func changedRules(from old: RunPlan, to new: RunPlan) -> [HTML] {

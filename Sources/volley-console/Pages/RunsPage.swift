@@ -49,17 +49,20 @@ enum RunsPage {
             guard let run = try site.archive.summary(of: id), visit.may(.readReports, app: run.app) else { throw Refusal.notFound }
             return run
         }.sorted { ($0.plannedAt, $0.id) < ($1.plannedAt, $1.id) }
-        let reports = try runs.map { summary in
+        let both = try runs.map { summary in
             let run = try site.catalog.open(summary.id)
             defer { run.close() }
-            return try Report(run)
+            return (plan: run.plan, report: try Report(run))
         }
         let names: [HTML] = zip(["Before", "After"], runs).map {
-            "<dt>\($0)</dt><dd>\(Words.link(to: $1)) \(Words.chips(of: $1)) <code>\($1.id)</code></dd>"
+            "<dt>\($0)</dt><dd>\(Words.link(to: $1)) of \(Words.moment($1.plannedAt)) \(Words.chips(of: $1))</dd>"
         }
+        let changes = PlanPart.changes(from: both[0].plan, to: both[1].plan)
+        let texts: HTML = changes.markup.isEmpty ? "<p>Texts and rules are the same.</p>" : changes
         let content: HTML = """
             \(Words.head("Compare two runs"))<dl class="facts">\(names)</dl>
-            \(Words.panel("What differs", id: "differences", ReportComparison(before: reports[0], after: reports[1]).html))\(back)
+            \(Words.panel("What differs", id: "differences", ReportComparison(before: both[0].report, after: both[1].report).html))
+            \(Words.panel("Texts and rules", id: "texts", texts))\(back)
             """
         return .page(Page(title: "Compare two runs", place: .runs, content: content))
     }

@@ -63,7 +63,7 @@ public struct Funnel {
 
     /// Adds the devices for which the service accepted it.
     mutating func end(accepted: Int, losses: [HTML]) {
-        steps.append(Step(name: "Got it", count: accepted, path: "outcomes/accepted", losses: losses))
+        steps.append(Step(name: "Accepted", count: accepted, path: "outcomes/accepted", losses: losses))
     }
 
     /// The steps as bars on one scale, and, folded, what the reasons mean.
