@@ -319,7 +319,7 @@ public struct ReportComparison: Sendable {
         case "Outcomes": if let outcome = Outcome.allCases.first(where: { $0.name == last }) { return "\(guide.title(outcome))" }
         case "Services":
             guard let outcome = Outcome.allCases.first(where: { $0.name == last }) else { break }
-            return "\(row.name.dropLast(outcome.name.count))\(guide.title(outcome).lowercased())"
+            return "\(String(row.name.dropLast(outcome.name.count)))\(guide.title(outcome).lowercased())"
         case "Skipped rows": if let reason = SkipReason(rawValue: last) { return "\(TextFormat.capitalized(guide.title(skipped: reason)))" }
         case "Languages": return LanguageName.html(row.name)
         case "Audience": return row.name == "rows" ? "Rows of the export" : "\(TextFormat.capitalized(after.service.recipientNoun))s"
