@@ -114,11 +114,12 @@ public func discard(_ run: RunFile) throws -> Discarded {
 
 /// Removes a retry of which nothing was sent, also an approved one: while it stays, no other retry gets its devices. One that the record
 /// already names stays, because the record would miss its file: `volley cancel` gives it up.
-/// - Returns: whether it is gone.
 @discardableResult
-public func removeUnsent(retry: RunFile) -> Bool {
-    guard (try? kept(retry)) == .planned, (try? retry.catalog.history.entry(of: retry.plan.id)) == .some(nil) else { return false }
-    return (try? retry.remove()) != nil
+public func removeUnsent(retry: RunFile) throws -> Discarded {
+    let kept = try kept(retry)
+    guard kept == .planned, try retry.catalog.history.entry(of: retry.plan.id) == nil else { return .kept(kept) }
+    try retry.remove()
+    return .gone
 }
 
 /// Finds out why a plan stays.

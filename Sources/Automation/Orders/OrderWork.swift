@@ -324,7 +324,7 @@ extension OrderWork {
     /// Removes a run that was made to be sent at once but was not sent.
     private func removing(_ run: RunFile, _ body: () throws -> OrderState) throws -> OrderState {
         do { return try body() } catch let refused as SendRefused where refused.why == .needsApproval { throw refused } catch {
-            if run.plan.retryOf == nil { _ = try? discard(run) } else { removeUnsent(retry: run) }
+            _ = run.plan.retryOf == nil ? try? discard(run) : try? removeUnsent(retry: run)
             throw error
         }
     }

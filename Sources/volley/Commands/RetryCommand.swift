@@ -42,26 +42,18 @@ public enum RetryCommand {
         }
         if let leftOut = retry.run.plan.leftOutOfRetry { console.warn("\(leftOut).") }
         let stageOptions = console.running(options)
-        let proposal: SendProposal
         do {
-            proposal = try retry.propose(in: options.project, stageOptions.context)
+            let proposal = try retry.propose(in: options.project, stageOptions.context)
             console.show(proposal.warnings + retry.warnings, about: LogSubject(retry.run.plan))
             guard try isConfirmed || console.confirms(SendQuestion(proposal.run, proposal.settings, now: .now()).text) else {
-                try retry.run.remove()
-                console.warn("Nothing was sent, and the new run was removed.")
+                console.warn(SendCommand.afterNo(retry.run, try removeUnsent(retry: retry.run)))
                 return .wrong
             }
-        } catch let refused as SendRefused {
-            // Keep a retry that needs approval: the first run was sent when no approval was required.
-            if refused.why != .needsApproval { try retry.run.remove() }
-            throw refused
+            return try console.send(proposal, stageOptions, options)
         } catch {
-            try retry.run.remove()
-            throw error
-        }
-        do { return try console.send(proposal, stageOptions, options) } catch {
-            // Nothing was sent. A plan that stays would keep its devices from the next retry.
-            if (error as? SendRefused)?.why != .needsApproval { removeUnsent(retry: retry.run) }
+            // Nothing was sent. A plan that stays would keep its devices from the next retry, so only one that needs approval does: the first
+            // run was sent when no approval was required.
+            if (error as? SendRefused)?.why != .needsApproval { _ = try? removeUnsent(retry: retry.run) }
             throw error
         }
     }

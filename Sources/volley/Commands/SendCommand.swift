@@ -98,7 +98,7 @@ public enum SendCommand {
     }
 
     /// The message about a plan after the answer no.
-    private static func afterNo(_ run: RunFile, _ discarded: Discarded) -> String {
+    static func afterNo(_ run: RunFile, _ discarded: Discarded) -> String {
         switch discarded {
         case .gone: "Nothing was sent, and the plan was removed."
         case .kept(.begun):
