@@ -1,3 +1,5 @@
+public import Base
+
 /// The stand-ins for push services. They do not use `PushServices`: the judge must not share tables with the code that it judges.
 public enum Simulators {
     /// All stand-ins. This is the only place that lists them.
@@ -8,16 +10,6 @@ public enum Simulators {
 
     /// The stand-in for the service with this name; nil if no service has it.
     public static func named(_ service: String) -> StandIn? { all.first { $0.service == service } }
-}
-
-/// A running simulator. Each service has its own type of simulator.
-public protocol ServiceSimulator: Sendable {
-    /// The port it listens on.
-    var port: Int { get }
-    /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
-    var certificateAuthorityPEM: String { get }
-    /// Closes all connections, finishes the ledger, and returns what the simulator saw.
-    @discardableResult func stop() -> LedgerSummary
 }
 
 /// What a sender without a credential of its own shows a stand-in.
@@ -72,9 +64,24 @@ public struct StandIn: Sendable {
     public var givesOutTokens = false
     /// Whether it keeps texts of lists, and may be told when to forget them (`IssuerSettings.listsPerTask`).
     public var keepsTasks = false
-    /// Starts a simulator.
+    /// Whether its limit of streams rises with the first accepted push, a connection ends after many refusals, and clients may show
+    /// certificates, as at APNs alone.
+    var guardsConnections = false
+    /// Makes the rules for a server at a port. They belong to the server's thread.
+    let makeRules: @Sendable (_ configuration: SimulatorConfiguration, _ port: Int) -> sending any ServiceRules
+
+    /// Makes a certificate authority and a server certificate unless the configuration has one, binds the port and starts serving.
     /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
-    public let start: @Sendable (SimulatorConfiguration) throws -> any ServiceSimulator
+    public func start(_ configuration: SimulatorConfiguration) throws(Diagnostic) -> ServiceSimulator {
+        var configuration = configuration
+        if !guardsConnections {
+            configuration.faults.firstStreamLimit = configuration.faults.streamLimit
+            configuration.faults.rejectionsBeforeGoAway = 0
+            configuration.acceptsClientCertificates = false
+        }
+        let settled = configuration
+        return try ServiceSimulator(settled) { makeRules(settled, $0) }
+    }
 
     /// The key ID and team ID of the signing key that it trusts; empty if it trusts another kind of credential.
     public var keyID: String { signingKeyNames.keyID }

@@ -55,7 +55,7 @@ struct SimulatorRun {
         configuration.topics = [Self.topic]
         configuration.faults = faults
         configuration.speaksOnlyHTTP1 = speaksHTTP1
-        let simulator = try APNsSimulator(configuration)
+        let simulator = try StandIn.apns.start(configuration)
         let folder = try TemporaryFolder()
         let authority = try folder.write("ca.pem", simulator.certificateAuthorityPEM)
         let source = tokens?(key) ?? Self.source(key)

@@ -23,7 +23,7 @@ struct HalfRecordedCallsTests {
     private final class Bench {
         let run: RunFile
         private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-half-\(UUID().uuidString)")
-        private let simulator: JPushSimulator
+        private let simulator: ServiceSimulator
         private let messages: MessageCatalog
 
         init() throws {
@@ -33,7 +33,7 @@ struct HalfRecordedCallsTests {
             configuration.ledgerFile = folder.appendingPathComponent("ledger.jsonl").path
             // Longer than settlements wait for others: each answer is a group of its own.
             configuration.faults.latencyMilliseconds = 130
-            simulator = try JPushSimulator(configuration)
+            simulator = try StandIn.jpush.start(configuration)
             try Data(simulator.certificateAuthorityPEM.utf8).write(to: folder.appendingPathComponent("ca.pem"))
             let writer = try RunWriter(folder: folder.path, id: "a")
             for (slot, id) in ids.enumerated() {

@@ -7,7 +7,7 @@ import Testing
 
 /// A running simulator and what a command-line client needs to reach it.
 private struct Stand {
-    let simulator: APNsSimulator
+    let simulator: ServiceSimulator
     let provider = Provider()
     let folder = TemporaryFolder()
     private let authority: String
@@ -17,7 +17,7 @@ private struct Stand {
         var configuration = SimulatorConfiguration()
         configuration.keys = [provider.trusted]
         change(&configuration, folder)
-        simulator = try APNsSimulator(configuration)
+        simulator = try StandIn.apns.start(configuration)
         authority = folder.write(simulator.certificateAuthorityPEM, to: "ca.pem")
         payload = folder.write(#"{"aps":{"alert":"Hello"}}"#, to: "payload.json")
     }
@@ -298,10 +298,10 @@ struct LoadTests {
 @Suite("A simulator")
 struct StartTests {
     @Test("says which port is taken and what to do") func portTaken() throws {
-        let first = try APNsSimulator(SimulatorConfiguration())
+        let first = try StandIn.apns.start(SimulatorConfiguration())
         var configuration = SimulatorConfiguration()
         configuration.port = first.port
-        let error = #expect(throws: Diagnostic.self) { try APNsSimulator(configuration) }
+        let error = #expect(throws: Diagnostic.self) { try StandIn.apns.start(configuration) }
         #expect(error?.message == "Volley cannot listen at localhost:\(first.port): the address is already in use")
         #expect(error?.remedy != nil)
     }
@@ -309,16 +309,16 @@ struct StartTests {
     @Test("says that a ledger cannot be written, and where") func ledgerUnwritable() {
         var configuration = SimulatorConfiguration()
         configuration.ledgerFile = "/nonexistent/ledger.jsonl"
-        let error = #expect(throws: Diagnostic.self) { try APNsSimulator(configuration) }
+        let error = #expect(throws: Diagnostic.self) { try StandIn.apns.start(configuration) }
         #expect(error?.file == "/nonexistent/ledger.jsonl")
     }
 
     @Test("stops more than once and frees its port") func stopsTwice() throws {
         var configuration = SimulatorConfiguration()
-        let first = try APNsSimulator(configuration)
+        let first = try StandIn.apns.start(configuration)
         #expect(first.stop() == first.stop())
         configuration.port = first.port
-        let second = try APNsSimulator(configuration)
+        let second = try StandIn.apns.start(configuration)
         #expect(second.port == first.port)
     }
 }

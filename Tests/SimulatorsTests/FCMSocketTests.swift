@@ -6,7 +6,7 @@ import Testing
 
 /// A running simulator of FCM, reached with curl.
 private struct FCMStand {
-    let simulator: FCMSimulator
+    let simulator: ServiceSimulator
     let folder = TemporaryFolder()
     private let authority: String
     private let account = FCMFixture.account
@@ -15,7 +15,7 @@ private struct FCMStand {
         var configuration = SimulatorConfiguration()
         configuration.issuer.accounts = [account.trusted]
         change(&configuration, folder)
-        simulator = try FCMSimulator(configuration)
+        simulator = try StandIn.fcm.start(configuration)
         authority = folder.write(simulator.certificateAuthorityPEM, to: "ca.pem")
     }
 

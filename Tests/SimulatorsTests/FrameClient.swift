@@ -60,7 +60,7 @@ final class FrameClient {
     private static let timeoutMilliseconds: Int32 = 10_000
 
     /// - Parameter offersProtocol: whether it offers HTTP/2 in TLS.
-    init(_ simulator: APNsSimulator, _ provider: Provider, settings: [UInt8] = [], offersProtocol: Bool = true) {
+    init(_ simulator: ServiceSimulator, _ provider: Provider, settings: [UInt8] = [], offersProtocol: Bool = true) {
         self.provider = provider
         errorFile = folder.path + "/errors.txt"
         // A server that ends a connection ends the program in between, and a later write would end the tests.

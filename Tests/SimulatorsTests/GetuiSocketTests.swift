@@ -5,7 +5,7 @@ import Testing
 
 /// A running simulator of Getui, reached with curl.
 private struct GetuiStand {
-    let simulator: GetuiSimulator
+    let simulator: ServiceSimulator
     let folder = TemporaryFolder()
     private let authority: String
     private let version: String
@@ -14,7 +14,7 @@ private struct GetuiStand {
         var configuration = SimulatorConfiguration()
         configuration.secrets = [GetuiFixture.app]
         change(&configuration, folder)
-        simulator = try GetuiSimulator(configuration)
+        simulator = try StandIn.getui.start(configuration)
         authority = folder.write(simulator.certificateAuthorityPEM, to: "ca.pem")
         version = speaksHTTP1 ? "--http1.1" : "--http2"
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// A simulator with faults, and clients that see its frames.
 struct FrameStand {
-    let simulator: APNsSimulator
+    let simulator: ServiceSimulator
     let provider = Provider()
 
     init(_ change: (inout SimulatorFaults) -> Void) throws {
@@ -15,7 +15,7 @@ struct FrameStand {
         configuration.faults.firstStreamLimit = 100
         configuration.faults.streamLimit = 100
         change(&configuration.faults)
-        simulator = try APNsSimulator(configuration)
+        simulator = try StandIn.apns.start(configuration)
     }
 
     func client() -> FrameClient { FrameClient(simulator, provider) }

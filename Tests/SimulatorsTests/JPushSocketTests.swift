@@ -5,7 +5,7 @@ import Testing
 
 /// A running simulator of JPush, reached with curl.
 private struct JPushStand {
-    let simulator: JPushSimulator
+    let simulator: ServiceSimulator
     let folder = TemporaryFolder()
     private let authority: String
     private let version: String
@@ -15,7 +15,7 @@ private struct JPushStand {
         configuration.secrets = [TrustedSecret(app: JPushFixture.app, secret: JPushFixture.secret)]
         configuration.ledgerFile = folder.path + "/ledger.jsonl"
         change(&configuration)
-        simulator = try JPushSimulator(configuration)
+        simulator = try StandIn.jpush.start(configuration)
         authority = folder.write(simulator.certificateAuthorityPEM, to: "ca.pem")
         version = speaksHTTP1 ? "--http1.1" : "--http2"
     }

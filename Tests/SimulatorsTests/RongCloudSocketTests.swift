@@ -6,7 +6,7 @@ import Testing
 
 /// A running simulator of RongCloud, reached with curl.
 private struct RongCloudStand {
-    let simulator: RongCloudSimulator
+    let simulator: ServiceSimulator
     let folder = TemporaryFolder()
     private let authority: String
 
@@ -14,7 +14,7 @@ private struct RongCloudStand {
         var configuration = SimulatorConfiguration()
         configuration.secrets = [RongCloudFixture.app]
         change(&configuration, folder)
-        simulator = try RongCloudSimulator(configuration)
+        simulator = try StandIn.rongcloud.start(configuration)
         authority = folder.write(simulator.certificateAuthorityPEM, to: "ca.pem")
     }
 

@@ -14,7 +14,7 @@ package final class Gateway {
     let endpoint: Endpoint
     let credentials: Credentials
     let warnings: [Diagnostic]
-    private let simulator: (any ServiceSimulator)?
+    private let simulator: ServiceSimulator?
     private let authorityFile: AuthorityFile?
 
     /// Opens the credentials, and starts the simulator if the run goes there. Fetches a token where the service gives

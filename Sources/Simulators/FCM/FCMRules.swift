@@ -1,4 +1,4 @@
-public import Base
+import Base
 import Cryptography
 
 /// The rules of FCM HTTP v1 behind the simulators' wire: `POST /v1/projects/{project}/messages:send`, and in one house with it `POST /token`,
@@ -164,17 +164,7 @@ final class FCMRules: ServiceRules {
         return ("content-type", type.bytes)
     }
 
-    func body(of request: PushRequest) -> [UInt8] { request.answerText }
-
-    func showsClock(in answer: Answer) -> Bool { !answer.isAccepted }
-
     // MARK: The ledger
-
-    func marks(of push: Int, in request: PushRequest) -> LedgerMarks? {
-        guard request.addressees.indices.contains(push) else { return nil }
-        let addressee = request.addressees[push]
-        return LedgerMarks(target: TokenHash(text: addressee.target), id: TokenHash(text: addressee.id))
-    }
 
     /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`, `error_code`, `name` and `payload_bytes`.
     func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
@@ -247,40 +237,12 @@ struct DeliveryData {
     }
 }
 
-/// A strict stand-in for FCM HTTP v1 and for the server that gives out its access tokens, on a loopback port, with its own thread.
-///
-/// `MessageChecker` documents what it demands of messages, `AccessTokens` of assertions, `DeviceRules` the devices with fixed answers, and
-/// `SimulatorFaults` the faults that you can configure.
-public final class FCMSimulator: ServiceSimulator {
-    private let server: RunningServer
-
-    /// Makes a certificate authority and a server certificate unless the configuration has one, binds the port and starts serving.
-    /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
-    public init(_ configuration: SimulatorConfiguration) throws(Diagnostic) {
-        var configuration = configuration
-        // APNs alone has these: a limit that rises with the first accepted push, and an end after many refusals.
-        configuration.faults.firstStreamLimit = configuration.faults.streamLimit
-        configuration.faults.rejectionsBeforeGoAway = 0
-        configuration.acceptsClientCertificates = false
-        let settled = configuration
-        server = try RunningServer(settled) { FCMRules(settled, port: $0) }
-    }
-
-    /// The port it listens on.
-    public var port: Int { server.port }
-    /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
-    public var certificateAuthorityPEM: String { server.certificateAuthorityPEM }
-
-    /// What the simulator saw so far. A push is counted before its answer is sent.
-    public var summary: LedgerSummary { server.summary }
-
-    /// Closes all connections, finishes the ledger, and waits for the thread.
-    @discardableResult
-    public func stop() -> LedgerSummary { server.stop() }
-}
-
 extension StandIn {
-    static let fcm = StandIn(
+    /// A strict stand-in for FCM HTTP v1 and for the server that gives out its access tokens, on a loopback port, with its own thread.
+    ///
+    /// `MessageChecker` documents what it demands of messages, `AccessTokens` of assertions, `DeviceRules` the devices with fixed answers, and
+    /// `SimulatorFaults` the faults that you can configure.
+    public static let fcm = StandIn(
         service: "fcm", displayName: "FCM",
         rules: """
             Gives out access tokens at /token for assertions of the service accounts that it trusts: the one of --key, or a new one for the \
@@ -290,7 +252,7 @@ extension StandIn {
             installation id 22.
             """, credential: .serviceAccount(project: "volley-simulator"), keyFile: "service-account.json", ignoresCase: false,
         gone: SimulatedAnswer(status: 404, reason: "UNREGISTERED"), unknown: SimulatedAnswer(status: 400, reason: "INVALID_ARGUMENT"),
-        isLimited: true, mayLackDetails: true, givesOutTokens: true, start: { try FCMSimulator($0) })
+        isLimited: true, mayLackDetails: true, givesOutTokens: true, makeRules: { FCMRules($0, port: $1) })
 }
 
 /// Registration tokens and installation ids with fixed answers: those of `SimulatorFaults.answers`, and always those that begin with one of

@@ -1,4 +1,4 @@
-public import Base
+import Base
 
 /// How many recipients an app may send to in each second of the clock.
 /// Source: RongCloud, "send a push to users": 100 a second, where a call to 100 users counts as 100. That seconds are counted from clock
@@ -46,40 +46,12 @@ struct CallQuota {
     private static func dayNumber(_ seconds: Int64) -> Int64 { (seconds + offsetOfBeijing) / day }
 }
 
-/// A strict stand-in for the part of RongCloud's server API that sends pushes, on a loopback port, with its own thread.
-///
-/// `RongCloudCall` documents what it demands of bodies, `RequestSignatures` of callers, `UserRules` the users with fixed answers, and
-/// `SimulatorFaults` the faults that you can configure.
-public final class RongCloudSimulator: ServiceSimulator {
-    private let server: RunningServer
-
-    /// Makes a certificate authority and a server certificate unless the configuration has one, binds the port and starts serving.
-    /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
-    public init(_ configuration: SimulatorConfiguration) throws(Diagnostic) {
-        var configuration = configuration
-        // APNs alone has these: a limit that rises with the first accepted push, and an end after many refusals.
-        configuration.faults.firstStreamLimit = configuration.faults.streamLimit
-        configuration.faults.rejectionsBeforeGoAway = 0
-        configuration.acceptsClientCertificates = false
-        let settled = configuration
-        server = try RunningServer(settled) { _ in RongCloudRules(settled) }
-    }
-
-    /// The port it listens on.
-    public var port: Int { server.port }
-    /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
-    public var certificateAuthorityPEM: String { server.certificateAuthorityPEM }
-
-    /// What the simulator saw so far. A push is counted before its answer is sent.
-    public var summary: LedgerSummary { server.summary }
-
-    /// Closes all connections, finishes the ledger, and waits for the thread.
-    @discardableResult
-    public func stop() -> LedgerSummary { server.stop() }
-}
-
 extension StandIn {
-    static let rongcloud = StandIn(
+    /// A strict stand-in for the part of RongCloud's server API that sends pushes, on a loopback port, with its own thread.
+    ///
+    /// `RongCloudCall` documents what it demands of bodies, `RequestSignatures` of callers, `UserRules` the users with fixed answers, and
+    /// `SimulatorFaults` the faults that you can configure.
+    public static let rongcloud = StandIn(
         service: "rongcloud", displayName: "RongCloud",
         rules: """
             Requests are signed with the app secret of volley.yaml, or with a new one for the app key volleysimulator, which is written to a \
@@ -88,5 +60,5 @@ extension StandIn {
             refused once and then accepted. Whether a user exists is never said.
             """,
         credential: .secret(app: StandInName("app_key", "volleysimulator"), names: [], key: "app_secret"), keyFile: "app-secret.txt",
-        ignoresCase: false, gone: nil, unknown: nil, isLimited: true, start: { try RongCloudSimulator($0) })
+        ignoresCase: false, gone: nil, unknown: nil, isLimited: true, makeRules: { configuration, _ in RongCloudRules(configuration) })
 }

@@ -127,17 +127,9 @@ final class RongCloudRules: ServiceRules {
         return ("content-type", type.bytes)
     }
 
-    func body(of request: PushRequest) -> [UInt8] { request.answerText }
-
     func showsClock(in answer: Answer) -> Bool { true }
 
     // MARK: The ledger
-
-    func marks(of push: Int, in request: PushRequest) -> LedgerMarks? {
-        guard request.addressees.indices.contains(push) else { return nil }
-        let addressee = request.addressees[push]
-        return LedgerMarks(target: TokenHash(text: addressee.target), id: TokenHash(text: addressee.id))
-    }
 
     /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`, `code`, `id` of the call, and `payload_bytes`.
     func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {

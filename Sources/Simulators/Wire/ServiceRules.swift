@@ -64,6 +64,16 @@ extension ServiceRules {
     var ownHeaders: [StaticString] { [] }
 
     func take(_ request: PushRequest) {}
+
+    func body(of request: PushRequest) -> [UInt8] { request.answerText }
+
+    func showsClock(in answer: Answer) -> Bool { !answer.isAccepted }
+
+    func marks(of push: Int, in request: PushRequest) -> LedgerMarks? {
+        guard request.addressees.indices.contains(push) else { return nil }
+        let addressee = request.addressees[push]
+        return LedgerMarks(target: TokenHash(text: addressee.target), id: TokenHash(text: addressee.id))
+    }
 }
 
 /// The client certificate of the handshake.

@@ -113,7 +113,7 @@ public enum SimulateCommand {
 
     /// How to reach a simulator.
     private static func announcement(
-        of simulator: any ServiceSimulator, at url: String, _ settings: Settings, credential: SimulatedCredential
+        of simulator: ServiceSimulator, at url: String, _ settings: Settings, credential: SimulatedCredential
     ) -> (json: JSONValue, text: String) {
         let authority = FilePaths.absolute(settings.authorityFile)
         let json = JSONValue.object(pairs: [

@@ -8,7 +8,7 @@ import Testing
 /// A simulator in the tests' own process, whose answers to each device can be set.
 final class ToldServer {
     let folder: ProjectFolder
-    private let simulator: APNsSimulator
+    private let simulator: ServiceSimulator
 
     /// - Parameters:
     ///   - app: further lines below the app in volley.yaml.
@@ -27,7 +27,7 @@ final class ToldServer {
         for (device, answer) in answers { configuration.faults.answers[ProjectFolder.token(device)] = answer }
         for (device, topic) in topics { configuration.tokenTopics[ProjectFolder.token(device)] = topic }
         configuration.ledgerFile = folder.url.appendingPathComponent("ledger.jsonl").path
-        simulator = try APNsSimulator(configuration)
+        simulator = try StandIn.apns.start(configuration)
         try folder.write("ca.pem", simulator.certificateAuthorityPEM)
         try folder.write("key.p8", key.pem)
         chmod(folder.url.appendingPathComponent("key.p8").path, 0o600)

@@ -14,7 +14,7 @@ struct WireTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func settings(_ simulator: APNsSimulator, _ credentials: Credentials) throws -> SenderSettings {
+    private func settings(_ simulator: ServiceSimulator, _ credentials: Credentials) throws -> SenderSettings {
         let authority = try folder.write("ca.pem", simulator.certificateAuthorityPEM)
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority), credentials: credentials,
@@ -38,7 +38,7 @@ struct WireTests {
         configuration.keys = [TrustedKey(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key.verificationKey)]
         configuration.ledgerFile = try folder.write("ledger", "")
         configuration.recordsPayloads = true
-        let simulator = try APNsSimulator(configuration)
+        let simulator = try StandIn.apns.start(configuration)
         let tokens = SignedTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         let (end, _) = try send(settings(simulator, .token(tokens)), pushes: 50)
         #expect(end == .finished)
@@ -59,7 +59,7 @@ struct WireTests {
 
     @Test("a client certificate stands in for a provider token")
     func clientCertificate() throws {
-        let simulator = try APNsSimulator(SimulatorConfiguration())
+        let simulator = try StandIn.apns.start(SimulatorConfiguration())
         let certificate = try certificate(CertificateAuthority(commonName: "Anyone"))
         let (end, settlements) = try send(settings(simulator, .certificate(certificate)), pushes: 20)
         #expect(end == .finished)
@@ -72,7 +72,7 @@ struct WireTests {
         var configuration = SimulatorConfiguration()
         configuration.clientAuthorityFile = try folder.write(
             "authority.pem", CertificateAuthority(commonName: "The only one").certificatePEM)
-        let simulator = try APNsSimulator(configuration)
+        let simulator = try StandIn.apns.start(configuration)
         let certificate = try certificate(CertificateAuthority(commonName: "Someone else"))
         let (end, settlements) = try send(settings(simulator, .certificate(certificate)), pushes: 5)
         guard case .stopped(let cause) = end else {

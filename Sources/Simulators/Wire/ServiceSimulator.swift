@@ -3,12 +3,12 @@ import Cryptography
 import Glibc
 import Synchronization
 
-/// A server with the rules of a service on a loopback port, with its own thread.
-final class RunningServer: Sendable {
+/// A running simulator: a server with the rules of a service on a loopback port, with its own thread (`StandIn.start`).
+public final class ServiceSimulator: Sendable {
     /// The port it listens on.
-    let port: Int
+    public let port: Int
     /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
-    let certificateAuthorityPEM: String
+    public let certificateAuthorityPEM: String
     private let shared: SharedSummary
     private let wakeSocket: Int32
     private let thread: Mutex<pthread_t?>
@@ -40,11 +40,11 @@ final class RunningServer: Sendable {
     }
 
     /// What the simulator saw so far. A push is counted before its answer is sent.
-    var summary: LedgerSummary { shared.read() }
+    public var summary: LedgerSummary { shared.read() }
 
     /// Closes all connections, finishes the ledger, and waits for the thread.
     @discardableResult
-    func stop() -> LedgerSummary {
+    public func stop() -> LedgerSummary {
         let running = thread.withLock { thread -> pthread_t? in
             defer { thread = nil }
             return thread
