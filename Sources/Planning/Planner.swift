@@ -67,13 +67,14 @@ struct Planner {
         let begin = SuspendingClock.now
         let place = try catalog.history.order().last
         let beside = try catalog.idsSendingNow(of: context.campaign.name.value)
+        let inStore = context.project.storeTime(for: settings)
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
         let writer = try catalog.create(id, variants: context.messages.variantsOfDevices, sorter: sorter(times))
         let (preview, fields) = try scan(samples: 1, times, writer: writer, in: catalog)
         var settings = settings.fingerprinted
-        (settings.schedule, settings.place, settings.beside) = (frozenSchedule, place, beside)
+        (settings.schedule, settings.place, settings.beside, settings.plannedInStore) = (frozenSchedule, place, beside, inStore)
         settings.runsFolder = FilePaths.absolute(catalog.place)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
         // An approval that is required now stays required, even if the file that requires it moves later.

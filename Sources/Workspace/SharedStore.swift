@@ -28,6 +28,14 @@ extension Project {
         } catch { return Self.storeAway(error, at: place) }
     }
 
+    /// The time by the store's clock; nil without a store, for a run that does not go through it, and where it cannot be reached.
+    public func storeTime(for settings: RunSettings) -> Timestamp? {
+        guard store != nil, !settings.isRehearsal, let store = try? openStore(), let offset = try? store.clockOffsetSeconds() else {
+            return nil
+        }
+        return Timestamp.now().adding(seconds: offset)
+    }
+
     /// The warning that this machine works without the store.
     package static func storeAway(_ error: any Error, at place: SourcePosition) -> Diagnostic {
         let found = Diagnostic(explaining: error)

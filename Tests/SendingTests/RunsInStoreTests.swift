@@ -87,9 +87,24 @@ struct RunsInStoreTests {
         try bench.send(home.plan(Self.first), to: .finished)
         let refused = try #require(try bench.refusal(of: earlier, .begin))
         #expect(refused.why == .isSuperseded && "\(refused)".contains("`volley store fetch \(Self.first)`"), "\(refused)")
-        #expect(try bench.refusal(of: away.plan(Self.third, at: .now().adding(seconds: 60)), .begin) == nil)
+        var later = away.settings
+        later.plannedInStore = .now().adding(seconds: 60)
+        #expect(try bench.refusal(of: away.plan(Self.third, later), .begin) == nil)
         try bench.fetch(Self.first, into: away).close()
         #expect(try bench.refusal(of: earlier, .begin) == nil)
+    }
+
+    @Test("a plan that was made while the machine's clock was wrong is as old as the store's clock says, and without that as old as can be")
+    func wrongClock() throws {
+        let bench = try Bench("clock"), home = try #require(bench.home), away = try #require(bench.away)
+        var settings = away.settings
+        settings.plannedInStore = .now().adding(seconds: -60)
+        let ahead = Timestamp.now().adding(seconds: 7200)
+        let known = try away.plan(Self.second, at: ahead, settings), unknown = try away.plan(Self.third, at: ahead)
+        try bench.send(home.plan(Self.first), to: .finished)
+        for plan in [known, unknown] {
+            #expect(try bench.refusal(of: plan, .begin)?.why == .isSuperseded, "\(plan.plan.id)")
+        }
     }
 
     @Test("of two retries of one run on two machines the second is refused, until it knows what the first has taken over")

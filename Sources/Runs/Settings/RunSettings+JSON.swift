@@ -38,8 +38,9 @@ extension RunSettings {
             pace.map { (name, $0.json) }
         }
         let channel = channel.map { [("channel", JSONValue.string($0))] } ?? []
+        let inStore = plannedInStore.map { [("planned_in_store", JSONValue.integer($0.epochMilliseconds))] } ?? []
         return .object(
-            pairs: first.account + members + channel + devicePaces + (further.isEmpty ? [] : [("services", .array(further))]))
+            pairs: first.account + members + inStore + channel + devicePaces + (further.isEmpty ? [] : [("services", .array(further))]))
     }
 
     /// Reads what `json` wrote.
@@ -82,6 +83,7 @@ extension RunSettings {
         realCampaignFile = json["campaign_file"]?.stringValue
         isOfScheduler = json["scheduler"] == .bool(true)
         place = json["place"].flatMap { EpochSequence.Place(json: $0) }
+        plannedInStore = json["planned_in_store"]?.integerValue.map { Timestamp(epochMilliseconds: $0) }
         if case .array(let runs)? = json["beside"] { beside = runs.compactMap(\.stringValue) }
         // Plans of older versions have none: their services' paces are parts of the campaign's.
         devicePace = try Self.pace("device_pace", of: json, runFile)

@@ -46,6 +46,9 @@ public struct RunSettings: Hashable, Sendable {
     public var isOfScheduler = false
     /// Where in the order of beginnings it was planned; nil in retries, and in plans of older versions.
     public var place: EpochSequence.Place?
+    /// When it was planned by the clock of the store of several machines, which alone tells what of theirs came before: this machine's may
+    /// have been wrong. nil without a store, where it could not be reached, and in plans of older versions.
+    public var plannedInStore: Timestamp?
     /// Runs of the campaign that were being sent when it was planned.
     public var beside: [String] = []
     /// The version of the rules that its payloads were measured by: it grows when the same campaign yields other

@@ -143,7 +143,8 @@ struct RetryPlanner {
         try writer.put(batch)
         if services > 1 { try writer.drop(BitSet(), of: count) }
         settings.runsFolder = FilePaths.absolute(run.catalog.place)
-        (settings.parentEpoch, settings.retriedOutcomes, settings.place) = (try run.status().epoch, outcomes, nil)
+        (settings.parentEpoch, settings.retriedOutcomes) = (try run.status().epoch, outcomes)
+        (settings.place, settings.plannedInStore) = (nil, nil)
         return try writer.finish(
             RunPlan(
                 id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,

@@ -11,7 +11,7 @@ extension RunToSend {
     /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes to servers that
     /// they can also reach.
     static func goesThroughStore(_ plan: RunPlan, _ project: Project, _ settings: RunSettings) -> Bool {
-        project.store != nil && !plan.isTest && !plan.services[0].choosesDevices
+        project.store != nil && !plan.isTest
             && !settings.services.contains { $0.environment.isSimulator }
     }
 
