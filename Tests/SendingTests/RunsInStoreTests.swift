@@ -81,6 +81,20 @@ struct RunsInStoreTests {
         #expect(try bench.refusal(of: own, .begin) == nil)
     }
 
+    @Test("a campaign to an audience that the service keeps is sent by one machine too, and not again by a plan that was made before")
+    func calls() throws {
+        let bench = try Bench("calls"), home = try #require(bench.home), away = try #require(bench.away)
+        var settings = away.settings
+        (settings.firstService.serviceName, settings.channel, settings.frequencyCaps) = ("apns-audience", "Z29hbHM=", [])
+        #expect(settings.service.choosesDevices)
+        let own = try away.plan(Self.second, devices: 0..<1, settings), theirs = try home.plan(Self.first, devices: 0..<1, settings)
+        let ledger = try bench.begin(theirs)
+        #expect(try bench.refusal(of: own, .begin)?.why == .runsBesideAnother)
+        try ledger.append(.state(.finished, cause: nil, at: .now()))
+        try ledger.leave()
+        #expect(try bench.refusal(of: own, .begin)?.why == .isSuperseded)
+    }
+
     @Test("what another machine has sent since a plan was made is fetched before that plan is sent") func since() throws {
         let bench = try Bench("since"), home = try #require(bench.home), away = try #require(bench.away)
         let earlier = try away.plan(Self.second, at: .now().adding(seconds: -60))
