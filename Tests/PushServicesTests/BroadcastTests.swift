@@ -72,6 +72,9 @@ struct BroadcastTests {
         let words = try #require(service.words(about: reason)).explanation
         #expect(words.hasSuffix(".") && (reason == "Unregistered" || !words.contains("hese devices")), "\(words)")
         if meaning == .stop { #expect(service.advice(status: status, reason: reason).hasSuffix(".")) }
+        // A run keeps its channel and its expiry: to resume it would make the same call again.
+        let isKept = ["ChannelNotRegistered", "BadChannelId", "BadExpirationDate"].contains(reason)
+        #expect(service.blamesMessage(status: status, reason: reason) == isKept)
     }
 
     @Test("a broadcast without an answer is not repeated by itself: its id is for logs alone")

@@ -32,7 +32,7 @@ extension APNs {
             advice: [
                 "BadExpirationDate":
                     "`volley channels list` shows what the channel keeps. If that is nothing, remove delivery.expires from the campaign; otherwise write 8h at most."
-            ]), request: { broadcast($0) }, check: nil,
+            ], aboutCampaign: ["BadExpirationDate", "ChannelNotRegistered", "BadChannelId"]), request: { broadcast($0) }, check: nil,
         broadcasts: BroadcastRules(
             payloadBytes: 5120 - ActivityStamp.bytes, longestStorageSeconds: 8 * 3600, events: [.update, .end], id: channelID,
             manager: { environment in

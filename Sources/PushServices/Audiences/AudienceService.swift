@@ -11,6 +11,8 @@ struct AudienceAnswers: Sendable {
     var details: (@Sendable (_ body: JSONValue) -> AnswerDetails)?
     /// What to check when an answer stopped a run, by its reason, where that differs from devices.
     var advice: [String: String] = [:]
+    /// Reasons that are about what a run keeps of its campaign, so that only a new plan helps.
+    var aboutCampaign: Set<String> = []
 }
 
 /// A service as it is used for audiences that it keeps itself: a target is a call, and what an answer says concerns the call, never a
@@ -93,7 +95,7 @@ struct AudienceService: PushService {
     }
 
     func blamesMessage(status: Int, reason: String) -> Bool {
-        base.blamesMessage(status: status, reason: reason)
+        answers.aboutCampaign.contains(reason) || base.blamesMessage(status: status, reason: reason)
             || meaning(of: ServiceAnswer(status: status, reason: reason)) == .rejectedLikeAll
     }
 
