@@ -295,7 +295,7 @@ if isSimulation {
     package.targets.removeAll { !needed.contains($0.name) }
     // Of these modules, no more than what is simulated: they would bring the libraries of databases.
     package.targets += [
-        .target(name: "Cluster", path: "Sources/Cluster", sources: ["Workers"], swiftSettings: strict),
+        .target(name: "Cluster", dependencies: ["Base"], path: "Sources/Cluster", sources: ["Workers"], swiftSettings: strict),
         .target(
             name: "TestSupport", path: "Tests/TestSupport",
             exclude: [
