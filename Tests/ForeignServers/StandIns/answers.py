@@ -83,6 +83,11 @@ def getui_rows():
     return rows + [row(400, {"code": 20001, "msg": "target user is invalid"}, GONE), row(400, {"code": 21001, "msg": "user invalid"}, GONE)] * 2
 
 
+def getui_status():
+    """What a good answer says of a device; None if it leaves the device out."""
+    return draw.choice(["successed_offline", "successed_ignore", "odd", None]) if draw.random() < 0.02 else "successed_online"
+
+
 def rongcloud_rows():
     codes = {1000: 500, 1050: 504, 1001: 401, 1004: 401, 1006: 401, 1002: 400, 1003: 400, 1005: 400, 1007: 401, 1009: 430, 1008: 429, 2007: 403}
     return [row(status, {"code": code, "errorMessage": "refused"}, MAYBE if code == 1050 else None) for code, status in codes.items()]
@@ -95,7 +100,7 @@ WAYS = ["page", "cut-before", "cut-after", "half", "hang"]
 
 class Services:
     def __init__(self):
-        self.tasks, self.cids, self.requests = {}, {}, set()
+        self.cids, self.statuses = {}, {}
 
     def note(self, what, service, targets):
         ledger.writelines(f"{what} {service} {target}\n" for target in targets)
@@ -161,15 +166,16 @@ class Services:
         for entry in entries:
             answers = data.setdefault(f"RASS_{uuid.uuid4().hex}", {})
             for cid in entry["audience"]["cid"]:
-                status = draw.choice(["successed_offline", "successed_ignore", "odd", None]) if draw.random() < 0.02 else "successed_online"
+                # A repeated id loses the message, and what was said of the device the first time is still true.
+                identifier = entry.get("request_id")
+                is_repeated = identifier is not None and (identifier, cid) in self.statuses
+                status = self.statuses[identifier, cid] if is_repeated else getui_status()
+                self.statuses[identifier, cid] = status
                 if status:
                     answers[cid] = status
-                # A repeated id loses the message.
                 is_taken = status in ("successed_online", "successed_offline") or status is None and draw.random() < 0.5
-                identifier = entry.get("request_id")
-                if is_taken and (identifier is None or identifier not in self.requests):
+                if is_taken and not is_repeated:
                     self.note("accepted", "getui", [cid])
-                self.requests.add(identifier)
         return 200, {"code": 0, "msg": "", "data": data}
 
     async def drawn(self, service, targets, send, connection, cid, carry_out):
