@@ -88,6 +88,20 @@ struct OutageTests {
         #expect(bench.machine.settlements.count { $0.outcome == .unsent } == 10_000 - unknown.count)
     }
 
+    @Test("answers that are cut off together are one doubt: a push is tried within a second, not after the longest wait")
+    func cutTogether() {
+        var bench = Bench(pushes: 1000) {
+            $0.resendsUnknown = false
+            $0.streamsPerConnection = 200
+        }
+        bench.warmUp()
+        bench.advance()
+        for push in 1...200 { bench.answer(push, 400) { ($0.id, $0.isCutOff) = (.missing, true) } }
+        _ = submissions(&bench, seconds: 2) { $0.answer($1, 200) }
+        #expect(bench.machine.end == .finished)
+        #expect(bench.machine.settlements.count { $0.outcome == .accepted } == 800)
+    }
+
     @Test("a gateway that begins to answer in the middle costs what was in flight, and a few more")
     func gatewayInTheMiddle() {
         var bench = Bench(pushes: 10_000) {

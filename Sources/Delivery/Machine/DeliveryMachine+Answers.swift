@@ -135,12 +135,12 @@ extension DeliveryMachine {
     /// Handles a response that does not show what the service did with the request: the request is sent again
     /// only after a while, if at all.
     mutating func leaveInDoubt(_ request: Int, reason: String, at now: Moment) {
-        serviceHealth.doubted(at: now.nanoseconds)
+        serviceHealth.doubted(submittedAt: pushes[request].submitted, at: now.nanoseconds)
         if serviceHealth.probes > 0 {
             probeAt =
                 now.nanoseconds
                 + settings.retry.delayNanoseconds(
-                    afterAttempts: serviceHealth.probes, retryAfterSeconds: nil, random: &random)
+                    afterAttempts: serviceHealth.doubtfulTries, retryAfterSeconds: nil, random: &random)
         }
         resolveCanary(request)
         pushes[request].mayBeDelivered = true

@@ -16,6 +16,10 @@ struct ServiceHealth {
     private var refusalsInARow = 0
     private var failuresInARow = 0
     private var doubtsInARow = 0
+    /// How many of the doubtful answers in a row were to pushes that left after the one before had come. Those that were on their way together,
+    /// on a connection that was cut for example, count once. The wait before the next push is tried grows with it.
+    private(set) var doubtfulTries = 0
+    private var doubtedAt = Int64.min
     private var takenAt: Int64?
     /// When the trouble began, in monotonic nanoseconds.
     private(set) var troubleSince: Int64?
@@ -42,6 +46,7 @@ struct ServiceHealth {
     mutating func answered() {
         refusalsInARow = 0
         doubtsInARow = 0
+        doubtfulTries = 0
         troubleSince = nil
     }
 
@@ -51,9 +56,11 @@ struct ServiceHealth {
     }
 
     /// Notes a push that was refused, or answered by something that cannot speak for the service: the service may have taken it.
-    mutating func doubted(at nanoseconds: Int64) {
+    /// - Parameter submittedAt: when the push left, in monotonic nanoseconds.
+    mutating func doubted(submittedAt: Int64, at nanoseconds: Int64) {
         refused(at: nanoseconds)
         doubtsInARow += 1
+        if submittedAt >= doubtedAt { (doubtfulTries, doubtedAt) = (doubtfulTries + 1, nanoseconds) }
         if probes > 0, outageSince == nil { outageSince = nanoseconds }
     }
 
