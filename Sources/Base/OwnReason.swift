@@ -19,6 +19,8 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
     case noAnswer = "NoAnswer"
     /// Unknown: the process that sent the push, or was about to, ended before it recorded an answer.
     case processEnded = "ProcessEnded"
+    /// Unknown: an answer was lost, and when the push went out again the service refused it for good, which says nothing of the first time.
+    case refusedAgain = "RefusedAgain"
     /// In reports of a run that is being sent, never in its file: the push is on its way, or its turn has not come.
     case awaitingAnswer = "AwaitingAnswer"
     case notSentYet = "NotSentYet"
@@ -41,7 +43,7 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
         case .expired, .tooLate, .frequencyCap, .quietHours, .paused, .stopped, .interrupted, .cancelled, .notSentYet,
             .notKnownSinceBackup:
             .unsent
-        case .connectionLost, .streamReset, .noAnswer, .processEnded, .awaitingAnswer, .notKnownHere: .unknown
+        case .connectionLost, .streamReset, .noAnswer, .processEnded, .refusedAgain, .awaitingAnswer, .notKnownHere: .unknown
         case .other: nil
         }
     }

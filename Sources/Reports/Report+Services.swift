@@ -146,7 +146,7 @@ extension RunPlan {
     func left(_ figures: RunFigures, ofService number: Int) -> Int {
         let resends = (try? settings.get()).map { $0.ofService(number).unknownPolicy == .resend } ?? true
         let closed = OwnReason.final.reduce(0) { $0 + figures.count($1) }
-        let unknown = resends ? figures.outcomes[.unknown, default: 0] : figures.unrecorded.claimed
+        let unknown = resends ? figures.outcomes[.unknown, default: 0] - figures.count(.refusedAgain) : figures.unrecorded.claimed
         return max(0, figures.outcomes[.unsent, default: 0] - closed) + unknown
     }
 }

@@ -135,6 +135,10 @@ public struct OpenOutcomes: Hashable, Sendable {
     /// Reasons for which recipients that are unsent get nothing any more.
     public var closing: Set<OwnReason>
 
+    /// Reasons after which recipients get nothing any more, whatever their outcome: what the service refused for good after an answer was
+    /// lost is unknown, but it would refuse it again.
+    package var closed: Set<OwnReason> { closing.filter { $0.outcome != .unknown }.union([.refusedAgain]) }
+
     /// All that are unsent, and nothing else, unless it says otherwise.
     public init(resendsUnknown: Bool = false, closing: Set<OwnReason> = []) {
         (self.resendsUnknown, self.closing) = (resendsUnknown, closing)

@@ -155,11 +155,12 @@ public struct Resumption: Sendable {
         // Counted only once: it reads every outcome.
         let figures = try run.figures(withGroups: false)
         parts = try settings.services.indices.map { number in
-            let own = settings.ofService(number), outcomes = figures.figures(ofService: number).outcomes
+            let own = settings.ofService(number), figures = figures.figures(ofService: number), outcomes = figures.outcomes
             let lost = try LostDevices(of: run, at: own.service, number: number)
             return Part(
                 settings: own, unsent: outcomes[.unsent, default: 0] + lost.unsent,
-                unknown: outcomes[.unknown, default: 0] - lost.unsent - lost.recognized, recognized: lost.recognized)
+                unknown: outcomes[.unknown, default: 0] - figures.count(.refusedAgain) - lost.unsent - lost.recognized,
+                recognized: lost.recognized)
         }
     }
 

@@ -360,6 +360,19 @@ struct SharedWorkersTests {
         #expect(try bench.host.isSettled(closing: [.frequencyCap]))
     }
 
+    @Test("a push that was refused when it went out again is offered to no worker any more, one without an answer is")
+    func refusedAgain() throws {
+        let bench = try Bench(of: 10), other = try bench.worker()
+        try other.append(.claimed(0..<10, at: Self.noon))
+        let unknown = [(2, OwnReason.noAnswer), (5, .refusedAgain)].map {
+            Settlement(recipient: $0, outcome: .unknown, own: $1, settledAt: Self.noon)
+        }
+        try other.append(.settled([(0..<10).filter { ![2, 5].contains($0) }.map { settled($0) } + unknown]))
+        let closing = Set(OwnReason.allCases).subtracting(OwnReason.givenBack)
+        #expect(try bench.host.offerAgain(resendsUnknown: [true], closing: closing) == 1)
+        #expect(try other.leaseAgain(of: 0..<10) == [2..<3])
+    }
+
     @Test("a run is published once; another plan of its id is refused")
     func publishing() throws {
         let bench = try Bench(of: 2_345)

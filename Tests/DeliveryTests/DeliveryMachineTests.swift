@@ -336,6 +336,29 @@ struct DeliveryMachineTests {
         #expect(bench.machine.settlements.first?.outcome == .unknown)
     }
 
+    @Test(
+        "a push whose answer was lost is unknown when it is refused for good the next time, whatever the refusal is about",
+        arguments: [(413, "PayloadTooLarge"), (400, "SomethingNew"), (403, "InvalidProviderToken")])
+    func lostThenRefusedForGood(status: Int, reason: String) {
+        var bench = Bench(pushes: 1)
+        bench.advance()
+        bench.machine.connectionLost(0, cause: "reset", at: bench.now)
+        bench.advance(seconds: 2)
+        bench.answer(0, status, reason)
+        let settled = bench.machine.settlements.first
+        #expect(settled?.outcome == .unknown && settled?.reason == "RefusedAgain" && settled?.status == status && settled?.attempts == 2)
+    }
+
+    @Test("a push whose answer was lost is gone when the service says so the next time: that is true of the device")
+    func lostThenGone() {
+        var bench = Bench(pushes: 1)
+        bench.advance()
+        bench.machine.connectionLost(0, cause: "reset", at: bench.now)
+        bench.advance(seconds: 2)
+        bench.answer(0, 410, "Unregistered")
+        #expect(bench.machine.settlements.first?.outcome == .invalidToken)
+    }
+
     @Test("an expired token means a new token and a new connection, and the push is sent again")
     func expiredToken() {
         var bench = Bench(pushes: 1)

@@ -110,15 +110,16 @@ extension LedgerConformance {
                 try expect(found, expected, "pushes")
             }
         },
-        Behaviour("what is left of a claim are those without an outcome, the unsent and, when they are sent to again, the unknown") {
-            bench in
+        Behaviour(
+            "what is left of a claim are those without an outcome, the unsent and, when they are sent to again, the unknown that were not refused since"
+        ) { bench in
             let ledger = try bench.sending(10)
             try ledger.take(0..<8)
             try ledger.append(
                 .settled([
                     [
                         settled(0), unsent(1), settled(2, .unknown, status: 0, attempts: 3), settled(3, .failed, status: 503),
-                        unsent(4, .frequencyCap),
+                        unsent(4, .frequencyCap), settled(5, .unknown, status: 400, reason: "RefusedAgain", attempts: 2),
                     ]
                 ]))
             func left(resending: Bool) throws -> [String] {
@@ -130,7 +131,7 @@ extension LedgerConformance {
                 }
                 return found
             }
-            let rest = (5..<8).map { "\($0) 0 true" }
+            let rest = (6..<8).map { "\($0) 0 true" }
             try expect(left(resending: false), ["1 0 false"] + rest, "who is left")
             try expect(left(resending: true), ["1 0 false", "2 3 true"] + rest, "who is left where the unknown are sent to again")
         },

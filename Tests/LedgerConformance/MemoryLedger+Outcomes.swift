@@ -26,9 +26,10 @@ extension MemoryLedger {
 
     /// Whether a recipient with this record gets the push again.
     static func isOpen(_ settlement: Settlement, _ open: OpenOutcomes) -> Bool {
-        switch settlement.outcome {
-        case .unsent: OwnReason(rawValue: settlement.reason).map { !open.closing.contains($0) } ?? true
-        case .unknown: open.resendsUnknown
+        let own = OwnReason(rawValue: settlement.reason)
+        return switch settlement.outcome {
+        case .unsent: own.map { !open.closing.contains($0) } ?? true
+        case .unknown: open.resendsUnknown && own != .refusedAgain
         default: false
         }
     }

@@ -121,7 +121,7 @@ extension DeliveryMachine {
         let (count, reason) = (pushes[request].count, pushes[request].reason)
         noteHealth(of: request, at: now)
         lastReasons.rejected = "\(reason) (\(pushes[request].status))"
-        settle(request, .rejected, reason: reason, at: now)
+        settleRejected(request, reason: reason, at: now)
         if rejectionHealth.isAlarming(afterBad: true, pushes: count) { stopForRejections(at: now) }
     }
 
@@ -217,7 +217,7 @@ extension DeliveryMachine {
             retryAtOnce(request, at: now)
         case .credentialExpired:
             guard settings.usesProviderToken else {
-                settle(request, .rejected, reason: reasonText(answer), at: now)
+                settleRejected(request, reason: reasonText(answer), at: now)
                 return stopForService(.certificateExpired(reason: answer.reason), at: now)
             }
             // The connection stays wedged with the token it saw first.
@@ -294,6 +294,12 @@ extension DeliveryMachine {
     /// say.
     mutating func giveUp(_ request: Int, at now: Moment) {
         settle(request, pushes[request].mayBeDelivered ? .unknown : .failed, reason: pushes[request].reason, at: now)
+    }
+
+    /// Settles a request as refused for good, or as unknown if an answer was lost before: the service may have accepted the push then.
+    mutating func settleRejected(_ request: Int, reason: String, at now: Moment) {
+        guard pushes[request].mayBeDelivered else { return settle(request, .rejected, reason: reason, at: now) }
+        settle(request, .unknown, reason: OwnReason.refusedAgain.rawValue, at: now)
     }
 
     func reasonText(_ answer: Answer) -> String { answer.reason.isEmpty ? StatusReason.text(answer.status) : answer.reason }

@@ -124,6 +124,8 @@ extension DeliveryMachine {
     ///   again as a whole; otherwise in halves.
     mutating func split(_ request: Int, _ answer: Answer, settlesOthers: Bool = false, at now: Moment) {
         serviceHealth.answered()
+        // A service that recognizes the call says that it did nothing, the first time included.
+        if nameRule == .calls { pushes[request].mayBeDelivered = false }
         guard settlesOthers || pushes[request].count > 1 else { return refusedAlone(request, answer, at: now) }
         pushes[request].attempts -= 1
         if nameRule == .generations, pushes[request].mayBeDelivered {
@@ -133,8 +135,6 @@ extension DeliveryMachine {
             return giveUp(request, at: now)
         }
         pushes[request].reason = reasonText(answer)
-        // A service that recognizes the call says that it did nothing, the first time included.
-        if nameRule == .calls { pushes[request].mayBeDelivered = false }
         forgetTextIfRefused(request, answer)
         raiseGeneration(of: request)
         let half = settlesOthers ? nil : divide(request, after: staying(in: request))

@@ -50,7 +50,7 @@ extension DeliveryMachine {
         noteHealth(of: request, at: now)
         // The first push shows the cause. Where a request may be for many, they would all be lost to a resumption.
         let showsCause = count == 1 && !settings.service.isForMany
-        if showsCause { settle(request, .rejected, reason: reasonText(answer), at: now) }
+        if showsCause { settleRejected(request, reason: reasonText(answer), at: now) }
         stopForService(cause, at: now)
         if !showsCause { settleUnsent(request, at: now) }
     }

@@ -36,6 +36,9 @@ extension OwnReason {
             "No answer came in time, so these may have been delivered. If you send again, some may appear twice."
         case .processEnded:
             "They may have been sent: the process ended before an answer came. If you send again, some may appear twice."
+        case .refusedAgain:
+            "The answer to an earlier attempt was lost, and the service refused the push when it went out again. It may have delivered the first one: if "
+                + "you send again, some may appear twice."
         case .awaitingAnswer:
             "The push is on its way, and its answer is not here yet."
         case .notSentYet:

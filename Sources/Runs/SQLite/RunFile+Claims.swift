@@ -10,7 +10,7 @@ extension RunFile {
         try read { db in
             var (inDoubt, open) = (AscendingRanges(), AscendingRanges())
             var outcomes = try OutcomeReader(db, self)
-            let closed = try OutcomeReasons.numbers(of: selected.closing, db)
+            let closed = try OutcomeReasons.numbers(of: selected.closed, db)
             for id in try claims(db).ranges(in: ids).joined() {
                 guard let slot = try outcomes.slot(of: id) else {
                     inDoubt.append(id)
@@ -269,9 +269,9 @@ extension RunFile {
     }
 
     /// Whether a recipient with this record gets the push again.
-    /// - Parameter closed: numbers of reasons after which unsent recipients get nothing more.
+    /// - Parameter closed: numbers of reasons after which recipients get nothing more (`OpenOutcomes.closed`).
     static func isOpen(_ slot: OutcomeSlot, resendsUnknown: Bool, _ closed: Set<Int> = []) -> Bool {
-        slot.outcome == .unsent && !closed.contains(slot.reason) || resendsUnknown && slot.outcome == .unknown
+        (slot.outcome == .unsent || resendsUnknown && slot.outcome == .unknown) && !closed.contains(slot.reason)
     }
 
     /// Records recipients as unknown that were claimed and have no outcome: what a killed process left behind.

@@ -86,7 +86,7 @@ extension RunFile {
     /// The recipients of a range that are not settled, with what is recorded of them.
     func openSlots(_ db: Database, in range: Range<Int>, _ selected: OpenOutcomes) throws -> [(id: Int, slot: OutcomeSlot?)] {
         var outcomes = try OutcomeReader(db, self)
-        let closed = try OutcomeReasons.numbers(of: selected.closing, db)
+        let closed = try OutcomeReasons.numbers(of: selected.closed, db)
         var open: [(id: Int, slot: OutcomeSlot?)] = []
         for id in range.clamped(to: 0..<plan.audience) {
             let slot = try outcomes.slot(of: id)

@@ -145,7 +145,9 @@ extension RunSender {
 
     /// The recipients of a service that stay settled, by outcome.
     private func settled(_ figures: RunFigures, _ access: ServiceAccess) -> [Outcome: Int] {
-        figures.outcomes.filter { $0.key != .unsent && !($0.key == .unknown && access.resendsUnknown) }
+        var settled = figures.outcomes.filter { $0.key != .unsent }
+        if access.resendsUnknown { settled[.unknown] = figures.count(.refusedAgain) }
+        return settled
     }
 
     /// Records recipients that were claimed but never handed over as unsent.

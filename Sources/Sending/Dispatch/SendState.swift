@@ -48,7 +48,7 @@ final class SendState: Sendable {
     }
 
     /// Completes settlements for the record. They get the attempts of earlier sendings to the same recipient. If a
-    /// recipient may have got the push earlier, it is recorded as unknown when this time it is unsent or failed.
+    /// recipient may have got the push earlier, it is recorded as unknown when this time it is unsent, failed or rejected.
     func completed(_ settlements: [Settlement]) -> [Settlement] {
         earlier.withLock { earlier in
             guard !earlier.attempts.isEmpty || !earlier.inDoubt.isEmpty else { return settlements }
@@ -59,7 +59,8 @@ final class SendState: Sendable {
                 switch settlement.outcome {
                 case .unsent: (settlement.outcome, settlement.reason) = (.unknown, OwnReason.noAnswer.rawValue)
                 case .failed: settlement.outcome = .unknown
-                case .accepted, .invalidToken, .rejected, .unknown: break
+                case .rejected: (settlement.outcome, settlement.reason) = (.unknown, OwnReason.refusedAgain.rawValue)
+                case .accepted, .invalidToken, .unknown: break
                 }
                 return settlement
             }

@@ -247,6 +247,20 @@ struct NamedRequestsTests {
         #expect(loop.machine.settlements.allSatisfy { $0.attempts == 2 })
     }
 
+    @Test("a call whose targets are refused under its name did nothing the first time either; another refusal says nothing of that")
+    func refusedAfterLoss() {
+        for (status, reason, outcome) in [(400, "BadValue", Outcome.rejected), (400, "BadMessage", .unknown)] {
+            var loop = Loop(.fetched(Self.names), largest: 10)
+            loop.add(0..<1)
+            let first = loop.advance()
+            loop.machine.streamReset(first[0].request, at: loop.now)
+            let second = loop.advance(seconds: 100)
+            loop.answer(second[0].request, status, reason)
+            _ = loop.advance()
+            #expect(loop.outcomes() == [0: outcome], "\(reason)")
+        }
+    }
+
     @Test("a request that is divided, or loses devices, has lost its name and gets another one")
     func divided() {
         var loop = Loop(.fetched(Self.names), largest: 8)

@@ -22,6 +22,8 @@ struct Fate {
     var accepted = 0
     /// An attempt was lost, or a crash left it unknown.
     var wasEverInDoubt = false
+    /// The same, and no service that recognizes the request has said since that it did nothing.
+    var mayHaveArrived = false
     /// The service may have forgotten the name under which it was sent, and the campaign sends it again nevertheless.
     var mayComeTwice = false
     /// What the service recognized its last request by.
@@ -44,8 +46,9 @@ struct Fate {
     var retryAfterSeconds = 0.0
 
     mutating func beginEpoch(carriesDoubt: Bool) {
-        let (accepted, wasEverInDoubt, mayComeTwice) = (accepted, wasEverInDoubt, mayComeTwice)
+        let (accepted, wasEverInDoubt, mayComeTwice, mayHaveArrived) = (accepted, wasEverInDoubt, mayComeTwice, mayHaveArrived)
         self = Fate()
+        self.mayHaveArrived = mayHaveArrived || carriesDoubt
         self.mayComeTwice = mayComeTwice
         self.accepted = accepted
         self.wasEverInDoubt = wasEverInDoubt || carriesDoubt
@@ -54,6 +57,7 @@ struct Fate {
     mutating func lose() {
         state = .doubtful
         isInDoubt = true
+        mayHaveArrived = true
         wasEverInDoubt = true
     }
 }

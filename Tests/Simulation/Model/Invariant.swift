@@ -10,6 +10,7 @@ enum Invariant: String, CaseIterable {
     case tokenEnd = "no request leaves with a token past its end"
     case ledger = "accepted is what the ledger accepted"
     case outcome = "an outcome says what happened"
+    case stillInDoubt = "no push whose answer was lost is later reported rejected, failed or unsent"
     case attempts = "attempts are counted"
     case timeout = "no retry before its time, nothing given up too early"
     case quota = "nothing leaves while the quota is used up, and then one push tries"

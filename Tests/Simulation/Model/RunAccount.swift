@@ -75,15 +75,22 @@ struct RunAccount {
             return "recipient \(recipient) is recorded as \(outcome), and was as \(earlier)"
         }
         if !isClaimed[recipient], outcome != .unsent { return "recipient \(recipient) is recorded as \(outcome), and was never claimed" }
-        let isUnsure = carriesDoubt[recipient] && (outcome == .unsent || outcome == .failed)
+        let isUnsure = carriesDoubt[recipient] && [.unsent, .failed, .rejected].contains(outcome)
         outcomes[recipient] = isUnsure ? .unknown : outcome
-        (statuses[recipient], reasons[recipient], epochOfAnswer[recipient]) = (status, reason, epoch)
+        let isRefusedAgain = isUnsure && outcome == .rejected
+        (statuses[recipient], epochOfAnswer[recipient]) = (status, epoch)
+        reasons[recipient] = isRefusedAgain ? OwnReason.refusedAgain.rawValue : reason
         return nil
     }
 
     /// What a report says about a recipient; nil if an epoch that ended cleanly forgot it.
     func reported(_ recipient: Int) -> Outcome? {
         outcomes[recipient] ?? (!isClaimed[recipient] ? .unsent : carriesDoubt[recipient] || repeated.contains(recipient) ? .unknown : nil)
+    }
+
+    /// Whether a recipient is unknown, and the service did not refuse it when it went out again.
+    private func isOpenDoubt(_ recipient: Int) -> Bool {
+        outcomes[recipient] == .unknown && reasons[recipient] != OwnReason.refusedAgain.rawValue
     }
 
     // MARK: Named requests
@@ -130,13 +137,13 @@ struct RunAccount {
                 pasts[recipient] = PushHistory(generation: (generations[recipient] ?? 0) + 1)
                 name([NamedCall(name: "\((generations[recipient] ?? 0) + 1)", namedAt: now, recipients: [recipient])])
             }
-            for recipient in inDoubt + (resends ? members.filter { outcomes[$0] == .unknown } : []) {
+            for recipient in inDoubt + (resends ? members.filter(isOpenDoubt) : []) {
                 pasts[recipient] = PushHistory(generation: generations[recipient] ?? 0, isInDoubt: true)
             }
         } else {
             calls.removeAll { review.over.contains($0.number) }
         }
-        let doubtful = inDoubt + (resends ? members.filter { outcomes[$0] == .unknown } : [])
+        let doubtful = inDoubt + (resends ? members.filter(isOpenDoubt) : [])
         for recipient in doubtful { carriesDoubt[recipient] = true }
         let rest = members.filter { outcomes[$0] == .unsent || !isClaimed[$0] }
         beginEpoch()

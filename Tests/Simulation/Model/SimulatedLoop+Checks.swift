@@ -166,7 +166,10 @@ extension SimulatedCampaign {
             if outcome != .accepted, fate.accepted > 0, !fate.wasEverInDoubt {
                 violate(.ledger, "recipient \(recipient) is \(outcome), and was accepted")
             }
-            if outcome == .unsent || outcome == .failed, fate.accepted > 0 {
+            if fate.mayHaveArrived, [.rejected, .failed, .unsent].contains(outcome) {
+                violate(.stillInDoubt, "recipient \(recipient) is \(outcome), and may have got the push")
+            }
+            if [.rejected, .failed, .unsent].contains(outcome), fate.accepted > 0 {
                 violate(.ledger, "recipient \(recipient) is \(outcome), and was accepted")
             }
             if fate.accepted > 1, nature.naming != nil, !fate.mayComeTwice {

@@ -243,8 +243,7 @@ extension SimulatedLoop {
         let isDealtWith = targets.contains { $0 >= 0 && ServerAnswer.all[$0].outcome != nil }
         if isDealtWith { noteDealtWith(wire) }
         if machine.nameRule == .calls, isDealtWith || targets.isEmpty || targets.contains(where: { $0 < 0 }) {
-            // The service says what it did with the call, the first time included.
-            wire.forEachRecipient { campaign.fates[$0].isInDoubt = false }
+            wire.forEachRecipient(endDoubt)
         }
         if targets.contains(ServerAnswer.accepted) { noteReadAccepted() }
         wire.forEachRecipient { recipient in
@@ -261,9 +260,17 @@ extension SimulatedLoop {
         }
     }
 
+    /// A service that recognizes the call says what it did with it, the first time included.
+    private func endDoubt(about recipient: Int) {
+        campaign.fates[recipient].isInDoubt = false
+        // Of what an earlier process may have sent in another call, it says nothing.
+        if !campaign.account.carriesDoubt[recipient] { campaign.fates[recipient].mayHaveArrived = false }
+    }
+
     /// The service does not take the text, whichever device gets it.
     private func judgeRefusedAlone(_ wire: Wire, _ answer: ServerAnswer, isOfKnownText: Bool) {
         let recipient = wire.recipient
+        if machine.nameRule == .calls { endDoubt(about: recipient) }
         campaign.fates[recipient].isHeard = true
         campaign.fates[recipient].lastStatus = answer.status
         campaign.fates[recipient].retryAfterSeconds = 0
@@ -389,7 +396,11 @@ extension SimulatedLoop {
             campaign.tally.note(.keptInOutage)
             if !fate.wasKept { campaign.violate(.attempts, "recipient \(settlement.recipient) had \(settlement.attempts) attempts") }
         }
-        if [.accepted, .invalidToken, .rejected].contains(settlement.outcome) { (takenAt, failuresInARow) = (now.nanoseconds, 0) }
+        var isAnswered = false
+        if case .answered = fate.state { isAnswered = true }
+        if isAnswered || [.accepted, .invalidToken, .rejected].contains(settlement.outcome) {
+            (takenAt, failuresInARow) = (now.nanoseconds, 0)
+        }
         // Pushes that went together fail together.
         guard settlement.outcome == .failed, fate.lastPart != failedPart || fate.lastPart == 0 else { return }
         defer { (failedPart, failuresInARow) = (fate.lastPart, failuresInARow + 1) }
@@ -407,21 +418,27 @@ extension SimulatedLoop {
             if case .answered(let index) = fate.state, case .invalidToken = ServerAnswer.all[index].meaning { isNamed = true }
             if !isNamed { campaign.violate(.suppressedByName, "recipient \(recipient) is said to be gone") }
         }
+        if fate.isInDoubt, [.rejected, .failed, .unsent].contains(outcome) {
+            campaign.violate(.stillInDoubt, "recipient \(recipient) is \(outcome), and may have got the push")
+        }
         func wrong(_ why: String) { campaign.violate(.outcome, "recipient \(recipient) is \(outcome), and \(why)") }
         switch fate.state {
         case .settled: campaign.violate(.settlesOnce, "recipient \(recipient) settles again, now as \(outcome)")
         case .answered(let index):
             let answer = ServerAnswer.all[index]
             if !answer.mayBeKept { answeredForGood -= 1 }
-            let expected = answer.outcome ?? .rejected
+            let refused = fate.isInDoubt ? Outcome.unknown : .rejected
+            let expected = answer.outcome.map { $0 == .rejected ? refused : $0 } ?? refused
             // What ends the run is not held against pushes.
             let isGivenBack = answer.concernsAll && machine.ending != nil && outcome == (fate.isInDoubt ? .unknown : .unsent)
+            if expected == .unknown { campaign.tally.note(.refusedAgain) }
             if outcome != expected, !isGivenBack { wrong("was answered with \(answer.status) \(answer.reason)") }
         case .inFlight:
             let isDrained = endsSince.map { now.nanoseconds - $0 >= Int64(settings.drainSeconds * 1e9) } ?? false
             if outcome != .unknown { wrong("nobody knows that") }
             if !isDrained { wrong("its answer may still come") }
             campaign.fates[recipient].wasEverInDoubt = true
+            campaign.fates[recipient].mayHaveArrived = true
         case .doubtful:
             if outcome != .unknown { wrong("nobody knows that") }
             let isRecognized = machine.nameRule != .none && !Wire.isText(fate.lastName)

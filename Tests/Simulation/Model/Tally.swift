@@ -9,7 +9,7 @@ enum Encounter: Int, CaseIterable {
     case requestNamed, namesFetched, namesNotFetched, namesAwaited, namesAwaitedInVain, generationRaised, repeatRecognized, callRepeated,
         unsentAfterCrash, doubtBegins, textKept, textRefused, textNamed
     case acceptedUnanswered, swallowed, lateAnswer, pinged, silentConnection, connectionDied, provablyUnsent, doubt
-    case quotaUsedUp, quotaOutage, quotaTried, refusedLikeAll, likeOthers, secondRefusal
+    case quotaUsedUp, quotaOutage, quotaTried, refusedLikeAll, likeOthers, secondRefusal, refusedAgain
     case gatewayAnswer, stranger, cutOff, leftInOrder, requestsLimited, budgetKnown, windowClosed, probing, keptInOutage
     case together, targetsRefused, textAtFault, halved, targetsNamed, eachAnswered, probedWithOne
     case connectRefused, connectSlow, connectHopeless, certificateRefusedLate, outage
