@@ -99,7 +99,9 @@ extension SimulatedLoop {
         guard machine.ending == nil, !machine.isExpired, !machine.fresh.isEmpty || !machine.again.isEmpty else { return }
         // The campaign wakes it when there is one.
         guard machine.credentialPendingSince == nil, !machine.nextWaitsForNames else { return }
-        let due = max(now.nanoseconds, machine.nextPaceTime ?? 0)
+        // Those whose names are on their way leave before, at the pace; until then others may join the next request.
+        let ahead = machine.nextPaceTime == nil ? 0 : Double(machine.unnamed.count) / settings.slowestPace
+        let due = max(now.nanoseconds, machine.nextPaceTime ?? 0) + Int64(ahead * 1e9)
         guard machine.nextPushIsAllowed, due + campaign.clock.asleep < end - 1000 || due == now.nanoseconds else { return }
         var hasHope = false
         for (index, connection) in machine.connections.enumerated() where connection.state == .open || connection.state == .opening {
