@@ -336,6 +336,16 @@ struct DeliveryMachineTests {
         #expect(bench.machine.settlements.first?.outcome == .unknown)
     }
 
+    @Test("a slot is used again only once the bytes of the push that was settled in it are freed")
+    func slots() {
+        var bench = Bench(pushes: 2)
+        bench.warmUp()
+        #expect(bench.machine.released == [0])
+        #expect(bench.machine.add(recipient: 2, at: bench.now) == 2)
+        bench.machine.released.removeAll()
+        #expect(bench.machine.add(recipient: 3, at: bench.now) == 0)
+    }
+
     @Test(
         "a push whose answer was lost is unknown when it is refused for good the next time, whatever the refusal is about",
         arguments: [(413, "PayloadTooLarge"), (400, "SomethingNew"), (403, "InvalidProviderToken")])

@@ -214,7 +214,9 @@ struct DeliveryMachine: ~Copyable {
 
     mutating func claimSlot() -> Int {
         openPushes += 1
-        if let free = freePushes.removeFirst() {
+        // A slot is used again only once the driver has freed the bytes of the push that was settled in it: what other loops have had accepted
+        // may settle pushes between two turns.
+        if released.isEmpty, let free = freePushes.removeFirst() {
             pushes[free] = PushSlot()
             return free
         }
