@@ -1,7 +1,7 @@
 """Stand-ins for all five services in one process: each answer of their documentation is drawn at random, from a seed.
 
 `answers_check.py` starts it. The ledger has a line for each target: `accepted` (the push was carried out), `gone` (a complete answer said that
-the app is gone from the device), `doubtful` (the same in an answer that the client may not have got whole). Requests are not judged here; the
+the app is gone from the device; `gone-410` with a status that wrong settings do not cause), `doubtful` (the same in an answer that the client may not have got whole). Requests are not judged here; the
 other stand-ins do that.
 """
 
@@ -199,7 +199,7 @@ class Services:
         self.note(f"drawn-{status}", service, [json.dumps(document).replace(" ", "")[:80]])
         if means == GONE:
             said.setdefault(connection, []).append((time.monotonic(), service, targets))
-            self.note("gone", service, targets)
+            self.note("gone-410" if status == 410 else "gone", service, targets)
             if connection in cut:
                 # What had arrived before the cut is still answered, but the answer is lost.
                 self.note("doubtful", service, targets)
