@@ -9,7 +9,7 @@ struct SendStateTests {
         Settlement(recipient: recipient, outcome: outcome, reason: reason, attempts: 1, settledAt: .now())
     }
 
-    @Test("who may have got it before is unknown when it is not sent, or refused for a while, this time; what is final stays so")
+    @Test("who may have got it before is unknown when it is not sent, or refused, this time; what is accepted or gone stays so")
     func inDoubt() throws {
         let state = try SendState(total: 10, settled: [:])
         state.noteInDoubt([0, 1, 2, 3, 4, 5])
