@@ -369,8 +369,11 @@ struct SharedWorkersTests {
         }
         try other.append(.settled([(0..<10).filter { ![2, 5].contains($0) }.map { settled($0) } + unknown]))
         let closing = Set(OwnReason.allCases).subtracting(OwnReason.givenBack)
+        #expect(try bench.host.offerAgain(resendsUnknown: [true], closing: closing) == 0, "a worker that is there has them in hand")
+        try other.leave()
         #expect(try bench.host.offerAgain(resendsUnknown: [true], closing: closing) == 1)
-        #expect(try other.leaseAgain(of: 0..<10) == [2..<3])
+        let third = try bench.worker()
+        #expect(try third.leaseAgain(of: 0..<10) == [2..<3])
     }
 
     @Test("a run is published once; another plan of its id is refused")
