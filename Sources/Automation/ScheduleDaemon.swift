@@ -13,6 +13,13 @@ import Workspace
 /// decide what to do, and does it. One thread plans, one plan after the other, as each plan uses all cores. Every run
 /// that is sent has a thread. A further thread reads run files and does small orders, so that a process that holds one
 /// delays nothing else.
+///
+/// ```swift
+/// let options = ScheduleOptions(observer: .silent, cancellation: try Cancellation())
+/// let daemon = try ScheduleDaemon(
+///     files: files, project: project, lock: runs.schedule.lock(), rights: { _ in nil }, options)
+/// let end = try daemon.run()
+/// ```
 public final class ScheduleDaemon {
     /// A result from one of the threads.
     enum Event: Sendable {

@@ -7,6 +7,11 @@ import PushServices
 public import Runs
 
 /// The campaign files that `volley schedule` sends: the named files, and the files in the named folders.
+///
+/// ```swift
+/// let files = try ScheduleFiles(["campaigns"], catalog: runs, in: choice)
+/// let campaigns = files.read(now: .now())
+/// ```
 public struct ScheduleFiles: Sendable {
     /// The content of the files.
     public struct Reading: Sendable {

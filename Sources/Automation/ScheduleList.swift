@@ -5,6 +5,13 @@ public import Runs
 import Sending
 
 /// The coming times of the schedules, and how the last ones ended: `volley schedule --list`.
+///
+/// ```swift
+/// let list = ScheduleList(
+///     files.read(now: .now()), saved: try runs.schedule.read(), isAtWork: false, here: .utc,
+///     now: .now())
+/// print(list.text(colour: false))
+/// ```
 public struct ScheduleList: Sendable {
     /// How far the list reaches into the future and the past.
     public static let daysAhead = 30.0, daysBack = 7.0

@@ -4,6 +4,12 @@ import Glibc
 /// The manager of services (systemd) that started this process, if one did. It is told when the process is ready, that
 /// it is alive, and that it ends. Without a manager, nothing happens. Source: sd_notify(3), and its protocol in
 /// "Standalone Implementations".
+///
+/// ```swift
+/// let manager = ServiceManager()
+/// manager.ready()
+/// manager.status("two campaigns")
+/// ```
 public struct ServiceManager: Sendable {
     /// The variables that name the manager's socket, and the silence after which it ends the process.
     static let socketVariable = "NOTIFY_SOCKET", watchdogVariable = "WATCHDOG_USEC"

@@ -1,4 +1,9 @@
 /// A set of numbers from 0 on, one bit for each.
+///
+/// ```swift
+/// let seen: BitSet = [3, 70_000]
+/// let isNew = !seen.contains(4)
+/// ```
 public struct BitSet: Sendable, Hashable {
     private var words: [UInt64] = []
     /// The number of elements.

@@ -11,6 +11,10 @@
 /// - reports: one to three hyphens, or a dash
 ///
 /// `Null` and `Nan` are names of people, and `none` and `NA` may be values: these are not blank.
+///
+/// ```swift
+/// let isBlank = Blank.isText(" \u{200B}")  // true
+/// ```
 public enum Blank {
     /// Whether a person would see nothing in this text: it is empty, or holds only white space, control characters and characters without a
     /// visible shape (zero-width spaces, direction marks).

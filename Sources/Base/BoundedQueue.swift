@@ -6,6 +6,16 @@ import Glibc
 ///
 /// `@unchecked Sendable`: every access to its variables happens between lock and unlock of `mutex`; the condition variables are only ever
 /// used with that mutex, and all three stay at their addresses until deinit.
+///
+/// ```swift
+/// let queue = BoundedQueue<[UInt8]>(capacity: 8)
+/// let reader = try WorkerThread("reader") {
+///     while let chunk = queue.take() { print(chunk.count) }
+/// }
+/// queue.put([1, 2, 3])
+/// queue.close()
+/// reader.join()
+/// ```
 public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     private let capacity: Int
     private var elements: [Element] = []

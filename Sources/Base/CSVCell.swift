@@ -1,4 +1,9 @@
 /// A cell of CSV as Volley writes it: RFC 4180, and safe to open in a spreadsheet.
+///
+/// ```swift
+/// var line: [UInt8] = []
+/// CSVCell.append("Roth, Anna", to: &line)  // "Roth, Anna", with its quotes
+/// ```
 public enum CSVCell {
     /// Appends a cell, in quotes if it needs them. A cell that a spreadsheet would run as a formula (`startsFormula`) gets an apostrophe in
     /// front, and so does what would be such a cell where the spreadsheet's separator is another one. Control characters other than tab and line break are written as escapes, `\u001B`: they would

@@ -2,6 +2,12 @@ import Glibc
 import Synchronization
 
 /// Tells work to end cleanly. The caller makes one, passes it to the work, and requests the end from any thread or signal handler.
+///
+/// ```swift
+/// while !cancellation.isRequested {
+///     if cancellation.wait(milliseconds: 500) { break }
+/// }
+/// ```
 public final class Cancellation: Sendable {
     private let requests = Atomic(0)
     /// Stays readable after the request, so that every waiting thread is woken.

@@ -1,5 +1,11 @@
 /// The right side of a comparison, in `where` and in templates, prepared for comparison with many cells. Its kind decides which kind the
 /// cells must have: the rule is the same in both places.
+///
+/// ```swift
+/// let limit = ComparisonValue("7.10", column: "app_version")
+/// var cell = "7.9"
+/// let isLower = cell.withUTF8 { limit.order(of: $0).map { $0 < 0 } }  // true
+/// ```
 public struct ComparisonValue: Sendable {
     /// The kinds of values.
     public enum Kind: String, Hashable, Sendable {

@@ -40,6 +40,12 @@ public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
 
 /// One mistake, explained to the person that made it: where it is, what is wrong, what to do next. Invisible characters in its text are
 /// named, as in `<U+200B>`, and device tokens are shortened: a cell of any column may hold one.
+///
+/// ```swift
+/// throw Diagnostic(
+///     "there is no app 'shop'", at: SourcePosition(file: "campaign.yaml", line: 2, column: 6),
+///     remedy: "volley.yaml has: store.")
+/// ```
 public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the mistake stops the command.
     public enum Severity: String, Hashable, Sendable { case error, warning }
@@ -132,6 +138,14 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// All mistakes found in one reading, thrown together so that a person can correct a file in one go.
+///
+/// ```swift
+/// do {
+///     let zone = try ZoneDatabase.system.zone(named: "Asia/Shanghia")
+/// } catch {
+///     print(Diagnostics(explaining: error))
+/// }
+/// ```
 public struct Diagnostics: Error, Sendable, CustomStringConvertible {
     /// In the order of their places.
     public var all: [Diagnostic]
@@ -181,6 +195,15 @@ extension Diagnostic {
 }
 
 /// What is wrong with a piece of text, before the place of the text is known. With its place it becomes a `Diagnostic`.
+///
+/// ```swift
+/// func hour(_ text: String) throws(Mistake) -> Int {
+///     guard let hour = Int(text), 0..<24 ~= hour else {
+///         throw Mistake("'\(text)' is no hour", remedy: "Write 0 to 23.")
+///     }
+///     return hour
+/// }
+/// ```
 public struct Mistake: Error, Hashable, Sendable {
     /// What is wrong, without a final full stop.
     public var message: String

@@ -4,6 +4,10 @@ import Synchronization
 /// The variables of this process's environment.
 ///
 ///     let folder = EnvironmentVariables["TZDIR"] ?? "/usr/share/zoneinfo"
+///
+/// ```swift
+/// let proxy = EnvironmentVariables.filled("https_proxy")
+/// ```
 public enum EnvironmentVariables {
     private static let replaced = Mutex<[String: String]>([:])
 

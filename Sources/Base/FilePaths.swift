@@ -1,6 +1,11 @@
 public import Glibc
 
 /// Paths in campaigns and volley.yaml are relative to the file that names them.
+///
+/// ```swift
+/// let export = FilePaths.resolve("exports/devices.csv", besideFile: "/srv/shop/volley.yaml")
+/// let bytes = try FilePaths.read(export)
+/// ```
 public enum FilePaths {
     /// `path` unchanged if it is absolute, otherwise relative to the folder of `file`. `~` is the home folder; readers refuse the paths of
     /// `pathMistake`, which would lead to another folder with each folder that a command is started in.

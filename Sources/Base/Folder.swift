@@ -1,6 +1,10 @@
 import Glibc
 
 /// The contents of folders.
+///
+/// ```swift
+/// let exports = try Folder.folders(in: "exports") { file in print(file) }
+/// ```
 public enum Folder {
     /// The names in a folder, without `.` and `..`, sorted by their bytes.
     /// - Parameters:

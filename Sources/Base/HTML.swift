@@ -1,4 +1,9 @@
 /// A piece of a page. Interpolated text is escaped, so that nothing from an export or a campaign can become markup.
+///
+/// ```swift
+/// let name = "Tom & Anna"
+/// let line: HTML = "<p>Hello \(name)</p>"  // <p>Hello Tom &amp; Anna</p>
+/// ```
 public struct HTML: ExpressibleByStringInterpolation, Sendable {
     /// As a browser reads it.
     public let markup: String

@@ -2,6 +2,11 @@ import Glibc
 
 /// `host` or `host:port`, as in the authority of a URL (RFC 3986 section 3.2), with an IPv6 address in brackets. Splits the text and checks
 /// the port; the rules for hosts differ from place to place.
+///
+/// ```swift
+/// let server = HostPort("[::1]:8443")
+/// print(server.plainHost, server.port ?? 443)  // ::1 8443
+/// ```
 public struct HostPort: Hashable, Sendable {
     /// The part before the colon, including brackets.
     public var host: Substring
@@ -37,6 +42,10 @@ public struct HostPort: Hashable, Sendable {
 }
 
 /// An IPv4 or IPv6 address.
+///
+/// ```swift
+/// let isOwn = IPAddress("127.0.0.1")?.isLoopback  // true
+/// ```
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 4 or 16, in network order.
     public var bytes: [UInt8]
@@ -88,6 +97,11 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// Servers that are reached without a proxy, as listed in `no_proxy`. Source: curl(1), NO_PROXY. In addition, an entry may end with a port,
 /// and then applies only to that port.
+///
+/// ```swift
+/// let exceptions = ProxyExceptions("localhost,.example.com")
+/// let isDirect = exceptions.contains(host: "push.example.com", port: 443)  // true
+/// ```
 public struct ProxyExceptions: Sendable {
     private let entries: [String]
 

@@ -1,4 +1,10 @@
 /// A JSON value (RFC 8259). Objects keep the order in which their members were written.
+///
+/// ```swift
+/// let message = try JSONValue(parsing: #"{"title": "Spring sale", "badge": 1}"#)
+/// let title = message["title"]?.stringValue
+/// let text = JSONValue.object(pairs: [("badge", .integer(2))]).text
+/// ```
 public indirect enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)

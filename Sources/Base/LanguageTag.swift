@@ -1,5 +1,10 @@
 /// Language tags as exports and campaigns write them: `zh-Hans-CN`, `pt_BR`, `de`.
 /// Source: RFC 5646 (the shape of a tag), RFC 4647 3.4 (lookup by leaving out subtags from the end).
+///
+/// ```swift
+/// let tag = LanguageTag.normalized("zh_hant_tw")  // zh-hant-tw
+/// let fallbacks = LanguageTag.fallbacks(of: "pt-BR")  // pt-br, pt
+/// ```
 public enum LanguageTag {
     /// Bytes of language, script, region and variants. Longer tags are not used (RFC 5646, 4.4.1).
     public static let longestTag = 35

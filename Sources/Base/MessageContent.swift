@@ -1,4 +1,10 @@
 /// The message of a campaign, as written: its texts are still templates and know their places.
+///
+/// ```swift
+/// let place = SourcePosition(file: "campaign.yaml", line: 9, column: 3)
+/// var content = MessageContent(position: place)
+/// content.title = SourceText("Spring sale", at: place)
+/// ```
 public struct MessageContent: Hashable, Sendable {
     /// The place of `content` in the campaign.
     public var position: SourcePosition

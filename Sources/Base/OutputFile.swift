@@ -2,6 +2,12 @@ public import Glibc
 
 /// An output under a name that a person gave. A file gets its name when it is whole (`AtomicFile`); a link keeps leading to it. A named pipe, a
 /// terminal or an open descriptor is written through, and never waited for longer than was said.
+///
+/// ```swift
+/// let output = try OutputFile(OutputPlace("report.csv"), .command)
+/// try output.write(Array("device_token,outcome\n".utf8))
+/// try output.finish()
+/// ```
 public final class OutputFile {
     private enum Target {
         case whole(AtomicFile)
@@ -141,6 +147,12 @@ public final class StreamOutput {
 /// A file that appears under its name only when it is complete, and replaces whatever has the name. Until then it has no name, so that a
 /// killed process leaves nothing behind. On file systems without unnamed files it has a random name. A link under its name is replaced,
 /// never followed: `OutputPlace` decides which links count.
+///
+/// ```swift
+/// let file = try AtomicFile("report.csv")
+/// try file.write(Array("device_token,outcome\n".utf8))
+/// try file.finish()
+/// ```
 public final class AtomicFile {
     private let path: String
     /// Its temporary name; nil for none.

@@ -1,4 +1,9 @@
 /// The highest rate at which a run may push, as it was written: `5000/s`, `300000/min`, `100/h`.
+///
+/// ```swift
+/// let pace = Pace(pushes: 60_000, intervalSeconds: 60)
+/// let half = pace.share(of: 1, in: 2)  // 500 a second
+/// ```
 public struct Pace: Hashable, Sendable, CustomStringConvertible {
     /// Pushes in each interval, at least 1.
     public var pushes: Int

@@ -1,4 +1,8 @@
 /// A proxy and Volley's credentials for it. Its description leaves out user and password, so that neither reaches a message or a log.
+///
+/// ```swift
+/// let proxy = try ProxyAddress("socks5h://proxy.example:1080")
+/// ```
 public struct ProxyAddress: Hashable, Sendable, CustomStringConvertible {
     /// The protocol of the proxy.
     public enum Scheme: String, Hashable, Sendable, CaseIterable {

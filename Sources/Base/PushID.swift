@@ -1,6 +1,10 @@
 /// The id that a push has on the wire: a lower-case UUID (version 8, RFC 9562) derived from the run and the recipient, so that a repetition
 /// of the same push is recognisable and the id needs no storage. Within a run no two recipients share one: recipient ids pass a bijection
 /// on the 62 bits that the UUID leaves free.
+///
+/// ```swift
+/// let id = PushID(runSeed: .random(), recipient: 0).description
+/// ```
 public struct PushID: Hashable, Sendable, CustomStringConvertible {
     /// The UUID's first and last eight bytes.
     public let high: UInt64, low: UInt64

@@ -1,4 +1,8 @@
 /// How a range of ids is divided among threads: a value that decides, and starts no thread.
+///
+/// ```swift
+/// let parts = RangeParts(unit: 1000, threads: 4).parts(of: 0..<250_000)
+/// ```
 public struct RangeParts {
     /// The least number of ids in a part; each part but the last has a multiple of it.
     private let unit: Int

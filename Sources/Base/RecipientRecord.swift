@@ -15,6 +15,12 @@ public struct RecipientRecord {
 }
 
 /// Recipients in one piece of memory, each with the slot that a scan assigned.
+///
+/// ```swift
+/// var batch = RecipientBatch()
+/// batch.append(Recipient(token: Target(normalized: "7f3a…"), language: "de"), at: 0)
+/// batch.forEach { slot, recipient in print(slot, recipient.token.count) }
+/// ```
 public struct RecipientBatch: Sendable {
     /// The ends of a recipient's texts in the batch's bytes, in their order. They are below 4 GB, the limit of a block.
     public struct Ends: BitwiseCopyable, Sendable {
@@ -193,6 +199,11 @@ public struct Recipient: Hashable, Sendable {
 
 /// Where a push goes: the service's name for an app on a device, or for a user, such as a device token or a registration id. Its form
 /// depends on the service (`TargetForm`).
+///
+/// ```swift
+/// let target = Target(normalized: "7276d5a35b8c1f1d9e0a4b6c2d3e4f5a89f1")
+/// print(target)  // 7276…89f1
+/// ```
 public struct Target: Hashable, Sendable, CustomStringConvertible {
     /// As in requests.
     public let text: String

@@ -81,6 +81,11 @@ public struct RegularFile: ~Copyable {
 
 /// Tells whether a file is still the same, with the same content: if two stamps are equal, they are of the same file, which was not written
 /// to in between. A write within the same tick of the file system's clock that keeps the size goes unnoticed.
+///
+/// ```swift
+/// let before = FileStamp(path: "devices.csv")
+/// let hasChanged = FileStamp(path: "devices.csv") != before
+/// ```
 public struct FileStamp: Hashable, Sendable {
     /// A time on the file system's clock, to the nanosecond.
     public struct Moment: Hashable, Comparable, Sendable {

@@ -3,6 +3,11 @@ import Glibc
 /// Repeated attempts at something that no event announces: a lock that another process holds for a moment (flock, and locks that SQLite
 /// takes without waiting), a lock file that its holder is about to put back, space on a disk. The only place that sleeps and tries again;
 /// for everything that can wake a thread, wait with `Wakeup`, `Cancellation` or poll.
+///
+/// ```swift
+/// var retries = Retries(atMost: 20, milliseconds: 50)
+/// while !FilePaths.exists("ready"), retries.pause() {}
+/// ```
 public struct Retries: ~Copyable {
     /// Pauses left.
     public private(set) var left: Int

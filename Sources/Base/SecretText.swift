@@ -2,6 +2,10 @@ import Glibc
 
 /// How words of volley.yaml and of campaigns are shown, as people paste secrets into the wrong place: in a message, a log or a support
 /// bundle, at most four characters at either end of what may be one are left.
+///
+/// ```swift
+/// let shown = SecretText.hidden(in: "http://anna:secret@proxy:3128/")
+/// ```
 public enum SecretText {
     /// A text in which addresses keep only scheme and host, and everything that may be a key, a token or a password is shortened.
     /// - Parameter keepsPaths: for what devices get: of an address without a user, path and query are no secret there.

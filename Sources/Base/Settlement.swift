@@ -1,4 +1,9 @@
 /// The outcome of one push.
+///
+/// ```swift
+/// let taken = Settlement(recipient: 4, outcome: .accepted, status: 200, settledAt: now)
+/// let late = Settlement(recipient: 5, outcome: .unsent, own: .expired, settledAt: now)
+/// ```
 public struct Settlement: Hashable, Sendable {
     /// The recipient's dense id.
     public var recipient: Int

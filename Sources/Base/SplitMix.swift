@@ -1,5 +1,10 @@
 /// A small seeded generator: the same seed gives the same numbers, so that a failing simulation can be repeated.
 /// Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (SplitMix64).
+///
+/// ```swift
+/// var random = SplitMix(seed: 7)
+/// let sample = (1...100).shuffled(using: &random).prefix(3)
+/// ```
 public struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 

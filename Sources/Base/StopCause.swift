@@ -246,6 +246,12 @@ public enum RunActivity: String, CaseIterable, Hashable, Sendable {
 }
 
 /// How large the share of answers with a bad outcome may become before a run stops: a campaign's `delivery.stop_when`.
+///
+/// ```swift
+/// var limits = StopLimits()
+/// limits.shares[.rejected] = StopShare(millionths: 20_000)
+/// let stops = limits.isPassed(by: [.accepted: 950, .rejected: 50])  // true
+/// ```
 public struct StopLimits: Hashable, Sendable {
     /// How many answers are needed if the campaign names no number.
     public static let usualAnswers = 1000

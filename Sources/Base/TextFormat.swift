@@ -1,4 +1,9 @@
 /// The format of figures wherever a person reads them.
+///
+/// ```swift
+/// let devices = TextFormat.devices(12_480)  // 12,480 devices
+/// let share = TextFormat.percent(0.0731)  // 7.3 %
+/// ```
 public enum TextFormat {
     /// Words from outside (a server's, for example), made fit for terminals, logs and run files: without control characters, and not too
     /// long.

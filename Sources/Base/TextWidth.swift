@@ -1,5 +1,9 @@
 /// The width of text where letters are set in columns, as on a terminal: Chinese, Japanese and Korean characters and emoji take two.
 /// Source: Unicode Standard Annex 11, East Asian Width (wide and full-width ranges, coarsely).
+///
+/// ```swift
+/// let cell = TextWidth.padded("春节", to: 10)  // two characters, four columns, and six spaces
+/// ```
 public enum TextWidth {
     /// The columns that a text takes.
     public static func columns(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + columns($1) } }

@@ -1,6 +1,11 @@
 import Glibc
 
 /// A moment in UTC, to the millisecond.
+///
+/// ```swift
+/// let now = Timestamp.now(), tomorrow = now.adding(seconds: 86_400)
+/// let opening = Timestamp("2026-12-01T09:00:00Z")
+/// ```
 public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public var epochMilliseconds: Int64

@@ -3,6 +3,11 @@ import Synchronization
 
 /// A thread with a result. Stages of a run block on queues and sockets for minutes: they get their own threads instead of places in the
 /// pool of Swift concurrency.
+///
+/// ```swift
+/// let sum = try WorkerThread("sum") { (1...1000).reduce(0, +) }
+/// print(sum.join())
+/// ```
 public final class WorkerThread<Result: Sendable>: Sendable {
     private let thread: pthread_t
     private let slot: ResultSlot<Result>
@@ -86,6 +91,11 @@ private func startThread(_ body: @escaping @Sendable () -> Void) throws(Diagnost
 
 /// Threads that work on parts of a range of ids, together with the calling thread. They start with the first range that has several parts,
 /// and sleep in between. A team belongs to one calling thread.
+///
+/// ```swift
+/// let counts = RangeThreads<Int>("count") { range, _ in .success(range.count) }
+/// let total = try counts.run([0..<500, 500..<1200]).reduce(0, +)
+/// ```
 public final class RangeThreads<Part: Sendable> {
     /// The work on a part. It is called from several threads at the same time, each with its own number; the calling thread has 0.
     public typealias Work = @Sendable (_ range: Range<Int>, _ thread: Int) -> Result<Part, any Error>

@@ -2,6 +2,11 @@ public import Base
 public import PushServices
 
 /// A campaign as marketing wrote it: checked, with its places, nothing expanded. Paths are as written, relative to `file`.
+///
+/// ```swift
+/// let (campaign, warnings) = try Campaign.read(file: "campaigns/spring-sale.yaml", now: .now())
+/// for warning in warnings { print(warning) }
+/// ```
 public struct Campaign: Sendable {
     /// The campaign file, as it was named to Volley.
     public var file: String

@@ -2,6 +2,11 @@ public import Base
 public import PushServices
 
 /// What could be read of a campaign file, mistakes or not, so that mistakes in app and texts are reported together with those found here.
+///
+/// ```swift
+/// let draft = Campaign.draft(file: "campaigns/spring-sale.yaml", now: .now())
+/// let mistakes = draft.findings.filter { $0.severity == .error }
+/// ```
 public struct CampaignDraft: Sendable {
     /// Whether the text is YAML with the keys of a campaign, right or wrong; false where its settings cannot be read at all.
     public internal(set) var isCampaign = false

@@ -75,6 +75,11 @@ public struct ConsoleSettings: Sendable {
 }
 
 /// Addresses that begin with the same bits: `10.0.0.0/8`, or a single address (RFC 4632, section 3.1).
+///
+/// ```swift
+/// let office = AddressRange("10.0.0.0/8")
+/// let isInside = IPAddress("10.1.2.3").flatMap { office?.contains($0) }  // true
+/// ```
 public struct AddressRange: Hashable, Sendable {
     /// The first address of the range.
     public let first: IPAddress

@@ -3,6 +3,10 @@ import PushServices
 
 /// Names for devices that do not want pushes: `unsubscribed`, `push-opt-out`, `abgemeldet`, `已退订`. Where a campaign selects devices by such a
 /// name, its author usually meant to leave them out.
+///
+/// ```swift
+/// let isOptOut = OptOutWords.mean("unsubscribed")  // true
+/// ```
 public enum OptOutWords {
     /// Whether a tag, the name of a column or a value means that.
     public static func mean(_ name: String) -> Bool {

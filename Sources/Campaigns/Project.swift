@@ -3,6 +3,13 @@ import Glibc
 public import PushServices
 
 /// volley.yaml: written once, by the people that run the apps. Paths are as written, relative to `file`.
+///
+/// ```swift
+/// if let file = Project.find(startingAt: "campaigns") {
+///     let (project, warnings) = try Project.read(file: file)
+///     print(project.apps.map(\.name.value), warnings)
+/// }
+/// ```
 public struct Project: Sendable {
     /// volley.yaml, as it was named or found.
     public var file: String
@@ -63,6 +70,10 @@ public struct DeviceQuery: Sendable {
 }
 
 /// One app of volley.yaml.
+///
+/// ```swift
+/// let services = project.app(named: "shop")?.services.map(\.service.name)
+/// ```
 public struct App: Sendable {
     /// The key below `apps`.
     public var name: SourceText

@@ -3,6 +3,10 @@ public import Base
 /// What volley.yaml says, for people outside of the project that help with a problem: every known key, the names of apps, and only those
 /// values that cannot be secret. Tokens, other names, addresses beyond their host, queries and commands are left out, and so are comments.
 /// It is read as it is, right or wrong.
+///
+/// ```swift
+/// let outline = try ProjectOutline(file: "volley.yaml")
+/// ```
 public struct ProjectOutline: Sendable {
     /// What is shown in place of a value, or a key, that is left out.
     public static let removed = "(removed)"

@@ -2,6 +2,11 @@ public import Base
 import Glibc
 
 /// The proxy that pushes go through, and where it was set.
+///
+/// ```swift
+/// let proxy = try ProxyChoice.choose(
+///     project.proxy, host: "push.example.com", port: 443, ProxyChoice.variables)
+/// ```
 public struct ProxyChoice: Sendable {
     /// Where it was set.
     public enum Source: Hashable, Sendable, CustomStringConvertible {

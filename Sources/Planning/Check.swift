@@ -20,6 +20,11 @@ public struct CheckResult: Sendable {
 /// and not executed.
 /// - Parameter cancellation: ends waiting for a database; nil to query no database, and to skip programs and outputs of
 ///   volley.yaml.
+///
+/// ```swift
+/// let result = check(campaign, at: .now())
+/// for mistake in result.errors { print(mistake) }
+/// ```
 public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellation: Cancellation? = nil) -> CheckResult {
     do {
         let context = try CampaignContext.read(campaign, now: now)
@@ -81,6 +86,11 @@ extension CampaignContext {
 
 /// What `check` says of the lists, exports and columns of campaigns with times to come, so that it is known before such
 /// a time. A list is read again only when it has changed, an export only up to its header, and no database is queried.
+///
+/// ```swift
+/// var inspection = CampaignInspection()
+/// let obstacles = inspection.obstacles(to: [campaign], now: .now())
+/// ```
 public struct CampaignInspection {
     private struct Known { let stamps: [String: FileStamp?], until: Timestamp, mistakes: [Diagnostic] }
 

@@ -1,6 +1,10 @@
 import Base
 
 /// How much memory planning may use: `--memory`.
+///
+/// ```swift
+/// let budget = MemoryBudget("2G")
+/// ```
 public struct MemoryBudget: Hashable, Sendable {
     /// The limit for the whole process.
     public let bytes: Int

@@ -29,6 +29,11 @@ public enum PlanningPurpose: Hashable, Sendable {
 /// - Parameter id: of the run; nil makes one.
 /// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml, exports, keys or the way to the server; that its
 ///   time has not come.
+///
+/// ```swift
+/// let planned = try plan(campaign, for: .keeping, planning, at: .now())
+/// print(planned.run.plan.id, planned.run.plan.audience)
+/// ```
 public func plan(
     _ campaign: CampaignFile, for purpose: PlanningPurpose, id: String? = nil, _ options: PlanOptions, at now: Timestamp
 ) throws -> PlannedRun {
@@ -53,6 +58,10 @@ public func plan(
 ///   - choice: which of them, and which texts.
 ///   - id: of the run; nil makes one.
 /// - Throws: as `plan`; also when no test device can be sent to.
+///
+/// ```swift
+/// let test = try planTest(campaign, planning, at: .now())
+/// ```
 public func planTest(
     _ campaign: CampaignFile, choosing choice: TestChoice = TestChoice(), id: String? = nil, _ options: PlanOptions, at now: Timestamp
 ) throws -> RunFile {

@@ -27,6 +27,12 @@ public enum PlanningEvent: Sendable {
 public typealias PlanningObserver = Observer<PlanningEvent>
 
 /// Watches a campaign being planned or previewed, may cancel it, and limits its memory.
+///
+/// ```swift
+/// let options = PlanOptions(
+///     observer: PlanningObserver { if case .warnings(let warnings) = $0 { print(warnings) } },
+///     cancellation: try Cancellation())
+/// ```
 public struct PlanOptions: Sendable {
     package var observer: PlanningObserver
     package var cancellation: Cancellation

@@ -10,6 +10,11 @@ public import Runs
 ///   - samples: how many rendered payloads of each text; nil for three, or for one of each when there are several texts.
 ///   - checking: called before the exports are read, to check that the result can be used.
 /// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml or the exports.
+///
+/// ```swift
+/// let shown = try preview(campaign, samples: 3, planning, at: .now())
+/// print(shown.text(width: 100, colour: false))
+/// ```
 public func preview(
     _ campaign: CampaignFile, samples: Int?, _ options: PlanOptions, at now: Timestamp,
     checking check: (_ catalog: RunsFolder) throws -> Void = { _ in }
@@ -32,6 +37,10 @@ public func draftPreview(_ campaign: CampaignFile, samples: Int, _ options: Plan
 
 /// Explains step by step why a device would get a campaign or not.
 /// - Parameter who: a target, whole or as `7276…89f1`, an alias, or a registration id.
+///
+/// ```swift
+/// print(try explain("7276…89f1", campaign, planning, at: .now()).text(width: 100, colour: false))
+/// ```
 public func explain(
     _ who: String, _ campaign: CampaignFile, _ options: PlanOptions, at now: Timestamp
 ) throws -> Explanation {

@@ -3,6 +3,11 @@ public import PushServices
 public import Runs
 
 /// A run's delivery report, ready to be written in one of its forms. All forms are made from the same figures.
+///
+/// ```swift
+/// let report = try Report(run)
+/// print(report.text(width: 100, colour: false))
+/// ```
 public struct Report: Sendable {
     /// The run file.
     let path: String

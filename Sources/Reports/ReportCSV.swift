@@ -9,6 +9,12 @@ public import Runs
 /// spreadsheet would run as a formula gets an apostrophe in front (`CSVCell`). `variant` is blank when the campaign has
 /// no variants, `attempts` where a process ended before it could record them. With several services the id of a push is
 /// in `push_id`, and the last column, `service`, names the one that took it.
+///
+/// ```swift
+/// var filter = ReportCSV.Filter()
+/// filter.outcomes = [.rejected, .failed]
+/// try ReportCSV.write(run, filter) { chunk in print(String(decoding: chunk, as: UTF8.self)) }
+/// ```
 public enum ReportCSV {
     /// The names of its columns, for a run that one service took.
     public static func columns(of service: any PushService) -> [String] {

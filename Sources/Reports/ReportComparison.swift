@@ -3,6 +3,11 @@ import PushServices
 import Runs
 
 /// Two runs compared: figure by figure, and the differences in words. Made from their reports, so that the figures agree.
+///
+/// ```swift
+/// let comparison = ReportComparison(before: report, after: try Report(run))
+/// print(comparison.text(width: 100, colour: false))
+/// ```
 public struct ReportComparison: Sendable {
     let before: Report
     let after: Report

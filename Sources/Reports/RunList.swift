@@ -3,6 +3,12 @@ import PushServices
 public import Runs
 
 /// All runs of a folder, for `volley runs`.
+///
+/// ```swift
+/// let listing = try runs.list()
+/// let list = try RunList(runs: listing.runs, broken: listing.broken)
+/// print(list.text(width: 100, colour: false))
+/// ```
 public struct RunList: Sendable {
     private var reports: [Report] = []
     private var broken: [Diagnostic]

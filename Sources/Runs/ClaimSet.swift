@@ -1,5 +1,11 @@
 /// A set of recipient ids, such as claimed ones, as ranges: a run of ten million, claimed in thousands of parts, has a
 /// handful. In ascending order, none empty, none adjacent to another.
+///
+/// ```swift
+/// var claimed = ClaimSet([0..<4000])
+/// claimed.insert(6000..<8000)
+/// let open = claimed.gaps(in: 0..<10_000)  // 4000..<6000 and 8000..<10000
+/// ```
 public struct ClaimSet: Hashable, Sendable {
     /// The ranges.
     public private(set) var ranges: [Range<Int>]

@@ -2,6 +2,10 @@ public import Base
 
 /// What a run file is missing compared with the record next to it: an older copy, or a file that lost its newest part,
 /// reads as if less had been sent.
+///
+/// ```swift
+/// if LedgerGap(of: run) != nil { print("more was sent than this file says") }
+/// ```
 public struct LedgerGap {
     /// What is missing, or why that is not known, and what to do.
     public let diagnostic: Diagnostic

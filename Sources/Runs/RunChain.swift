@@ -2,6 +2,12 @@ package import Base
 
 /// A run and its retries, in the order in which they were planned: each sends to some of the recipients of an earlier
 /// one again.
+///
+/// ```swift
+/// let chain = try RunChain(of: run)
+/// defer { chain.close() }
+/// let retries = chain.retries(of: run.plan.id)
+/// ```
 public struct RunChain: Sendable {
     /// At least the requested run. Each is opened for reading.
     public let runs: [RunFile]

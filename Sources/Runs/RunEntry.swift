@@ -5,6 +5,11 @@ public import Base
 ///
 /// The first nine are what several machines tell one another: their numbers in the store are `volley_journal.kind`. The
 /// others say what a ledger keeps next to them, and are never written into the store's journal.
+///
+/// ```swift
+/// try ledger.append(.claimed(0..<4000, at: .now()))
+/// try ledger.append(.deferred(4000..<5000, .expired, isTooLate: true, at: .now()))
+/// ```
 public enum RunEntry {
     /// These recipients may go onto the wire from now on. It must be committed before any of them does.
     /// - `unsent`: what is recorded at the same moment of those of the range that get nothing, ascending.

@@ -3,6 +3,11 @@ public import PushServices
 
 /// A run in figures. The sum of `outcomes` equals the plan's audience: claimed recipients without outcome count as
 /// unknown, unclaimed ones as unsent.
+///
+/// ```swift
+/// let figures = try run.figures()
+/// print(figures.outcomes[.accepted, default: 0], figures.count(.frequencyCap))
+/// ```
 public struct RunFigures: Hashable, Sendable {
     /// Recipients by outcome; every outcome is present.
     public var outcomes: [Outcome: Int] = [:]

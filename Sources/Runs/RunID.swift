@@ -1,6 +1,10 @@
 public import Base
 
 /// How runs are named.
+///
+/// ```swift
+/// let id = RunID.make(campaign: "spring-sale", now: .now(), seed: .random())
+/// ```
 public enum RunID {
     /// `20261201-090000-spring-sale-7f3a`: the moment of planning in UTC, the campaign, and four random hex digits, so
     /// two plans of the same second differ.

@@ -10,7 +10,7 @@ public import Base
 ///
 /// ```swift
 /// try ledger.append(.claimed(0..<4000, at: .now()))
-/// try ledger.forEachPush(in: 0..<4000, PushSelection()) { push in … }
+/// try ledger.forEachPush(in: 0..<4000, PushSelection()) { push in print(push.id) }
 /// try ledger.append(.settled([settlements]))
 /// ```
 public protocol RunLedger: AnyObject, Sendable {
@@ -83,6 +83,10 @@ public protocol RunLedger: AnyObject, Sendable {
 }
 
 /// The claims of a run, at one moment.
+///
+/// ```swift
+/// let begun = try ledger.claims().first(of: run.plan.segments[0].ids)
+/// ```
 public struct RunClaims: Hashable, Sendable {
     /// The claimed recipients.
     public private(set) var claimed = ClaimSet()
@@ -146,6 +150,11 @@ public struct OpenOutcomes: Hashable, Sendable {
 }
 
 /// Claimed recipients that are not settled, as ascending ranges.
+///
+/// ```swift
+/// let open = OpenOutcomes(resendsUnknown: true)
+/// let unsettled = try ledger.unsettled(in: 0..<4000, open)
+/// ```
 public struct UnsettledRecipients: Hashable, Sendable {
     /// Those without an outcome: after a crash, those that may or may not have been pushed.
     public var inDoubt: [Range<Int>]
@@ -252,6 +261,11 @@ public enum RunState: String, CaseIterable, Hashable, Sendable {
 }
 
 /// What a run's entries add up to, apart from claims and outcomes.
+///
+/// ```swift
+/// let status = try run.status()
+/// if status.state == .stopped, let cause = status.cause { print(cause) }
+/// ```
 public struct RunStatus: Hashable, Sendable {
     /// The state.
     public var state: RunState

@@ -53,6 +53,10 @@ public func checkApprovable(_ run: RunFile, in choice: ProjectChoice) throws -> 
 /// Records that a person approves sending the run exactly as it is. Call `checkApprovable` first.
 /// - Returns: what was recorded; a warning if something else went wrong.
 /// - Throws: `Diagnostic`: the run was replaced, or another command holds it.
+///
+/// ```swift
+/// let (approval, warning) = try approve(run, by: "Anna Roth", at: .now())
+/// ```
 public func approve(_ run: RunFile, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
     // Another command may prune a stopped run at any time and put another file in its place, so hold its lock. A plan
     // cannot be pruned and may be about to begin; a paused run cannot be pruned either. So neither is locked.
@@ -69,6 +73,10 @@ public func approve(_ run: RunFile, by name: String, at now: Timestamp) throws -
 /// - Parameter reason: may be blank.
 /// - Returns: warnings, in sentences; the plan is cancelled anyway.
 /// - Throws: `Diagnostic`: it is no plan any more, or another command holds it.
+///
+/// ```swift
+/// let warnings = try reject(run, by: "Anna Roth", reason: "The link is wrong.")
+/// ```
 public func reject(_ run: RunFile, by name: String, reason: String) throws -> [String] {
     try cancelPlan(run, because: .rejected(by: name, reason: reason), "rejected")
 }

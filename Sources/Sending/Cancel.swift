@@ -13,6 +13,10 @@ public import Runs
 /// - Returns: which machines have the order; warnings, in sentences: the run is cancelled anyway.
 /// - Throws: `Diagnostic`: the run is over, or another command holds it; other machines may send it, and the store
 ///   cannot be asked.
+///
+/// ```swift
+/// let warnings = try cancel(run, in: choice).warnings
+/// ```
 public func cancel(
     _ run: RunFile, because cause: StopCause = .cancelled, in choice: ProjectChoice = ProjectChoice(), planOnly: String? = nil
 ) throws -> (reach: OrderReach, warnings: [String]) {

@@ -10,6 +10,10 @@ public import Runs
 /// paused here and not in the store that machines share is paused there, and so is one that only other machines send.
 /// - Returns: which machines have the order.
 /// - Throws: `Diagnostic` if no process is sending it; other machines may send it, and the store cannot be told.
+///
+/// ```swift
+/// let reach = try pause(run, at: .now(), in: choice)
+/// ```
 public func pause(_ run: RunFile, at now: Timestamp, in choice: ProjectChoice = ProjectChoice()) throws -> OrderReach {
     let state = try run.status().state
     if try run.orderToPassOn() == .pause {

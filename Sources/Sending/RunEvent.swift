@@ -115,6 +115,13 @@ public enum RunEvent: Sendable {
 public typealias RunObserver = Observer<RunEvent>
 
 /// What a caller brings to a run that is sent: what runs share, a listener, and a way to end it.
+///
+/// ```swift
+/// let options = RunOptions(
+///     context: context,
+///     observer: RunObserver { if case .progress(let now) = $0 { print(now.done, now.total) } },
+///     cancellation: try Cancellation())
+/// ```
 public struct RunOptions: Sendable {
     /// What all runs of this process share.
     public var context: SendingContext

@@ -176,6 +176,11 @@ struct RunToSend {
 }
 
 /// The result of sending a run.
+///
+/// ```swift
+/// let result = try propose(run, in: choice, context).send(sending)
+/// if result.end == .finished { print(result.report?.text(width: 100, colour: false) ?? "") }
+/// ```
 public struct RunResult: Sendable {
     /// The run's plan.
     public let plan: RunPlan

@@ -64,6 +64,12 @@ public enum Discarded: Equatable, Sendable {
 /// Checks whether a plan may be sent now.
 /// - Parameter isKept: whether the plan stays if it is refused; if not, no message suggests a command for it.
 /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
+///
+/// ```swift
+/// let proposal = try propose(run, in: choice, context)
+/// for warning in proposal.warnings { print(warning) }
+/// let result = try proposal.send(sending)
+/// ```
 public func propose(
     _ run: RunFile, isKept: Bool = true, in choice: ProjectChoice, _ context: SendingContext
 ) throws -> SendProposal {
@@ -79,6 +85,10 @@ public func proposeTest(_ run: RunFile, in choice: ProjectChoice, _ context: Sen
 
 /// Checks whether a run that has begun may continue.
 /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
+///
+/// ```swift
+/// let result = try proposeToGoOn(run, in: choice, context).send(sending)
+/// ```
 public func proposeToGoOn(_ run: RunFile, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
     try SendPermission(run, in: choice).check(.goOn)
     return SendProposal(try RunToSend(run, in: choice, context).judged(.goOn), .goOn, in: choice)
@@ -94,6 +104,10 @@ package func proposeScheduled(_ run: RunFile, in choice: ProjectChoice, _ contex
 }
 
 /// Whether a plan waits for approval.
+///
+/// ```swift
+/// if try needsApproval(run, in: choice) { print("A second person approves it first.") }
+/// ```
 public func needsApproval(_ run: RunFile, in choice: ProjectChoice) throws -> Bool {
     let gate = try SendPermission(run, in: choice)
     return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, in: choice))
@@ -101,6 +115,10 @@ public func needsApproval(_ run: RunFile, in choice: ProjectChoice) throws -> Bo
 
 /// Removes a plan that was made only to be sent at once and was not sent, unless another command has cancelled,
 /// approved or begun it.
+///
+/// ```swift
+/// if case .kept(let reason) = try discard(run) { print(reason) }
+/// ```
 @discardableResult
 public func discard(_ run: RunFile) throws -> Discarded {
     do {

@@ -3,6 +3,10 @@ import Delivery
 
 /// What all runs of one process share: the paces of their apps, and the tokens that were signed with their keys. Make
 /// one per process.
+///
+/// ```swift
+/// let context = SendingContext(threads: 2)
+/// ```
 public struct SendingContext: Sendable {
     let paces = PaceRegistry()
     let signedTokens = SignedTokenHistory()

@@ -5,6 +5,14 @@ import Delivery
 public import Runs
 
 /// One push to one device, outside any run.
+///
+/// ```swift
+/// let settings = try run.plan.settings.get()
+/// let route = try ProxyRoute(project.proxy, to: settings.firstService.environment)
+/// let push = try SinglePush(settings, route, context, at: .now())
+/// let payload = Array(#"{"title": "Hello"}"#.utf8)
+/// let result = try push.send(payload, to: Target(normalized: "7f3a…"), sending)
+/// ```
 public struct SinglePush {
     /// The result of a single push.
     public struct Result: Sendable {

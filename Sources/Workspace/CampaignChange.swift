@@ -6,6 +6,12 @@ public import Runs
 /// What happened to a plan's campaign file after the plan was made. The plan keeps what it froze, and is sent like that
 /// once it may be: a change of the file neither corrects nor cancels it. A person that is about to approve or send it is
 /// told first.
+///
+/// ```swift
+/// if let change = CampaignChange(since: run.plan, at: .now()) {
+///     print(change.sentences(calling: "The file"))
+/// }
+/// ```
 public enum CampaignChange: Hashable, Sendable {
     /// There is no such file any more: it was archived, moved or removed.
     case gone

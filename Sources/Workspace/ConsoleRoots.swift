@@ -7,6 +7,11 @@ import Runs
 /// The folders whose files a campaign may name when it is written, planned or sent in the console (`console.roots`; by default that of
 /// volley.yaml), and what in them is closed: a person that may write campaigns must not use them to read keys, runs or
 /// other files of the machine. The target of a path decides, after links are followed; its name does not matter.
+///
+/// ```swift
+/// let roots = ConsoleRoots(project, choice)
+/// let mayBeNamed = roots.holds("exports/*.csv")
+/// ```
 public struct ConsoleRoots: Sendable {
     /// Why a campaign may not name a file.
     public enum Objection: Hashable, Sendable {

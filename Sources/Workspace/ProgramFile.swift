@@ -6,6 +6,10 @@ import Glibc
 /// and its first line.
 ///
 /// Input: the first word of a command. Output: the problem with it, and the remedy. Nothing is started.
+///
+/// ```swift
+/// let flaw = ProgramFile("./notify.sh", beside: "/srv/shop").flaw
+/// ```
 public struct ProgramFile {
     private let word: String
     private let folder: String

@@ -3,6 +3,11 @@ public import Campaigns
 public import Runs
 
 /// Which volley.yaml and which folder of runs to use, if they were named.
+///
+/// ```swift
+/// let choice = ProjectChoice(file: "/srv/shop/volley.yaml")
+/// let runs = try Project.catalog(choice)
+/// ```
 public struct ProjectChoice: Sendable {
     /// volley.yaml; nil looks next to the campaign file, then upward.
     public var file: String?

@@ -9,6 +9,11 @@ public import Runs
 /// What this user, on this machine, cannot read, write or start although the work of a project needs it. It is checked
 /// when a process starts, by `volley doctor` and for the health file, so that it is known before a time comes. Nothing
 /// is opened for writing, and nothing is started.
+///
+/// ```swift
+/// var inspection = ProjectInspection(project, runs)
+/// for obstacle in inspection.obstacles() { print(obstacle) }
+/// ```
 public struct ProjectInspection {
     private let project: Project
     private let catalog: RunsFolder

@@ -5,6 +5,10 @@ public import Runs
 
 /// The proxy on the way from this machine to the server, if any. Like credentials it belongs to the machine: it is chosen when pushes are
 /// sent, and is not part of a plan.
+///
+/// ```swift
+/// let route = try ProxyRoute(project.proxy, to: run.plan.settings.get().firstService.environment)
+/// ```
 public struct ProxyRoute: Sendable {
     /// The proxy and the setting that names it; nil if connections are direct.
     public var proxy: ProxyChoice?

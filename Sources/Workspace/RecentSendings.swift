@@ -8,6 +8,11 @@ public import Runs
 ///
 /// The record next to the runs says what was begun, so that only those runs are opened. It also says which of them cannot be read: then the
 /// numbers are a minimum, and nothing fails, as these are facts for a warning.
+///
+/// ```swift
+/// let recent = try RecentSendings(of: "shop", in: run.plan.settings.get(), runs, now: .now())
+/// for sending in recent.all { print(sending.campaign, sending.devices) }
+/// ```
 public struct RecentSendings: Sendable {
     /// A sending longer ago belongs to another day.
     public static let hours = 12

@@ -9,6 +9,12 @@ import Workspace
 /// The files that name runs are copied first, then the runs, then the record of what was sent, and then again the runs
 /// that have changed since and that no process is sending. So no copy of a run holds less than the copied record says
 /// of it, except for runs that are being sent, which are listed.
+///
+/// ```swift
+/// let request = Backup.Request(target: "/backups/shop", includesKeys: false)
+/// let backup = Backup(request, of: project, catalog: runs, try Cancellation(), .silent)
+/// let made = try backup.make(at: .now())
+/// ```
 public struct Backup {
     /// The source and the destination of a backup.
     public struct Request: Sendable {

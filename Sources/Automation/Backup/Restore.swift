@@ -10,6 +10,12 @@ public import Runs
 /// are written there; then the folder of runs gets its name, and then the files of the project, volley.yaml last. So if
 /// two processes restore into one place, only one puts anything there, and `volley schedule` never finds campaigns
 /// without their record of what was sent.
+///
+/// ```swift
+/// let request = Restore.Request(
+///     backup: "/backups/shop", folder: "/srv/shop", runs: nil, nothingSentSince: false)
+/// let restored = try Restore(request, try Cancellation(), .silent).run(at: .now())
+/// ```
 public struct Restore {
     /// What is put back, and where.
     public struct Request: Sendable {

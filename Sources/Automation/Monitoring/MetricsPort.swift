@@ -11,6 +11,12 @@ import Glibc
 ///     let metrics = LatestMetrics(isWanted: true)
 ///     let port = try MetricsPort("127.0.0.1:9464") { metrics.text }
 ///     defer { port.close() }
+///
+/// ```swift
+/// let metrics = LatestMetrics(isWanted: true)
+/// let port = try MetricsPort("127.0.0.1:9187") { metrics.text }
+/// defer { port.close() }
+/// ```
 public final class MetricsPort: Sendable {
     /// The address at which it listens, with the port that the system chose if none was named.
     public let address: String

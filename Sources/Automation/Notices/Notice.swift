@@ -5,6 +5,12 @@ import Reports
 package import Runs
 
 /// A message to people, or to their programs, about something that happened. It never contains a device token.
+///
+/// ```swift
+/// var notice = Notice(.finished)
+/// notice.run = run.plan.id
+/// print(notice.text)
+/// ```
 public struct Notice: Sendable {
     var event: NoticeEvent
     /// An id that is the same in every attempt to deliver the notice.

@@ -6,6 +6,12 @@ import Synchronization
 
 /// Delivers notices to the receivers that volley.yaml names. Sending a run never waits for a notice and never fails because of one: a
 /// notice that cannot be delivered is a warning.
+///
+/// ```swift
+/// let notices = Notices(project, retries: .short, .silent)
+/// notices.notify(of: .begins)
+/// notices.finish(until: try Cancellation())
+/// ```
 public final class Notices: Sendable {
     /// When further attempts are made, and when they end.
     public struct RetrySchedule: Sendable {

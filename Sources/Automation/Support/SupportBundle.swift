@@ -11,6 +11,13 @@ import Sending
 ///
 /// It is made of harmless facts, rather than of files from which secrets are removed: messages of errors may quote
 /// cells of exports, so only the kind of an error is in it.
+///
+/// ```swift
+/// let request = SupportBundle.Request(target: ".", asksServices: false, includesTexts: false)
+/// let bundle = SupportBundle(
+///     request, of: project, projectFile: project.file, catalog: runs, try Cancellation())
+/// let (folder, files) = try bundle.make(at: .now())
+/// ```
 public struct SupportBundle: Sendable {
     /// What to gather, and where.
     public struct Request: Sendable {

@@ -9,6 +9,10 @@ import Runs
 
 /// What a process runs with and may use, for support: versions, formats of files, limits. It holds no secret and no
 /// name.
+///
+/// ```swift
+/// print(VersionReport().json.indentedText)
+/// ```
 public struct VersionReport: Hashable, Sendable {
     /// One fact.
     public struct Fact: Hashable, Sendable {

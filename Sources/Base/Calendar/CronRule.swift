@@ -2,6 +2,11 @@
 ///
 /// As in Vixie's cron, days of the month and of the week are combined if both are restricted, that is, if neither field begins with `*`: `0
 /// 9 1 * mon` is the first of every month and every Monday. Source: crontab(5).
+///
+/// ```swift
+/// let mondays = try CronRule("0 9 * * 1")
+/// let first = mondays.next(from: LocalTime(year: 2026, month: 12, day: 1)!)  // 2026-12-07T09:00
+/// ```
 public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     /// As written.
     public let description: String

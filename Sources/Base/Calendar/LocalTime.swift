@@ -1,4 +1,9 @@
 /// A date and a minute as shown by a clock on the wall, in no particular zone. Proleptic Gregorian calendar.
+///
+/// ```swift
+/// let opening = LocalTime("2026-12-01T09:00")
+/// let next = opening?.adding(minutes: 24 * 60).words  // 2026-12-02 09:00
+/// ```
 public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Minutes since 1970-01-01 00:00 on that clock, as if the clock had never been changed.
     public var minutes: Int

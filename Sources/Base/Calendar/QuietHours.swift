@@ -1,5 +1,11 @@
 /// A part of every day in which nothing is sent; it may extend past midnight. `begin` is its first minute, and `end` is the first minute
 /// after it.
+///
+/// ```swift
+/// let quiet = try QuietHours("22:00-08:00")
+/// let shanghai = try ZoneDatabase.system.zone(named: "Asia/Shanghai")
+/// let moment = quiet.contains(now, in: shanghai) ? quiet.end(from: now, in: shanghai) : now
+/// ```
 public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
     /// Minutes since midnight, 0 to 1439.
     public var begin: Int

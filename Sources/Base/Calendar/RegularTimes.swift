@@ -1,4 +1,8 @@
 /// Times that people choose without knowing cron: one time of day, on days that a few words name.
+///
+/// ```swift
+/// let rule = RegularTimes(.weekdays([1, 3]), minuteOfDay: 9 * 60).rule  // 0 9 * * mon,wed
+/// ```
 public struct RegularTimes: Hashable, Sendable {
     /// The days.
     public enum Days: Hashable, Sendable {

@@ -1,4 +1,9 @@
 /// When a campaign is sent.
+///
+/// ```swift
+/// let schedule = Schedule(zone: .named(.utc), repeat: try CronRule("0 9 * * 1"))
+/// let next = schedule.nextOccurrence(from: now)?.begins
+/// ```
 public struct Schedule: Hashable, Sendable {
     /// The clock by which the times are meant.
     public enum Zone: Hashable, Sendable {

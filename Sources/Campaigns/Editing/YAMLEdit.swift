@@ -2,6 +2,11 @@ public import Base
 
 /// The text of a YAML file in which single values can be changed; everything else, comments and order included, stays as it is. Each change is
 /// read back: a text in which anything else would mean something new is not given out.
+///
+/// ```swift
+/// var file = YAMLEdit("content:\n  title: Hello  # of Anna\n")
+/// try file?.set(.text("Spring sale"), at: ["content", "title"])  // the comment stays
+/// ```
 public struct YAMLEdit: Sendable {
     /// What a form can hold.
     public enum Value: Hashable, Sendable {

@@ -180,6 +180,10 @@ package struct CampaignContext {
 }
 
 /// A campaign's file, and the project that it belongs to, if one was named.
+///
+/// ```swift
+/// let campaign = CampaignFile("campaigns/spring-sale.yaml", in: ProjectChoice(runs: "runs"))
+/// ```
 public struct CampaignFile: Sendable {
     /// Its path.
     public var path: String

@@ -76,6 +76,10 @@ enum LanguageNames {
 }
 
 /// The meaning of a language tag, in English.
+///
+/// ```swift
+/// let name = LanguageName.english("zh-Hant")
+/// ```
 public enum LanguageName {
     /// `Portuguese (Brazil)` for `pt-BR`; nil when a part of the tag has no name here.
     public static func english(_ tag: String) -> String? {

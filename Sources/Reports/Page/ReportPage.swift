@@ -8,6 +8,10 @@ import Runs
 /// what was lost and why, the way from the export to the devices, and the groups. Details are folded. Every figure says
 /// in words what it is. Figures that `report --format json` also holds carry `data-figure` (the path of members that
 /// leads to it, joined by slashes) and `data-value` (the number); tests compare them. Device tokens are shortened.
+///
+/// ```swift
+/// let page = ReportPage(report, madeBy: "Volley", madeAt: .now()).html.markup
+/// ```
 public struct ReportPage {
     let report: Report
     let madeBy: String

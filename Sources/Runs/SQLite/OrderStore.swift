@@ -6,6 +6,11 @@ import Glibc
 /// `volley schedule` takes them; each change is on the disk when its call returns.
 ///
 /// Calls throw `Diagnostic`: the file is damaged, of a newer version, something else, not permitted; the disk is full.
+///
+/// ```swift
+/// let orders = try runs.orders.open()
+/// let placed = try orders.place(Order(nonce: "4f1c…", kind: .pause(run: run.plan.id), by: "anna"))
+/// ```
 public final class OrderStore: Sendable {
     static let fileName = "orders.sqlite"
     /// "Volo"

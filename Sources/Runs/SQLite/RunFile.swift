@@ -8,6 +8,12 @@ import Synchronization
 /// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never
 /// wait for the writer. Every claim and every group of outcomes is on the disk when the call returns. When the store is
 /// closed or dropped, one file remains that can be read anywhere, a read-only folder included.
+///
+/// ```swift
+/// let run = try RunFile(path: "runs/20261201-090000-spring-sale-7f3a.sqlite", readOnly: true)
+/// defer { run.close() }
+/// print(run.plan.audience, try run.status().state)
+/// ```
 public final class RunFile: RunLedger {
     /// The file.
     public let path: String

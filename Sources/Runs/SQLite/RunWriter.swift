@@ -4,6 +4,12 @@ import Glibc
 
 /// Writes a new run file. Until `finish` the file carries a name that no command takes for a run; a writer that is
 /// dropped without `finish` removes it.
+///
+/// ```swift
+/// let writer = try runs.create(frozen.id)
+/// try writer.put(Recipient(token: Target(normalized: "7f3a…")), at: 0)
+/// let run = try writer.finish(frozen)
+/// ```
 public final class RunWriter {
     /// Rows per transaction: enough to make its cost negligible, few enough to keep them all in memory.
     private static let batch = 10_000

@@ -5,6 +5,12 @@ import Glibc
 /// The folder in which a project's runs are kept, with what belongs to all of them: the record of what was sent, the
 /// schedule, orders, and the lists of suppressed devices. Above this module a run is named by its id, or by the
 /// argument that a command was given for it; only the folder uses the file.
+///
+/// ```swift
+/// let runs = RunsFolder("runs")
+/// let last = try runs.open(named: "last", readOnly: true)
+/// for run in try runs.list().runs { print(run.plan.id) }
+/// ```
 public struct RunsFolder: Sendable {
     /// The folder's path: plans remember it as their home, and messages name it. It is never used to open anything.
     public let place: String

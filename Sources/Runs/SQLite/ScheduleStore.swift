@@ -6,6 +6,11 @@ import Glibc
 /// read at the same time. Every change is on the disk when its call returns.
 ///
 /// Calls throw `Diagnostic`: the file is damaged, of a newer version, not a schedule, not permitted; the disk is full.
+///
+/// ```swift
+/// let schedule = try runs.schedule.open()
+/// let lastWeek = try schedule.scheduledRuns(since: .now().adding(seconds: -7 * 86_400))
+/// ```
 public final class ScheduleStore: Sendable {
     /// The name in a folder of runs.
     public static let fileName = "schedule.sqlite"

@@ -12,6 +12,13 @@ public import PushServices
 /// Nothing stays open between calls, and any number of processes may use a list at once. A missing file is an empty
 /// list; it is created with the first entry. Calls throw `Diagnostic`: the file is damaged, of a newer version, not a
 /// list, not permitted; the disk is full.
+///
+/// ```swift
+/// let list = SuppressionList(app: "shop", environment: "production", folder: "runs")
+/// let added = try list.add { list in
+///     try list.add(Target(normalized: "7f3a…"), reason: "asked", invalidSince: .now())
+/// }
+/// ```
 public struct SuppressionList: Sendable {
     /// The columns of an export of the list.
     public static let exportColumns = ["device_token", "reason", "invalid_since", "added_at", "run"]

@@ -3,6 +3,11 @@ public import PushServices
 
 /// What a plan freezes about sending a campaign: everything that sending needs other than the recipients. Credentials
 /// are named by their files, never kept.
+///
+/// ```swift
+/// let settings = try run.plan.settings.get()
+/// print(settings.services.map(\.topic), settings.needsApproval)
+/// ```
 public struct RunSettings: Hashable, Sendable {
     /// The services that take its pushes, at least one. Segments know a service by its place among them
     /// (`RunSegment.service`).

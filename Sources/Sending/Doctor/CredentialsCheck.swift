@@ -166,6 +166,11 @@ public struct CheckStep: Sendable {
 
 /// Checks an app's connection to one of its services, step by step, without sending to a device: its request has a
 /// token that no device has.
+///
+/// ```swift
+/// let check = ServiceCheck(app: app, project: project, now: .now(), context: context)
+/// for step in check.steps() { print(step.name, step.state) }
+/// ```
 public struct ServiceCheck: Sendable {
     let app: App
     let project: Project

@@ -3,6 +3,13 @@ public import Campaigns
 public import Runs
 
 /// The pruning of runs: what it would do and, afterwards, what it did.
+///
+/// ```swift
+/// var pruning = try Pruning(
+///     of: runs, project, keepSeconds: 90 * 86_400, includesStopped: false, at: .now())
+/// pruning.isDryRun = true
+/// pruning.prune(at: .now(), try Cancellation(), .silent)
+/// ```
 public struct Pruning: Sendable {
     /// A run whose recipients were removed, or would be.
     public struct Pruned: Sendable {

@@ -32,6 +32,12 @@ public struct PlannedRetry: Sendable {
 /// - Parameter id: of the new run; nil makes one.
 /// - Returns: nil if no device is left.
 /// - Throws: `Diagnostic`: the run is a test, it may not be retried now, or its file is damaged.
+///
+/// ```swift
+/// if let retry = try planRetry(of: run, outcomes: [.failed, .unknown], in: choice, at: .now()) {
+///     let result = try retry.propose(in: choice, context).send(sending)
+/// }
+/// ```
 public func planRetry(
     of run: RunFile, outcomes: Set<Outcome>, id: String? = nil, in choice: ProjectChoice, at now: Timestamp
 ) throws -> PlannedRetry? {

@@ -5,6 +5,12 @@ import Reports
 public import Runs
 
 /// The runs in the store that several machines share: what is there, out of it, and away.
+///
+/// ```swift
+/// if let store = project.store {
+///     print(try StoreRuns(store, Cancellation()).list(passingOnFrom: runs))
+/// }
+/// ```
 public struct StoreRuns: Sendable {
     private let store: Store
 

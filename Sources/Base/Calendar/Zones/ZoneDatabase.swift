@@ -1,6 +1,10 @@
 import Glibc
 
 /// The tz database of the system: Debian's package tzdata, updated like any other.
+///
+/// ```swift
+/// let shanghai = try ZoneDatabase.system.zone(named: "Asia/Shanghai")
+/// ```
 public struct ZoneDatabase: Sendable {
     /// The folder with the zones' files.
     public let folder: String

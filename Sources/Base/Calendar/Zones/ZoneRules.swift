@@ -1,4 +1,9 @@
 /// What clocks in one zone show, at any moment.
+///
+/// ```swift
+/// let shanghai = try ZoneDatabase.system.zone(named: "Asia/Shanghai")
+/// let clock = shanghai.localTime(at: now).timeOfDay
+/// ```
 public struct ZoneRules: Hashable, Sendable {
     /// The name in the tz database: `Europe/Berlin`.
     public let name: String

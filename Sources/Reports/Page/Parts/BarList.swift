@@ -1,6 +1,11 @@
 public import Base
 
 /// Names with numbers and bars, one below the other. Bars share one scale so that you can compare them.
+///
+/// ```swift
+/// let accepted = BarList.Item("accepted", "4,990", parts: [BarList.Part(4990)])
+/// let bars = BarList([accepted], whole: 5000)
+/// ```
 public struct BarList {
     /// A line.
     public struct Item {
