@@ -39,7 +39,7 @@ public struct PlanOptions: Sendable {
     /// How much memory planning may use; nil for as much as it needs.
     package var memory: MemoryBudget?
 
-    /// An attendance; without `memory`, without a limit.
+    /// Options; without `memory`, planning may use as much as it needs.
     public init(observer: PlanningObserver, cancellation: Cancellation, memory: MemoryBudget? = nil) {
         self.observer = observer
         self.cancellation = cancellation
