@@ -226,7 +226,7 @@ let package = Package(
         tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
             "Workspace",
-            ["Base", "Campaigns", "Delivery", "Cluster", "PushServices", "Runs", "TestServers", "TestSupport", "Workspace"]),
+            ["Audience", "Base", "Campaigns", "Delivery", "Cluster", "PushServices", "Runs", "TestServers", "TestSupport", "Workspace"]),
         tests(
             "Planning",
             [
