@@ -50,6 +50,16 @@ struct WorkerTests {
         #expect(parts.beat(of: "b", number: 4, used: 50, wants: true) == 100)
     }
 
+    @Test("what a worker may have sent since its last beat counts after it leaves, at most what it was granted")
+    func leaving() {
+        for (most, rest) in [(20, 70), (1000, 0)] {
+            var parts = PaceParts(pace: 100)
+            #expect(parts.beat(of: "a", number: 1, used: 100, left: 10, wants: true) == 100)
+            parts.leave("a") { _ in most }
+            #expect(parts.beat(of: "b", number: 1, used: 0, wants: true) == rest)
+        }
+    }
+
     /// Workers that beat once a second, use all that they are granted, and want a part all the time; what each was
     /// granted, by second.
     private func play(_ pace: Int, seconds: Int, interval: Int = 1, least: [Int]) -> [[Int]] {

@@ -109,6 +109,19 @@ struct PaceRegistryTests {
         #expect(paces.ofService(ofRun: "r1", settings) != nil)
     }
 
+    @Test("runs of a process may use the sum of their parts, at most the pace, and all of it once they are over")
+    func parts() throws {
+        let paces = PaceRegistry()
+        let keyed = try #require(paces.paces(ofRun: "r1", ofApp: "shop", settings(pace: 100)).first)
+        let steps: [(part: Int?, run: String, together: Int?)] = [
+            (30, "r1", 30), (20, "r2", 50), (90, "r2", 100), (nil, "r2", 30), (nil, "r1", nil),
+        ]
+        for step in steps {
+            paces.setPart(step.part, of: keyed, run: step.run)
+            #expect(keyed.pace.part == step.together)
+        }
+    }
+
     @Test("all paces of a run have keys that are the same on each machine, and are those that its senders get")
     func keys() throws {
         let paces = PaceRegistry()

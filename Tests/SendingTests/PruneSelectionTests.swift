@@ -76,6 +76,18 @@ struct PruneSelectionTests {
         #expect(selection.chosen.isEmpty && selection.left.map(\.why) == [.damaged])
     }
 
+    @Test("a run that took weeks is as old as its end")
+    func long() throws {
+        let folder = try PlannedFolder(), now = Timestamp.now()
+        let run = try folder.plan(Self.first)
+        try folder.send(run, to: 10, from: now.adding(seconds: -30 * 86_400), to: now)
+        run.close()
+        let runs = try RunsFolder(folder.path).list().runs
+        let selection = try PruneSelection(
+            runs, endedBefore: now.adding(seconds: -86_400), includesStopped: false, nil, at: now.adding(seconds: 3 * 86_400))
+        #expect(selection.recent == 1)
+    }
+
     @Test("a plan that was removed since it was listed ends nothing")
     func removed() throws {
         let folder = try PlannedFolder()
