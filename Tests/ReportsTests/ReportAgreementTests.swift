@@ -123,6 +123,23 @@ import Testing
         #expect(unbalancedElements(page).isEmpty)
     }
 
+    @Test("a reason for skipping rows is named in a comparison when it has become frequent, and when it has become rare")
+    func skippedRows() throws {
+        let folder = try TemporaryFolder()
+        let reports = try [(1, 10), (2, 40)].map { number, skipped in
+            let run = try makeRun(
+                folder, id: "20261101-090000-spring-sale-000\(number)", skipped: [.badToken: skipped], recipients(100 - skipped))
+            try run.append(.state(.running, at: start))
+            return try Report(run)
+        }
+        func text(_ before: Report, _ after: Report) -> String {
+            ReportComparison(before: before, after: after).text(width: 4000, colour: false)
+        }
+        let words = "of the rows were skipped as bad_token, instead of"
+        #expect(text(reports[0], reports[1]).contains("40.0 % \(words) 10.0 %."))
+        #expect(text(reports[1], reports[0]).contains("10.0 % \(words) 40.0 %."))
+    }
+
     @discardableResult
     private func check(_ run: RunFile) throws -> [String: Int] {
         let report = try Report(run, chain: RunChain(of: run), earlier: run.earlierRuns())
