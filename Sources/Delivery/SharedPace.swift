@@ -9,7 +9,7 @@ import Synchronization
 /// Several machines keep it together when each is given a part of it (`setPart`), by a coordinator that adds up what they use (`used`):
 /// 1. a machine takes a smaller part as soon as it is given, and tells what it uses from then on, no sooner;
 /// 2. no machine gets a larger part than the pace less the sum of what each of the others was given or says that it uses, whichever is
-/// more.
+///    more.
 ///
 /// Then no more leaves all of them than the pace within any of its intervals, for the reason that `Pacer` states: seconds for `100/s`,
 /// minutes for `6000/min`, hours. Of a pace by minute or hour, each machine keeps within any second to its part of that second, rounded up,

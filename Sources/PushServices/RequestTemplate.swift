@@ -57,8 +57,8 @@ public struct RequestTemplate: Sendable {
     /// Fields in the order in which they are sent.
     public var headers: [Header]
     /// The field that carries the request's id, which is the id of its first push. Answers repeat it if the service's
-    /// `answersCarryID` says so. For a service without ids, name a
-    /// harmless one, such as `x-request-id`.
+    /// `answersCarryID` says so. For a service without ids, name
+    /// a harmless one, such as `x-request-id`.
     public var idHeader: String
     /// Makes the body; nil if the payload is the body and the path names the target.
     public var body: Body?

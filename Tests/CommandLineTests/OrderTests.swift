@@ -225,8 +225,8 @@ struct OrderTests {
         }
 
         let next = try bench.shown("campaign.yaml")
-        guard case .done(let again) = try bench.end(of: bench.place(.plan(file: next.path, digest: next.digest)), running),
-            let rejected = again.run
+        let replan = try bench.place(.plan(file: next.path, digest: next.digest))
+        guard case .done(let again) = try bench.end(of: replan, running), let rejected = again.run
         else {
             Issue.record("not planned")
             return

@@ -20,13 +20,13 @@ public struct SignInSource: Hashable, Sendable, CustomStringConvertible, CustomR
 
 /// Slows down guesses of passwords and of codes, but never blocks permanently. A value without a clock.
 ///
-/// | counted                          | free                 | then                                            |
-/// |----------------------------------|----------------------|-------------------------------------------------|
-/// | passwords, by network            | 10                   | 1 s, doubled with each failure, up to 15 minutes |
-/// | passwords, by account and place  | 3                    | 1 s, doubled with each failure, up to 30 s       |
-/// | passwords, by account            | 40, and 1 more a minute | until the next minute                         |
-/// | codes, by account and place      | 3                    | 30 s, doubled with each failure, up to 15 minutes |
-/// | codes, by account                | 10, and 1 more in 5 minutes | until the next five minutes               |
+/// | counted | free | then |
+/// |---|---|---|
+/// | passwords, by network | 10 | 1 s, doubled with each failure, up to 15 minutes |
+/// | passwords, by account and place | 3 | 1 s, doubled with each failure, up to 30 s |
+/// | passwords, by account | 40, and 1 more a minute | until the next minute |
+/// | codes, by account and place | 3 | 30 s, doubled with each failure, up to 15 minutes |
+/// | codes, by account | 10, and 1 more in 5 minutes | until the next five minutes |
 ///
 /// A place is a network, or a browser that signed in to the account before. The counts by account are for places from which its owner never
 /// signed in: they limit a guesser with many addresses, and do not keep the owner out at the usual ones. Such a browser is also free of its

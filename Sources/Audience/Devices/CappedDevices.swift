@@ -19,8 +19,7 @@ public final class CappedDevices: @unchecked Sendable {
     ///   - caps: each counts its own pushes; the device is capped when it reaches any of them.
     ///   - suppressed: those of the same scan.
     ///   - fill: is called once, with a closure that takes a push: its device's token (lower-case hex digits) and the numbers of the caps
-    ///           that it
-    ///     counts for. The closure must not be called afterwards.
+    ///     that it counts for. The closure must not be called afterwards.
     public convenience init(
         _ caps: [FrequencyCap], beside suppressed: SuppressedDevices?,
         _ fill: (_ add: @escaping (UnsafeBufferPointer<UInt8>, _ countsFor: (Int) -> Bool) -> Void) throws -> Void

@@ -22,7 +22,7 @@ public enum TokenList {
     ///   - columns: where the app's exports keep things; `device_token` and `token` work too.
     ///   - latest: no `invalid_since` is later.
     ///   - allowsExport: whether a table may have other columns of an export in addition to the tokens. Such a table is usually a whole
-    ///                   export: read as a list, it names every device.
+    ///     export: read as a list, it names every device.
     ///   - meaningAll: how a person says that every device of an export is meant, as the part of a sentence.
     /// - Throws: `Diagnostics` with the lines that cannot be read, the first ten and how many more there are, when everything else has been
     ///   handed over; whatever `body` throws, after which it is not called again.

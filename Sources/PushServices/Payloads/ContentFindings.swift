@@ -40,9 +40,9 @@ extension ContentFindings {
 
     // MARK: - What services have in common
 
-    /// The texts of an alert on iPhones, in the order of their lines.
+    /// The texts of an alert on iPhones, in the order of their lines. Texts of the app are there instead of those of
+    /// the campaign. Source: Apple, "Generating a remote notification".
     /// - Parameter subtitleMustShow: whether a push in which the subtitle is blank is not sent.
-    /// Texts of the app are there instead of those of the campaign. Source: Apple, "Generating a remote notification".
     static func alert(_ content: MessageContent, subtitleMustShow: Bool = false) -> [Member] {
         let texts: [(ContentKey, String, SourceText?, Bool)] = [
             (.title, "title-loc", content.title, true), (.subtitle, "subtitle-loc", content.subtitle, subtitleMustShow),

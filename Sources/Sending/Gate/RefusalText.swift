@@ -164,9 +164,10 @@ enum RefusalText {
     /// The YAML that excludes the files in addition to what the campaign already excludes. YAML refuses a second
     /// `devices` key, and replacing its value would send to the devices that are excluded now.
     private static func excluding(_ files: [String], _ run: RunFile) -> String {
-        let audience =
-            (try? Campaign.read(
-                source: run.plan.campaignSource, file: run.plan.campaignFile, services: run.plan.services, now: .now()))?.0.audience
+        let plan = run.plan
+        let campaign = try? Campaign.read(
+            source: plan.campaignSource, file: plan.campaignFile, services: plan.services, now: .now())
+        let audience = campaign?.0.audience
         let present = audience?.excludedDevices.map(\.value) ?? []
         let list = (present + files).map(FilePaths.inYAML)
         let devices = "devices: \(list.count == 1 ? list[0] : "[\(list.joined(separator: ", "))]")"

@@ -3,7 +3,7 @@
 /// | first digits | answer |
 /// |---|---|
 /// | `00001003` | 1003: the call is refused, as for an id that is no registration id |
-/// | `00001011` | no device has it: 1011 if that is so for all ids of a call, otherwise the call is taken |
+/// | `00001011` | no device has it: 1011 if so for all ids of a call, otherwise it is taken |
 /// | `00000429` | 2002 for its call the first time, then taken |
 /// | `00000500` | 1000 for its call the first time, then taken |
 /// | `00000503` | 1030 for its call the first time, then taken |

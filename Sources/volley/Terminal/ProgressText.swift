@@ -4,7 +4,8 @@ import PushServices
 import Sending
 
 extension RunProgress {
-    /// A line for a person: `sending  45.2 %  9,040 of 20,000  500/s  22 s left  at the pace of 500/s  9,001 accepted, 39 invalid_token`.
+    /// A line for a person, such as
+    /// `sending  45.2 %  9,040 of 20,000  500/s  22 s left  at the pace of 500/s  9,040 accepted`.
     /// The wait is before the outcomes, because a narrow terminal cuts the end.
     var line: String {
         var line = "sending  \(TextFormat.percent(total == 0 ? 1 : Double(done) / Double(total)))"
