@@ -85,6 +85,7 @@ struct ArchitectureTests {
             ("a // print(1)\nb", "a \nb"), ("a /* x /* y */ z */ b", "a  b"), ("\"print(1)\" c", "\"\" c"), ("\"a\\\"b\" c", "\"\" c"),
             ("\"\\(f(\"x\", (1))) y\" c", "\"\"(f(\"\", (1))) c"), ("#\"a\"b\"# c", "\"\" c"),
             ("\"\"\"\n\"a\" // b\n\"\"\" c", "\"\"\n\n c"),
+            ("#\"\"\"\"# // a\nb", "\"\" \nb"), ("/\"/\nf(1) // a", "/\"\"\nf(1) "),
         ])
     func stripping(source: String, code: String) { #expect(SwiftText(source).code == code) }
 

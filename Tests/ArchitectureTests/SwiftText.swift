@@ -77,10 +77,12 @@ private struct Reader {
     private mutating func readLiteral(_ hashes: Int) {
         let marks = [UInt8](repeating: Self.hash, count: hashes), escape = Array("\\".utf8) + marks
         place += hashes
-        let quotes = [UInt8](repeating: Self.quote, count: stands("\"\"\"") ? 3 : 1)
+        // A text of several lines begins on the next one: `#""""#` is a text of two quotes.
+        let quotes = [UInt8](repeating: Self.quote, count: stands("\"\"\"\n") ? 3 : 1)
         place += quotes.count
         code.append(contentsOf: [Self.quote, Self.quote])
-        while place < source.count, !stands(quotes + marks) {
+        // A quote in a regular expression does not open a text: one of a single line ends with that at the latest.
+        while place < source.count, !stands(quotes + marks), quotes.count == 3 || source[place] != Self.lineBreak {
             if stands(escape + Array("(".utf8)) {
                 place += escape.count + 1
                 code.append(UInt8(ascii: "("))
@@ -95,6 +97,6 @@ private struct Reader {
                 skip()
             }
         }
-        place += quotes.count + hashes
+        if stands(quotes + marks) { place += quotes.count + hashes }
     }
 }
