@@ -6,7 +6,7 @@ import Cryptography
 /// |---|---|
 /// | `00000090` | the status `successed_ignore`: not active for 90 days |
 /// | `00000200` | the status `successed_offline` |
-/// | `000` and a code of Getui with five digits | the whole request gets it; once if it passes (`passing`) |
+/// | `000` and a code of Getui with five digits | the whole request gets it, once if it passes |
 ///
 /// A client id of zeros only is one that no device has; an alias and a tag are known, whatever they are. So `00020001…` is refused as Getui refuses a target of another app, and `00010005…` as
 /// it refuses too many requests.
