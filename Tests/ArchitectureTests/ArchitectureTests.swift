@@ -86,6 +86,7 @@ struct ArchitectureTests {
             ("\"\\(f(\"x\", (1))) y\" c", "\"\"(f(\"\", (1))) c"), ("#\"a\"b\"# c", "\"\" c"),
             ("\"\"\"\n\"a\" // b\n\"\"\" c", "\"\"\n\n c"),
             ("#\"\"\"\"# // a\nb", "\"\" \nb"), ("/\"/\nf(1) // a", "/\"\"\nf(1) "),
+            ("\"\"\"\na \\\nb\n\"\"\" c", "\"\"\n\n\n c"),
         ])
     func stripping(source: String, code: String) { #expect(SwiftText(source).code == code) }
 

@@ -89,7 +89,8 @@ private struct Reader {
                 readCode(untilParenthesis: true)
                 code.append(UInt8(ascii: ")"))
             } else if stands(escape) {
-                place += escape.count + 1
+                place += escape.count
+                skip()
             } else if keepsLiterals {
                 code.append(source[place])
                 place += 1
