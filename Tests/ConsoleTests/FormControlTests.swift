@@ -492,7 +492,7 @@ struct FormControlTests {
                 "/campaigns/new", session: edith,
                 [("text", text.replacing("spring-sale", with: "autumn").replacing("nam ", with: "name ")), ("check", "1")]
             ).body
-            #expect(fresh.contains("No mistakes.") && fresh.contains("Checked: the text, volley.yaml, and the columns of the exports"))
+            #expect(fresh.contains("No mistakes.") && fresh.contains("Checked: the text, the settings of its app, and the columns of the exports"))
             // The unsaved text has a mistake.
             let twin = try server.form("/campaigns/new", session: edith, [("text", text.replacing("nam ", with: "name "))])
             #expect(twin.status == 422 && twin.body.contains("Not saved") && !twin.body.contains("No mistakes"))

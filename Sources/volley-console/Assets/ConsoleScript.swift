@@ -9,8 +9,9 @@ enum ConsoleScript {
 
         // Moments are in UTC; next to each is the same moment on the viewer's clock.
         function localTimes(root) {
-          const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-          const clock = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "numeric", minute: "2-digit", timeZoneName: "short" });
+          // In the language of the page, and on the clock of its schedules.
+          const format = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+          const clock = new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "numeric", minute: "2-digit", timeZoneName: "short" });
           for (const time of root.querySelectorAll("time[datetime]")) {
             const moment = new Date(time.dateTime);
             if (isNaN(moment)) continue;
@@ -82,7 +83,7 @@ enum DraftScript {
               const draft = await response.json();
               mark.value = draft.id;
               kept = count;
-              note.textContent = "Kept as a draft at " + new Date(draft.saved_at).toLocaleTimeString([], { timeStyle: "short" }) + ".";
+              note.textContent = "Kept as a draft at " + new Date(draft.saved_at).toLocaleTimeString("en-GB", { timeStyle: "short" }) + ".";
             } catch (error) {
               note.textContent = error.message === "401"
                 ? "You are signed out. What you wrote stays on this page: Save keeps it as your draft, and leads you to sign in."

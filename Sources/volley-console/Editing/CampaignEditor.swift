@@ -195,7 +195,7 @@ struct CampaignFindings {
 
     /// The list of checked things, below the findings.
     static let scope: HTML = """
-        Checked: the text, volley.yaml, and the columns of the exports. How many devices get it, and what they read, is in the \
+        Checked: the text, the settings of its app, and the columns of the exports. How many devices get it, and what they read, is in the \
         <i>Preview</i>.
         """
 }

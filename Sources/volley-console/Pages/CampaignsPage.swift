@@ -42,7 +42,7 @@ enum CampaignsPage {
         let about: HTML = item.description.map { "<p class=\"note\" dir=\"auto\">\($0)</p>" } ?? ""
         return """
             <li><p><a href="\(Words.path(ofCampaign: item.file))" dir="auto">\(item.name ?? item.file)</a> \(marks)</p>
-            <p class="note" dir="auto">\(item.app.map { "\($0) · " } ?? "")\(item.file)</p>\(about)</li>
+            <p class="note" dir="auto">\(item.app ?? "") \(Words.file(of: item))</p>\(about)</li>
             """
     }
 

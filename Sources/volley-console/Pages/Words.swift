@@ -103,6 +103,11 @@ enum Words {
     /// The page of a run.
     static func path(of run: String) -> String { "/runs/" + FormFields.encode(run) }
 
+    /// The file of a campaign; blank where its name says it.
+    static func file(of item: CampaignCache.Item) -> HTML {
+        item.name.map { item.file == $0 + ".yaml" } ?? false ? "" : "<code dir=\"auto\">\(item.file)</code>"
+    }
+
     /// The page of a campaign file.
     static func path(ofCampaign file: String) -> String { "/campaign" + FormFields.query([("file", file)]) }
 
