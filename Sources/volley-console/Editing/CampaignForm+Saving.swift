@@ -20,6 +20,12 @@ extension CampaignForm {
         }
     }
 
+    /// A text as a page shows it: saving another field does not change characters that no page can hold.
+    static func inPage(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+        return FormControls("<input name=\"a\" value=\"\(HTML.escaped(text))\">").values["a"] ?? text
+    }
+
     /// The value of a field; nil for none.
     static func value(of text: String, _ field: Field, like present: YAMLEdit.Value?) -> YAMLEdit.Value? {
         switch field.kind {
@@ -43,14 +49,14 @@ extension CampaignForm {
     }
 
     /// What a form holds for a field, as text; nil when it has no such field.
+    /// - Parameter present: what the source holds.
     /// - Throws: it has only half of the values that are needed.
-    static func text(of field: Field, in form: [String: String]) throws(Mistake) -> String? {
-        let shown = form[shown(field)] ?? ""
+    static func text(of field: Field, in form: [String: String], present: String = "") throws(Mistake) -> String? {
         switch field.kind {
-        case .moment: return try MomentControl.text(field.name, form, shown: shown)
-        case .rule: return try RepeatControl.text(field.name, form, shown: shown)
-        case .tags: return TagsControl.text(field.name, form, shown: shown)
-        case .notation(let notation): return try NotationControl.text(field.name, notation, form, shown: shown)
+        case .moment: return try MomentControl.text(field.name, form, shown: present)
+        case .rule: return try RepeatControl.text(field.name, form, shown: present)
+        case .tags: return TagsControl.text(field.name, form, shown: present)
+        case .notation(let notation): return try NotationControl.text(field.name, notation, form, shown: present)
         case .box: return form[boxed(field)] == nil ? form[field.name] : form[field.name] ?? ""
         case .line, .lines, .list, .choice, .zone, .number, .oneOf: return form[field.name]
         case .group: return nil
@@ -70,10 +76,10 @@ extension CampaignForm {
         var mistakes: [String: Mistake] = [:]
         for field in fields {
             do throws(Mistake) {
-                // A field that the page did not have stays as it is.
-                guard let typed = try text(of: field, in: form), typed != form[shown(field)] else { continue }
-                let present = try edit.value(at: field.path)
-                guard typed != text(of: present) else { continue }
+                // A field that the page did not have stays as it is, also if its value is more than a form can show.
+                guard try text(of: field, in: form) != nil else { continue }
+                let present = try edit.value(at: field.path), held = inPage(text(of: present))
+                guard let typed = try text(of: field, in: form, present: held), typed != held, typed != text(of: present) else { continue }
                 try edit.set(value(of: typed, field, like: present), at: field.path)
             } catch { mistakes[field.name] = error }
         }
@@ -101,6 +107,7 @@ extension CampaignForm {
             separator: "\n")
     }
 
+    /// The names of the controls of a field that has several.
     private static func parts(of field: Field) -> [String] {
         switch field.kind {
         case .moment: MomentControl.names(field.name)
@@ -110,12 +117,51 @@ extension CampaignForm {
         }
     }
 
-    /// The name of the hidden field with what the page showed: untouched values are not written, so that another
-    /// person's changes to them remain.
-    static func shown(_ field: Field) -> String { "shown." + field.name }
+    /// The fields that have several controls, by the names of these.
+    static func parts(in edit: YAMLEdit) -> [String: String] {
+        Dictionary(fields(in: edit).flatMap { field in (parts(of: field) + [field.name]).map { ($0, field.name) } }) { first, _ in first }
+    }
 
     /// The name of the hidden field that says that the form had a box, as browsers send nothing for one that is not checked.
     static func boxed(_ field: Field) -> String { "boxed." + field.name }
+
+    // MARK: - Forms of earlier files
+
+    /// What the form of a file holds before a person touches it.
+    static func controls(_ item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) throws -> FormControls {
+        let context = try ComposerContext(untouched: item, edit, visit, site)
+        return FormControls(HTML(head.map(context.control) + sections.map { section($0, context) }).markup)
+    }
+
+    /// A form that was made from an earlier file, on the page of the file as it is now.
+    /// - Parameter base: the digest of that file.
+    static func merged(
+        _ old: (form: [String: String], base: String), _ item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site
+    ) throws -> RejectedInput {
+        let merge = try FormMerge(old.form, onto: controls(item, edit, visit, site), parts: parts(in: edit))
+        let saves = LaterSaves(of: item, since: old.base, now: edit, visit, site)
+        let notes = merge.others.mapValues { words in
+            """
+            <span class="note doubt" role="alert">\(saves.people) saved here: “<span dir="auto">\(words)</span>”. The form has what you wrote.</span>
+            """ as HTML
+        }
+        let lost: HTML =
+            merge.lost.isEmpty
+            ? ""
+            : "<p class=\"stop\" role=\"alert\">The campaign has no place for this any more: <span dir=\"auto\">\(merge.lost.joined(separator: "; "))</span></p>"
+        let labels = fields(in: edit).reduce(into: [String: String]()) { $0[$1.name] = $1.label }
+        let names = merge.others.keys.sorted().map { name in
+            labels[name].flatMap { $0.isEmpty ? nil : $0 }
+                ?? name.split(separator: ".").map { FieldWords.label(String($0)) }.joined(separator: " › ")
+        }
+        let both = names.isEmpty ? "" : " Changed twice, with both values at the field: \(names.joined(separator: ", "))."
+        return RejectedInput(
+            typed: merge.fields, others: notes,
+            notice: """
+                <p class="stop" role="alert">\(saves.sentence) Fields that you did not touch are as they are now; the others hold what you wrote.\(both) See \
+                <a href="/campaign/history\(FormFields.query([("file", item.file)]))">what changed</a>.</p>\(lost)
+                """)
+    }
 
     // MARK: - Saving
 
@@ -124,6 +170,7 @@ extension CampaignForm {
 
     static func save(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
+        let visit = DraftPages.adopting(item.file, visit, site)
         let bytes = try read(item)
         let base = visit.form[OrderForm.digest] ?? ""
         var trial = RejectedInput(typed: visit.form)
@@ -133,12 +180,17 @@ extension CampaignForm {
             trial.status = status
             return .page(try page(item, bytes, visit, site, trial))
         }
-        let changed: HTML = """
-            <p class="stop" role="alert">This file was saved by others while you were writing, so nothing was saved. Below are your values; look at \
-            <a href="/campaign/history\(FormFields.query([("file", item.file)]))">what changed</a> in another window, and save again if yours are still right. \
-            Only the fields of this form are changed.</p>
-            """
-        guard base == ShownFile.digest(of: bytes) else { return try again(changed, .conflict) }
+        func conflict(_ bytes: [UInt8]) throws -> Answer {
+            guard let edit = YAMLEdit(CampaignSaving.text(of: bytes)) else {
+                throw Refusal.outdated("The file cannot be read any more.").holding(visit.form)
+            }
+            trial = try merged((visit.form, base), item, edit, visit, site)
+            trial.status = .conflict
+            trial.notice =
+                "<p class=\"stop\" role=\"alert\"><b>Not saved yet.</b> Look at the form, and save again if it is right.</p>\(trial.notice)"
+            return .page(try page(item, bytes, visit, site, trial))
+        }
+        guard base == ShownFile.digest(of: bytes) else { return try conflict(bytes) }
         trial.mistakes = apply(visit.form, to: &edit)
         try RunsControl.writeLists(of: edit, item, visit, site)
         let isLook = visit.form[counts] != nil || visit.form[PhoneControl.device] != nil
@@ -169,7 +221,7 @@ extension CampaignForm {
         }
         switch try site.saving.save(text, as: item.file, base: base, visit, site) {
         case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")
-        case .conflict: return try again(changed, .conflict)
+        case .conflict(let present): return try conflict(present ?? bytes)
         case .refused(let objections): return try again(CampaignEditor.refusal(objections), .unprocessableContent)
         }
     }

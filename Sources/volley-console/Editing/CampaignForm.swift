@@ -66,11 +66,13 @@ enum CampaignForm {
         guard let draft = try DraftPages.chosen(.form, file: item.file, visit, site) else {
             return .page(try page(item, bytes, visit, site))
         }
-        guard draft.base == ShownFile.digest(of: bytes), var edit = YAMLEdit(CampaignSaving.text(of: bytes)) else {
+        guard var edit = YAMLEdit(CampaignSaving.text(of: bytes)) else {
             return .redirect(DraftPages.path + FormFields.query([("id", String(draft.id))]))
         }
-        let mistakes = apply(draft.fields, to: &edit)
-        let trial = RejectedInput(typed: draft.fields, mistakes: mistakes, notice: DraftPages.notice(draft, visit))
+        var trial = RejectedInput(typed: draft.fields)
+        if draft.base != ShownFile.digest(of: bytes) { trial = try merged((draft.fields, draft.base), item, edit, visit, site) }
+        trial.mistakes = apply(trial.typed, to: &edit)
+        trial.notice = "\(DraftPages.notice(draft, visit))\(trial.notice)"
         return .page(try page(item, bytes, visit, site, trial))
     }
 
@@ -84,6 +86,8 @@ enum CampaignForm {
     struct RejectedInput {
         var typed: [String: String] = [:]
         var mistakes: [String: Mistake] = [:]
+        /// What others saved where this person wrote something else, by the names of fields.
+        var others: [String: HTML] = [:]
         /// The source as it would be.
         var edit: YAMLEdit?
         /// The source as the fields have it, where only the count of it was wanted.
@@ -107,12 +111,13 @@ enum CampaignForm {
         let context = try ComposerContext(item, edit, trial, visit, site)
         let anyway: HTML = trial.edit == nil ? "" : " <button name=\"anyway\" value=\"1\">Save with its mistakes</button>"
         let content: HTML = """
-            \(Words.head("\(title)"))
+            \(Words.head("\(title)", "<p>\(Words.file(of: item))</p>"))
             \(trial.notice)
             \(ProblemSummary.html(context, source: source))
             <div class="composer">
             <form class="panel editor" id="composer" method="post" action="\(context.address)">
-            \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(ShownFile.digest(of: bytes))">
+            \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(ShownFile.digest(of: bytes))">\
+            <input type="hidden" name="\(FormMerge.shown)" value="\(FormMerge.written(try controls(item, edit, visit, site)))">
             \(head.map(context.control))
             \(sections.map { section($0, context) })
             \(RestOfCampaign.html(edit, source))
@@ -127,7 +132,7 @@ enum CampaignForm {
         return Page(status: trial.status, title: title, place: .campaigns, content: content, help: .composer)
     }
 
-    private static func section(_ section: any ComposerSection.Type, _ context: ComposerContext) -> HTML {
+    static func section(_ section: any ComposerSection.Type, _ context: ComposerContext) -> HTML {
         let name = section.title.lowercased(), heading: HTML = "<h2 id=\"\(name)\">\(section.title)</h2>"
         let content = section.html(context)
         let hasMistake = section.fields(in: context.edit).contains { !context.mistake(of: $0).markup.isEmpty }

@@ -1,6 +1,7 @@
 import Accounts
 import Automation
 import Base
+import Campaigns
 
 /// The versions of a campaign file, and what each of them changed.
 enum CampaignHistory {
@@ -107,5 +108,29 @@ enum CampaignHistory {
             let what = before.map { "\(base)\(LineDiff.html(from: $0.text, to: text))" as HTML } ?? first
             return Words.panel(title, id: "difference", "\(gap)\(what)\(since)\(mayEdit ? edit : "")")
         }
+    }
+}
+
+/// The people that saved a file since a form of it was made. Your own saves do not count, unless there are no others.
+struct LaterSaves {
+    let people: HTML
+    let sentence: HTML
+
+    /// - Parameters:
+    ///   - base: the digest of the file that the form was made from.
+    ///   - present: the file as it is.
+    init(of item: CampaignCache.Item, since base: String, now present: YAMLEdit, _ visit: Visit, _ site: Site) {
+        let versions = (try? site.accounts.versions(of: item.file, count: 500)) ?? []
+        let later = versions.contains { $0.digest == base } ? Array(versions.prefix { $0.digest != base }) : Array(versions.prefix(1))
+        let isKnown = versions.first?.digest == ShownFile.digest(of: Array(present.text.utf8))
+        let own = visit.person?.id
+        let others = later.filter { $0.person.account != own }.reversed().map { $0.person.name?.text ?? "" }
+        var names = others.filter { !$0.isEmpty }.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+            .map { "<b dir=\"auto\">\($0)</b>" as HTML }
+        if !isKnown || others.contains("") { names.append(names.isEmpty ? "Another person" : "another person") }
+        let last = names.popLast() ?? "You"
+        people =
+            names.isEmpty ? last : "\(HTML(joined: names.enumerated().map { $0.offset == 0 ? $0.element : ", \($0.element)" })) and \(last)"
+        sentence = "\(people) saved this campaign after you opened this form."
     }
 }

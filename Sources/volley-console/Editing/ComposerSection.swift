@@ -69,6 +69,14 @@ struct ComposerContext {
         (findings, otherFindings) = Self.sorted(all, tried, item.path)
     }
 
+    /// The form of a file as it is before anything is known of its devices or mistakes: none of that changes what its controls hold.
+    init(untouched item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) throws {
+        (self.item, self.edit, self.visit, self.site) = (item, edit, visit, site)
+        (trial, tags, preview, previewState) = (CampaignForm.RejectedInput(), .counting, nil, .counting([]))
+        apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
+        (address, live, findings, otherFindings) = ("", "", [:], [])
+    }
+
     /// Findings by the fields whose lines they are about, and those about something else.
     private static func sorted(_ all: [Diagnostic], _ edit: YAMLEdit, _ file: String) -> ([String: [Diagnostic]], others: [Diagnostic]) {
         var own: [String: [Diagnostic]] = [:]
@@ -99,7 +107,7 @@ struct ComposerContext {
         return HTML(
             joined: found.map { finding in
                 "<span class=\"\(finding.severity == .error ? "stop" : "note")\" role=\"alert\">\(FieldWords.text(finding))</span>"
-            })
+            } + [trial.others[field.name]].compactMap(\.self))
     }
 
     /// The value of a field as its control shows it.
@@ -113,21 +121,22 @@ struct ComposerContext {
         var value = ShownValue(field: field, present: CampaignForm.text(of: held), text: CampaignForm.text(of: held))
         let written: String?, isChanged: Bool
         do throws(Mistake) {
-            written = try CampaignForm.text(of: field, in: trial.typed)
-            isChanged = written != nil && written != trial.typed[CampaignForm.shown(field)]
+            let shown = CampaignForm.inPage(value.present)
+            written = try CampaignForm.text(of: field, in: trial.typed, present: shown)
+            isChanged = written != nil && written != shown
         } catch { (written, isChanged) = (nil, true) }
         if isChanged { (value.text, value.typed) = (written ?? value.text, trial.typed) }
         value.mistake = mistake(of: field)
         return value
     }
 
-    /// A field with its label, hint and mistakes, and with what the source held when it was shown.
+    /// A field with its label, hint and mistakes.
     func control(_ field: CampaignForm.Field) -> HTML {
         guard let value = value(of: field) else {
             return
                 "<p class=\"field\"><b>\(field.label)</b><br><span class=\"note\">More than this form can show; it is in the source.</span></p>"
         }
-        return "<input type=\"hidden\" name=\"\(CampaignForm.shown(field))\" value=\"\(value.present)\">\(control(value))"
+        return control(value)
     }
 
     private func control(_ value: ShownValue) -> HTML {

@@ -78,11 +78,23 @@ enum DraftPages {
     static func discardSaved(_ file: String, replacing base: String?, _ visit: Visit, _ accounts: AccountStore) {
         guard let person = visit.person, let drafts = try? accounts.drafts(of: person.id) else { return }
         let page: SavedDraft.Page = visit.form["text"] == nil ? .form : .source
-        for draft in drafts {
-            let isLate =
-                draft.file == file && draft.page == page && draft.base == base && draft.savedAt.adding(seconds: lateKeepSeconds) > visit.now
-            if isLate || String(draft.id) == visit.form[field] { try? accounts.discardDraft(draft.id, of: person.id) }
+        for draft in drafts where isLate(draft, file, page, base, visit) || String(draft.id) == visit.form[field] {
+            try? accounts.discardDraft(draft.id, of: person.id)
         }
+    }
+
+    private static func isLate(_ draft: SavedDraft, _ file: String, _ page: SavedDraft.Page, _ base: String?, _ visit: Visit) -> Bool {
+        draft.file == file && draft.page == page && draft.base == base && draft.savedAt.adding(seconds: lateKeepSeconds) > visit.now
+    }
+
+    /// A form that was refused belongs to the draft that was kept while its answer was on its way, so that it does not become a second one.
+    static func adopting(_ file: String, _ visit: Visit, _ site: Site) -> Visit {
+        var visit = visit
+        guard (visit.form[field] ?? "").isEmpty, let base = visit.form[OrderForm.digest],
+            let draft = try? drafts(visit, site).first(where: { isLate($0, file, .form, base, visit) })
+        else { return visit }
+        visit.form[field] = String(draft.id)
+        return visit
     }
 
     // MARK: - Lists
@@ -107,7 +119,8 @@ enum DraftPages {
 
     private static func name(of draft: SavedDraft) -> String {
         let name = draft.fields["name"]?.trimming ?? ""
-        return draft.file ?? (name.isEmpty ? "A new campaign" : name)
+        return draft.file.map { $0.hasSuffix(".yaml") ? String($0.dropLast(".yaml".count)) : $0 }
+            ?? (name.isEmpty ? "A new campaign" : name)
     }
 
     private static func drafts(_ visit: Visit, _ site: Site) throws -> [SavedDraft] {
@@ -176,7 +189,8 @@ enum DraftPages {
         return draft
     }
 
-    /// Leads to the form that the draft belongs to; where its file was changed or removed since, shows both texts.
+    /// Leads to the form that the draft belongs to. If its file was removed since, or the draft is a source and the file
+    /// has another now, both texts are shown.
     private static func open(_ visit: Visit, _ site: Site) throws -> Answer {
         guard visit.query["id"] != nil else {
             let list = try panel(visit, site)
@@ -194,7 +208,10 @@ enum DraftPages {
         }
         guard visit.may(.edit, app: item.app) else { throw Refusal.notAllowed }
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
-        guard ShownFile.digest(of: bytes) == draft.base else { return .page(try conflict(draft, file, present: bytes, visit, site)) }
+        // A form can be brought onto another text, if that can be read.
+        guard ShownFile.digest(of: bytes) == draft.base || (draft.page == .form && YAMLEdit(CampaignSaving.text(of: bytes)) != nil) else {
+            return .page(try conflict(draft, file, present: bytes, visit, site))
+        }
         return .redirect((draft.page == .form ? "/campaign/form" : "/campaign/edit") + FormFields.query(query))
     }
 

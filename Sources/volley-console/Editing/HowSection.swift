@@ -61,10 +61,7 @@ enum HowSection: ComposerSection {
             guard field.name == pace.name, let value = context.value(of: field) else { return context.control(field) }
             let note: HTML =
                 "<span class=\"note\" data-fill=\"duration\">\(duration)</span>"
-            return """
-                <input type="hidden" name="\(CampaignForm.shown(field))" value="\(value.present)">\
-                \(NotationControl.html(value, .pace, note: note))
-                """
+            return NotationControl.html(value, .pace, note: note)
         }
         return HTML(joined: controls)
     }

@@ -5,9 +5,10 @@ import Campaigns
 enum WhenSection: ComposerSection {
     static let title = "When"
 
-    private static let group = ["schedule"], clock = "schedule.clock"
+    private static let group = ["schedule"]
     /// No key of the source: it says whether there are times.
     private static let way = CampaignForm.Field(path: group + ["way"], label: "When it is sent", kind: .line)
+    private static let whose = CampaignForm.Field(path: group + ["clock"], label: "Whose clock counts", kind: .line)
     private static let at = CampaignForm.Field(
         path: group + ["at"], label: "Date and time", kind: .moment,
         hint: "If it is repeated, this is the first time; it may be blank then.")
@@ -40,7 +41,7 @@ enum WhenSection: ComposerSection {
 
     static func html(_ context: ComposerContext) -> HTML {
         let isTimed = context.trial.typed[way.name].map { $0 == "time" } ?? isTimed(context.edit)
-        let isOwn = context.trial.typed[clock].map { $0 == "own" } ?? (held(zone, context.edit) == ScheduleZoneNames.ownClock)
+        let isOwn = context.trial.typed[whose.name].map { $0 == "own" } ?? (held(zone, context.edit) == ScheduleZoneNames.ownClock)
         let chosenWay = ShownValue(field: way, present: "", text: "", mistake: context.mistake(of: way))
         let ways: HTML = """
             \(GroupInput.radio("By hand, when a person sends it", name: way.name, value: "hand", isChecked: !isTimed))
@@ -49,9 +50,9 @@ enum WhenSection: ComposerSection {
         return """
             <div class="when">\(chosenWay.group(ways))
             <div class="timed">\(moment(context, isOwn: isOwn))\(context.control(rule))</div>
-            <fieldset class="field controls"><legend>Whose clock counts</legend>
-            \(GroupInput.radio("One time zone: all at the same moment", name: clock, value: "one", isChecked: !isOwn))
-            \(GroupInput.radio("Each person’s clock: at that time where they are", name: clock, value: "own", isChecked: isOwn))
+            <fieldset class="field controls"><legend>\(whose.label)</legend>\(context.mistake(of: whose))
+            \(GroupInput.radio("One time zone: all at the same moment", name: whose.name, value: "one", isChecked: !isOwn))
+            \(GroupInput.radio("Each person’s clock: at that time where they are", name: whose.name, value: "own", isChecked: isOwn))
             <div class="one-zone">\(oneZone(context))</div><div class="own-zone">\(context.control(fallback))</div></fieldset>
             \(context.control(quiet))
             <div class="timed">\(context.control(lateField(context.edit)))</div>
@@ -70,7 +71,7 @@ enum WhenSection: ComposerSection {
         }
         let doubts: [HTML] = notes.map { "<span class=\"note doubt\">\($0)</span>" }
         value.mistake = "\(value.mistake)\(HTML(joined: doubts))"
-        return "<input type=\"hidden\" name=\"\(CampaignForm.shown(at))\" value=\"\(value.present)\">\(MomentControl.html(value))"
+        return MomentControl.html(value)
     }
 
     /// Also with another delay that the source has.
@@ -86,10 +87,7 @@ enum WhenSection: ComposerSection {
     private static func oneZone(_ context: ComposerContext) -> HTML {
         guard var value = context.value(of: zone) else { return context.control(zone) }
         if value.text == ScheduleZoneNames.ownClock { value.text = "" }
-        return """
-            <input type="hidden" name="\(CampaignForm.shown(zone))" value="\(value.present)">\
-            \(ZoneControl.html(value, at: context.now))
-            """
+        return ZoneControl.html(value, at: context.now)
     }
 
     /// Hours in which most people sleep, as minutes of the day.
@@ -138,13 +136,13 @@ enum WhenSection: ComposerSection {
 
     private static func byHand(_ form: [String: String], to edit: inout YAMLEdit, wasTimed: Bool) -> [String: Mistake] {
         if !wasTimed {
-            let typed = [at, rule].compactMap { (try? CampaignForm.text(of: $0, in: form)) ?? "?" }
+            let typed = [at, rule].map { (try? CampaignForm.text(of: $0, in: form) ?? "") ?? "?" }
             guard typed.allSatisfy(\.isEmpty) else {
                 return [way.name: Mistake("a time is filled in, and By hand is chosen", remedy: "Choose At a time, or clear the time.")]
             }
         }
         do throws(Mistake) {
-            let quietHours = try CampaignForm.text(of: quiet, in: form) ?? held(quiet, edit)
+            let present = held(quiet, edit), quietHours = try CampaignForm.text(of: quiet, in: form, present: present) ?? present
             guard !quietHours.isEmpty else {
                 // A zone alone says nothing.
                 if !edit.keys(at: group).isEmpty { try edit.set(nil, at: group) }
@@ -160,7 +158,7 @@ enum WhenSection: ComposerSection {
 
     /// One zone, or each person's clock with the zone of the others.
     private static func writeZone(_ form: [String: String], _ edit: inout YAMLEdit) -> [String: Mistake] {
-        guard let clock = form[clock] else { return CampaignForm.apply(form, to: &edit, [zone, fallback]) }
+        guard let clock = form[whose.name] else { return CampaignForm.apply(form, to: &edit, [zone, fallback]) }
         let isOwn = clock == "own", field = isOwn ? fallback : zone
         let typed = CampaignForm.trimmed(form[field.name] ?? "")
         do throws(Mistake) {

@@ -243,8 +243,8 @@ enum WhoSection: ComposerSection {
     private static func writeTags(_ form: [String: String], _ edit: inout YAMLEdit) throws(Mistake) {
         let fields = tagFields(in: edit), path = TagsControl.path
         func changed(_ field: CampaignForm.Field) -> [String]? {
-            let shown = form[CampaignForm.shown(field)] ?? ""
-            guard let text = TagsControl.text(field.name, form, shown: shown), text != shown else { return nil }
+            let held = CampaignForm.inPage(CampaignForm.text(of: (try? edit.value(at: field.path)) ?? nil))
+            guard let text = TagsControl.text(field.name, form, shown: held), text != held else { return nil }
             return TagsControl.list(text)
         }
         let any = changed(fields.any), all = changed(fields.all)

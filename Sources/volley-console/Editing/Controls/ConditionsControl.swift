@@ -210,6 +210,53 @@ enum ConditionsControl {
         }
     }
 
+    // MARK: - Forms of several files
+
+    /// The beginnings of names of rows that are called by the column that they had, and of new ones.
+    private static let old = "where.of.", new = "where.new."
+    private static let parts = ["shown", "column", "test", "value"]
+
+    /// Whether a name is one that `byColumn` gives.
+    static func isRow(_ name: String) -> Bool { name.hasPrefix(old) || name.hasPrefix(new) }
+
+    /// The controls of a form with columns in the names of rows instead of numbers, as others may have added or removed rows.
+    /// - Parameter page: the form whose numbers they are.
+    static func byColumn(_ form: [String: String], of page: [String: String]) -> [String: String] {
+        guard let rows = self.form(page) else { return form }
+        var named = form, blank = 0
+        named[count] = nil
+        for (place, row) in rows.enumerated() {
+            let unit = row.kept.column.isEmpty ? "\(new)\(blank)" : old + row.kept.column
+            if row.kept.column.isEmpty { blank += 1 }
+            for name in parts {
+                named[part(place, name)] = nil
+                named["\(unit).\(name)"] = form[part(place, name)]
+            }
+        }
+        return named
+    }
+
+    /// The same controls with numbers: first the rows of a page, in its order, then the others, which are new there.
+    /// - Returns: the controls, and the places of mistakes by the names that rows had.
+    static func numbered(_ form: [String: String], like page: [String: String]) -> (form: [String: String], places: [String: String]) {
+        guard let rows = self.form(page) else { return (form, [:]) }
+        let kept = rows.map(\.kept).filter { !$0.column.isEmpty }
+        let units = Set(form.keys.filter(isRow).compactMap { name in name.lastIndex(of: ".").map { String(name[..<$0]) } })
+        let own = kept.filter { units.contains(old + $0.column) }
+        let others = units.subtracting(own.map { old + $0.column }).sorted()
+        var numbered = form, places: [String: String] = [:]
+        for (place, (unit, row)) in (own.map { (old + $0.column, $0) } + others.map { ($0, Row()) }).enumerated() {
+            places[unit] = self.place(place).name
+            for name in parts {
+                numbered["\(unit).\(name)"] = nil
+                numbered[part(place, name)] = form["\(unit).\(name)"]
+            }
+            numbered[part(place, "shown")] = row.kept
+        }
+        numbered[count] = String(places.count)
+        return (numbered, places)
+    }
+
     /// The rows of a form, a line each, so that nothing is lost where they cannot be saved.
     static func typed(in form: [String: String]) -> [String] {
         (self.form(form) ?? []).map(\.row).filter { !$0.isBlank }.map { "Condition: \($0.column) \($0.test.words(nil)) \($0.value)" }

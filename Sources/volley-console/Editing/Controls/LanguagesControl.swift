@@ -70,7 +70,7 @@ enum LanguagesControl {
         return """
             <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageName.words(language))</b>\(devices)\
             \(older.isEmpty ? "" : " <b class=\"doubt\">to translate</b>" as HTML)</summary>
-            \(MarkControl.html(place, older))\(own)
+            \(MarkControl.html(place, older, context))\(own)
             \(HTML(joined: fields.map { TextCounters.html($0, context) }))
             \(GroupInput.box("Remove this language", name: remove(language), value: "1", isChecked: context.trial.typed[remove(language)] != nil))
             </details>
@@ -170,12 +170,12 @@ enum LanguagesControl {
 enum MarkControl {
     private static func name(_ path: [String]) -> String { "confirm." + path.joined(separator: ".") }
 
-    static func html(_ path: [String], _ older: [String]) -> HTML {
+    static func html(_ path: [String], _ older: [String], _ context: ComposerContext) -> HTML {
         guard !older.isEmpty else { return "" }
         let words = older.map(FieldWords.label).joined(separator: " and ")
         return """
             <div class="stop" role="status"><p>\(words): older than the text that it belongs to.</p>\
-            \(GroupInput.box("It is right now", name: name(path), value: "1", isChecked: false))</div>
+            \(GroupInput.box("It is right now", name: name(path), value: "1", isChecked: context.trial.typed[name(path)] != nil))</div>
             """
     }
 

@@ -12,6 +12,7 @@ enum TagsControl {
     private static func more(_ name: String) -> String { name + ".more" }
     /// Before the tag. The value is its place among the boxes.
     private static func box(_ name: String) -> String { name + ".box." }
+    static func isBox(_ name: String) -> Bool { name.contains(".box.") }
     /// How many tags are seen without opening the rest.
     private static let mostSeen = 20
 
@@ -120,6 +121,20 @@ enum TagsControl {
             if !tags.contains(tag) { tags.append(tag) }
         }
         return tags == list(shown) ? shown : tags.joined(separator: "\n")
+    }
+
+    /// Controls with the names that another page has for them: the tags of which a device needs one may have a key of their own.
+    static func renamed(_ form: [String: String], like page: [String: String]) -> [String: String] {
+        let names = [path, path + ["any"]].map { $0.joined(separator: ".") }
+        guard let name = names.first(where: { page[marker($0)] != nil }), let other = names.first(where: { $0 != name }) else {
+            return form
+        }
+        return Dictionary(
+            form.map { key, value in
+                let isOther = [marker(other), more(other)].contains(key) || key.hasPrefix(box(other))
+                return (isOther ? name + key.dropFirst(other.count) : key, value)
+            }
+        ) { first, _ in first }
     }
 
     /// Whether a form says anything about tags.

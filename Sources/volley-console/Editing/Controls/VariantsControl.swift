@@ -55,8 +55,10 @@ enum VariantsControl {
 
     private static func remove(_ name: String) -> String { "remove.variants.\(name)" }
     private static func added(_ number: Int, _ key: String) -> String { "\(add).\(number).\(key)" }
-    /// Of a campaign without variants two are added, as one alone compares nothing.
-    private static func places(_ edit: YAMLEdit) -> Range<Int> { 0..<(names(in: edit).isEmpty ? 2 : 1) }
+    /// Of a campaign without variants two are added, as one alone compares nothing; and as many as a person filled in before it had some.
+    private static func places(_ edit: YAMLEdit, _ form: [String: String]) -> Range<Int> {
+        0..<(names(in: edit).isEmpty || (["name", "share"] + keys.map(\.0)).contains { !(form[added(1, $0)] ?? "").isEmpty } ? 2 : 1)
+    }
 
     // MARK: - The control
 
@@ -64,8 +66,9 @@ enum VariantsControl {
         let names = names(in: context.edit), marks = TranslationMark.all(in: context.edit)
         let columns: [HTML] = names.map { column($0, marks, context) }
         let group = CampaignForm.Field(path: path, label: "", kind: .group)
-        let new: [HTML] = places(context.edit).map { adding($0, context) }
-        let typed = places(context.edit).contains { number in
+        let places = places(context.edit, context.trial.typed)
+        let new: [HTML] = places.map { adding($0, context) }
+        let typed = places.contains { number in
             ["name", "share", "title", "body"].contains { !(context.trial.typed[added(number, $0)] ?? "").isEmpty }
         }
         let mistake = context.mistake(of: group)
@@ -91,7 +94,7 @@ enum VariantsControl {
             context.preview.map { " <span class=\"note\">\(TextFormat.devices($0.devices(variant: name)))</span>" } ?? ""
         let group = CampaignForm.Field(path: path + [name], label: "", kind: .group)
         return """
-            <div class="column"><h3>\(name)\(devices)</h3>\(MarkControl.html(place, older))\(context.mistake(of: group))
+            <div class="column"><h3>\(name)\(devices)</h3>\(MarkControl.html(place, older, context))\(context.mistake(of: group))
             \(HTML(joined: fields(of: name).map(context.control)))
             \(HTML(joined: languages(of: name, in: context.edit).map { self.language($0, of: name, marks, context) }))
             \(GroupInput.box("Remove this variant", name: remove(name), value: "1", isChecked: context.trial.typed[remove(name)] != nil))</div>
@@ -137,7 +140,7 @@ enum VariantsControl {
 
     static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
         var mistakes: [String: Mistake] = [:]
-        let new = places(edit), before = edit.text
+        let new = places(edit, form), before = edit.text
         for name in names(in: edit) {
             let place = path + [name]
             if form[remove(name)] != nil {
