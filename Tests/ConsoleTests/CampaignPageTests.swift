@@ -44,6 +44,46 @@ struct CampaignPageTests {
         }
     }
 
+    @Test("texts that are marked as older are the first doubt of a campaign and of its plan, by variant and language")
+    func olderTexts() async throws {
+        let office = try Office(), id = "20261201-100000-spring-sale-7f3b"
+        let head = "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\n"
+        let source =
+            head + """
+                content:
+                  title: Hi
+                  languages:
+                    # volley: translate content.languages.de (title)
+                    de: {title: Hallo}
+                variants:
+                  long: {share: 50}
+                  short:
+                    share: 50
+                    content:
+                      body: Short
+                      languages:
+                        # volley: translate variants.short.content.languages.fr (title, body)
+                        fr: {title: Salut, body: Bref}
+
+                """
+        try office.folder.write("spring-sale.yaml", source)
+        let warnings = try JSONValue(
+            parsing: "{\"warnings\": [{\"name\": \"sent-recently\", \"message\": \"doubt\", \"remedy\": \"Look.\"}]}")
+        try office.folder.run(id, .planned, source: source, preview: warnings).close()
+        let (edith, ben) = (try office.session("edith", [.editor]), try office.session("ben", [.approver]))
+        try await TestServer.with(office.site) { server throws in
+            let plan = try server.request("GET", "/runs/\(id)", session: ben).body
+            for page in [plan, try server.request("GET", Self.path, session: edith).body] {
+                #expect(page.contains("<b>3 texts are marked as older than the ones that they belong to</b>"))
+                #expect(page.contains(">German (de): title</li>") && page.contains(">Variant short, French (fr): title, text</li>"))
+            }
+            let order = try ["Older texts", "Sent lately", "/approve\""].map { try #require(plan.range(of: $0), "\($0)").lowerBound }
+            #expect(order == order.sorted())
+            try office.folder.write("spring-sale.yaml", source.replacing(#/ +# volley.*\n/#, with: ""))
+            #expect(try !server.request("GET", Self.path, session: edith).body.contains("Older texts"))
+        }
+    }
+
     @Test(
         "an audience is said in words",
         arguments: [

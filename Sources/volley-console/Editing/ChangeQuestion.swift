@@ -13,11 +13,12 @@ struct ChangeQuestion {
     private enum Answer: String, CaseIterable {
         case keep, mark, remove
 
-        var words: HTML {
+        /// - Parameter heir: what devices get without the text, if not the new one.
+        func words(_ heir: HTML?) -> HTML {
             switch self {
             case .keep: "<b>Keep it</b>: it is still right."
             case .mark: "<b>Mark it</b>: it is sent as it is, and the form shows that it is older until a person confirms it."
-            case .remove: "<b>Remove it</b>: these devices get the new text."
+            case .remove: "<b>Remove it</b>: these devices get \(heir ?? "the new text")."
             }
         }
     }
@@ -84,6 +85,16 @@ struct ChangeQuestion {
         return edit.text
     }
 
+    /// The text that comes before the new one where that of a variant in a language is removed: the language's own. nil without one.
+    private func heir(of path: [String]) -> HTML? {
+        guard path.first == "variants", let place = path.firstIndex(of: "languages"), let edit = YAMLEdit(text) else { return nil }
+        let other = ["content"] + path[place...]
+        let words = CampaignForm.text(of: (try? edit.value(at: other)) ?? nil)
+        guard !words.isEmpty else { return nil }
+        let name = TextPlace.name(other), isOld = kept.contains { $0.kept.path == other }
+        return "that of \(name), <q dir=\"auto\">\(words)</q>\(isOld ? ", and the new one only if you remove that too" : "" as HTML)"
+    }
+
     // MARK: - The page
 
     /// - Parameter action: where the form goes.
@@ -100,10 +111,11 @@ struct ChangeQuestion {
             reach.map { "<p>In the last run, \(TextFormat.count($0.kept)) of \(TextFormat.devices($0.all)) got such a text.</p>" } ?? ""
         let questions: [HTML] = kept.enumerated().map { place, old in
             let name = "\(Self.choice)\(place)"
+            let heir = heir(of: old.kept.path)
             let options: [HTML] = Answer.allCases.map { answer in
                 """
                 <label class="box"><input type="radio" name="\(name)" value="\(answer.rawValue)" required>\
-                <span>\(answer.words)</span></label>
+                <span>\(answer.words(heir))</span></label>
                 """
             }
             return """
@@ -112,7 +124,7 @@ struct ChangeQuestion {
                 """
         }
         let content: HTML = """
-            \(Words.head("What happens to the other texts?", "<p><code dir=\"auto\">\(item.file)</code></p>"))
+            \(Words.head("What happens to the other texts?", "<p>\(Words.file(of: item))</p>"))
             <div class="stop" role="alert"><p><b>Not saved yet.</b> Some devices would still get the old text:</p><ul>\(lines)</ul>\(devices)</div>
             <form class="panel editor" method="post" action="\(action)">
             \(Form.token(visit))\(typed)
@@ -151,6 +163,26 @@ struct TranslationMark: Hashable {
     /// The marks of a source.
     static func all(in edit: YAMLEdit) -> [TranslationMark] {
         edit.comments(beginningWith: start).compactMap(TranslationMark.init)
+    }
+
+    /// What a person must know before such a campaign is approved; blank without a mark.
+    static func doubt(in source: String) -> HTML {
+        guard let edit = YAMLEdit(source) else { return "" }
+        // A text that was removed by hand may have left its mark.
+        let marks = all(in: edit).filter { edit.lines(at: $0.path) != nil && !$0.keys.isEmpty }
+        guard !marks.isEmpty else { return "" }
+        let count = marks.reduce(0) { $0 + $1.keys.count }
+        let places: [HTML] = marks.map { mark in
+            let name = TextFormat.capitalized(TextPlace.name(mark.path)), texts = mark.keys.map { FieldWords.label($0).lowercased() }
+            return "<li dir=\"auto\">\(name): \(texts.joined(separator: ", "))</li>"
+        }
+        let words = TextFormat.plural(
+            count, one: "One text is marked as older than the one that it belongs to",
+            many: "\(TextFormat.count(count)) texts are marked as older than the ones that they belong to")
+        return """
+            <section class="warnings" aria-label="Older texts"><p><b>\(words)</b>, and sent as written:</p><ul>\(places)</ul>\
+            <p>An author changes such a text, or confirms in the form that <i>It is right now</i>.</p></section>
+            """
     }
 
     /// Marks the text at a path.

@@ -22,9 +22,10 @@ enum CampaignPage {
             \(mayEdit ? "<p><a href=\"/campaign/edit\(FormFields.query([("file", item.file)]))\">Edit the source</a></p>" : "" as HTML)\(lines(text, own))</details></section>
             """
         let content: HTML = """
-            \(Words.head("\(item.name ?? item.file)", "<p dir=\"auto\">\(item.description ?? "")</p><p><code dir=\"auto\">\(item.file)</code></p>"))
+            \(Words.head("\(item.name ?? item.file)", "<p dir=\"auto\">\(item.description ?? "")</p><p>\(Words.file(of: item))</p>"))
             \(visit.query["saved"] == nil ? "" : "<p class=\"good\" role=\"status\">Saved.</p>" as HTML)
             \(links(item, visit))
+            \(TranslationMark.doubt(in: CampaignSaving.text(of: bytes)))
             \(state(errors, findings))
             <section class="panel overview" aria-label="At a glance">\(phone(item, bytes, visit, site))\(facts.html)</section>
             \(try earlierPlans(item, visit, site))

@@ -22,6 +22,7 @@ enum PlanPart {
             """
         let (lately, doubts) = warnings(plan)
         let first: HTML = """
+            \(TranslationMark.doubt(in: plan.campaignSource))
             \(CampaignChange(since: plan, at: .now()).map { "<p class=\"stop\">\($0.sentences(calling: "The campaign’s file"))</p>" as HTML } ?? "")
             \(lately)\(sentSince(plan, site))
             """
