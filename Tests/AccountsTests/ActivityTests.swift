@@ -17,6 +17,7 @@ struct ActivityTests {
         .withdrawn, .sent,
         .paused, .resumed, .cancelled, .retried, .timeSkipped("2026-12-01T09:00"),
         .timeApproved("2026-12-01T09:00", mostDevices: 10_000, digest: "d"), .approvalWithdrawn("2026-12-01T09:00"),
+        .timeApprovalAsked("2026-12-01T09:00"),
         .tokensExported(rows: 10),
         .suppressed(devices: 1), .suppressionLifted(devices: 2),
     ]

@@ -52,6 +52,7 @@ struct ActivityPageTests {
             .timeApproved("2026-12-01T09:00", mostDevices: 10_000, digest: "d"), "spring",
             "asked to approve spring at 2026-12-01 09:00 for at most 10,000 devices"
         ), (.approvalWithdrawn("2026-12-01T09:00"), "spring", "asked to withdraw the approval of spring at 2026-12-01 09:00"),
+        (.timeApprovalAsked("2026-12-01T09:00"), "spring", "asked for the approval of spring at 2026-12-01 09:00"),
         (.tokensExported(rows: 5), id, "downloaded the device tokens of \(id) , 5 devices"),
         (.suppressed(devices: 2), nil, "suppressed 2 devices"),
         (.suppressionLifted(devices: 1), nil, "took 1 device off the suppression list"),

@@ -454,7 +454,7 @@ struct OrderPageTests {
             let page = try server.request("GET", path, session: edith).body
             let fields = try #require(Self.fields(page, action: "/campaign/plan?file=spring-sale.yaml"))
             let test = try #require(Self.fields(page, action: "/campaign/test?file=spring-sale.yaml"))
-            #expect(page.contains("1 device, named in volley.yaml for tests"))
+            #expect(page.contains("the test devices of its app, 1 device"))
             for session in [vera, other] {
                 #expect(try server.form("/campaign/plan?file=spring-sale.yaml", session: session, fields).status == 403)
             }

@@ -119,6 +119,37 @@ struct TimeApprovalTests {
         }
     }
 
+    @Test("an author asks for the approval of a time ahead; approvers find that on Today, and the author of the request cannot approve it")
+    func request() async throws {
+        let house = try House()
+        let (eva, vera) = try (house.site.session("eva", [.editor, .approver]), house.site.session("vera", [.viewer]))
+        let page = "/campaign?file=daily.yaml", target = house.path.replacing("/ahead?", with: "/ahead/ask?")
+        try await TestServer.with(house.site) { server throws in
+            #expect(try server.request("GET", page, session: eva).body.contains("Ask for approval ahead"))
+            for other in [vera, house.ben] {
+                #expect(try !server.request("GET", page, session: other).body.contains("Ask for approval ahead"))
+                #expect(try server.form(target, session: other).status == 403)
+            }
+            #expect(try !server.request("GET", "/", session: house.ben).body.contains("asked for its approval ahead"))
+            for _ in 0..<2 { #expect(try server.form(target, session: eva).status == 303) }
+            #expect(try house.site.accounts.activities(ActivityFilter(kind: .timeApprovalAsked)).activities.count == 1)
+            #expect(try server.request("GET", page, session: vera).body.contains("<b dir=\"auto\">eva</b> asked for its approval ahead"))
+            func panel(_ id: String, _ session: String) throws -> Substring {
+                let today = try server.request("GET", "/", session: session).body
+                return try #require(today.firstMatch(of: Regex("<h2 id=\"\(id)\">(?s:.*?)</section>"))).output[0].substring ?? ""
+            }
+            #expect(try panel("waiting", house.ben).contains("href=\"/campaign/ahead?file=daily.yaml"))
+            #expect(try panel("others", eva).contains("href=\"/campaign?file=daily.yaml"))
+            let fields = Self.fields(try server.request("GET", house.path, session: house.ben).body)
+            #expect(try Self.fields(server.request("GET", house.path, session: eva).body).isEmpty)
+            #expect(try server.form(house.path, session: eva, fields + [("count", "10")]).status == 403)
+            #expect(try house.orders().isEmpty)
+            #expect(try server.form(house.path, session: house.ben, fields + [("count", "10")]).status == 303)
+            try house.approve(try #require(fields.first { $0.0 == "digest" }?.1), most: 10)
+            #expect(try !server.request("GET", "/", session: house.ben).body.contains("asked for its approval ahead"))
+        }
+    }
+
     @Test("who may not approve, or wrote it, is told so; apps without approval have nothing to approve")
     func rights() async throws {
         let house = try House()

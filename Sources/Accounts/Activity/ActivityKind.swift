@@ -59,6 +59,8 @@ public enum ActivityKind: Hashable, Sendable {
     /// A scheduled time was approved before it was planned.
     case timeApproved(String, mostDevices: Int, digest: String)
     case approvalWithdrawn(String)
+    /// An author wants a scheduled time to be approved before it is planned.
+    case timeApprovalAsked(String)
     case tokensExported(rows: Int)
     case suppressed(devices: Int)
     case suppressionLifted(devices: Int)
@@ -88,6 +90,7 @@ public enum ActivityKind: Hashable, Sendable {
         case timeSkipped = "time_skipped"
         case timeApproved = "time_approved"
         case approvalWithdrawn = "approval_withdrawn"
+        case timeApprovalAsked = "time_approval_asked"
         case tokensExported = "tokens_exported"
         case suppressed
         case suppressionLifted = "suppression_lifted"
@@ -201,6 +204,7 @@ extension ActivityKind {
         case .timeApproved(let time, let most, let digest):
             (.timeApproved, [("time", .string(time)), ("most_devices", .integer(Int64(most))), ("digest", .string(digest))])
         case .approvalWithdrawn(let time): (.approvalWithdrawn, [("time", .string(time))])
+        case .timeApprovalAsked(let time): (.timeApprovalAsked, [("time", .string(time))])
         case .tokensExported(let rows): (.tokensExported, [("rows", .integer(Int64(rows)))])
         case .suppressed(let devices): (.suppressed, [("devices", .integer(Int64(devices)))])
         case .suppressionLifted(let devices): (.suppressionLifted, [("devices", .integer(Int64(devices)))])
@@ -240,6 +244,7 @@ extension ActivityKind {
                     }
                 }
             case .approvalWithdrawn: text("time").map { .approvalWithdrawn($0) }
+            case .timeApprovalAsked: text("time").map { .timeApprovalAsked($0) }
             case .tokensExported: number("rows").map { .tokensExported(rows: $0) }
             case .suppressed: number("devices").map { .suppressed(devices: $0) }
             case .suppressionLifted: number("devices").map { .suppressionLifted(devices: $0) }

@@ -45,8 +45,8 @@ public final class AccountRights: Sendable {
             else { return .notPermitted }
             switch order.kind {
             case .approve(let id, _): return try fourEyes(run: id, approver: account.name.text)
-            case .approveTime(let campaign, _, _, _):
-                guard let facts = try facts(ofCampaign: campaign) else { return .noSuchTime }
+            case .approveTime(let campaign, let occurrence, _, _):
+                guard let facts = try facts(ofCampaign: campaign, at: occurrence) else { return .noSuchTime }
                 return try fourEyes(facts, approver: account.name.text)
             default: return nil
             }
@@ -104,20 +104,33 @@ public final class AccountRights: Sendable {
     public struct CampaignFacts: Sendable {
         /// The accounts that wrote it since it was sent last; a failure if the file of accounts is damaged.
         public var writers: Result<Set<String>, any Error>
+        /// The accounts that requested the approval of that time.
+        public var askers: Set<String>
         /// Its text as it is now.
         public var text: String
         /// The run that was begun last; nil for a campaign that was not sent before.
         public var last: RunPlan?
     }
 
-    /// Looks at a campaign with times; nil if no campaign has the name, or its file has mistakes.
-    public func facts(ofCampaign name: String) throws -> CampaignFacts? {
+    /// Looks at a campaign and one of its times; nil if no campaign has the name, or its file has mistakes.
+    public func facts(ofCampaign name: String, at occurrence: String) throws -> CampaignFacts? {
         let now = Timestamp.now()
         guard let (app, file) = files.read(now: now).place(ofCampaign: name),
             let text = Campaign.draft(file: file, now: now).campaign?.source
         else { return nil }
         let earlier = try files.catalog.lastStarted(of: name, app: app, limit: Self.mostEarlierRuns)
-        return CampaignFacts(writers: Result { try writers(of: text, in: file, since: earlier) }, text: text, last: earlier.first?.plan)
+        let askers = try timeRequests().filter { $0.subject == name && $0.app == app && $0.kind == .timeApprovalAsked(occurrence) }
+        return CampaignFacts(
+            writers: Result { try writers(of: text, in: file, since: earlier) },
+            askers: Set(askers.compactMap(\.person.name?.text)), text: text, last: earlier.first?.plan)
+    }
+
+    /// The most requests that are looked at: a campaign has few times within the days that can be approved.
+    private static let mostRequests = 500
+
+    /// The requests to approve times of schedules ahead, the newest first.
+    public func timeRequests() throws -> [Activity] {
+        try opened()?.activities(ActivityFilter(kind: .timeApprovalAsked), count: Self.mostRequests).activities ?? []
     }
 
     /// Whether a campaign file may name only files that the console may read: its content was written in the console,
@@ -133,7 +146,7 @@ public final class AccountRights: Sendable {
 
     /// Why a person may not approve a coming time of a campaign although they have the right to approve: four eyes. nil if they may.
     public func fourEyes(_ facts: CampaignFacts, approver: String) throws -> OrderRefusal? {
-        try fourEyes(writers: facts.writers.get(), askers: [], approver: approver)
+        try fourEyes(writers: facts.writers.get(), askers: facts.askers, approver: approver)
     }
 
     private func fourEyes(writers: Set<String>, askers: Set<String>, approver: String) throws -> OrderRefusal? {
@@ -162,8 +175,7 @@ public enum FourEyes {
     /// - Parameters:
     ///   - writers: the accounts that saved the version which was planned; empty if the file was changed outside the
     ///     console. Then only the author of the order counts.
-    ///   - askers: the accounts that requested the approval; empty for a time of a schedule, and for a plan made at the
-    ///     terminal.
+    ///   - askers: the accounts that requested the approval; empty for a plan made at the terminal.
     ///   - approver: the account that wants to approve. Names are compared without regard to capitals.
     ///   - ties: those that count now.
     public static func refusal(writers: Set<String>, askers: Set<String>, approver: String, _ ties: AccountTies) -> OrderRefusal? {

@@ -107,7 +107,7 @@ enum CampaignOrders {
             let zone: HTML = time.isOnDevicesClock ? "" : " in \(time.zone ?? "")"
             return """
                 <li><p>\(DateWords.time(time.occurrence))\(zone) <span class="note" dir="auto">\(time.notes.joined(separator: "; "))</span></p>\
-                \(TimeApproval.offer(time, visit))</li>
+                \(TimeApproval.offer(time, visit))\(TimeApproval.request(time, visit, site))</li>
                 """
         }
         return lines.isEmpty ? "" : "<ul class=\"list\">\(lines)</ul>"

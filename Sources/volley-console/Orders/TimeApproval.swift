@@ -17,6 +17,7 @@ enum TimeApproval {
         [
             Route(method: .get, path: path, right: .right(.approve), subject: .campaign, answer: show),
             Route(method: .post, path: path, right: .right(.approve), subject: .campaign, changes: true, answer: approve),
+            Route(method: .post, path: path + "/ask", right: .right(.askForApproval), subject: .campaign, changes: true, answer: ask),
             Route(method: .post, path: path + "/withdraw", right: .right(.approve), subject: .campaign, changes: true, answer: withdraw),
         ]
     }
@@ -38,6 +39,55 @@ enum TimeApproval {
         case .missing, .outdated: "<p><a href=\"\(target)\"\(about)approve ahead\">Approve ahead</a></p>"
         case .given: "<p><a href=\"\(target)\"\(about)the approval\">The approval</a></p>"
         }
+    }
+
+    /// Whether a time is still to be approved before it comes.
+    private static func isMissing(_ time: ScheduleList.Time, at now: Timestamp) -> Bool {
+        guard time.state == nil, time.begins > now else { return false }
+        return switch time.approval {
+        case .none, .given: false
+        case .missing, .outdated: true
+        }
+    }
+
+    /// The last request to approve a time.
+    private static func request(for time: ScheduleList.Time, among all: [Activity]) -> Activity? {
+        all.first { $0.subject == time.campaign && $0.app == time.app && $0.kind == .timeApprovalAsked(time.occurrence) }
+    }
+
+    /// Next to a coming time on the page of its campaign: the button of authors, or the request that there is; blank
+    /// where nothing is missing.
+    static func request(_ time: ScheduleList.Time, _ visit: Visit, _ site: Site) -> HTML {
+        guard isMissing(time, at: visit.now), let file = time.file?.split(separator: "/").last else { return "" }
+        if let last = request(for: time, among: (try? site.rights.timeRequests()) ?? []) { return "<p class=\"note\">\(words(last)).</p>" }
+        guard visit.may(.askForApproval, app: time.app) else { return "" }
+        return """
+            <form method="post" action="\(address(String(file), time.occurrence, "/ask"))">\(Form.token(visit))\
+            <p><button>Ask for approval ahead</button></p></form>
+            """
+    }
+
+    private static func words(_ request: Activity) -> HTML {
+        "<b dir=\"auto\">\(request.person.name?.text ?? "An author")</b> asked for its approval ahead, \(Words.moment(request.at))"
+    }
+
+    /// Coming times whose approval was requested, a line each for Today.
+    /// - Returns: those that this person may approve, and those that wait for another one.
+    static func waiting(_ times: [ScheduleList.Time], _ visit: Visit, _ site: Site) -> (own: [HTML], others: [HTML]) {
+        var (own, others): ([HTML], [HTML]) = ([], [])
+        let all = (try? site.rights.timeRequests()) ?? []
+        for time in times where isMissing(time, at: visit.now) {
+            guard let file = time.file?.split(separator: "/").last.map(String.init), let request = request(for: time, among: all) else {
+                continue
+            }
+            let mayApprove = visit.may(.approve, app: time.app) && request.person.account != visit.person?.id
+            let target = mayApprove ? address(file, time.occurrence) : Words.path(ofCampaign: file)
+            let line: HTML = """
+                <li><p><a href="\(target)" dir="auto">\(time.campaign)</a>, \(DateWords.time(time.occurrence))</p><p class="note">\(words(request))</p></li>
+                """
+            if mayApprove { own.append(line) } else { others.append(line) }
+        }
+        return (own, others)
     }
 
     // MARK: - The page
@@ -69,7 +119,7 @@ enum TimeApproval {
         _ visit: Visit, _ site: Site, status: HTTPResponse.Status = .ok, typed: String = "", mistake: HTML? = nil
     ) throws -> Page {
         let viewModel = try viewModel(visit, site)
-        let known = try site.rights.facts(ofCampaign: viewModel.source.campaign)
+        let known = try site.rights.facts(ofCampaign: viewModel.source.campaign, at: viewModel.time.occurrence)
         let person = try visit.signedIn().account
         let eyes: OrderRefusal?
         do { eyes = try known.flatMap { try site.rights.fourEyes($0, approver: person) } } catch {
@@ -185,6 +235,15 @@ enum TimeApproval {
                 activity: .timeApproved(occurrence, mostDevices: most, digest: viewModel.source.digest), app: viewModel.time.app,
                 subject: campaign)
         }
+    }
+
+    /// Twice is once.
+    private static func ask(_ visit: Visit, _ site: Site) throws -> Answer {
+        let viewModel = try viewModel(visit, site)
+        if isMissing(viewModel.time, at: visit.now), request(for: viewModel.time, among: try site.rights.timeRequests()) == nil {
+            try site.note(.timeApprovalAsked(viewModel.time.occurrence), app: viewModel.time.app, subject: viewModel.time.campaign, visit)
+        }
+        return .redirect(Words.path(ofCampaign: viewModel.item.file) + "#actions")
     }
 
     private static func withdraw(_ visit: Visit, _ site: Site) throws -> Answer {

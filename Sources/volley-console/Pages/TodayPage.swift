@@ -34,7 +34,7 @@ enum TodayPage {
             \(Words.head("Today"))
             \(new)
             \(Rejections.panel(runs, visit, site))
-            \(waiting(plans, needing, visit))
+            \(waiting(plans, needing, TimeApproval.waiting(times, visit, site), visit))
             \(drafts)
             \(sending(runs, site))
             \(coming(times, visit))
@@ -74,7 +74,9 @@ enum TodayPage {
     // MARK: - What waits
 
     /// Plans that wait: first those that this person can do something about.
-    private static func waiting(_ plans: [RunSummary], _ needing: Set<String>, _ visit: Visit) -> HTML {
+    private static func waiting(
+        _ plans: [RunSummary], _ needing: Set<String>, _ ahead: (own: [HTML], others: [HTML]), _ visit: Visit
+    ) -> HTML {
         func waitsForApproval(_ run: RunSummary) -> Bool { needing.contains(run.app) && !run.isApproved }
         let toApprove = plans.filter { waitsForApproval($0) && visit.may(.approve, app: $0.app) }
         let toSend = plans.filter { !waitsForApproval($0) && !$0.isForATime && $0.audience > 0 && visit.may(.controlSending, app: $0.app) }
@@ -87,11 +89,11 @@ enum TodayPage {
                 """
             }
         }
-        let own = lines(toApprove, "Waits for an approval") + lines(toSend, "Can be sent")
+        let own = lines(toApprove, "Waits for an approval") + ahead.own + lines(toSend, "Can be sent")
         let list: HTML = own.isEmpty ? "<p class=\"note\">Nothing waits.</p>" : "<ul class=\"list\">\(own)</ul>"
-        let elsewhere = lines(others, "An approver decides")
+        let elsewhere = lines(others, "An approver decides") + ahead.others
         return """
-            \(own.isEmpty && !others.isEmpty ? "" : Words.panel("Waits for you", id: "waiting", list))
+            \(own.isEmpty && !elsewhere.isEmpty ? "" : Words.panel("Waits for you", id: "waiting", list))
             \(elsewhere.isEmpty ? "" : Words.panel("Waits for others", id: "others", "<ul class=\"list\">\(elsewhere)</ul>"))
             """
     }
