@@ -73,6 +73,7 @@ struct EditingTests {
             #expect(late.status == 409 && late.body.contains("<b>eva</b> saved another text"))
             #expect(late.body.contains("From edith") && late.body.contains("From eva"))
             #expect(try Self.disk(office).contains("From eva"))
+            #expect(try save(text, eva, base).body.contains("You saved another text"), "in another window")
             // The page offers to overwrite the present text.
             #expect(try save(text.replacing("Hi", with: "From both"), edith, Self.base(late.body)).status == 303)
             #expect(try Self.disk(office).contains("From both"))
@@ -83,7 +84,7 @@ struct EditingTests {
             #expect(other.status == 409 && other.body.contains("Another person saved another text") && other.body.contains("# by hand"))
             let form = try server.form(
                 "/campaign/form?file=spring-sale.yaml", session: edith, [("digest", now), ("content.title", "Mine")])
-            #expect(form.status == 409 && form.body.contains("value=\"Mine\"") && form.body.contains("nothing was saved"))
+            #expect(form.status == 409 && form.body.contains("value=\"Mine\"") && form.body.contains("Not saved yet"))
             #expect(try Self.disk(office) == text + "# by hand\n")
         }
     }

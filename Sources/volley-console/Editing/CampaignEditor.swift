@@ -146,7 +146,8 @@ enum CampaignConflict {
         let isTheirs =
             who.map { version in present.map { ShownFile.digest(of: Array(CampaignSaving.text(of: $0).utf8)) == version.digest } ?? false }
             ?? false
-        let by: HTML = isTheirs ? who?.person.name.map { "<b>\($0.text)</b>" } ?? "Another person" : "Another person"
+        let isOwn = isTheirs && who?.person.account != nil && who?.person.account == visit.person?.id
+        let by: HTML = isOwn ? "You" : isTheirs ? who?.person.name.map { "<b>\($0.text)</b>" } ?? "Another person" : "Another person"
         let what: HTML = theirs == nil ? "removed the file" : "saved another text"
         let own = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
         let difference: HTML = theirs.map { LineDiff.html(from: $0, to: own) } ?? ""
