@@ -270,6 +270,27 @@ struct ComposerTests {
         }
     }
 
+    @Test("a marked text that the form has no field for is shown, and can be confirmed")
+    func markWithoutField() async throws {
+        let office = try Office()
+        let source =
+            Self.head + "content: {title: Hi, services: {apns: {title: Ho}}}\n"
+            + "variants:\n  a: {share: 50, content: {title: Ahoy, languages: {de: {title: Moin}}}}\n  b: {share: 50}\n"
+        var edit = try Self.edit(source)
+        try TranslationMark.add(["content", "services", "apns", "title"], to: &edit)
+        try TranslationMark.add(["variants", "a", "content", "languages", "de", "title"], to: &edit)
+        try office.folder.write(Self.file, edit.text)
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let names = ["confirm.content.services.apns", "confirm.variants.a.content.languages.de"]
+            let page = try server.request("GET", Self.path, session: edith).body
+            for name in names { #expect(page.split(separator: "name=\"\(name)\"").count == 2, "\(name) is there once") }
+            #expect(page.contains("Devices of apns</b>: <span dir=\"auto\">Ho</span>"))
+            #expect(try Self.save(server, office, edith, Dictionary(uniqueKeysWithValues: names.map { ($0, "1") })).status == 303)
+            #expect(try Self.disk(office) == source)
+        }
+    }
+
     @Test("the question before a save names the text that devices get where that of a variant in a language is removed")
     func nextText() async throws {
         let office = try Office()

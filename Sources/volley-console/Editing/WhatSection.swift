@@ -45,12 +45,13 @@ enum WhatSection: ComposerSection {
     static func html(_ context: ComposerContext) -> HTML {
         // Open if it has anything, so that nothing is overlooked.
         let isUsed = extras.contains { context.value(of: $0)?.text.isEmpty != true || !context.mistake(of: $0).markup.isEmpty }
+        let others: HTML = "\(LanguagesControl.html(context))\(VariantsControl.html(context))"
         return """
             \(ColumnsControl.html(context))
             \(EmojiControl.html)
             \(HTML(joined: texts.map { TextCounters.html($0, context) }))
-            \(LanguagesControl.html(context))
-            \(VariantsControl.html(context))
+            \(others)
+            \(MarkControl.rest(besides: others, context))
             <details class="extras"\(isUsed ? " open" : "" as HTML)><summary>Link, image, sound and more</summary>\
             \(HTML(joined: extras.map(context.control)))</details>
             """
@@ -60,6 +61,7 @@ enum WhatSection: ComposerSection {
         var mistakes = CampaignForm.apply(form, to: &edit, texts + extras)
         mistakes.merge(LanguagesControl.apply(form, to: &edit)) { first, _ in first }
         mistakes.merge(VariantsControl.apply(form, to: &edit)) { first, _ in first }
+        mistakes.merge(MarkControl.applyRest(form, to: &edit)) { first, _ in first }
         return mistakes
     }
 }

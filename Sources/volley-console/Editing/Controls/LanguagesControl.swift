@@ -179,6 +179,31 @@ enum MarkControl {
             """
     }
 
+    /// The marks of texts without fields of their own.
+    /// - Parameter shown: what has the others.
+    static func rest(besides shown: HTML, _ context: ComposerContext) -> HTML {
+        let marks = TranslationMark.all(in: context.edit).filter { mark in
+            !shown.markup.contains("name=\"\(HTML.escaped(name(mark.path)))\"") && context.edit.lines(at: mark.path) != nil
+        }
+        let parts: [HTML] = marks.map { mark in
+            let texts = mark.keys.map { CampaignForm.text(of: (try? context.edit.value(at: mark.path + [$0])) ?? nil) }
+            return """
+                <p class="field"><b>\(TextFormat.capitalized(TextPlace.name(mark.path)))</b>: <span dir="auto">\(texts.joined(separator: "; "))</span></p>\
+                \(html(mark.path, mark.keys, context))
+                """
+        }
+        return parts.isEmpty
+            ? ""
+            : "<fieldset class=\"field controls\" id=\"older\"><legend>Older texts that have no fields here</legend>\(parts)</fieldset>"
+    }
+
+    /// The same marks, confirmed.
+    static func applyRest(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
+        TranslationMark.all(in: edit).reduce(into: [:]) { mistakes, mark in
+            if let mistake = apply(form, mark.path, to: &edit) { mistakes[name(mark.path)] = mistake }
+        }
+    }
+
     static func apply(_ form: [String: String], _ path: [String], to edit: inout YAMLEdit) -> Mistake? {
         guard form[name(path)] != nil else { return nil }
         do throws(Mistake) { try TranslationMark.confirmAlone(path, in: &edit) } catch { return error }
