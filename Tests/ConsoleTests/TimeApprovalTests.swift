@@ -125,7 +125,8 @@ struct TimeApprovalTests {
         let (eva, vera) = try (house.site.session("eva", [.editor, .approver]), house.site.session("vera", [.viewer]))
         let page = "/campaign?file=daily.yaml", target = house.path.replacing("/ahead?", with: "/ahead/ask?")
         try await TestServer.with(house.site) { server throws in
-            #expect(try server.request("GET", page, session: eva).body.contains("Ask for approval ahead"))
+            let shown = try server.request("GET", page, session: eva).body
+            #expect(shown.contains("Ask for approval ahead") && shown.contains("Ask for the approval</a> of its next time ahead"))
             for other in [vera, house.ben] {
                 #expect(try !server.request("GET", page, session: other).body.contains("Ask for approval ahead"))
                 #expect(try server.form(target, session: other).status == 403)

@@ -55,6 +55,10 @@ enum TimeApproval {
         all.first { $0.subject == time.campaign && $0.app == time.app && $0.kind == .timeApprovalAsked(time.occurrence) }
     }
 
+    static func isRequested(_ time: ScheduleList.Time, _ site: Site) -> Bool {
+        request(for: time, among: (try? site.rights.timeRequests()) ?? []) != nil
+    }
+
     /// Next to a coming time on the page of its campaign: the button of authors, or the request that there is; blank
     /// where nothing is missing.
     static func request(_ time: ScheduleList.Time, _ visit: Visit, _ site: Site) -> HTML {

@@ -128,11 +128,13 @@ private struct CampaignFacts {
         if let audience = draft.audience { rows.append(("Who", AudienceWords.html(audience))) }
         rows.append(("When", Self.when(item, next)))
         let needsApproval = item.app.flatMap { project.app(named: $0) }?.needsApproval ?? false
+        let mayAsk = visit.may(.askForApproval, app: item.app) && !(next.map { TimeApproval.isRequested($0, site) } ?? false)
         let step: HTML =
             !errors.isEmpty
             ? "Mend the mistakes"
             : !hindrances.isEmpty
-                ? "Mend what keeps it from being sent, below" : Self.nextStep(item, sent, next, needsApproval: needsApproval)
+                ? "Mend what keeps it from being sent, below"
+                : Self.nextStep(item, sent, next, needsApproval: needsApproval, mayAsk: mayAsk)
         rows.append(("Next step", step))
         if let last = sent.first(where: { $0.startedAt != nil }) { rows.append(("Last result", Self.result(last))) }
         self.rows = rows
@@ -147,7 +149,7 @@ private struct CampaignFacts {
     }
 
     private static func nextStep(
-        _ item: CampaignCache.Item, _ runs: [RunSummary], _ next: ScheduleList.Time?, needsApproval: Bool
+        _ item: CampaignCache.Item, _ runs: [RunSummary], _ next: ScheduleList.Time?, needsApproval: Bool, mayAsk: Bool
     ) -> HTML {
         if let live = runs.first(where: \.isLive) { return "It is being sent: <a href=\"\(Words.path(of: live.id))\">watch it</a>" }
         if let plan = runs.first(where: { $0.isPlan && !$0.isHeld }) {
@@ -156,7 +158,9 @@ private struct CampaignFacts {
         }
         if let next {
             return next.approval == .missing
-                ? "An approver can approve its next time ahead" : "Nothing: it is planned by itself when its time comes"
+                ? (mayAsk
+                    ? "<a href=\"#actions\">Ask for the approval</a> of its next time ahead"
+                    : "An approver can approve its next time ahead") : "Nothing: it is planned by itself when its time comes"
         }
         if item.isScheduled { return "Give it another time, or archive it" }
         return needsApproval
