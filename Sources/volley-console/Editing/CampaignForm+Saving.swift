@@ -154,7 +154,9 @@ extension CampaignForm {
             labels[name].flatMap { $0.isEmpty ? nil : $0 }
                 ?? name.split(separator: ".").map { FieldWords.label(String($0)) }.joined(separator: " › ")
         }
-        let both = names.isEmpty ? "" : " Changed twice, with both values at the field: \(names.joined(separator: ", "))."
+        let both: HTML =
+            names.isEmpty
+            ? "" : " Changed twice, with both values at the field: <span dir=\"auto\">\(names.joined(separator: ", "))</span>."
         return RejectedInput(
             typed: merge.fields, others: notes,
             notice: """

@@ -188,7 +188,7 @@ enum MarkControl {
         let parts: [HTML] = marks.map { mark in
             let texts = mark.keys.map { CampaignForm.text(of: (try? context.edit.value(at: mark.path + [$0])) ?? nil) }
             return """
-                <p class="field"><b>\(TextFormat.capitalized(TextPlace.name(mark.path)))</b>: <span dir="auto">\(texts.joined(separator: "; "))</span></p>\
+                <p class="field"><b dir="auto">\(TextFormat.capitalized(TextPlace.name(mark.path)))</b>: <span dir="auto">\(texts.joined(separator: "; "))</span></p>\
                 \(html(mark.path, mark.keys, context))
                 """
         }
