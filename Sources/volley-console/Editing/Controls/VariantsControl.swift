@@ -116,7 +116,7 @@ enum VariantsControl {
         return """
             <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageNames.words(language))</b> \
             <span class="note">\(facts)</span>\(older.isEmpty ? "" : " <b class=\"doubt\">to translate</b>" as HTML)</summary>
-            \(MarkControl.html(place, older))\(HTML(joined: fields.map { TextCounters.html($0, context) }))</details>
+            \(MarkControl.html(place, older, context))\(HTML(joined: fields.map { TextCounters.html($0, context) }))</details>
             """
     }
 
