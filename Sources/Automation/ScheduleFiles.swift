@@ -37,6 +37,32 @@ public struct ScheduleFiles: Sendable {
         }
     }
 
+    /// What was read of campaigns without mistakes: they are not read again while neither they nor what they refer to have changed.
+    public struct Memory: Sendable {
+        fileprivate struct Entry {
+            /// Of the file, its volley.yaml and the file of its zone.
+            var stamps: [FileStamp?]
+            var zonePath: String?
+            /// From this moment on, its expiry is a mistake.
+            var expiry: Timestamp?
+            /// nil for a campaign without times.
+            var timed: Timed?
+        }
+
+        /// A campaign with times.
+        fileprivate struct Timed {
+            var campaign: Scheduler.Campaign
+            var source: String?
+            /// The place of its name, and its file, as it is named in mistakes.
+            var namePlace: SourcePosition, file: String
+        }
+
+        fileprivate var entries: [String: Entry] = [:]
+
+        /// Without anything.
+        public init() {}
+    }
+
     /// The calls of `readIfChanged` after which files with mistakes are read again: the mistake may be in a file that
     /// they refer to.
     private static let looksPerRetry = 60
@@ -53,6 +79,7 @@ public struct ScheduleFiles: Sendable {
     private var zones: Set<String> = []
     private var mistakes: [String: [Diagnostic]] = [:]
     private var looksSinceReading = 0
+    private var memory = Memory()
 
     /// - Parameter arguments: files and folders.
     /// - Throws: a `Diagnostic` if one of them does not exist.
@@ -93,7 +120,9 @@ public struct ScheduleFiles: Sendable {
             return nil
         }
         for folder in folders { if let files = files(of: folder) { seen[folder] = Set(files.map(path)) } }
-        let reading = read(now: now)
+        var known = memory
+        let reading = read(now: now, keeping: &known)
+        memory = known
         let found = reading.mistakes.mapValues(\.all)
         let isNew = !isAgain || found != mistakes
         (stamps, pending, mistakes, looksSinceReading) = (present, nil, found, 0)
@@ -104,27 +133,22 @@ public struct ScheduleFiles: Sendable {
 
     /// Reads all files.
     public func read(now: Timestamp) -> Reading {
+        var memory = Memory()
+        return read(now: now, keeping: &memory)
+    }
+
+    /// Reads the files that have changed.
+    /// - Parameter memory: of the reading before, and for the next one.
+    public func read(now: Timestamp, keeping memory: inout Memory) -> Reading {
         var reading = Reading()
-        var found: [(context: CampaignContext, campaign: Scheduler.Campaign)] = []
+        var entries: [String: Memory.Entry] = [:]
         for file in files() {
             let path = path(file)
             do {
-                guard !folders.contains(file) else {
-                    reading.unreadable.formUnion(seen[file] ?? [])
-                    var problem =
-                        FileAccess.problem(file, .reading, purpose: "a folder of campaigns")
-                        ?? Diagnostic("this folder cannot be read", file: file, remedy: "Make sure that it exists.")
-                    problem.remedy = (problem.remedy.map { $0 + " " } ?? "") + "Until then its campaigns are not sent."
-                    throw problem
-                }
-                let context = try CampaignContext.read(CampaignFile(file, in: choice), now: now)
-                guard let schedule = context.campaign.schedule, schedule.hasTimes else {
-                    reading.unscheduledFiles.append(path)
-                    continue
-                }
-                try context.checkPlace(of: catalog)
-                let name = context.campaign.name.value
-                found.append((context, .init(name: name, app: context.app.name.value, file: path, schedule: schedule)))
+                guard !folders.contains(file) else { throw unreadable(file, &reading) }
+                let entry = try memory.entries[path].flatMap { isCurrent($0, file, now) ? $0 : nil } ?? entry(file, path, now)
+                entries[path] = entry
+                if entry.timed == nil { reading.unscheduledFiles.append(path) }
             } catch let mistakes as Diagnostics {
                 // A draft that nothing is sent from is no problem of the schedule.
                 guard Self.mayHaveTimes(file, now: now) else {
@@ -136,27 +160,62 @@ public struct ScheduleFiles: Sendable {
                 reading.mistakes[path] = Diagnostics(explaining: error, file: file)
             }
         }
+        memory.entries = entries
         reading.ignoredFiles = ignoredFiles()
-        // The record cannot distinguish two campaigns with one name, and cannot tell which one is meant: a copy sorts
-        // before its original as often as after it.
+        add(files().compactMap { entries[path($0)]?.timed }, to: &reading)
+        reading.unreadable.formUnion(reading.mistakes.keys)
+        return reading
+    }
+
+    /// Adds campaigns with times. The record cannot distinguish two campaigns with one name, and cannot tell which one is meant: a copy
+    /// sorts before its original as often as after it.
+    private func add(_ found: [Memory.Timed], to reading: inout Reading) {
         let sharing = Dictionary(grouping: found) { $0.campaign.name }
-        for (context, campaign) in found {
-            let others = (sharing[campaign.name] ?? []).filter { $0.campaign.file != campaign.file }.map(\.context.campaign.file)
+        for timed in found {
+            let campaign = timed.campaign
+            let others = (sharing[campaign.name] ?? []).filter { $0.campaign.file != campaign.file }.map(\.file)
             guard !others.isEmpty else {
                 reading.campaigns.append(campaign)
-                reading.sources[campaign.name] = try? CampaignSource(context).digest
+                reading.sources[campaign.name] = timed.source
                 continue
             }
             var mistake = Diagnostic(
                 "\(others.joined(separator: ", ")) also \(TextFormat.plural(others.count, one: "has", many: "have")) the name '\(campaign.name)'",
-                at: context.campaign.name.position,
+                at: timed.namePlace,
                 remedy: "Give each campaign with a schedule a different name. Until then none of these campaigns is sent.")
             // The reader in the console may have no right to see the other ones.
             mistake.plainMessage = "another campaign with times has the name '\(campaign.name)', too"
             reading.mistakes[campaign.file] = Diagnostics(mistake)
         }
-        reading.unreadable.formUnion(reading.mistakes.keys)
-        return reading
+    }
+
+    private func unreadable(_ folder: String, _ reading: inout Reading) -> Diagnostic {
+        reading.unreadable.formUnion(seen[folder] ?? [])
+        var problem =
+            FileAccess.problem(folder, .reading, purpose: "a folder of campaigns")
+            ?? Diagnostic("this folder cannot be read", file: folder, remedy: "Make sure that it exists.")
+        problem.remedy = (problem.remedy.map { $0 + " " } ?? "") + "Until then its campaigns are not sent."
+        return problem
+    }
+
+    private func isCurrent(_ entry: Memory.Entry, _ file: String, _ now: Timestamp) -> Bool {
+        entry.expiry.map { now < $0 } ?? true && entry.stamps == stamps(of: file) + [entry.zonePath.flatMap { FileStamp(path: $0) }]
+    }
+
+    private func entry(_ file: String, _ path: String, _ now: Timestamp) throws -> Memory.Entry {
+        // If the file is written to meanwhile, the next reading sees another stamp.
+        let stamps = stamps(of: file)
+        let context = try CampaignContext.read(CampaignFile(file, in: choice), now: now)
+        var entry = Memory.Entry(stamps: stamps + [nil])
+        if case .at(let moment)? = context.campaign.delivery.expiry { entry.expiry = moment }
+        guard let schedule = context.campaign.schedule, schedule.hasTimes else { return entry }
+        try context.checkPlace(of: catalog)
+        let zonePath = ZoneDatabase.system.path(of: schedule.zone.fallback.name)
+        (entry.zonePath, entry.stamps[stamps.count]) = (zonePath, FileStamp(path: zonePath))
+        entry.timed = .init(
+            campaign: .init(name: context.campaign.name.value, app: context.app.name.value, file: path, schedule: schedule),
+            source: try? CampaignSource(context).digest, namePlace: context.campaign.name.position, file: context.campaign.file)
+        return entry
     }
 
     /// Whether a file with mistakes could be meant for times. A file that cannot be read could.
@@ -204,10 +263,15 @@ public struct ScheduleFiles: Sendable {
     private func stampsNow() -> [String: [FileStamp?]] {
         var stamps = zoneStamps()
         for file in files() {
-            let project = choice.file ?? Project.find(startingAt: FilePaths.folder(of: file))
-            stamps[file] = [FileStamp(path: file), project.flatMap { FileStamp(path: $0) }]
+            stamps[file] = self.stamps(of: file)
         }
         return stamps
+    }
+
+    /// Of a file and of its volley.yaml.
+    private func stamps(of file: String) -> [FileStamp?] {
+        let project = choice.file ?? Project.find(startingAt: FilePaths.folder(of: file))
+        return [FileStamp(path: file), project.flatMap { FileStamp(path: $0) }]
     }
 
     private func zoneStamps() -> [String: [FileStamp?]] {

@@ -257,7 +257,8 @@ extension Project {
     /// Whether a file was probably meant as volley.yaml: `Volley.yaml`, `volley.yaml.txt`, or with a blank at an end. It is found, so that
     /// no file further up takes its place, and reading it says what to do.
     private static func isLookAlike(_ name: String) -> Bool {
-        guard !fileNames.contains(name), name.utf8.count < 40 else { return false }
+        // A folder may hold thousands of other files.
+        guard !fileNames.contains(name), name.utf8.count < 40, name.lowercased().contains("volley") else { return false }
         func trimmed(_ text: some StringProtocol) -> String {
             let end = text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }
             return String(end.reversed())

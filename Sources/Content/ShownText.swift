@@ -65,7 +65,9 @@ public enum ShownText {
 
     /// The text outside tags, with all branches, and with … for cells; without what `raw` and `comment` enclose.
     static func words(_ template: String) -> String {
-        template.replacing(/\{%-?\s*(?:raw|comment)\s*-?%\}.*?\{%-?\s*end(?:raw|comment)\s*-?%\}/.dotMatchesNewlines(), with: "…")
+        // Most texts have no tag, and regular expressions are slow.
+        guard template.utf8.contains(UInt8(ascii: "{")) else { return template }
+        return template.replacing(/\{%-?\s*(?:raw|comment)\s*-?%\}.*?\{%-?\s*end(?:raw|comment)\s*-?%\}/.dotMatchesNewlines(), with: "…")
             .replacing(/\{%.*?%\}/.dotMatchesNewlines(), with: "").replacing(/\{\{.*?\}\}/.dotMatchesNewlines(), with: "…")
     }
 

@@ -48,14 +48,14 @@ final class ScheduleFilesTests {
         #expect(reading.unreadable.isEmpty != isProblem)
     }
 
-    private func write(_ file: String, name: String) throws {
+    private func write(_ file: String, name: String, _ more: String = "") throws {
         let text = """
             name: \(name)
             app: shop
             audience: {devices: devices.csv, everyone: true}
             content: {title: Hello, body: World}
             schedule: {at: 2026-12-01 09:00, timezone: UTC}
-
+            \(more)
             """
         try Data(text.utf8).write(to: folder.appendingPathComponent(file))
     }
@@ -129,5 +129,40 @@ final class ScheduleFilesTests {
             let returned = [files.readIfChanged(now: now), files.readIfChanged(now: now)]
             #expect(returned[1]?.campaigns.map(\.file) == [file])
         }
+    }
+
+    @Test("a reading that remembers the one before finds what one of all files finds, whatever was changed between them")
+    func remembered() throws {
+        var memory = ScheduleFiles.Memory()
+        let files = try files()
+        func look(_ moment: Timestamp? = nil) -> (names: [String], sources: [String: String], mistakes: [String: Diagnostics], byHand: Int)
+        {
+            let moment = moment ?? now
+            let read = [files.read(now: moment), files.read(now: moment, keeping: &memory), files.read(now: moment, keeping: &memory)]
+            let found = read.map { ($0.campaigns.map(\.name), $0.sources, $0.mistakes, $0.unscheduledFiles.count) }
+            for other in found.dropFirst() {
+                #expect(other.0 == found[0].0 && other.1 == found[0].1 && other.3 == found[0].3)
+                #expect(other.2.mapValues(\.description) == found[0].2.mapValues(\.description))
+            }
+            return found[2]
+        }
+        try write("spring.yaml", name: "spring")
+        try write("winter.yaml", name: "winter", "delivery: {expires: 2026-12-02 12:00}\n")
+        let first = look()
+        #expect(first.names == ["spring", "winter"] && first.mistakes.isEmpty)
+        try write("copy.yaml", name: "spring")
+        #expect(look().names == ["winter"])
+        try FileManager.default.removeItem(at: folder.appendingPathComponent("copy.yaml"))
+        try write("spring.yaml", name: "summer")
+        #expect(look().names == ["summer", "winter"])
+        // The app's settings are a part of what is planned.
+        try Data("runs: runs\napps: {shop: {topic: a.b, environment: simulator, pace: 5/s}}\n".utf8).write(
+            to: base.appendingPathComponent("volley.yaml"))
+        #expect(look().sources != first.sources)
+        let late = look(now.adding(seconds: 3 * 86_400))
+        #expect(late.names == ["summer"] && late.mistakes.count == 1, "an expiry passes without a change: \(late)")
+        try Data("name: winter\napp: shop\naudience: {everyone: true}\ncontent: {title: Hello}\n".utf8).write(
+            to: folder.appendingPathComponent("winter.yaml"))
+        #expect(look().byHand == 1)
     }
 }

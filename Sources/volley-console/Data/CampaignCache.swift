@@ -36,6 +36,7 @@ final class CampaignCache: Sendable {
     private struct Memory {
         var entries: [String: Entry] = [:]
         var schedule: (key: ScheduleKey, list: ScheduleList)?
+        var files = ScheduleFiles.Memory()
     }
 
     /// The data behind the coming times. They are computed again every minute, as the clock moves.
@@ -86,11 +87,13 @@ final class CampaignCache: Sendable {
             files: try stamps(), project: FileStamp(path: project.file), record: records.stamp, isAtWork: records.isAtWork,
             minute: now.epochSeconds / 60)
         if let known = memory.withLock({ $0.schedule }), known.key == key { return known.list }
+        var files = memory.withLock { $0.files }
         let saved = try records.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
-            try ScheduleFiles([folder], catalog: catalog, in: choice).read(now: now), saved: saved, isAtWork: key.isAtWork,
-            here: ZoneDatabase.system.displayZone, now: now, needsApproval: { project.app(named: $0)?.needsApproval ?? false })
-        memory.withLock { $0.schedule = (key, list) }
+            try ScheduleFiles([folder], catalog: catalog, in: choice).read(now: now, keeping: &files), saved: saved,
+            isAtWork: key.isAtWork, here: ZoneDatabase.system.displayZone, now: now,
+            needsApproval: { project.app(named: $0)?.needsApproval ?? false })
+        memory.withLock { ($0.schedule, $0.files) = ((key, list), files) }
         return list
     }
 

@@ -48,8 +48,16 @@ enum CalendarPage {
         }
     }
 
+    /// The most times of a list; weeks show all.
+    private static let most = 200
+
     private static func section(_ times: [ScheduleList.Time], _ visit: Visit, none: String) -> HTML {
-        times.isEmpty ? "<p class=\"note\">\(none)</p>" : table(times[...], visit)
+        guard !times.isEmpty else { return "<p class=\"note\">\(none)</p>" }
+        let more: HTML =
+            times.count > most
+            ? "<p class=\"note\">These are \(most) of \(TextFormat.count(times.count)) times; each week above shows all of its times.</p>"
+            : ""
+        return "\(table(times.prefix(most), visit))\(more)"
     }
 
     /// The name of a time's campaign, with a link to it; without its file, with one to its run.

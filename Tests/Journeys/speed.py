@@ -1,0 +1,99 @@
+"""How fast the console's pages answer in a folder with many campaigns and runs.
+
+Usage: speed.py BIN_FOLDER [SCREENSHOT_FOLDER]. BIN_FOLDER holds release binaries. Prints a table, and ends with 1 if the median of a page is
+above 100 ms. What a page has read of exports is read by processes of their own, and not counted.
+"""
+
+import http.client
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import time
+
+from house import House, Journey, Person, travel
+
+CAMPAIGNS, RUNS, ROUNDS = 300, 1000, 10
+MOST = 100  # milliseconds
+# Lists of runs are made again after half a second.
+PAUSE = 0.6
+
+
+class Crowd(House):
+    """A folder with many campaigns, and copies of a few runs under other names."""
+
+    def open(self, people):
+        super().open(people)
+        for number in range(CAMPAIGNS - 1):
+            name = f"campaign-{number:03}"
+            self.campaign(name, "https://shop.example.com", ["vip"])
+            if number % 3 == 0:
+                with (self.folder / f"{name}.yaml").open("a") as file:
+                    file.write(f'schedule: {{timezone: Europe/Berlin, repeat: "{number % 60} 9 * * *"}}\n')
+        project = self.folder / "volley.yaml"
+        text = project.read_text()
+        project.write_text(text.replace("    approval: required\n", "").replace("1/s", "900/s"))
+        for words in (["send", "spring-sale.yaml", "--yes"], ["plan", "campaign-001.yaml"]):
+            subprocess.run([str(self.programs / "volley"), *words, "--quiet"], cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+        project.write_text(text)
+        (sent,), (planned,) = (list((self.folder / "runs").glob(f"2*-{name}-*.sqlite")) for name in ("spring-sale", "campaign-001"))
+        self.sent, self.planned = sent.stem, planned.stem
+        for number in range(RUNS - 2):
+            self.copy(sent if number % 100 else planned, number)
+
+    def copy(self, run, number):
+        """A run of another campaign, an hour older than the one before."""
+        campaign, day = f"campaign-{number % (CAMPAIGNS - 1):03}", 24 * 3600 * 1000
+        name = f"20260101-000000-{campaign}-{number:04x}"
+        path = run.with_name(f"{name}.sqlite")
+        shutil.copy(run, path)
+        with sqlite3.connect(path) as file:
+            file.execute(
+                "UPDATE run SET id = ?, campaign = ?, campaign_file = ?, planned_at = planned_at - ?, started_at = started_at - ?, "
+                "finished_at = finished_at - ?", (name, campaign, str(self.folder / f"{campaign}.yaml"), *[day + number * 3_600_000] * 3))
+        with sqlite3.connect(self.folder / "runs" / "sent.db") as record:
+            for table in ("beginning", "scope"):
+                for row in record.execute(f"SELECT * FROM {table} WHERE run = ?", (run.stem,)).fetchall():
+                    record.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", (name, *row[1:]))
+
+
+class SpeedJourney(Journey):
+    def paths(self):
+        sent, planned, file = self.house.sent, self.house.planned, "file=campaign-003.yaml"
+        return [
+            "/", "/campaigns", f"/campaign?{file}", f"/campaign/form?{file}", f"/campaign/edit?{file}", f"/campaign/history?{file}",
+            f"/campaign/preview?{file}", "/campaigns/new", f"/campaigns/new?{file}", f"/campaigns/new?run={sent}", "/calendar", "/calendar?view=week",
+            "/runs", f"/runs/{sent}", f"/runs/{sent}/report", f"/runs/{planned}", f"/comparison?a={sent}&b={sent}", "/draft",
+            "/suppression", "/suppression/app?app=shop", "/users", "/users/1", "/invite", "/activity", "/account", "/account/proof?to=/runs",
+            "/system", "/nowhere",
+        ]
+
+    def measure(self):
+        anna = Person(self.browser, self.house, "anna")
+        anna.enter()
+        cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in anna.context.cookies())
+        connection = http.client.HTTPConnection("127.0.0.1", self.house.port)
+        times, status = {path: [] for path in self.paths()}, {}
+        for _ in range(ROUNDS + 1):
+            for path in self.paths():
+                time.sleep(PAUSE if path in ("/", "/runs", "/calendar") else 0)
+                began = time.monotonic()
+                connection.request("GET", path, headers={"cookie": cookies, "accept": "text/html"})
+                answer = connection.getresponse()
+                size = len(answer.read())
+                times[path].append((time.monotonic() - began) * 1000)
+                status[path] = (answer.status, size)
+        print("| page | answer | kB | first ms | median ms | slowest ms |\n|---|---|---|---|---|---|")
+        for path, (first, *rest) in times.items():
+            median = statistics.median(rest)
+            print(f"| {path} | {status[path][0]} | {status[path][1] // 1000} | {first:.0f} | {median:.0f} | {max(rest):.0f} |")
+            self.check(median <= MOST, f"{path} takes {median:.0f} ms")
+
+
+def walk(journey):
+    journey.house.open({"anna": "administrator"})
+    journey.measure()
+
+
+travel(SpeedJourney, Crowd(sys.argv[1]), walk)
