@@ -132,6 +132,12 @@ struct ComposerTests {
             edit.text == source.replacing("Hallo", with: "Guten Tag") + "    fr:\n      title: Salut\n      body: Oui\n")
         #expect(WhatSection.apply(["remove.content.languages.fr": "1"], to: &edit).isEmpty)
         #expect(edit.text == source.replacing("Hallo", with: "Guten Tag"))
+        let two = [
+            "add.content.languages.tag": "fr", "add.content.languages.title": "Salut", "add.content.languages.2.tag": "es",
+            "add.content.languages.2.body": "Sí",
+        ]
+        #expect(WhatSection.apply(two, to: &edit).isEmpty)
+        #expect(edit.text.hasSuffix("    fr:\n      title: Salut\n    es:\n      body: Sí\n"), "several at once: \(edit.text)")
     }
 
     @Test(
@@ -258,6 +264,11 @@ struct ComposerTests {
             #expect(
                 back.status == 200 && back.body.contains("name=\"content.title\" value=\"Hello\"") && back.body.contains("id=\"composer\""))
             #expect(try Self.disk(office) == source)
+            let half = try Self.save(server, office, edith, form.merging(answers.filter { $0.key != "kept.text.1" }) { $1 })
+            #expect(
+                half.status == 422 && half.body.contains("What happens to the other texts?"),
+                "a text without an answer is asked about again")
+            #expect(try Self.disk(office) == source)
             #expect(try Self.save(server, office, edith, form.merging(answers) { $1 }).status == 303)
             let marked = source.replacing("title: Hi\n", with: "title: Hello\n  # volley: translate content.languages.de (title)\n")
                 .replacing("{share: 50, content: {title: Ahoy}}", with: "{share: 50}")
@@ -315,7 +326,8 @@ struct ComposerTests {
             func remove() throws -> Reply {
                 let asked = try Self.save(server, office, edith, form)
                 let answer = String(try #require(asked.body.firstMatch(of: #/ name="kept" value="(.*?)"/#)).1)
-                return try Self.save(server, office, edith, form.merging(["kept": answer, "kept.text.0": "remove"]) { $1 })
+                return try Self.save(
+                    server, office, edith, form.merging(["kept": answer, "kept.text.0": "remove", "kept.text.1": "remove"]) { $1 })
             }
             let marked = """
                 content:
@@ -342,7 +354,7 @@ struct ComposerTests {
                 try server.form("/campaign/save?file=\(Self.file)", session: edith, [("digest", base), ("text", text)] + more)
             }
             let answer = String(try #require(try write([]).body.firstMatch(of: #/ name="kept" value="(.*?)"/#)).1)
-            let source = try write([("kept", answer), ("kept.text.0", "remove")])
+            let source = try write([("kept", answer), ("kept.text.0", "remove"), ("kept.text.1", "remove")])
             #expect(source.status == 422 && source.body.contains("cannot be changed without changing"))
             #expect(source.body.contains("title: Hello"))
         }

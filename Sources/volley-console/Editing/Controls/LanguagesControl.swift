@@ -6,7 +6,10 @@ import Reports
 enum LanguagesControl {
     private static let path = ["content", "languages"]
     private static let keys = [("title", "Title"), ("subtitle", "Subtitle"), ("body", "Text")]
-    private static let add = "add.content.languages"
+    /// How many languages are added at once.
+    private static let places = 1...4
+    /// The fields of a new language.
+    private static func added(_ place: Int) -> String { "add.content.languages" + (place == 1 ? "" : ".\(place)") }
     /// A language is suggested from this share of the devices.
     private static let worthAdding = 0.01
     private static let mostSuggested = 5
@@ -81,29 +84,39 @@ enum LanguagesControl {
         context.mistake(of: .init(path: name.split(separator: ".").map(String.init), label: "", kind: .group))
     }
 
+    /// New languages, each place in the one before: as many as are needed open without a script.
     private static func adding(_ languages: [String], _ context: ComposerContext) -> HTML {
-        let typed = context.trial.typed
-        let chosen = typed[add + ".tag"] ?? ""
-        let known = Set(languages.compactMap { LanguageTag.normalized($0) })
         let suggested = suggestions(languages, context)
+        let typed = { (place: Int, key: String) in context.trial.typed["\(added(place)).\(key)"] ?? "" }
+        let isUsed = { place in
+            AddedMistake(added(place), context).isThere || ["tag", "title", "body"].contains { !typed(place, $0).isEmpty }
+        }
+        return places.reversed().reduce("") { next, place in
+            let name = added(place), mistake = AddedMistake(name, context)
+            let label: (HTML) -> HTML = { place == 1 ? $0 : "\($0) (\(place))" }
+            let isOpen = (place...places.upperBound).contains(where: isUsed)
+            return """
+                <details class="adding"\(isOpen ? " open" : "" as HTML)><summary>\(place == 1 ? "Add a language" : "Add another language" as HTML)</summary>
+                <p class="field"><label for="\(name).tag">\(label("Language"))</label><select id="\(name).tag" name="\(name).tag"\(mistake.attributes)>\
+                <option value="">None</option>\(options(languages, suggested, chosen: typed(place, "tag")))</select></p>
+                <p class="field"><label for="\(name).title">\(label("Title in this language"))</label>\
+                <input id="\(name).title" name="\(name).title" value="\(typed(place, "title"))" dir="auto" autocomplete="off"></p>
+                <p class="field"><label for="\(name).body">\(label("Text in this language"))</label>\
+                <textarea id="\(name).body" name="\(name).body" rows="2" dir="auto">\n\(typed(place, "body"))</textarea></p>
+                \(mistake.html)\(next)</details>
+                """
+        }
+    }
+
+    private static func options(_ languages: [String], _ suggested: [(tag: String, devices: Int)], chosen: String) -> HTML {
+        let known = Set(languages.compactMap { LanguageTag.normalized($0) })
         let first: [HTML] = suggested.map { tag, devices in
             "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(LanguageName.words(tag)): \(TextFormat.devices(devices))</option>"
         }
         let rest: [HTML] = offered.filter { tag in
             !known.contains(LanguageTag.normalized(tag) ?? "") && !suggested.contains { $0.tag == tag }
         }.map { tag in "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(LanguageName.words(tag))</option>" }
-        let mistake = AddedMistake(add, context)
-        let isOpen = mistake.isThere || !chosen.isEmpty
-        return """
-            <details class="adding"\(isOpen ? " open" : "" as HTML)><summary>Add a language</summary>
-            <p class="field"><label for="\(add).tag">Language</label><select id="\(add).tag" name="\(add).tag"\(mistake.attributes)>\
-            <option value="">None</option>\(first)\(rest)</select></p>
-            <p class="field"><label for="\(add).title">Title in this language</label>\
-            <input id="\(add).title" name="\(add).title" value="\(typed[add + ".title"] ?? "")" dir="auto" autocomplete="off"></p>
-            <p class="field"><label for="\(add).body">Text in this language</label>\
-            <textarea id="\(add).body" name="\(add).body" rows="2" dir="auto">\n\(typed[add + ".body"] ?? "")</textarea></p>
-            \(mistake.html)</details>
-            """
+        return HTML(joined: first + rest)
     }
 
     /// Languages of many devices that read the text above, the largest first: one of them may be that text's own.
@@ -144,14 +157,16 @@ enum LanguagesControl {
                 if let mistake = MarkControl.apply(form, place, to: &edit) { mistakes[place.joined(separator: ".")] = mistake }
             }
         }
-        do throws(Mistake) { try applyAdding(form, to: &edit) } catch { mistakes[add] = error }
+        for place in places {
+            do throws(Mistake) { try add(added(place), form, to: &edit) } catch { mistakes[added(place)] = error }
+        }
         return mistakes
     }
 
-    private static func applyAdding(_ form: [String: String], to edit: inout YAMLEdit) throws(Mistake) {
-        let texts = [("title", form[add + ".title"] ?? ""), ("body", form[add + ".body"] ?? "")].map { ($0, CampaignForm.trimmed($1)) }
+    private static func add(_ name: String, _ form: [String: String], to edit: inout YAMLEdit) throws(Mistake) {
+        let texts = [("title", form[name + ".title"] ?? ""), ("body", form[name + ".body"] ?? "")].map { ($0, CampaignForm.trimmed($1)) }
             .filter { !$0.1.isEmpty }
-        guard let tag = form[add + ".tag"], !tag.isEmpty else {
+        guard let tag = form[name + ".tag"], !tag.isEmpty else {
             guard texts.isEmpty else { throw Mistake("the language is missing", remedy: "Choose one, or clear its texts.") }
             return
         }

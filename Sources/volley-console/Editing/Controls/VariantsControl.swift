@@ -75,7 +75,7 @@ enum VariantsControl {
         let content: HTML = """
             \(mistake)
             \(columns.isEmpty ? "" : "<div class=\"columns\">\(columns)</div>" as HTML)
-            <details class="adding"\(typed ? " open" : "" as HTML)><summary>Add a variant</summary><div class="columns">\(new)</div></details>
+            <details class="adding"\(typed || names.isEmpty ? " open" : "" as HTML)><summary>Add a variant</summary><div class="columns">\(new)</div></details>
             \(context.control(share(of: holdout)))
             """
         let isUsed = !context.edit.keys(at: path).isEmpty || typed || !mistake.markup.isEmpty
