@@ -285,9 +285,10 @@ struct FormControlTests {
             #expect(asked.body.contains("name=\"content.title\" value=\"Hello\"") && asked.body.contains("For Bea"))
             #expect(try Self.disk(office) == before)
             let answer = try #require(asked.body.firstMatch(of: #/ name="kept" value="([^"]*)"/#)).1
+            let answers = ["content.title": "Hello", "description": "For Bea", "kept.text.0": "keep", "kept.text.1": "keep"]
             // An answer is about one text.
             #expect(try Self.save(server, edith, ["content.title": "Howdy", "kept": String(answer)]).status == 422)
-            let saved = try Self.save(server, edith, ["content.title": "Hello", "description": "For Bea", "kept": String(answer)])
+            let saved = try Self.save(server, edith, answers.merging(["kept": String(answer)]) { $1 })
             #expect(saved.status == 303)
             #expect(try Self.disk(office) == before.replacing("title: Hi", with: "title: Hello").replacing("Anna", with: "Bea"))
             // The page of the source asks the same.
@@ -299,7 +300,7 @@ struct FormControlTests {
             let again = try write([])
             #expect(again.status == 422 && again.body.contains("Not saved yet.") && again.body.contains("title: Welcome"))
             let second = try #require(again.body.firstMatch(of: #/ name="kept" value="([^"]*)"/#)).1
-            #expect(try write([("kept", String(second))]).status == 303)
+            #expect(try write([("kept", String(second)), ("kept.text.0", "keep"), ("kept.text.1", "keep")]).status == 303)
         }
     }
 

@@ -67,14 +67,17 @@ struct ChangeQuestion {
 
     // MARK: - The answer
 
-    /// The text with what was answered; nil if the form has no answer to this question.
+    /// The text with what was answered; nil if the form does not answer this question, or not for each text.
     /// - Throws: `Mistake`: a text cannot be removed without changing what stands around it.
     func answered(by form: [String: String]) throws(Mistake) -> String? {
         guard form[Self.answer] == digest else { return nil }
         guard var edit = YAMLEdit(text) else { return text }
-        for (place, old) in kept.enumerated() {
+        let answers = kept.indices.compactMap { form["\(Self.choice)\($0)"].flatMap(Answer.init) }
+        // Not every browser makes a person choose.
+        guard answers.count == kept.count else { return nil }
+        for (old, answer) in zip(kept, answers) {
             let path = old.kept.path
-            switch form["\(Self.choice)\(place)"].flatMap(Answer.init) ?? .keep {
+            switch answer {
             case .keep: break
             case .remove:
                 try edit.set(nil, at: path)
