@@ -19,7 +19,7 @@ enum ComposerScript {
               if (!response.ok) throw new Error(response.status);
               const answer = await response.json();
               failures = 0;
-              if (answer.is_live) wait = 800;
+              if (answer.is_live) wait = 400;
               for (const [name, markup] of Object.entries(answer.pieces)) {
                 // The server made this markup, as it makes the page.
                 const place = document.querySelector(`[data-fill="${name}"]`);
@@ -33,10 +33,10 @@ enum ComposerScript {
               }
             } catch { failures += 1; if (failures < 5) wait = 2000 * 2 ** failures; }
             isAsking = false;
-            if (wait || isChanged) later(wait || 600);
+            if (wait || isChanged) later(wait || 400);
           }
-          form.addEventListener("input", () => { isChanged = true; later(600); });
-          form.addEventListener("change", () => { isChanged = true; later(600); });
+          form.addEventListener("input", () => { isChanged = true; later(400); });
+          form.addEventListener("change", () => { isChanged = true; later(400); });
           side.addEventListener("click", (event) => {
             const button = event.target.closest("button[name=phone]");
             if (!button) return;

@@ -65,7 +65,7 @@ enum DraftScript {
     static let text = """
         function keepDraft(mark) {
           const form = mark.form, note = form.querySelector("[data-draft-note]");
-          let timer, request, changes = 0, kept = 0, isLeaving = false;
+          let timer, request, changes = 0, kept = 0, isLeaving = false, isReached = true, isSure = false;
           // One at a time: the next one needs the id in the answer.
           function later(milliseconds) {
             clearTimeout(timer);
@@ -76,9 +76,12 @@ enum DraftScript {
           }
           async function keep() {
             const count = changes;
+            isReached = false;
             try {
               const body = new URLSearchParams(new FormData(form)), signal = AbortSignal.timeout(10000);
-              const response = await fetch(mark.dataset.draft + "&script=1", { method: "POST", body, redirect: "error", signal });
+              // After the end of the session the answer leads to the page for signing in.
+              const response = await fetch(mark.dataset.draft + "&script=1", { method: "POST", body, redirect: "manual", signal });
+              isReached = true;
               if (!response.ok) throw new Error(response.status);
               const draft = await response.json();
               mark.value = draft.id;
@@ -92,17 +95,25 @@ enum DraftScript {
             }
           }
           form.addEventListener("input", () => { changes += 1; later(4000); });
+          // The form is kept before it is sent: without a connection the browser would put its own page in place of this one. And without
+          // the id in the answer, what is being kept would stay behind as a draft of what is saved now.
           form.addEventListener("submit", async (event) => {
             clearTimeout(timer);
-            if (!request) { isLeaving = true; return; }
-            // Without the id in the answer, what is being kept would stay behind as a draft of what is saved now.
+            if (isSure || !request && changes === kept) { isLeaving = true; return; }
             event.preventDefault();
             if (isLeaving) return;
             isLeaving = true;
             await request;
+            if (changes > kept) { request = keep(); await request; request = null; }
             clearTimeout(timer);
             isLeaving = false;
+            if (!isReached) {
+              note.textContent = "Not sent: there is no connection to the server. What you wrote is still here; press the button again.";
+              return later(20000);
+            }
+            isSure = true;
             form.requestSubmit(event.submitter);
+            isSure = false;
           });
           // The browser brought a page back whose form was sent.
           addEventListener("pageshow", () => { isLeaving = false; });
