@@ -19,6 +19,10 @@ PASSWORD = "wooden spoon under seven lanterns"
 DEVICES = 60
 
 
+def token(number):
+    return f"{number:064x}"
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -50,9 +54,7 @@ class House:
         ledger = self.folder / "ledger.jsonl"
         simulator = self.start("simulate", "--port", "0", "--ledger", str(ledger), "--json", "--for", "600", "--latency", "20", stdout=subprocess.PIPE)
         about = self.first_document(simulator)
-        token = lambda number: f"{number:064x}"
-        rows = "".join(f"{token(n)},{'vip' if n % 2 else 'new'},{'Anna' if n % 3 else ''}\n" for n in range(1, DEVICES + 1))
-        (self.folder / "devices.csv").write_text("token,tags,first_name\n" + rows)
+        (self.folder / "devices.csv").write_text(self.export())
         (self.folder / "volley.yaml").write_text(
             f"{console}apps:\n  shop:\n    topic: com.example.shop\n"
             f"    key: {{file: {about['key']}, id: SIMULATOR1, team: VOLLEYTEAM}}\n"
@@ -65,6 +67,11 @@ class House:
         )
         self.links = {name: self.invite(name, role) for name, role in people.items()}
         self.serve()
+
+    def export(self):
+        """The devices of the app."""
+        rows = (f"{token(n)},{'vip' if n % 2 else 'new'},{'Anna' if n % 3 else ''}\n" for n in range(1, DEVICES + 1))
+        return "token,tags,first_name\n" + "".join(rows)
 
     def campaign(self, name, link, tags):
         """One more campaign file."""
@@ -123,6 +130,7 @@ class Person:
     def __init__(self, browser, house, name, **options):
         self.house = house
         self.name = name
+        self.scheme = options.get("color_scheme", "light")
         self.context = browser.new_context(**options)
         self.context.set_default_timeout(15_000)
         self.page = self.context.new_page()
@@ -160,13 +168,15 @@ class Journey:
             print(f"  not so: {what}", flush=True)
 
     def look(self, person, name):
-        """A picture, and what axe-core finds."""
+        """A picture, and what axe-core finds, in light and dark."""
         page = person.page
         page.wait_for_timeout(100)
-        found = self.axe.run(page).response["violations"]
-        for violation in found:
-            nodes = "; ".join(node["html"][:160] for node in violation["nodes"][:3])
-            self.check(False, f"{name}: {violation['id']}: {violation['help']}: {nodes}")
+        for scheme in ("dark", "light"):
+            page.emulate_media(color_scheme=scheme)
+            for violation in self.axe.run(page).response["violations"]:
+                nodes = "; ".join(node["html"][:160] for node in violation["nodes"][:3])
+                self.check(False, f"{name}, {scheme}: {violation['id']}: {violation['help']}: {nodes}")
+        page.emulate_media(color_scheme=person.scheme)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         self.check(wide <= 0, f"{name} is {wide} px wider than the window")
         codes = "[...document.querySelectorAll('main code')].map(code => code.textContent).filter(text => text.startsWith('volley '))"

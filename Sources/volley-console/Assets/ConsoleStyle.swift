@@ -54,7 +54,7 @@ enum ConsoleStyle {
         .weekly { border: 0; margin: .6rem 0 0; padding: 0; min-width: 0; }
         .parts .part input, .parts .part select { height: 2.6rem; }
         .controls .part label, .weekly legend { color: var(--soft); font-size: .8125rem; padding: 0; }
-        .boxes { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .4rem 1rem; margin-top: .3rem; }
+        .boxes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 100%), 1fr)); gap: .4rem 1rem; margin-top: .3rem; }
         .weekly .boxes { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }
         .boxes + .note, .boxes + details, details + .note { margin-top: .6rem; }
         .field .box { display: flex; gap: .5rem; align-items: start; overflow-wrap: anywhere; margin: 0; font-size: 1rem; min-height: 2rem; }
@@ -125,7 +125,7 @@ enum ConsoleStyle {
         .findings .error b { color: var(--rejected); } .findings .warning b { color: var(--warn); }
         main > p + p, main > section + p { margin-top: .6rem; }
         @media (max-width: 48rem) {
-          .shortcuts { display: flex; gap: .6rem; position: sticky; bottom: 0; margin: 1rem -1rem 0; padding: .6rem 1rem; background: var(--paper);
+          .shortcuts { display: flex; flex-wrap: wrap; gap: .6rem; position: sticky; bottom: 0; margin: 1rem 0 0; padding: .6rem 0; background: var(--paper);
             border-top: 1px solid var(--line); }
           .rows, .rows tbody { display: block; }
           .rows thead { display: none; }

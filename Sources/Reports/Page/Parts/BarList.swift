@@ -92,7 +92,7 @@ public struct BarList {
         .trouble { color: var(--warn); }
         .columns .line { grid-template-columns: minmax(0, 1.6fr) minmax(3rem, 1fr) minmax(8rem, auto); }
         @media (max-width: 40rem) {
-          .line { grid-template-columns: minmax(0, 1fr) auto; }
+          .line, .columns .line { grid-template-columns: minmax(0, 1fr) auto; }
           .track { grid-column: 1 / -1; grid-row: 2; height: .5rem; margin-top: .2rem; }
           .line .number { grid-column: 2; }
           .line .share { min-width: 3.4rem; }
