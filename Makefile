@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test test-rest test-all oracle test-servers test-answers test-browser sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-workers simulate-breakages planted week bench lint format programs package test-package install installed clean
+.PHONY: help setup servers build demo console test test-rest test-all oracle test-servers test-answers test-browser test-pages sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-workers simulate-breakages planted week bench lint format programs package test-package install installed clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -138,7 +138,7 @@ test-answers: build ## Draw every documented answer at random in SEEDS=2 campaig
 	    --first $(ANSWER_FIRST) --devices $(ANSWER_DEVICES) --together $(ANSWERS_TOGETHER)
 
 BROWSER_PACKAGES := chromium python3-venv
-BROWSER_PYTHON := playwright==1.65.2 axe-playwright-python==0.1.8
+BROWSER_PYTHON := playwright==1.65.2 axe-playwright-python==0.1.8 pyyaml==6.0.4
 # Other projects' providers of identities, for sign-ins by OpenID Connect.
 PROVIDER_PYTHON := django==5.2.19 django-oauth-toolkit==3.4.1 idpyoidc==5.0.0 flask==3.1.3 oidc-provider-mock==0.3.4 werkzeug==3.1.9 \
     cryptography==50.0.2
@@ -147,12 +147,17 @@ PICTURES ?=
 
 test-browser: setup ## Install Chromium if it is missing, and go through pages, console and sign-ins in it; PICTURES=folder keeps pictures
 	@$(call install,$(BROWSER_PACKAGES))
-	@python=.build/browser; $$python/bin/python3 -c 'import axe_playwright_python, idpyoidc, oauth2_provider, oidc_provider_mock, playwright' \
+	@python=.build/browser; $$python/bin/python3 -c 'import axe_playwright_python, idpyoidc, oauth2_provider, oidc_provider_mock, playwright, yaml' \
 	    2>/dev/null || { /usr/bin/python3 -m venv $$python && \
 	    $$python/bin/pip install --quiet --disable-pip-version-check $(BROWSER_PYTHON) $(PROVIDER_PYTHON); }
 	@$(SWIFT) build --build-tests $(STRICT)
 	@Tests/run $(TESTS) '^CommandLineTests\.BrowserTests/'
-	for journey in console openid; do .build/browser/bin/python3 Tests/Journeys/$$journey.py .build/debug $(PICTURES); done
+	printf '%s\n' console composer openid | xargs -P 2 -I{} .build/browser/bin/python3 Tests/Journeys/{}.py .build/debug $(PICTURES)
+
+test-pages: setup ## Measure every page of the console with 1,000 runs and 300 campaigns, after `make test-browser`
+	$(SWIFT) build -c release --product volley $(STRICT)
+	$(SWIFT) build -c release --product volley-console $(STRICT)
+	.build/browser/bin/python3 Tests/Journeys/speed.py $(RELEASE)
 
 # Code that runs on several threads or touches raw memory, without tests of speed: nothing is fast under a sanitizer.
 SANITIZED := --filter "(Audience|Delivery|HTTP2|Simulators|Cryptography)Tests"

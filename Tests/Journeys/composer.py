@@ -314,6 +314,7 @@ class ComposerJourney(Journey):
         edith.go("/campaign/form?file=harvest.yaml")
         page.get_by_label("Title", exact=True).fill("40 % off")
         self.house.end_sessions()
+        edith.answers += "|401"
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         self.look(edith, "session-ended")

@@ -84,6 +84,7 @@ class SpeedJourney(Journey):
         names = {child: pathlib.Path(f"/proc/{child}/comm").read_text().strip() for child in children}
         self.console = next(child for child, name in names.items() if name.startswith("volley-console"))
         anna = Person(self.browser, self.house, "anna")
+        anna.context.set_default_timeout(120_000)
         anna.enter()
         cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in anna.context.cookies())
         connection = http.client.HTTPConnection("127.0.0.1", self.house.port)

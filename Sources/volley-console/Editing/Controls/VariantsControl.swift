@@ -157,10 +157,11 @@ enum VariantsControl {
                 }
             }
         }
-        mistakes.merge(CampaignForm.apply(form, to: &edit, [share(of: holdout)])) { first, _ in first }
         for number in new {
             do throws(Mistake) { try applyAdding(number, form, to: &edit) } catch { mistakes["\(add).\(number)"] = error }
         }
+        // Last, as people write it: devices are dealt in the order of the file.
+        mistakes.merge(CampaignForm.apply(form, to: &edit, [share(of: holdout)])) { first, _ in first }
         if mistakes.isEmpty, edit.text != before, let mistake = sum(in: edit) { mistakes["variants"] = mistake }
         return mistakes
     }
