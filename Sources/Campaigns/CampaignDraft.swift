@@ -157,6 +157,29 @@ public struct PartialChange: Sendable {
     /// Whether a device that gets a value gets one of those that stayed.
     public func isKept(_ value: String) -> Bool { kept.contains { $0.text.value == value } }
 
+    /// The value that a content has for the key.
+    public func text(in content: MessageContent) -> SourceText? { Self.keys.first { $0.name == key }?.of(content) }
+
+    /// The keys that lead to the language, variant or service whose value this is: `variants`, `short`, `content`; nil if it is nowhere.
+    public func place(of text: SourceText, in draft: CampaignDraft) -> [String]? {
+        guard let content = draft.content else { return nil }
+        return ([("", ["content"], content)] + Self.overrides(content, draft.variants)).first { self.text(in: $0.content) == text }?.path
+    }
+
+    /// A draft that has some values of the key no more; everything else keeps its place.
+    public func removing(_ texts: Set<SourceText>, from draft: CampaignDraft) -> CampaignDraft {
+        func without(_ content: MessageContent) -> MessageContent {
+            var result = text(in: content).map(texts.contains) ?? false ? content.without([key]) : content
+            result.languages = content.languages.map { Translation(language: $0.language, content: without($0.content)) }
+            result.services = content.services.map { ServiceContent(service: $0.service, content: without($0.content)) }
+            return result
+        }
+        var draft = draft
+        draft.content = draft.content.map(without)
+        draft.variants = draft.variants.map { MessageVariant(name: $0.name, share: $0.share, content: $0.content.map(without)) }
+        return draft
+    }
+
     private struct Key: Sendable {
         var name: ContentKey
         var of: @Sendable (MessageContent) -> SourceText?

@@ -156,10 +156,33 @@ public struct MessageCatalog: Sendable {
     public static func columns(
         of content: MessageContent, for services: [any PushService] = [PushServices.standard], variants: [MessageVariant]
     ) -> [SourceText] {
-        services.reduce([]) { columns, service in
+        sources(of: content, for: services, variants: variants).reduce([]) {
+            PayloadTemplate.columns(of: $1.content, for: services[$1.service], after: $0)
+        }
+    }
+
+    /// The content of a message, before it is compiled.
+    public struct Source: Sendable {
+        /// The number of its service.
+        public let service: Int
+        /// Blank if the campaign has no variants.
+        public let variant: String
+        /// The tag of `languages` as written; blank for devices of other languages.
+        public let language: String
+        /// What its devices get.
+        public let content: MessageContent
+    }
+
+    /// The contents of the messages that a catalog of these would have, also where some have mistakes.
+    public static func sources(
+        of content: MessageContent, for services: [any PushService] = [PushServices.standard], variants: [MessageVariant]
+    ) -> [Source] {
+        services.enumerated().flatMap { number, service in
             let sources = MessageSources(content, variants, for: service)
-            return sources.variants.filter { !$0.isHoldout }.flatMap(sources.contents(of:)).reduce(columns) {
-                PayloadTemplate.columns(of: $1.content, for: service, after: $0)
+            return sources.variants.filter { !$0.isHoldout }.flatMap { variant in
+                sources.contents(of: variant).map {
+                    Source(service: number, variant: variant.name, language: $0.language, content: $0.content)
+                }
             }
         }
     }

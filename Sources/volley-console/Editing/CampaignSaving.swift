@@ -31,9 +31,12 @@ final class CampaignSaving: Sendable {
     /// the services of its app.
     /// - Parameter bytes: exactly those that the file holds, or will hold.
     static func draft(_ bytes: [UInt8], file: String, _ project: Project, at now: Timestamp) -> CampaignDraft {
-        Campaign.draft(bytes: bytes, file: file, now: now) { app in
-            project.app(named: app)?.services.map(\.service) ?? [PushServices.standard]
-        }
+        Campaign.draft(bytes: bytes, file: file, now: now) { services(of: $0, project) }
+    }
+
+    /// The services that take the pushes of an app, at least one.
+    static func services(of app: String?, _ project: Project) -> [any PushService] {
+        app.flatMap { project.app(named: $0) }?.services.map(\.service) ?? [PushServices.standard]
     }
 
     /// Saves a text. The rules are checked on exactly the bytes that are written.

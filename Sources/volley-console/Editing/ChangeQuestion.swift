@@ -2,7 +2,9 @@ import Accounts
 import Automation
 import Base
 import Campaigns
+import Content
 import HTTPTypes
+import PushServices
 import Runs
 import Reports
 
@@ -12,15 +14,6 @@ struct ChangeQuestion {
     /// What happens to a text that stayed.
     private enum Answer: String, CaseIterable {
         case keep, mark, remove
-
-        /// - Parameter heir: what devices get without the text, if not the new one.
-        func words(_ heir: HTML?) -> HTML {
-            switch self {
-            case .keep: "<b>Keep it</b>: it is still right."
-            case .mark: "<b>Mark it</b>: it is sent as it is, and the form shows that it is older until a person confirms it."
-            case .remove: "<b>Remove it</b>: these devices get \(heir ?? "the new text")."
-            }
-        }
     }
 
     /// The button of the page: its value is the digest of the text that the question was about.
@@ -32,11 +25,12 @@ struct ChangeQuestion {
 
     private let changes: [PartialChange]
     private let text: String
+    private let readers: TextReaders
     /// Devices of the campaign's last run that got texts that stay, and all of them; nil when that is not known.
     private let reach: (kept: Int, all: Int)?
 
     private var digest: String { ShownFile.digest(of: Array(text.utf8)) }
-    private var kept: [(noun: String, kept: PartialChange.Kept)] { changes.flatMap { change in change.kept.map { (change.noun, $0) } } }
+    private var kept: [(change: PartialChange, kept: PartialChange.Kept)] { changes.flatMap { change in change.kept.map { (change, $0) } } }
 
     /// - Parameters:
     ///   - present: the present bytes of the file; nil for a new one.
@@ -47,7 +41,9 @@ struct ChangeQuestion {
         self.text = text
         let project = try site.project()
         func draft(_ bytes: [UInt8]) -> CampaignDraft { CampaignSaving.draft(bytes, file: item.path, project, at: visit.now) }
-        changes = PartialChange.all(from: draft(present), to: draft(CampaignSaving.bytes(of: text, like: present)))
+        let new = draft(CampaignSaving.bytes(of: text, like: present))
+        readers = TextReaders(draft: new, services: CampaignSaving.services(of: new.app?.value, project))
+        changes = PartialChange.all(from: draft(present), to: new)
         guard !changes.isEmpty else { return nil }
         reach = Self.reach(changes, item, site)
     }
@@ -88,16 +84,6 @@ struct ChangeQuestion {
         return edit.text
     }
 
-    /// The text that comes before the new one where that of a variant in a language is removed: the language's own. nil without one.
-    private func heir(of path: [String]) -> HTML? {
-        guard path.first == "variants", let place = path.firstIndex(of: "languages"), let edit = YAMLEdit(text) else { return nil }
-        let other = ["content"] + path[place...]
-        let words = CampaignForm.text(of: (try? edit.value(at: other)) ?? nil)
-        guard !words.isEmpty else { return nil }
-        let name = TextPlace.name(other), isOld = kept.contains { $0.kept.path == other }
-        return "that of \(name), <q dir=\"auto\">\(words)</q>\(isOld ? ", and the new one only if you remove that too" : "" as HTML)"
-    }
-
     // MARK: - The page
 
     /// - Parameter action: where the form goes.
@@ -114,15 +100,14 @@ struct ChangeQuestion {
             reach.map { "<p>In the last run, \(TextFormat.count($0.kept)) of \(TextFormat.devices($0.all)) got such a text.</p>" } ?? ""
         let questions: [HTML] = kept.enumerated().map { place, old in
             let name = "\(Self.choice)\(place)"
-            let heir = heir(of: old.kept.path)
             let options: [HTML] = Answer.allCases.map { answer in
                 """
                 <label class="box"><input type="radio" name="\(name)" value="\(answer.rawValue)" required>\
-                <span>\(answer.words(heir))</span></label>
+                <span>\(words(answer, old.kept, of: old.change))</span></label>
                 """
             }
             return """
-                <fieldset class="field controls"><legend>The \(old.noun) of \(TextPlace.name(old.kept.path))</legend>\
+                <fieldset class="field controls"><legend>The \(old.change.noun) of \(TextPlace.name(old.kept.path))</legend>\
                 <p dir="auto">“\(old.kept.text.value)”</p>\(options)</fieldset>
                 """
         }
@@ -139,6 +124,78 @@ struct ChangeQuestion {
             """
         return Page(
             status: .unprocessableContent, title: "What happens to the other texts?", place: .campaigns, content: content, help: .composer)
+    }
+
+    /// An answer, with what devices then read.
+    private func words(_ answer: Answer, _ kept: PartialChange.Kept, of change: PartialChange) -> HTML {
+        let reads: HTML = readers.places(of: kept, change).isEmpty ? "no device reads it" : "these devices read “\(kept.text.value)”"
+        return switch answer {
+        case .keep: "<b>Keep it</b>, because it is still right: \(reads)."
+        case .mark: "<b>Mark it</b>: \(reads), and the form shows that it is older until a person confirms it."
+        case .remove: "<b>Remove it</b>: \(readers.afterRemoval(of: kept, change))."
+        }
+    }
+}
+
+/// What devices read before and after a text is removed, as the sender chooses it.
+struct TextReaders {
+    let draft: CampaignDraft
+    let services: [any PushService]
+
+    /// The most groups of devices that are named.
+    private static let most = 3
+
+    /// The messages that have a text that stayed.
+    func places(of kept: PartialChange.Kept, _ change: PartialChange) -> [Int] {
+        let now = sources(change, without: [])
+        return now.indices.filter { change.text(in: now[$0].content) == kept.text }
+    }
+
+    /// What its devices then read.
+    func afterRemoval(of kept: PartialChange.Kept, _ change: PartialChange) -> HTML {
+        let places = places(of: kept, change)
+        return places.isEmpty ? "nothing changes, as no device reads it" : outcome(places, change, without: [kept.text])
+    }
+
+    private func sources(_ change: PartialChange, without removed: Set<SourceText>) -> [MessageCatalog.Source] {
+        let rest = change.removing(removed, from: draft)
+        return rest.content.map { MessageCatalog.sources(of: $0, for: services, variants: rest.variants) } ?? []
+    }
+
+    private func outcome(_ places: [Int], _ change: PartialChange, without removed: Set<SourceText>) -> HTML {
+        let sources = sources(change, without: removed)
+        var groups: [(text: SourceText?, places: [Int])] = []
+        for place in places {
+            let text = change.text(in: sources[place].content)
+            if let known = groups.firstIndex(where: { $0.text == text }) {
+                groups[known].places.append(place)
+            } else {
+                groups.append((text, [place]))
+            }
+        }
+        let parts: [HTML] = groups.map { text, places in
+            let who: HTML = groups.count == 1 ? "these devices" : "<i>\(names(places.map { sources[$0] }))</i>"
+            guard let text else { return "\(who) get no \(change.noun)" }
+            if text == draft.content.flatMap(change.text) { return "\(who) get the new \(change.noun), “\(text.value)”" }
+            let place = TextPlace.name(change.place(of: text, in: draft) ?? [])
+            guard change.kept.contains(where: { $0.text == text }) else {
+                return "\(who) read the \(change.noun) of \(place), “\(text.value)”"
+            }
+            let next = outcome(places, change, without: removed.union([text]))
+            return "\(who) read the \(change.noun) of \(place), “\(text.value)”, which is as it was (without that one, too, \(next))"
+        }
+        return HTML(joined: parts.enumerated().map { $0 == 0 ? $1 : "; \($1)" })
+    }
+
+    private func names(_ sources: [MessageCatalog.Source]) -> String {
+        let names = sources.map { source in
+            let language = source.language.isEmpty ? "other languages" : LanguageName.words(source.language)
+            let service = services.count > 1 ? services[source.service].displayName : ""
+            return [source.variant.isEmpty ? "" : "variant \(source.variant)", language, service].filter { !$0.isEmpty }.joined(
+                separator: ", ")
+        }
+        let more = names.count - Self.most
+        return names.prefix(Self.most).joined(separator: " · ") + (more > 0 ? " and \(more) more" : "")
     }
 }
 
