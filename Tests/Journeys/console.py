@@ -9,7 +9,7 @@ import time
 
 from playwright.sync_api import expect
 
-from house import House, Journey, Person, travel
+from house import House, Journey, Person, launch, travel
 
 
 # What does not fit: text that is cut off, and whatever but source is scrolled sideways. Blanks at the end of a line may stand out.
@@ -294,10 +294,14 @@ class ConsoleJourney(Journey):
 
     # Every page at every size, in light and dark.
     def sizes(self, anna, run):
+        anna.go("/campaign?file=spring-sale.yaml")
+        anna.page.get_by_role("button", name="Plan and ask for approval").click()
+        expect(anna.page.get_by_role("heading", name="The plan")).to_be_visible(timeout=30_000)
+        plan = anna.page.url.split("#")[0].replace(self.house.origin, "")
         paths = [
             "/", "/campaigns", "/campaign?file=spring-sale.yaml", "/campaign/form?file=autumn.yaml", "/campaign/edit?file=spring-sale.yaml",
             "/campaign/history?file=spring-sale.yaml", "/campaign/preview?file=spring-sale.yaml", "/campaigns/new", "/calendar", "/runs",
-            f"/runs/{run}", f"/runs/{run}/report", "/system",
+            plan, f"/runs/{run}", f"/runs/{run}/report", "/system", "/users/1", "/invite", "/account",
         ]
         state = anna.context.storage_state()
         for width, scheme in [(390, "light"), (390, "dark"), (1280, "dark"), (320, "light")]:
@@ -308,6 +312,22 @@ class ConsoleJourney(Journey):
                 name = re.sub(r"[^a-z]+", "-", path.split("?")[0].replace(run, "run")).strip("-") or "today"
                 self.look(visitor, f"{width}-{scheme}-{name}")
             self.failures += visitor.troubles
+        self.large(anna, paths)
+
+    # A browser whose text is twice as large, as its person chose: all of a page grows, and nothing is scrolled sideways.
+    def large(self, anna, paths):
+        browser, state = launch(self.browser.browser_type, "--blink-settings=defaultFontSize=32"), anna.context.storage_state()
+        for width in (390, 320):
+            visitor = Person(browser, self.house, "anna", viewport={"width": width, "height": 844}, storage_state=state)
+            for path in paths:
+                visitor.go(path)
+                visitor.page.wait_for_load_state()
+                wide = visitor.page.evaluate("document.documentElement.scrollWidth")
+                self.check(wide <= width, f"{path} with large text is {wide} px wide in a window of {width}")
+                size = visitor.page.evaluate("getComputedStyle(document.body).fontSize")
+                self.check(size == "32px", f"{path} has a text of {size}, and not as large as the browser's")
+            self.failures += visitor.troubles
+        browser.close()
 
     # A window of 1280 by 1024 at 400 %, with names as long as they may be.
     def zoomed(self, anna, run):

@@ -39,6 +39,12 @@ def wait_for(port):
     raise TimeoutError(f"nothing listens at port {port}")
 
 
+def launch(kind, *settings):
+    """Chromium, with more settings than usual."""
+    arguments = ["--no-sandbox", "--disable-dev-shm-usage", *settings]
+    return kind.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=arguments)
+
+
 class House:
     """A folder with a campaign, the simulator that its app points to, and the console."""
 
@@ -199,8 +205,7 @@ def travel(kind, house, walk):
     expect.set_options(timeout=15_000)
     try:
         with sync_playwright() as playwright:
-            options = {"args": ["--no-sandbox", "--disable-dev-shm-usage"]}
-            browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), **options)
+            browser = launch(playwright.chromium)
             journey = kind(browser, house, pictures)
             walk(journey)
             browser.close()

@@ -60,7 +60,7 @@ public enum PageStyle {
     private static let layout: HTML = """
 
         * { box-sizing: border-box; }
-        body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
+        body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
           -webkit-text-size-adjust: 100%; overflow-wrap: anywhere; }
         main { max-width: 68rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
         h1 { font-size: 2rem; line-height: 1.15; letter-spacing: -.01em; margin: .3rem 0 .3rem; overflow-wrap: anywhere; }

@@ -93,7 +93,8 @@ enum ConsoleStyle {
         .good { border-left: .35rem solid var(--accepted); background: var(--paper); border-radius: .4rem; padding: .7rem 1rem; margin: 0 0 1rem; }
         .list { list-style: none; margin: 0; padding: 0; }
         .overview { display: flex; flex-wrap: wrap; gap: 1rem 1.6rem; align-items: start; } .overview .facts { flex: 1 1 20rem; }
-        .overview .phones { flex: 1 1 18rem; min-width: 0; } details > summary > h2 { display: inline; }
+        .overview .seen { flex: 0 1 21rem; min-width: 0; } .overview .others { flex: 1 1 100%; min-width: 0; margin: 0; }
+        .others .phones { margin-top: .6rem; } .others .phone { flex: 0 0 min(19rem, 100%); } details > summary > h2 { display: inline; }
         .month { width: 100%; border-spacing: 0; table-layout: fixed; font-size: .875rem; margin-top: .6rem; }
         .month th { text-align: left; font-weight: normal; color: var(--soft); padding: .3rem; font-size: .8125rem; }
         .month td { vertical-align: top; border-top: 1px solid var(--line); padding: .3rem; height: 5rem; overflow-wrap: anywhere; }
@@ -132,6 +133,7 @@ enum ConsoleStyle {
           .rows tr { display: block; padding: .6rem 0; border-top: 1px solid var(--line); }
           .rows tr:first-child { border-top: 0; }
           .rows th, .rows td { display: block; padding: .1rem 0; border: 0; }
+          .rows th:first-child { min-width: 0; }
           .rows td::before { content: attr(data-name) ": "; color: var(--soft); font-size: .8125rem; }
           .rows .number { text-align: left; }
           .filters .field { max-width: none; }

@@ -90,7 +90,7 @@ public struct BarList {
         .unsent-bar { fill: var(--unsent); } .lost-bar { fill: var(--lost); }
         .bars .note { max-width: 46rem; margin-top: .15rem; }
         .trouble { color: var(--warn); }
-        .columns .line { grid-template-columns: minmax(0, 1.6fr) minmax(3rem, 1fr) minmax(8rem, auto); }
+        @media (min-width: 40.01rem) { .columns .line { grid-template-columns: minmax(0, 1.6fr) minmax(3rem, 1fr) minmax(8rem, auto); } }
         @media (max-width: 40rem) {
           .line, .columns .line { grid-template-columns: minmax(0, 1fr) auto; }
           .track { grid-column: 1 / -1; grid-row: 2; height: .5rem; margin-top: .2rem; }

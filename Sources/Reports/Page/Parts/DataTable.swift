@@ -37,7 +37,7 @@ struct DataTable {
         @media (max-width: 40rem) {
           .data, .data tbody { display: block; }
           .data thead { display: none; }
-          .data tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: .1rem 1rem; padding: .5rem 0;
+          .data tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(8.5rem, 100%), 1fr)); gap: .1rem 1rem; padding: .5rem 0;
             border-top: 1px solid var(--line); }
           .data tr:first-child { border-top: 0; }
           .data th, .data td { display: block; padding: 0; border: 0; text-align: left; }
