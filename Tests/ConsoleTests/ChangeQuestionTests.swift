@@ -1,4 +1,5 @@
 import Accounts
+import Automation
 import Base
 import Campaigns
 import Foundation

@@ -302,21 +302,6 @@ struct ComposerTests {
         }
     }
 
-    @Test("the question before a save names the text that devices get where that of a variant in a language is removed")
-    func nextText() async throws {
-        let office = try Office()
-        let variants =
-            "variants: {a: {share: 50, content: {title: Ahoy, languages: {de: {title: Moin}, fr: {title: Oui}}}}, b: {share: 50}}\n"
-        try office.folder.write(Self.file, Self.head + "content: {title: Hi, languages: {de: {title: Hallo}}}\n" + variants)
-        let edith = try office.session("edith", [.editor])
-        try await TestServer.with(office.site) { server throws in
-            let asked = try Self.save(server, office, edith, ["content.title": "Hello"]).body
-            #expect(asked.contains("that of German (de), <q dir=\"auto\">Hallo</q>, and the new one only if you remove that too."))
-            #expect(
-                asked.matches(of: #/these devices get the new text/#).count == 3, "German itself, the variant, and the variant in French")
-        }
-    }
-
     @Test("a text that cannot be removed alone is a refusal, and the mark of a language whose last text is removed goes with it")
     func removedTexts() async throws {
         let office = try Office()

@@ -204,7 +204,9 @@ struct OrderPageTests {
                 """)
     }
 
-    @Test("an approver finds the buttons first, then doubts, each kind once, and what differs from the last run in words with both texts")
+    @Test(
+        "an approver finds the devices and the text, then the buttons, then doubts, each kind once, and what differs from the last run in words with both texts"
+    )
     func planPage() async throws {
         let office = try Office(), earlier = "20261130-090000-spring-sale-1111"
         let doubts = Array(repeating: "bad-cell", count: 30) + ["sent-recently"]
@@ -219,11 +221,13 @@ struct OrderPageTests {
             let page = try server.request("GET", "/runs/\(Self.id)", session: ben).body
             func place(_ text: String) throws -> String.Index { try #require(page.range(of: text), "\(text)").lowerBound }
             let order = try [
-                "Doubt 30", "/approve\"", "/reject\"", "aria-label=\"Warnings\"", "How the devices were counted", "Since it was sent last",
+                "<b>5 devices</b>", "20 % off", "Doubt 30", "/approve\"", "/reject\"", "aria-label=\"Warnings\"",
+                "How the devices were counted", "Since it was sent last",
             ].map(place)
             #expect(order == order.sorted())
             // The newest push to the same devices is the first doubt, and thirty of one kind are three and a number.
-            #expect(try place("Doubt 30") < place("Doubt 0") && !page.contains("Doubt 3.") && page.contains("and 27 more of this kind"))
+            #expect(try place("Doubt 30") < place("Doubt 0") && !page.contains("Doubt 3.") && page.contains("and 27 more</li>"))
+            #expect(page.contains("Doubt 0. Look.<details><summary>29 more of this kind</summary><ul><li dir=\"auto\">Doubt 1."))
             #expect(page.contains("Devices with the tag gold") && page.contains("Devices with the tag vip"))
             #expect(try place("10 % off") < place("20 % off</span></li>") && page.contains("tag:vip") && page.contains("44.4 %"))
             #expect(page.contains("1 min 0 s at its pace"), "whole seconds are written without a fraction")

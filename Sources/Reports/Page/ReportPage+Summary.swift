@@ -258,15 +258,18 @@ public enum PlannedTextCards {
     private static let most = 30
 
     /// A card for each text, with its audience; blank for a plan that keeps none.
-    public static func html(of plan: RunPlan) -> HTML {
+    /// - Parameter first: only the first card, with how many others there are.
+    public static func html(of plan: RunPlan, first: Bool = false) -> HTML {
         let texts = PlannedText.all(in: plan)
-        let cards: [HTML] = texts.prefix(most).map { text in
+        let shown = first ? 1 : most
+        let cards: [HTML] = texts.prefix(shown).map { text in
             let place = text.place(among: texts)
             let who: HTML = "\(place.isEmpty ? "" : "\(TextFormat.capitalized(place)): ")\(TextFormat.devices(text.recipients))"
             return "<div class=\"text\"><p class=\"note\" dir=\"auto\">\(who)</p>\(PushCard(app: plan.app, text.push).html)</div>"
         }
         guard !cards.isEmpty else { return "" }
-        let more: HTML = texts.count > most ? "<p class=\"note\">And \(TextFormat.count(texts.count - most)) more texts.</p>" : ""
-        return "<div class=\"texts\">\(cards)</div>\(more)"
+        let more = TextFormat.counted(texts.count - shown, one: "more text", many: "more texts")
+        let rest: HTML = texts.count > shown ? "<p class=\"note\">And \(more).</p>" : ""
+        return "<div class=\"texts\">\(cards)</div>\(rest)"
     }
 }

@@ -48,6 +48,24 @@ enum ComposerScript {
           later(0);
         }
 
+        // The phone with the text of the fields that have the focus is shown, also after the phones were filled in again.
+        function followFocus(form, side) {
+          let variant = "", language = "";
+          function show() {
+            const phones = side.querySelector(".phones");
+            const phone = [...(phones?.children ?? [])].find((phone) => phone.dataset.language === language && (!variant || phone.dataset.variant === variant));
+            if (phone) phones.scrollTo({ left: phone.offsetLeft - phones.firstElementChild.offsetLeft });
+          }
+          form.addEventListener("focusin", (event) => {
+            const place = /^(?:variants\\.([^.]+)\\.)?content\\.(?:languages\\.([^.]+)\\.)?(?:title|subtitle|body)$/.exec(event.target.name);
+            if (!place) return;
+            [variant, language] = [place[1] ?? "", place[2] ?? ""];
+            show();
+          });
+          const place = side.querySelector("[data-fill=phone]");
+          if (place) new MutationObserver(show).observe(place, { childList: true });
+        }
+
         // A line is not the whole form: Enter in one saves nothing half-made. Buttons keep it.
         function keepEnter(form) {
           form.addEventListener("keydown", (event) => {
@@ -136,6 +154,7 @@ enum ComposerScript {
         if (composer) {
           const side = document.querySelector("[data-phone]");
           if (side) followFields(composer, side);
+          if (side) followFocus(composer, side);
           document.documentElement.classList.add("scripted");
           insertInto(composer);
           keepEnter(composer);

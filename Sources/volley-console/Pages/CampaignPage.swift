@@ -17,6 +17,7 @@ enum CampaignPage {
         let own = findings.filter { $0.position?.file == item.path }
         let mayEdit = visit.may(.edit, app: item.app)
         let facts = try CampaignFacts(item, bytes, errors, visit, site)
+        let phone = phone(item, bytes, visit, site)
         let source: HTML = """
             <section class="panel" aria-labelledby="source"><details\(errors.isEmpty ? "" : " open" as HTML)><summary><h2 id="source">Source</h2></summary>
             \(mayEdit ? "<p><a href=\"/campaign/edit\(FormFields.query([("file", item.file)]))\">Edit the source</a></p>" : "" as HTML)\(lines(text, own))</details></section>
@@ -27,7 +28,7 @@ enum CampaignPage {
             \(links(item, visit))
             \(TranslationMark.doubt(in: CampaignSaving.text(of: bytes)))
             \(state(errors, findings))
-            <section class="panel overview" aria-label="At a glance">\(phone(item, bytes, visit, site))\(facts.html)</section>
+            <section class="panel overview" aria-label="At a glance"><div class="seen">\(phone.first)</div>\(facts.html)\(phone.others)</section>
             \(try earlierPlans(item, visit, site))
             \(hindrances(facts.hindrances))
             \(try DraftPages.panel(of: item.file, visit, site))
@@ -70,12 +71,14 @@ enum CampaignPage {
     }
 
     /// What devices see, as far as that was found out already: opening this page reads no export. Otherwise the text as it is written.
-    private static func phone(_ item: CampaignCache.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site) -> HTML {
+    private static func phone(
+        _ item: CampaignCache.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site
+    ) -> (first: HTML, others: HTML) {
         let text = CampaignSaving.text(of: bytes)
         if let state = try? DraftPreview.of(item, text: text, begins: false, visit, site), case .known = state {
-            return PhoneControl.phones(state, app: item.app ?? "")
+            return PhoneControl.glance(state, app: item.app ?? "") ?? (PhoneControl.phones(state, app: item.app ?? ""), "")
         }
-        return YAMLEdit(text).flatMap { try? PhoneControl.written($0, of: item, visit, site) } ?? ""
+        return (YAMLEdit(text).flatMap { try? PhoneControl.written($0, of: item, visit, site) } ?? "", "")
     }
 
     /// Plans of the file's earlier versions that may still be sent: saving a new one changes nothing about them. Blank without any.

@@ -24,18 +24,26 @@ enum PlanPart {
         let first: HTML = """
             \(TranslationMark.doubt(in: plan.campaignSource))
             \(CampaignChange(since: plan, at: .now()).map { "<p class=\"stop\">\($0.sentences(calling: "The campaign’s file"))</p>" as HTML } ?? "")
-            \(lately)\(sentSince(plan, site))
+            \(decision(plan))\(lately)\(sentSince(plan, site))
             """
         let content: HTML = """
             \(written(by: writers))
-            \(doubts)
             \(facts(plan))
             \(PlannedTextCards.html(of: plan))
+            \(doubts)
             \(figures(plan))
             \(comparison(run, with: earlier.first))
             \(plan.previewText.isEmpty ? "" : counted)
             """
         return (first, Words.panel("The plan", id: "plan", content))
+    }
+
+    /// What is decided about, for the first screen of a phone: how many devices get which text.
+    private static func decision(_ plan: RunPlan) -> HTML {
+        """
+        <section class="panel" aria-label="What goes out"><p class="lead"><b>\(TextFormat.devices(plan.audience))</b></p>\
+        \(PlannedTextCards.html(of: plan, first: true))</section>
+        """
     }
 
     // MARK: - Its figures, as the preview showed them
@@ -114,23 +122,36 @@ enum PlanPart {
         )
     }
 
+    /// A line for each kind: its first warning, with some more of it below a fold.
     private static func list(_ warnings: [JSONValue], label: HTML) -> HTML {
-        func name(_ warning: JSONValue) -> String { warning["name"]?.stringValue ?? "" }
-        var seen: [String: Int] = [:]
-        let counts = warnings.reduce(into: [String: Int]()) { $0[name($1), default: 0] += 1 }
-        let items: [HTML] = warnings.compactMap { warning in
-            let name = name(warning)
-            seen[name, default: 0] += 1
-            let (number, count) = (seen[name, default: 0], counts[name, default: 0])
-            guard name.isEmpty || number <= mostOfAKind else {
-                return number == count ? "<li>… and \(TextFormat.count(count - mostOfAKind)) more of this kind</li>" : nil
+        var kinds: [[JSONValue]] = []
+        for warning in warnings {
+            let name = warning["name"]?.stringValue ?? ""
+            if !name.isEmpty, let known = kinds.firstIndex(where: { $0[0]["name"]?.stringValue == name }) {
+                kinds[known].append(warning)
+            } else {
+                kinds.append([warning])
             }
-            let message = TextFormat.capitalized(warning["message"]?.stringValue ?? "")
-            let remedy =
-                remedies(ofWarning: name)?.map(\.sentence).joined(separator: " ") ?? warning["remedy"]?.stringValue ?? ""
-            return "<li dir=\"auto\">\(place(of: warning))\(Prose.html(message)). \(Prose.html(remedy))</li>"
+        }
+        let items: [HTML] = kinds.map { kind in
+            guard kind.count > 1 else { return "<li dir=\"auto\">\(words(kind[0]))</li>" }
+            let more: [HTML] = kind.dropFirst().prefix(mostOfAKind - 1).map { "<li dir=\"auto\">\(words($0))</li>" }
+            let rest: HTML = kind.count > mostOfAKind ? "<li>… and \(TextFormat.count(kind.count - mostOfAKind)) more</li>" : ""
+            return """
+                <li dir="auto">\(words(kind[0]))<details><summary>\(TextFormat.count(kind.count - 1)) more of this kind</summary>\
+                <ul>\(more)\(rest)</ul></details></li>
+                """
         }
         return items.isEmpty ? "" : "<section class=\"warnings\" aria-label=\"\(label)\"><ul>\(items)</ul></section>"
+    }
+
+    private static func words(_ warning: JSONValue) -> HTML {
+        let message = TextFormat.capitalized(warning["message"]?.stringValue ?? "")
+        let remedy =
+            remedies(ofWarning: warning["name"]?.stringValue ?? "")?.map(\.sentence).joined(separator: " ") ?? warning["remedy"]?
+            .stringValue
+            ?? ""
+        return "\(place(of: warning))\(Prose.html(message)). \(Prose.html(remedy))"
     }
 
     /// The file's name and the line of a warning: ten rows of an export may be wrong in the same way. Blank without a line. Paths of the

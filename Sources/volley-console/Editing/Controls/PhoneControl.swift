@@ -76,6 +76,21 @@ enum PhoneControl {
         }
     }
 
+    /// The first device, with the others below a fold, for a page that is read; nil where no devices are known.
+    static func glance(_ state: DraftPreview.State, app: String) -> (first: HTML, others: HTML)? {
+        guard case .known(let preview) = state, !preview.samples.isEmpty else { return nil }
+        let cards: [HTML] = chosen(preview.samples).map { card($0.sample, note: $0.note, app: app) }
+        let others: HTML =
+            cards.count > 1
+            ? """
+            <details class="others"><summary>\(TextFormat.counted(cards.count - 1, one: "other device"))</summary>\
+            <div class="phones" tabindex="0" role="group" aria-label="What other devices see">\(Array(cards.dropFirst()))</div></details>
+            """ : ""
+        return ("\(cards[0])\(model)", others)
+    }
+
+    private static let model: HTML = "<p class=\"note\">How much a phone shows depends on its model and its text size.</p>"
+
     /// The text as it is written, with its columns.
     static func written(_ edit: YAMLEdit, of item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> HTML {
         let draft = CampaignSaving.draft(Array(edit.text.utf8), file: item.path, try site.project(), at: visit.now)
@@ -164,7 +179,7 @@ enum PhoneControl {
             \(push.body.isEmpty ? "" : "<p class=\"body\" dir=\"auto\">\(push.body)</p>" as HTML)\(image)</div>
             """
         return
-            "<figure class=\"phone\"><div class=\"screen\"><p class=\"clock\" aria-hidden=\"true\">9:41</p>\(content)</div><figcaption>\(title)\(note)</figcaption></figure>"
+            "<figure class=\"phone\" data-variant=\"\(sample.variant)\" data-language=\"\(sample.language)\"><div class=\"screen\"><p class=\"clock\" aria-hidden=\"true\">9:41</p>\(content)</div><figcaption>\(title)\(note)</figcaption></figure>"
     }
 }
 
