@@ -205,6 +205,28 @@ import Testing
         #expect(try run.figures().latency == LatencyFigures(p50: 40, p90: 70, p99: 70, max: 70))
     }
 
+    @Test("devices that the frequency cap leaves out are not missed, and are no problem of the run")
+    func missed() {
+        var figures = RunFigures()
+        (figures.outcomes, figures.reasons) = ([.accepted: 7, .unsent: 3], [OwnReason.frequencyCap.rawValue: 2])
+        #expect(figures.missedPushes(of: 10) == MissedPushes(count: 1, audience: 10, expired: 0, tooLate: 0))
+        figures.outcomes = [.accepted: 8, .unsent: 2]
+        #expect(figures.problem(of: 10) == nil)
+    }
+
+    @Test("a run that was cut off may have reached devices at any later moment, one that ended only until its end")
+    func mayHaveReached() throws {
+        let folder = try TemporaryFolder()
+        let run = try makeRun(folder, audience: 2)
+        #expect(try !run.mayHaveReached(since: noon))
+        try run.append(.state(.running, at: noon))
+        run.unlock()
+        #expect(try run.mayHaveReached(since: noon.adding(seconds: 86_400)))
+        try run.append(.state(.finished, at: noon.adding(seconds: 60)))
+        #expect(try run.mayHaveReached(since: noon.adding(seconds: 60)))
+        #expect(try !run.mayHaveReached(since: noon.adding(seconds: 61)))
+    }
+
     @Test("a reader sees a consistent moment while another store writes")
     func concurrentReader() throws {
         let folder = try TemporaryFolder()
