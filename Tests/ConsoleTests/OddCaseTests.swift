@@ -64,6 +64,18 @@ struct OddCaseTests {
         }
     }
 
+    @Test("an order goes into the record that is in its place, also after a backup was put back")
+    func replacedRecord() throws {
+        let folder = try TestFolder(), record = folder.runs + "/orders.sqlite"
+        try FileManager.default.createDirectory(atPath: folder.runs, withIntermediateDirectories: true)
+        let submission = OrderSubmission(OrderRecords(folder: folder.runs))
+        for nonce in ["1", "2"] {
+            _ = try submission.place(Order(nonce: nonce, kind: .pause(run: Self.id), by: "edith"))
+            #expect(try OrderRecords(folder: folder.runs).read().orders.map(\.order.nonce) == [nonce])
+            for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: record + end) }
+        }
+    }
+
     @Test("where accounts and orders cannot be written, forms say so and keep their text, pages are shown, and who signs out is signed out")
     func unwritable() async throws {
         let office = try Office()
