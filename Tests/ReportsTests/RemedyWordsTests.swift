@@ -8,7 +8,8 @@ struct RemedyWordsTests {
     /// Every remedy once; a new one does not compile until it is here.
     private static func next(after remedy: Remedy?) -> Remedy? {
         switch remedy {
-        case nil: .approve(run: "r")
+        case nil: .chooseDevices
+        case .chooseDevices: .approve(run: "r")
         case .approve: .send(run: "r")
         case .send: .resume(run: "r")
         case .resume: .cancel(run: "r")
