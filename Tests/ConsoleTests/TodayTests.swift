@@ -81,6 +81,35 @@ struct TodayTests {
         }
     }
 
+    @Test("a campaign that its writer has not finished is to do for that person, and a problem of all once it was sent or has no writer")
+    func unfinished() async throws {
+        let office = try Office()
+        let (edith, ben) = (try office.session("edith", [.editor]), try office.session("ben", [.approver]))
+        let begun = "name: %\napp: shop\naudience:\n  where:\n    last_active: older than 60 days\ncontent: {title: Hi}\n"
+        let account = try #require(try office.site.accounts.account(named: AccountName("edith"))).id
+        for name in ["winter", "summer", "found"] {
+            let text = begun.replacing("%", with: name)
+            try office.folder.write("\(name).yaml", text)
+            guard name != "found" else { continue }
+            try office.site.accounts.keep(version: text, of: "\(name).yaml", app: "shop", by: Actor(account, address: nil), at: .now())
+        }
+        try office.folder.run("20261201-090000-summer-7f3a", campaign: "summer")
+        try await TestServer.with(office.site) { server throws in
+            let own = try server.request("GET", "/", session: edith).body
+            let other = try server.request("GET", "/", session: ben).body
+            let panel = try #require(own.firstMatch(of: #/<h2 id="unfinished">To finish(?s:.*?)<\/section>/#)).output
+            #expect(panel.contains(">winter</a>") && panel.contains("The audience selects no devices. Choose them under “Who”"))
+            #expect(!panel.contains("summer") && !panel.contains("found") && !other.contains("To finish"))
+            for page in [own, other] {
+                let problems = try #require(page.firstMatch(of: #/<h2 id="problems">(?s:.*?)<\/section>/#)).output
+                #expect(problems.contains("summer.yaml") && problems.contains("found.yaml") && !problems.contains("winter"))
+            }
+            // The form says it where the choice is, though a condition is on the same line.
+            let form = try server.request("GET", "/campaign/form?file=winter.yaml", session: edith).body
+            #expect(form.contains("<a href=\"#who\">Who</a>: The audience selects no devices."))
+        }
+    }
+
     @Test("what was left out on purpose is no problem, and what was not is")
     func onPurpose() {
         #expect(ScheduleProblem.leftOut(by: "ben").isOnPurpose && ScheduleProblem.andBefore(times: 2, .leftOut(by: "ben")).isOnPurpose)

@@ -84,7 +84,8 @@ struct ComposerContext {
         let lines = CampaignForm.fields(in: edit).compactMap { field in edit.lines(at: field.path).map { (field: field, lines: $0) } }
         for finding in all {
             var near: [CampaignForm.Field] = []
-            if let place = finding.position, place.file == file {
+            // Which devices are meant is a question of its section, whatever else its first line holds.
+            if let place = finding.position, place.file == file, !finding.remedies.contains(.chooseDevices) {
                 near = lines.filter { $0.lines.contains(place.line) }.map(\.field)
                 if near.count > 1 { near = near.filter { edit.holds(line: place.line, column: place.column, at: $0.path) } }
                 // A field is nearer than the group that it belongs to.

@@ -22,7 +22,8 @@ enum TodayPage {
         let times = (try? schedule.get()).map { CalendarPage.visible($0, listing, visit) } ?? []
         let items = try site.campaigns.items(project: project, now: visit.now).filter { visit.may(.seeCampaigns, app: $0.app) }
         let drafts = try DraftPages.panel(visit, site)
-        let problems = try TodayProblems((runs, times, items), unread: schedule.mistakes, listing, visit, site).html
+        let unfinished = UnfinishedCampaigns(items, listing.runs, site)
+        let problems = try TodayProblems((runs, times, items), unread: schedule.mistakes, unfinished.files, listing, visit, site).html
         let new: HTML = visit.maySomewhere(.edit) ? "<p><a class=\"button main\" href=\"/campaigns/new\">New campaign</a></p>" : ""
         guard !items.isEmpty || !runs.isEmpty else {
             let content: HTML = "\(Words.head("Today"))\(firstSteps(new, visit))\(drafts)\(problems)"
@@ -35,6 +36,7 @@ enum TodayPage {
             \(new)
             \(Rejections.panel(runs, visit, site))
             \(waiting(plans, needing, TimeApproval.waiting(times, visit, site), visit))
+            \(unfinished.panel(visit))
             \(drafts)
             \(sending(runs, site))
             \(coming(times, visit))
@@ -108,6 +110,39 @@ enum TodayPage {
         let more: HTML =
             coming.count > most ? "<p class=\"note\"><a href=\"/calendar\">All \(TextFormat.count(coming.count)) times</a></p>" : ""
         return Words.panel("Next seven days", id: "next", "\(table)\(more)")
+    }
+}
+
+/// Campaigns with mistakes that were never planned, and whose writers are known: work that is under way, and a problem of no other person.
+struct UnfinishedCampaigns {
+    private static let mostMistakes = 3
+    private let found: [(item: CampaignCache.Item, writers: Set<AccountID>)]
+
+    /// - Parameter runs: of all apps.
+    init(_ items: [CampaignCache.Item], _ runs: [RunSummary], _ site: Site) {
+        found = items.filter { !$0.mistakes.isEmpty }.compactMap { item in
+            let paths: Set = [FilePaths.named(item.path), FilePaths.absolute(item.path)]
+            guard !runs.contains(where: { $0.campaign == item.name && $0.app == item.app || !$0.campaignFiles.isDisjoint(with: paths) }),
+                let versions = try? site.accounts.versions(of: item.file)
+            else { return nil }
+            let writers = Set(versions.compactMap(\.person.account))
+            return writers.isEmpty ? nil : (item, writers)
+        }
+    }
+
+    var files: Set<String> { Set(found.map(\.item.file)) }
+
+    /// Those of this person, with what is missing; blank without any.
+    func panel(_ visit: Visit) -> HTML {
+        let lines: [HTML] = found.compactMap { item, writers in
+            guard let person = visit.person?.id, writers.contains(person) else { return nil }
+            let missing = item.mistakes.prefix(Self.mostMistakes).map { FieldWords.text($0) }
+            return """
+                <li><p><a href="/campaign/form\(FormFields.query([("file", item.file)]))" dir="auto">\(item.name ?? item.file)</a></p>\
+                <p class="note" dir="auto">\(HTML(joined: missing.map { "\($0) " }))</p></li>
+                """
+        }
+        return lines.isEmpty ? "" : Words.panel("To finish", id: "unfinished", "<ul class=\"list\">\(lines)</ul>")
     }
 }
 

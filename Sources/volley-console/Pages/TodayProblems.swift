@@ -15,9 +15,10 @@ struct TodayProblems {
     /// - Parameters:
     ///   - seen: what the person may see.
     ///   - unread: why the times cannot be read.
+    ///   - unfinished: files whose writers are not done with them.
     init(
         _ seen: (runs: [RunSummary], times: [ScheduleList.Time], items: [CampaignCache.Item]), unread: [Diagnostic],
-        _ listing: RunArchive.Listing, _ visit: Visit, _ site: Site
+        _ unfinished: Set<String>, _ listing: RunArchive.Listing, _ visit: Visit, _ site: Site
     ) throws {
         let (runs, times, items) = seen
         let hindrances = try site.campaigns.hindrances(project: site.project(), now: visit.now)
@@ -29,7 +30,7 @@ struct TodayProblems {
             ("Times that did not go out as planned", Self.missed(times, visit.now)),
             ("Approvals that do not hold any more", Self.unapproved(times)),
             ("Campaigns that are not sent at their times", Self.hindered(items, hindrances)),
-            ("Campaigns with mistakes: nothing is sent from them", Self.broken(items)),
+            ("Campaigns with mistakes: nothing is sent from them", Self.broken(items.filter { !unfinished.contains($0.file) })),
             ("Files that cannot be read", unreadable.map { "<li dir=\"auto\">\(Words.text($0))</li>" }),
         ]
     }
@@ -61,7 +62,7 @@ struct TodayProblems {
     private static func missed(_ times: [ScheduleList.Time], _ now: Timestamp) -> [HTML] {
         times.filter { time in time.problem.map { !$0.isOnPurpose } ?? false && TodayPage.isRecent(time.begins, now) }.map { time in
             let sentence = time.problem?.sentence(for: .console) ?? ""
-            return "<li>\(CalendarPage.name(of: time)), \(time.occurrence.replacing("T", with: " ")): \(Prose.html(sentence))</li>"
+            return "<li>\(CalendarPage.name(of: time)), \(DateWords.time(time.occurrence)): \(Prose.html(sentence))</li>"
         }
     }
 
@@ -69,7 +70,7 @@ struct TodayProblems {
         times.compactMap { time in
             guard case .outdated(let given) = time.approval else { return nil }
             return """
-                <li>\(CalendarPage.name(of: time)), \(time.occurrence.replacing("T", with: " ")): \
+                <li>\(CalendarPage.name(of: time)), \(DateWords.time(time.occurrence)): \
                 <span dir="auto">\(given.name)</span> approved it ahead, but \(AdvanceApproval.Flaw.sourceDiffers.sentence); it is not sent \
                 without another approval</li>
                 """
