@@ -109,11 +109,14 @@ public struct ScheduleList: Sendable {
         }
     }
 
+    /// The note of a time that comes on the clock of each device.
+    public static let onDevicesClock = "on each device's clock"
+
     private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, _ approval: Approval, now: Timestamp) -> [String] {
         var notes: [String] = []
         let zone = campaign.schedule.zone.fallback
         if time.isInGap { notes.append("clocks skip this time: sent at \(zone.localTime(at: time.begins).timeOfDay)") }
-        if campaign.schedule.zone.isRecipient { notes.append("on each device's clock") }
+        if campaign.schedule.zone.isRecipient { notes.append(onDevicesClock) }
         if let quiet = campaign.schedule.quietHours, quiet.contains(minuteOfDay: time.localTime.minuteOfDay) {
             notes.append("quiet hours until \(LocalTime(minutes: quiet.end).timeOfDay)")
         }

@@ -168,6 +168,8 @@ struct ActivityPageTests {
             #expect(!page.body.contains("invalid_token") && !page.body.contains("latency") && page.body.contains("Texts and rules"))
             #expect(page.body.contains("of <time datetime=\"\(TestFolder.start.description)\""))
             #expect(try server.request("GET", "/comparison?run.\(Self.id)=on", session: ed).body.contains("1 run is checked"))
+            let three = try server.request("GET", "/comparison?run.\(Self.id)=on&run.\(other)=on&run.\(news)=on", session: ed)
+            #expect(three.body.contains("Check two runs; 3 runs are checked."))
             #expect(try server.request("GET", "/comparison?run.\(Self.id)=on&run.\(news)=on", session: ed).status == 404)
         }
     }

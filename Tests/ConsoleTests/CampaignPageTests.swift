@@ -84,6 +84,18 @@ struct CampaignPageTests {
         }
     }
 
+    @Test("one phone is next to the facts, and the others are below a fold")
+    func onePhone() {
+        func sample(_ language: String) -> DraftPreview.Sample {
+            .init(service: "apns", variant: "", language: language, push: ShownPush(title: "Hi \(language)"), hasBlanks: false)
+        }
+        let (first, others) = PhoneControl.glance(["", "de", "fr"].map(sample), app: "shop") ?? ("", "")
+        #expect(first.markup.components(separatedBy: "<figure").count == 2 && first.markup.contains("Hi "))
+        #expect(others.markup.hasPrefix("<details class=\"others\"><summary>2 other devices</summary>"))
+        #expect(others.markup.contains("data-variant=\"\" data-language=\"de\"") && others.markup.contains("Hi fr"))
+        #expect(PhoneControl.glance([sample("")], app: "shop")?.others.markup == "" && PhoneControl.glance([], app: "shop") == nil)
+    }
+
     @Test(
         "an audience is said in words",
         arguments: [
@@ -134,7 +146,7 @@ struct CampaignPageTests {
                     page.contains(query.hasPrefix("month") ? "December 2026</h2>" : "Week of Monday, 30 November 2026</h2>"), "\(query)")
                 #expect(page.contains("<a href=\"/campaign?file=spring-sale.yaml\" dir=\"auto\">spring-sale</a>"))
                 #expect(page.contains("href=\"/runs/20261201-090000-spring-sale-7f3a\">finished</a>"))
-                #expect(page.contains("datetime=\"2026-12-01T09:00:00Z\" data-clock>09:00 UTC</time>"))
+                #expect(page.contains("datetime=\"2026-12-01T09:00:00Z\" data-clock>Tue, 09:00 UTC</time>"))
             }
             let now = try server.request("GET", "/calendar", session: anna).body
             #expect(now.contains("<a href=\"/campaign?file=daily.yaml\" dir=\"auto\">daily</a>") && now.contains("aria-current=\"date\""))

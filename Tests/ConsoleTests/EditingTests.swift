@@ -326,6 +326,12 @@ struct EditingTests {
             #expect(archived.count == 1 && archived[0].hasSuffix("-autumn.yaml"))
             #expect(
                 try office.site.accounts.activities(ActivityFilter(kind: .campaignArchived)).activities.map(\.subject) == ["autumn.yaml"])
+            // A form of it that is sent now says what happened, and keeps what was written.
+            let late = try server.form("/campaign/save?file=autumn.yaml", session: edith, [("digest", base), ("text", "mine")])
+            #expect(late.status == 404 && late.body.contains("This campaign was archived") && late.body.contains("edith archived it on "))
+            #expect(late.body.contains("What you had written") && late.body.contains("mine"))
+            let stranger = try office.session("sam", [.editor], app: "news")
+            #expect(try server.request("GET", "/campaign?file=autumn.yaml", session: stranger).body.contains("There is no such page"))
         }
     }
 

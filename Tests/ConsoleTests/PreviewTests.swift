@@ -25,6 +25,23 @@ struct PreviewTests {
         throw Diagnostic("no answer within a minute")
     }
 
+    @Test("without scripts, the form says to press Count again while devices are counted, and no longer once their number is known")
+    func countAgain() async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            func form() throws -> String { try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith).body }
+            let words = "Devices are being counted: press this again in some seconds."
+            #expect(try form().contains(words))
+            let end = ContinuousClock.now + .seconds(60)
+            while try form().contains("<b data-fill=\"audience\">Devices are being counted</b>"), ContinuousClock.now < end {
+                usleep(100_000)
+            }
+            let known = try form()
+            #expect(known.contains("<b data-fill=\"audience\">1 device</b>") && !known.contains(words))
+        }
+    }
+
     @Test("a preview says who gets what, with cut tokens, and is counted anew when the file changes or somebody asks for it")
     func preview() async throws {
         let office = try Office()

@@ -206,6 +206,16 @@ class ConsoleJourney(Journey):
         page.get_by_label("Title", exact=True).fill("Leaves are falling")
         self.check("Leaves" not in file.read_text(), "the phone follows what is typed, and nothing is saved")
         self.look(edith, "composer")
+        # No device of this export reads German, so the phones get one more.
+        page.evaluate("""() => {
+          const phones = document.querySelector(".side .phones"), german = phones.firstElementChild.cloneNode(true);
+          german.dataset.language = "de";
+          phones.append(german);
+          const field = document.querySelector("[name='content.languages.de.title']");
+          for (let fold = field.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+          field.focus();
+        }""")
+        page.wait_for_function("document.querySelector('.side .phones').scrollLeft > 0")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_role("heading", name="What happens to the other texts?")).to_be_visible()
         self.look(edith, "other-texts")
@@ -247,6 +257,9 @@ class ConsoleJourney(Journey):
             'schedule: {timezone: Europe/Berlin, repeat: "0 9 * * *"}\n'
         )
         carl.go("/calendar")
+        own, spoken = page.locator("td[data-name='Your time'] time").first, r"\w+day, \d+ \w+ \d{4}, \d\d:\d\d"
+        self.check(re.fullmatch(spoken, own.text_content()), f"the viewer's time has the page's form: {own.text_content()}")
+        self.check(re.fullmatch(spoken + " UTC", own.get_attribute("title")), f"the server's: {own.get_attribute('title')}")
         self.look(carl, "calendar")
         page.get_by_role("link", name=re.compile("approve ahead")).nth(1).click()
         expect(page.get_by_role("heading", name="Approve daily ahead")).to_be_visible()

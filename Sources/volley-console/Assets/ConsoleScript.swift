@@ -9,14 +9,20 @@ enum ConsoleScript {
 
         // Moments are in UTC; next to each is the same moment on the viewer's clock.
         function localTimes(root) {
-          // In the language of the page, and on the clock of its schedules.
-          const format = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
-          const clock = new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "numeric", minute: "2-digit", timeZoneName: "short" });
+          // In the words of the page: Tuesday, 1 December 2026, 09:00. Next to a day: Tue, 09:00 CET.
+          const hours = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+          const format = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric", ...hours });
+          const clock = new Intl.DateTimeFormat("en-GB", { weekday: "short", timeZoneName: "short", ...hours });
+          function words(format, moment) {
+            const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]));
+            const date = parts.year ? ` ${parts.day} ${parts.month} ${parts.year},` : "";
+            return `${parts.weekday},${date} ${parts.hour}:${parts.minute}` + (parts.timeZoneName ? ` ${parts.timeZoneName}` : "");
+          }
           for (const time of root.querySelectorAll("time[datetime]")) {
             const moment = new Date(time.dateTime);
             if (isNaN(moment)) continue;
             time.title = time.textContent;
-            time.textContent = (time.dataset.clock === undefined ? format : clock).format(moment);
+            time.textContent = words(time.dataset.clock === undefined ? format : clock, moment);
           }
         }
 

@@ -25,7 +25,7 @@ enum CampaignArchiving {
         return """
             <form class="action" method="post" action="/campaign/archive\(FormFields.query([("file", item.file)]))">
             <h3>Archive</h3><p>The file leaves the list, and nothing is planned from it any more. Its runs and reports stay, \
-            what is being sent continues, and IT finds the file in the folder <code>.archive</code>.</p>\(cancels)
+            what is being sent continues, and the operators of Volley can bring it back.</p>\(cancels)
             \(OrderForm.hidden(visit, digest: digest))\(Form.confirmed("Archive", does: "Yes, archive the campaign"))</form>
             """
     }
@@ -33,6 +33,18 @@ enum CampaignArchiving {
     /// The plans that archiving a campaign cancels: those that the person may take back.
     private static func cancelled(with item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> [RunSummary] {
         try site.archive.plans(ofFile: item.path).filter { visit.may(RunAction.withdraw.right, app: $0.app) }
+    }
+
+    /// Why there is no such campaign: the person that archived it, if this one may see its app.
+    static func refusal(of file: String, _ visit: Visit, _ site: Site) -> Refusal {
+        let page = try? site.accounts.activities(ActivityFilter(kind: .campaignArchived), count: 200)
+        guard let last = page?.activities.first(where: { $0.subject == file && visit.may(.seeCampaigns, app: $0.app) }) else {
+            return .notFound
+        }
+        let name = last.person.name?.text ?? "Another person"
+        return Refusal(
+            status: .notFound, title: "This campaign was archived",
+            words: "\(name) archived it on \(DateWords.utc(last.at)). The operators of Volley can bring it back.")
     }
 
     private static func archive(_ visit: Visit, _ site: Site) throws -> Answer {

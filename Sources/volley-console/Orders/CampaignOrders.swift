@@ -103,12 +103,10 @@ enum CampaignOrders {
             $0.campaign == item.name && $0.state == nil && $0.begins > visit.now
         }
         let lines: [HTML] = times.prefix(5).map { time in
-            // For a time on each device's clock, the notes explain it.
-            let zone: HTML = time.isOnDevicesClock ? "" : " in \(time.zone ?? "")"
-            return """
-                <li><p>\(DateWords.time(time.occurrence))\(zone) <span class="note" dir="auto">\(time.notes.joined(separator: "; "))</span></p>\
-                \(TimeApproval.offer(time, visit))\(TimeApproval.request(time, visit, site))</li>
-                """
+            """
+            <li><p>\(DateWords.time(time.occurrence)) \(CalendarPage.clock(time)) <span class="note" dir="auto">\(CalendarPage.notes(time))</span></p>\
+            \(TimeApproval.offer(time, visit))\(TimeApproval.request(time, visit, site))</li>
+            """
         }
         return lines.isEmpty ? "" : "<ul class=\"list\">\(lines)</ul>"
     }

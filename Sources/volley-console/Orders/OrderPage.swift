@@ -51,11 +51,11 @@ enum OrderPage {
         let kind = placed.order.kind
         if case .file(let file) = kind.subject { return "A \(kind.name) of \(name(of: file))" }
         return switch kind {
-        case .skip(let campaign, let occurrence): "Leave out \(campaign) at \(occurrence.replacing("T", with: " "))"
+        case .skip(let campaign, let occurrence): "Leave out \(campaign) at \(DateWords.time(occurrence))"
         case .approveTime(let campaign, let occurrence, _, let most):
-            "Approve \(campaign) at \(occurrence.replacing("T", with: " ")) for at most \(TextFormat.devices(most))"
+            "Approve \(campaign) at \(DateWords.time(occurrence)) for at most \(TextFormat.devices(most))"
         case .withdrawApproval(let campaign, let occurrence):
-            "Withdraw the approval of \(campaign) at \(occurrence.replacing("T", with: " "))"
+            "Withdraw the approval of \(campaign) at \(DateWords.time(occurrence))"
         default: "\(kind.words)"
         }
     }

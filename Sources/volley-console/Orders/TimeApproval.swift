@@ -33,7 +33,7 @@ enum TimeApproval {
         }
         let target = address(String(file), time.occurrence)
         // A list has many such links: the text of each names its target.
-        let about: HTML = " aria-label=\"\(time.campaign), \(time.occurrence.replacing("T", with: " ")): "
+        let about: HTML = " aria-label=\"\(time.campaign), \(DateWords.time(time.occurrence)): "
         return switch time.approval {
         case .none: ""
         case .missing, .outdated: "<p><a href=\"\(target)\"\(about)approve ahead\">Approve ahead</a></p>"
@@ -130,9 +130,8 @@ enum TimeApproval {
             // A damaged record may say that this person wrote it.
             eyes = .described(Diagnostics(explaining: error).inConsole)
         }
-        let zone = viewModel.time.isOnDevicesClock ? "on each device’s clock" : viewModel.time.zone ?? ""
         let when: HTML = """
-            <p><b>\(DateWords.time(viewModel.time.occurrence))</b> \(zone) · \(Words.moment(viewModel.time.begins))</p>
+            <p><b>\(DateWords.time(viewModel.time.occurrence))</b> \(CalendarPage.clock(viewModel.time)) · \(Words.moment(viewModel.time.begins))</p>
             """
         let content: HTML = """
             \(Words.head("Approve \(viewModel.source.campaign) ahead", when))

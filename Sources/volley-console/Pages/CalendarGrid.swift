@@ -69,7 +69,7 @@ struct CalendarGrid {
 
     /// The same moment on the viewer's clock, once a script filled it in.
     private static func own(_ moment: Timestamp) -> HTML {
-        "<time class=\"note\" datetime=\"\(moment.description)\" data-clock>\(String(moment.description.prefix(16).suffix(5))) UTC</time>"
+        "<time class=\"note\" datetime=\"\(moment.description)\" data-clock>\(DateWords.shortUTC(moment))</time>"
     }
 
     private static func entry(_ time: ScheduleList.Time, at local: LocalTime) -> HTML {

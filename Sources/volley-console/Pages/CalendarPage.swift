@@ -67,11 +67,21 @@ enum CalendarPage {
         return path.map { "<a href=\"\($0)\" dir=\"auto\">\(time.campaign)</a>" } ?? "<span dir=\"auto\">\(time.campaign)</span>"
     }
 
+    /// The clock of a time: `in Europe/Berlin`.
+    static func clock(_ time: ScheduleList.Time) -> String {
+        time.isOnDevicesClock ? "on each person’s clock" : time.zone.map { "in \($0)" } ?? ""
+    }
+
+    /// What else there is to know of a time.
+    static func notes(_ time: ScheduleList.Time) -> String {
+        time.notes.filter { $0 != ScheduleList.onDevicesClock }.joined(separator: "; ")
+    }
+
     /// A time on the schedule's clock; on each device's clock, the span that it takes around the world.
     static func when(_ time: ScheduleList.Time) -> HTML {
         guard time.isOnDevicesClock else { return "\(DateWords.time(time.occurrence)) <span class=\"note\">\(time.zone ?? "")</span>" }
         return """
-            \(DateWords.time(time.occurrence)) on each person’s clock <span class="note">from \(Words.moment(time.begins)) to \
+            \(DateWords.time(time.occurrence)) \(clock(time)) <span class="note">from \(Words.moment(time.begins)) to \
             \(Words.moment(time.ends))</span>
             """
     }
@@ -84,7 +94,7 @@ enum CalendarPage {
                 <tr><th scope="row" dir="auto">\(name(of: time))\(run)</th>
                 <td data-name="When">\(when(time))</td>
                 <td data-name="Your time">\(Words.moment(time.begins))</td>
-                <td data-name="Notes" dir="auto">\(time.notes.joined(separator: "; ")) \(TimeApproval.offer(time, visit))\(CampaignOrders.skipForm(time, visit))</td></tr>
+                <td data-name="Notes" dir="auto">\(notes(time)) \(TimeApproval.offer(time, visit))\(CampaignOrders.skipForm(time, visit))</td></tr>
                 """
         }
         return """

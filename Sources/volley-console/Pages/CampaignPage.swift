@@ -75,8 +75,8 @@ enum CampaignPage {
         _ item: CampaignCache.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site
     ) -> (first: HTML, others: HTML) {
         let text = CampaignSaving.text(of: bytes)
-        if let state = try? DraftPreview.of(item, text: text, begins: false, visit, site), case .known = state {
-            return PhoneControl.glance(state, app: item.app ?? "") ?? (PhoneControl.phones(state, app: item.app ?? ""), "")
+        if let state = try? DraftPreview.of(item, text: text, begins: false, visit, site), case .known(let preview) = state {
+            return PhoneControl.glance(preview.samples, app: item.app ?? "") ?? (PhoneControl.phones(state, app: item.app ?? ""), "")
         }
         return (YAMLEdit(text).flatMap { try? PhoneControl.written($0, of: item, visit, site) } ?? "", "")
     }

@@ -38,7 +38,8 @@ enum RunsPage {
     static func compare(_ visit: Visit, _ site: Site) throws -> Answer {
         let ids = visit.query.keys.filter { $0.hasPrefix(box) }.map { String($0.dropFirst(box.count)) }
         guard ids.count == 2 else {
-            let many: HTML = "<p class=\"stop\">Check two runs; \(TextFormat.counted(ids.count, one: "run")) is checked.</p>"
+            let many: HTML =
+                "<p class=\"stop\">Check two runs; \(TextFormat.counted(ids.count, one: "run is", many: "runs are")) checked.</p>"
             return .page(
                 Page(
                     title: "Compare two runs", place: .runs,

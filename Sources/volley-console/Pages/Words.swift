@@ -27,7 +27,7 @@ enum Words {
 
     /// A moment in UTC, which the script completes with the viewer's own time.
     static func moment(_ moment: Timestamp) -> HTML {
-        "<time datetime=\"\(moment.description)\">\(String(moment.description.prefix(16)).replacing("T", with: " ")) UTC</time>"
+        "<time datetime=\"\(moment.description)\">\(DateWords.utc(moment))</time>"
     }
 
     /// What is wrong or doubtful, with its remedy.

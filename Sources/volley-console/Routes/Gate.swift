@@ -114,7 +114,7 @@ struct Gate: Sendable {
         case .campaign:
             let file = visit.query["file"] ?? ""
             guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
-                throw Refusal.notFound
+                throw CampaignArchiving.refusal(of: file, visit, site)
             }
             // A campaign whose app cannot be read is shown only to people that may see all apps.
             guard let named = item.app else {

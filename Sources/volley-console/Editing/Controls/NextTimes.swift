@@ -22,11 +22,10 @@ enum NextTimes {
 
     private static func line(_ time: ScheduleList.Time) -> HTML {
         // Not the viewer's own clock, which would be a third one here.
-        func utc(_ moment: Timestamp) -> String { String(moment.description.prefix(16)).replacing("T", with: " ") + " UTC" }
-        let moment: HTML =
-            time.begins == time.ends ? "\(utc(time.begins))" : "from \(utc(time.begins)) to \(utc(time.ends))"
-        let zone: HTML = time.isOnDevicesClock ? "" : " in \(time.zone ?? "")"
-        let notes: HTML = time.notes.isEmpty ? "" : "; \(time.notes.joined(separator: "; "))"
-        return "<li><b>\(DateWords.time(time.occurrence))</b>\(zone) <span class=\"note\">\(moment)\(notes)</span></li>"
+        let (begins, ends) = (DateWords.utc(time.begins), DateWords.utc(time.ends))
+        let moment = begins == ends ? begins : "from \(begins) to \(ends)"
+        let notes = CalendarPage.notes(time)
+        return
+            "<li><b>\(DateWords.time(time.occurrence))</b> \(CalendarPage.clock(time)) <span class=\"note\">\(moment)\(notes.isEmpty ? "" : "; \(notes)")</span></li>"
     }
 }

@@ -76,10 +76,10 @@ enum PhoneControl {
         }
     }
 
-    /// The first device, with the others below a fold, for a page that is read; nil where no devices are known.
-    static func glance(_ state: DraftPreview.State, app: String) -> (first: HTML, others: HTML)? {
-        guard case .known(let preview) = state, !preview.samples.isEmpty else { return nil }
-        let cards: [HTML] = chosen(preview.samples).map { card($0.sample, note: $0.note, app: app) }
+    /// The first device, with the others below a fold, for a page that is read; nil without any.
+    static func glance(_ samples: [DraftPreview.Sample], app: String) -> (first: HTML, others: HTML)? {
+        guard !samples.isEmpty else { return nil }
+        let cards: [HTML] = chosen(samples).map { card($0.sample, note: $0.note, app: app) }
         let others: HTML =
             cards.count > 1
             ? """
@@ -224,12 +224,14 @@ enum SkippedDevices {
 enum ComposerSide {
     static func html(_ context: ComposerContext) -> HTML {
         let query = FormFields.query([("file", context.item.file)])
+        let isCounting = if case .counting = context.previewState { true } else { false }
+        let counting: HTML = isCounting ? "Devices are being counted: press this again in some seconds. " : ""
         return """
             <details class="side" data-phone="\(PhoneControl.path)\(query)"><summary><b data-fill="audience">\
             \(PhoneControl.audience(context.previewState))</b> <span>· See what they get</span></summary>
             <div class="inner">
             <div data-fill="skipped">\(SkippedDevices.html(context.previewState, ignoresMistakes: !context.trial.mistakes.isEmpty))</div>
-            <p data-without-script><button form="composer" name="\(CampaignForm.counts)" value="1">Count</button> \
+            <p data-without-script>\(counting)<button form="composer" name="\(CampaignForm.counts)" value="1">Count</button> \
             <span class="note">Nothing is saved by it.</span></p>
             \(modes)
             <div data-fill="phone">\(PhoneControl.phones(
