@@ -231,7 +231,9 @@ struct FormMergeTests {
 
     // MARK: - Drafts
 
-    @Test("a draft of an earlier file opens as the form of the present one, and names the people that saved it; an own save is no colleague's")
+    @Test(
+        "a draft of an earlier file opens as the form of the present one, and names the people that saved it; an own save is no colleague's"
+    )
     func draft() async throws {
         let office = try Office()
         let (marta, edith) = (try office.session("marta", [.editor, .approver]), try office.session("edith", [.editor, .approver]))

@@ -89,7 +89,8 @@ extension OrderWorld {
             if run.state == .finished { return .ended(.refused(.described("finished"))) }
             if run.holder != nil, run.state != .underway { return nil }
             if run.holder != nil { runs[id]?.isCancelling = true } else { runs[id]?.state = .cancelled }
-        case .send, .resume, .retry, .retryUnsent, .test, .plan, .skip, .approveTime, .withdrawApproval: preconditionFailure("no small order")
+        case .send, .resume, .retry, .retryUnsent, .test, .plan, .skip, .approveTime, .withdrawApproval:
+            preconditionFailure("no small order")
         }
         return .ended(.done(OrderResult(run: id)))
     }
