@@ -1,5 +1,6 @@
 import Base
 import Reports
+import PushServices
 import Testing
 
 @testable import Delivery
