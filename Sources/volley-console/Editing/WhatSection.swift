@@ -9,7 +9,7 @@ enum WhatSection: ComposerSection {
     static let title = "What"
 
     static func fields(in edit: YAMLEdit) -> [CampaignForm.Field] {
-        texts + extras + LanguagesControl.fields(in: edit) + VariantsControl.fields(in: edit)
+        texts + extras + DataControl.fields(in: edit) + LanguagesControl.fields(in: edit) + VariantsControl.fields(in: edit)
     }
 
     /// Those that most devices read.
@@ -44,7 +44,9 @@ enum WhatSection: ComposerSection {
 
     static func html(_ context: ComposerContext) -> HTML {
         // Open if it has anything, so that nothing is overlooked.
-        let isUsed = extras.contains { context.value(of: $0)?.text.isEmpty != true || !context.mistake(of: $0).markup.isEmpty }
+        let isUsed =
+            DataControl.isUsed(context)
+            || extras.contains { context.value(of: $0)?.text.isEmpty != true || !context.mistake(of: $0).markup.isEmpty }
         let others: HTML = "\(LanguagesControl.html(context))\(VariantsControl.html(context))"
         return """
             \(ColumnsControl.html(context))
@@ -52,13 +54,14 @@ enum WhatSection: ComposerSection {
             \(HTML(joined: texts.map { TextCounters.html($0, context) }))
             \(others)
             \(MarkControl.rest(besides: others, context))
-            <details class="extras"\(isUsed ? " open" : "" as HTML)><summary>Link, image, sound and more</summary>\
-            \(HTML(joined: extras.map(context.control)))</details>
+            <details class="extras"\(isUsed ? " open" : "" as HTML)><summary>Link, image, sound, values for the app, and more</summary>\
+            \(HTML(joined: extras.map(context.control)))\(DataControl.html(context))</details>
             """
     }
 
     static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
         var mistakes = CampaignForm.apply(form, to: &edit, texts + extras)
+        mistakes.merge(DataControl.apply(form, to: &edit)) { first, _ in first }
         mistakes.merge(LanguagesControl.apply(form, to: &edit)) { first, _ in first }
         mistakes.merge(VariantsControl.apply(form, to: &edit)) { first, _ in first }
         mistakes.merge(MarkControl.applyRest(form, to: &edit)) { first, _ in first }

@@ -23,7 +23,7 @@ enum TodayPage {
         let items = try site.campaigns.items(project: project, now: visit.now).filter { visit.may(.seeCampaigns, app: $0.app) }
         let drafts = try DraftPages.panel(visit, site)
         let unfinished = UnfinishedCampaigns(items, listing.runs, site)
-        let problems = try TodayProblems((runs, times, items), unread: schedule.mistakes, unfinished.files, listing, visit, site).html
+        let problems = try TodayProblems((runs, times, unfinished.others), unread: schedule.mistakes, listing, visit, site).html
         let new: HTML = visit.maySomewhere(.edit) ? "<p><a class=\"button main\" href=\"/campaigns/new\">New campaign</a></p>" : ""
         guard !items.isEmpty || !runs.isEmpty else {
             let content: HTML = "\(Words.head("Today"))\(firstSteps(new, visit))\(drafts)\(problems)"
@@ -117,6 +117,8 @@ enum TodayPage {
 struct UnfinishedCampaigns {
     private static let mostMistakes = 3
     private let found: [(item: CampaignCache.Item, writers: Set<AccountID>)]
+    /// All other campaigns.
+    let others: [CampaignCache.Item]
 
     /// - Parameter runs: of all apps.
     init(_ items: [CampaignCache.Item], _ runs: [RunSummary], _ site: Site) {
@@ -128,9 +130,9 @@ struct UnfinishedCampaigns {
             let writers = Set(versions.compactMap(\.person.account))
             return writers.isEmpty ? nil : (item, writers)
         }
+        let files = Set(found.map(\.item.file))
+        others = items.filter { !files.contains($0.file) }
     }
-
-    var files: Set<String> { Set(found.map(\.item.file)) }
 
     /// Those of this person, with what is missing; blank without any.
     func panel(_ visit: Visit) -> HTML {

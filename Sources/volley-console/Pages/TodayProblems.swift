@@ -15,10 +15,9 @@ struct TodayProblems {
     /// - Parameters:
     ///   - seen: what the person may see.
     ///   - unread: why the times cannot be read.
-    ///   - unfinished: files whose writers are not done with them.
     init(
         _ seen: (runs: [RunSummary], times: [ScheduleList.Time], items: [CampaignCache.Item]), unread: [Diagnostic],
-        _ unfinished: Set<String>, _ listing: RunArchive.Listing, _ visit: Visit, _ site: Site
+        _ listing: RunArchive.Listing, _ visit: Visit, _ site: Site
     ) throws {
         let (runs, times, items) = seen
         let hindrances = try site.campaigns.hindrances(project: site.project(), now: visit.now)
@@ -30,7 +29,7 @@ struct TodayProblems {
             ("Times that did not go out as planned", Self.missed(times, visit.now)),
             ("Approvals that do not hold any more", Self.unapproved(times)),
             ("Campaigns that are not sent at their times", Self.hindered(items, hindrances)),
-            ("Campaigns with mistakes: nothing is sent from them", Self.broken(items.filter { !unfinished.contains($0.file) })),
+            ("Campaigns with mistakes: nothing is sent from them", Self.broken(items)),
             ("Files that cannot be read", unreadable.map { "<li dir=\"auto\">\(Words.text($0))</li>" }),
         ]
     }
