@@ -35,7 +35,8 @@ struct ComposerTests {
         let office = try Office()
         try office.folder.write(
             Self.file,
-            Self.head + "content: {title: Hi, data: {campaign: {name: spring}}, relevance: 0.8}\nallow: [{warning: short_text, reason: Yes}]\n")
+            Self.head
+                + "content: {title: Hi, data: {campaign: {name: spring}}, relevance: 0.8}\nallow: [{warning: short_text, reason: Yes}]\n")
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body

@@ -347,7 +347,7 @@ struct FormControlTests {
                     == 303)
             let written = try Self.disk(office)
             #expect(written.contains("timezone: recipient, fallback_timezone: Europe/Berlin}"))
-            #expect(try server.request("GET", Self.path, session: edith).body.contains("on each device&#39;s clock"))
+            #expect(try server.request("GET", Self.path, session: edith).body.contains("on each person’s clock"))
         }
     }
 

@@ -67,7 +67,7 @@ struct TimeApprovalTests {
             let calendar = try server.request("GET", "/calendar", session: house.ben).body
             #expect(
                 calendar.contains("needs approval")
-                    && calendar.contains("daily, \(house.time.replacing("T", with: " ")): approve ahead\">Approve ahead</a>"))
+                    && calendar.contains("daily, \(DateWords.time(house.time)): approve ahead\">Approve ahead</a>"))
             let page = try server.request("GET", house.path, session: house.ben).body
             let fields = Self.fields(page)
             #expect(fields.count == 2 && page.contains("Devices at most"))
@@ -204,7 +204,7 @@ struct TimeApprovalTests {
         try await TestServer.with(house.site) { server throws in
             #expect(try server.request("GET", "/calendar", session: house.ben).body.contains("\(words) <span class=\"note\">UTC</span>"))
             #expect(try server.request("GET", "/campaign?file=daily.yaml", session: house.ben).body.contains("<li><p>\(words) in UTC "))
-            #expect(try server.request("GET", house.path, session: house.ben).body.contains("<b>\(words)</b> UTC"))
+            #expect(try server.request("GET", house.path, session: house.ben).body.contains("<b>\(words)</b> in UTC"))
         }
     }
 
