@@ -110,7 +110,7 @@ public struct ScheduleList: Sendable {
     }
 
     /// The note of a time that comes on the clock of each device.
-    public static let onDevicesClock = "on each device's clock"
+    public static let onDevicesClock = "on each person's clock"
 
     private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, _ approval: Approval, now: Timestamp) -> [String] {
         var notes: [String] = []

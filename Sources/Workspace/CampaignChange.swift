@@ -49,7 +49,7 @@ public enum CampaignChange: Hashable, Sendable {
         // A single time that has just come can still be sent.
         let late = schedule.at.map { schedule.occurrence(at: $0) }.flatMap { schedule.isPast($0, at: now) ? nil : $0 }
         guard let next = schedule.nextOccurrence(from: now) ?? late else { return nil }
-        return "\(next.localTime.words) \(schedule.zone.isRecipient ? "on each device's clock" : schedule.zone.fallback.name)"
+        return "\(next.localTime.words) \(schedule.zone.isRecipient ? "on each person's clock" : schedule.zone.fallback.name)"
     }
 
     /// What the plan does all the same, in sentences.

@@ -439,7 +439,7 @@ struct ScheduleTests {
         let list = try folder.volley("schedule", "a.yaml", "--list", environment: ["TZ": "America/New_York"])
         #expect(list.status == 0, "\(list.errors)")
         #expect(
-            list.output.contains("HERE (America/New_York)") && list.output.contains("on each device's clock; quiet hours until 08:00"),
+            list.output.contains("HERE (America/New_York)") && list.output.contains("on each person's clock; quiet hours until 08:00"),
             "\(list.output)")
         #expect(list.output.contains("is not at work"))
         let document = try folder.volley("schedule", "a.yaml", "--list", "--json", environment: ["TZ": "America/New_York"]).json()

@@ -106,6 +106,6 @@ extension SendingTime {
         let here = ZoneDatabase.system.displayZone
         let begins = "\(here.localTime(at: occurrence.begins).words) in \(here.name)"
         guard schedule.zone.isRecipient else { return "\(occurrence.localTime.words) in \(schedule.zone.fallback.name) (\(begins))" }
-        return "\(occurrence.localTime.words) by each device's clock (from \(begins) on)"
+        return "\(occurrence.localTime.words) by each person's clock (from \(begins) on)"
     }
 }

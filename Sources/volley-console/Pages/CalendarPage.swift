@@ -77,7 +77,7 @@ enum CalendarPage {
         time.notes.filter { $0 != ScheduleList.onDevicesClock }.joined(separator: "; ")
     }
 
-    /// A time on the schedule's clock; on each device's clock, the span that it takes around the world.
+    /// A time on the schedule's clock; on each person's clock, the span that it takes around the world.
     static func when(_ time: ScheduleList.Time) -> HTML {
         guard time.isOnDevicesClock else { return "\(DateWords.time(time.occurrence)) <span class=\"note\">\(time.zone ?? "")</span>" }
         return """

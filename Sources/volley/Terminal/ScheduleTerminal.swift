@@ -113,7 +113,7 @@ final class ScheduleTerminal: Sendable {
 
     private static func text(_ next: Occurrence?, _ zone: Schedule.Zone) -> String {
         guard let next else { return "there is no further time" }
-        if zone.isRecipient { return "next \(next.localTime.words) on each device's clock, from \(next.begins) on" }
+        if zone.isRecipient { return "next \(next.localTime.words) on each person's clock, from \(next.begins) on" }
         return "next \(next.localTime.words) \(zone.fallback.name) (\(next.begins))"
     }
 
