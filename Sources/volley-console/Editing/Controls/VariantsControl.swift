@@ -1,5 +1,6 @@
 import Base
 import Campaigns
+import Reports
 
 /// Variants next to each other, with their shares, and the share of devices that get nothing.
 enum VariantsControl {
@@ -30,7 +31,7 @@ enum VariantsControl {
     }
 
     private static func texts(of name: String, in language: String) -> [CampaignForm.Field] {
-        let words = LanguageNames.words(language)
+        let words = LanguageName.words(language)
         return keys.map { key, label in
             .init(
                 path: content(of: name) + ["languages", language, key], label: "\(label) of \(name) in \(words)",
@@ -114,7 +115,7 @@ enum VariantsControl {
         let facts = [devices, lacksText ? "who read the campaign’s own text, not this variant’s" : isBlank ? "no text of its own" : nil]
             .compactMap(\.self).joined(separator: ", ")
         return """
-            <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageNames.words(language))</b> \
+            <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageName.words(language))</b> \
             <span class="note">\(facts)</span>\(older.isEmpty ? "" : " <b class=\"doubt\">to translate</b>" as HTML)</summary>
             \(MarkControl.html(place, older, context))\(HTML(joined: fields.map { TextCounters.html($0, context) }))</details>
             """
