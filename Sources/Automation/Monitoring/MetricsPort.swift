@@ -8,13 +8,9 @@ import Glibc
 /// bytes of each are limited (`MetricsConnection`), and a newcomer takes the place of the connection that has waited longest: no client
 /// keeps Prometheus out.
 ///
-///     let metrics = LatestMetrics(isWanted: true)
-///     let port = try MetricsPort("127.0.0.1:9464") { metrics.text }
-///     defer { port.close() }
-///
 /// ```swift
 /// let metrics = LatestMetrics(isWanted: true)
-/// let port = try MetricsPort("127.0.0.1:9187") { metrics.text }
+/// let port = try MetricsPort("127.0.0.1:9464") { metrics.text }
 /// defer { port.close() }
 /// ```
 public final class MetricsPort: Sendable {
