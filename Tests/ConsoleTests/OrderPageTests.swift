@@ -113,7 +113,7 @@ struct OrderPageTests {
         let ben = try office.session("ben", [.approver])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", "/campaign?file=spring-sale.yaml", session: ben).body
-            #expect(page.contains("This campaign goes now to 2 devices, named in volley.yaml for tests in 3 texts."))
+            #expect(page.contains("This campaign goes now to the test devices of its app, 2 devices, in 3 texts."))
             #expect(page.contains("name=\"device.Anna\" value=\"1\" checked") && page.contains("German (de)"))
             let fields = try #require(Self.fields(page, action: "/campaign/test?file=spring-sale.yaml"))
             let none = try server.form("/campaign/test?file=spring-sale.yaml", session: ben, fields + [("device.Anna", "1")])

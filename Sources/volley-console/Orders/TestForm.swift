@@ -40,12 +40,12 @@ enum TestForm {
             let boxes: [HTML] = names.map { GroupInput.box("\($0.words)", name: $0.field, value: "1", isChecked: true) }
             return "<fieldset class=\"field controls\"><legend>\(title)</legend><div class=\"boxes\">\(boxes)</div></fieldset>"
         }
-        let texts: HTML = offer.texts > 1 ? " in \(TextFormat.counted(offer.texts, one: "text"))" : ""
+        let texts: HTML = offer.texts > 1 ? ", in \(TextFormat.counted(offer.texts, one: "text"))" : ""
         let own: HTML =
             offer.languages.count > 1 && app.testDevices.contains { $0.language != nil }
             ? " A device with a language gets the texts of that language." : ""
         return """
-            <p>This campaign goes now to \(TextFormat.devices(app.testDevices.count)), named in volley.yaml for tests\(texts).\(own)</p>
+            <p>This campaign goes now to the test devices of its app, \(TextFormat.devices(app.testDevices.count))\(texts).\(own)</p>
             <input type="hidden" name="\(mark)" value="1">
             \(boxes("To", offer.devices.map { (device($0), $0) }))
             \(boxes("Variants", offer.variants.map { (variant($0), $0) }))
