@@ -477,7 +477,7 @@ struct EditingTests {
             let before = try Self.disk(office, "autumn.yaml")
             let wrong = try save([("schedule.at", "01.12.2026 9:00"), ("schedule.timezone", "Europe/Berlin")])
             #expect(
-                wrong.status == 422 && wrong.body.contains("Not saved: there are mistakes") && wrong.body.contains("Save with its mistakes")
+                wrong.status == 422 && wrong.body.contains("Nothing was saved.") && wrong.body.contains("Save with its mistakes")
             )
             let field = try #require(wrong.body.range(of: "id=\"schedule.at\"")),
                 next = try #require(wrong.body.range(of: "id=\"schedule.repeat\""))

@@ -337,7 +337,7 @@ class ComposerJourney(Journey):
         edith.page.get_by_role("button", name="Save", exact=True).click()
         expect(edith.page).to_have_url(re.compile("saved=1"))
         dora.page.get_by_role("button", name="Save", exact=True).click()
-        expect(dora.page.get_by_text("saved by others while you were writing")).to_be_visible()
+        expect(dora.page.get_by_text("saved this campaign after you opened this form")).to_be_visible()
         self.look(dora, "two-people")
         self.check("From Dora" not in self.text("shared.yaml"), "the second save overwrites nothing")
         expect(dora.page.get_by_label("Text", exact=True)).to_have_value("From Dora")
