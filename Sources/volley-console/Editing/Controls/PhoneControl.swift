@@ -26,7 +26,8 @@ enum PhoneControl {
         // Fields with mistakes stay as the file has them.
         let mistakes = CampaignForm.apply(visit.form, to: &edit)
         try RunsControl.writeLists(of: edit, item, visit, site)
-        let state = try DraftPreview.of(item, text: edit.text, visit, site)
+        var state = try DraftPreview.of(item, text: edit.text, visit, site)
+        if case .mistakes(let why) = state, why.markup.isEmpty { state = .mistakes(try problems(edit, of: item, visit, site)) }
         let isCounting = if case .counting = state { true } else { false }
         let written = try written(edit, of: item, visit, site)
         let phone = ("phone", phones(state, app: item.app ?? "", written: written, shown: visit.form[device] ?? ""))
@@ -43,6 +44,13 @@ enum PhoneControl {
                 ("is_live", .bool(isCounting)),
                 ("pieces", .object(pairs: pieces.map { ($0.0, .string($0.1.markup)) })),
             ]))
+    }
+
+    /// What is wrong with a text that is not saved: the list at the top of the form is as old as the page.
+    private static func problems(_ edit: YAMLEdit, of item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> HTML {
+        let found = try CampaignFindings(file: item.path, text: edit.text, visit, site).all.filter { $0.severity == .error }
+        let lines: [HTML] = found.map { "<li dir=\"auto\">\(FieldWords.text($0))</li>" }
+        return lines.isEmpty ? "" : "<ul>\(lines)</ul>"
     }
 
     /// Columns that are being counted again stay on the page.
@@ -68,9 +76,8 @@ enum PhoneControl {
             return "\(cards(samples, app: app, shown))<p class=\"note\">The devices are being counted for this text.</p>"
         case .counting: return "<p class=\"note\">The exports are being read. This takes some seconds for millions of devices.</p>"
         case .mistakes(let why):
-            let note: HTML =
-                "<p class=\"note\">Which devices get it, and with which values, is known when the problems of the form are mended.</p>"
-            return "\(written)\(why.markup.isEmpty ? note : why)"
+            let when: HTML = why.markup.isEmpty ? "the problems of the form are mended." : "this is mended:"
+            return "\(written)<p class=\"note\">Which devices get it, and with which values, is known when \(when)</p>\(why)"
         case .known(let preview):
             return preview.samples.isEmpty ? "<p class=\"note\">No device gets it.</p>" : cards(preview.samples, app: app, shown)
         }
