@@ -188,7 +188,7 @@ struct ComposerTests {
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body
             #expect(page.contains("name=\"\(german).body\"") && page.contains("Guten Tag</textarea>"))
-            #expect(page.contains("name=\"\(french).title\"") && page.contains("who read the campaign’s own text, not this variant’s"))
+            #expect(page.contains("name=\"\(french).title\"") && page.contains("which read the campaign’s own text, not this variant’s"))
             #expect(!page.contains("id=\"rest\""))
         }
         var edit = try Self.edit(source)

@@ -64,7 +64,7 @@ struct ComposerContext {
         preview = if case .known(let known) = previewState { known } else { nil }
         tried = trial.edit ?? trial.counted ?? edit
         written = try PhoneControl.written(tried, of: item, visit, site)
-        // A value that was not written leaves a source that nobody wants: what is wrong with it would mislead.
+        // A value that was not written leaves a source that is not meant: what is wrong with it would mislead.
         let all = trial.mistakes.isEmpty ? try CampaignFindings(file: item.path, text: tried.text, visit, site).all : []
         (findings, otherFindings) = Self.sorted(all, tried, item.path)
     }

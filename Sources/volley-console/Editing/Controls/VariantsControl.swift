@@ -112,7 +112,7 @@ enum VariantsControl {
         let lacksText = isBlank && hasText(self.fields(of: name).filter { $0.path.last != "share" })
         let isOpen = lacksText || !older.isEmpty || fields.contains { !context.mistake(of: $0).markup.isEmpty }
         let devices = context.preview.map { TextFormat.devices($0.devices(variant: name, language: language)) }
-        let facts = [devices, lacksText ? "who read the campaign’s own text, not this variant’s" : isBlank ? "no text of its own" : nil]
+        let facts = [devices, lacksText ? "which read the campaign’s own text, not this variant’s" : isBlank ? "no text of its own" : nil]
             .compactMap(\.self).joined(separator: ", ")
         return """
             <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageName.words(language))</b> \
