@@ -72,7 +72,8 @@ struct ComposerContext {
     /// The form of a file as it is before anything is known of its devices or mistakes: none of that changes what its controls hold.
     init(untouched item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) throws {
         (self.item, self.edit, self.visit, self.site) = (item, edit, visit, site)
-        (trial, tags, preview, previewState) = (CampaignForm.RejectedInput(), .counting, nil, .counting([]))
+        (trial, tags, devices, preview, previewState) = (CampaignForm.RejectedInput(), .counting, nil, nil, .counting([]))
+        (tried, written) = (edit, "")
         apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
         (address, live, findings, otherFindings) = ("", "", [:], [])
     }
@@ -122,7 +123,7 @@ struct ComposerContext {
         var value = ShownValue(field: field, present: CampaignForm.text(of: held), text: CampaignForm.text(of: held))
         let written: String?, isChanged: Bool
         do throws(Mistake) {
-            let shown = CampaignForm.inPage(value.present)
+            let shown = CampaignForm.inPage(value.present, for: field)
             written = try CampaignForm.text(of: field, in: trial.typed, present: shown)
             isChanged = written != nil && written != shown
         } catch { (written, isChanged) = (nil, true) }
