@@ -238,7 +238,7 @@ class ConsoleJourney(Journey):
         expect(page.get_by_text("Kept as a draft at")).to_be_visible(timeout=30_000)
         edith.go("/")
         self.look(edith, "drafts")
-        page.get_by_role("link", name="autumn.yaml", exact=True).first.click()
+        page.get_by_role("region", name="Drafts").get_by_role("link", name="autumn", exact=True).first.click()
         expect(page.get_by_label("Title", exact=True)).to_have_value("Autumn, later")
         self.check(file.read_text() == saved, "a draft changes no file")
         page.get_by_role("link", name="Discard it").click()
