@@ -45,6 +45,7 @@ struct Gate: Sendable {
             guard route.bodyLimit == Route.campaignBodyLimit, route.method == .post else { return redirect }
             var late = visit
             (late.secret, late.form) = (secret, try await form(of: request, route))
+            guard !late.form.isEmpty else { return redirect }
             if Self.isFromPage(late, request), case let (late, hasToken) = (late, Self.isOwn(late, request)),
                 let kept = try await pages.run(
                     for: requestOrigin.turn, { DraftPages.keepAfterEnd(route, late, hasToken: hasToken, site) })
