@@ -217,8 +217,7 @@ enum DraftPages {
 
     private static func conflict(_ draft: SavedDraft, _ file: String, present: [UInt8]?, _ visit: Visit, _ site: Site) throws -> Page {
         var text = draft.fields["text"], mistakes: [String: Mistake] = [:]
-        if text == nil, let start = try present.map(CampaignSaving.text) ?? base(of: draft, file, visit, site), var edit = YAMLEdit(start) {
-            // What the person did not touch is as others have it now.
+        if text == nil, let start = try base(of: draft, file, visit, site), var edit = YAMLEdit(start) {
             mistakes = CampaignForm.apply(draft.fields, to: &edit)
             text = edit.text
         }
