@@ -392,6 +392,11 @@ struct AudienceFormTests {
             #expect(try Self.disk(office).contains("exclude: {devices: [other.csv, reached/\(sent).csv]}"))
             #expect(try Self.save(server, edith).status == 303)
             #expect(try Self.disk(office).contains("reached/\(sent).csv"), "a box that is not touched stays checked")
+            // The field of files says it, too.
+            for files in ["other.csv", "other.csv\nreached/\(sent).csv"] {
+                #expect(try Self.save(server, edith, ["audience.exclude.devices": files]).status == 303)
+                #expect(try Self.disk(office).contains("reached/") == files.contains("reached/"), "\(files)")
+            }
             #expect(try Self.save(server, edith, ["exclude.runs.\(sent)": nil]).status == 303)
             #expect(try !Self.disk(office).contains("reached/") && Self.disk(office).contains("other.csv"))
             // No list is made of a run of another app, even if the file names it.

@@ -164,8 +164,9 @@ enum WhoSection: ComposerSection {
     // MARK: - What was chosen
 
     static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
+        let page = edit
         var mistakes = CampaignForm.apply(form, to: &edit, plain(in: edit))
-        mistakes.merge(RunsControl.apply(form, to: &edit)) { first, _ in first }
+        mistakes.merge(RunsControl.apply(form, to: &edit, of: page)) { first, _ in first }
         mistakes.merge(ConditionsControl.apply(form, to: &edit)) { first, _ in first }
         guard mistakes.isEmpty else { return mistakes }
         // What cannot be written as a whole is not written at all.

@@ -61,11 +61,13 @@ enum RunsControl {
             """
     }
 
-    /// Writes which lists are left out; other files stay.
-    static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
+    /// Writes which lists are left out. Other files stay, and so do lists whose box is as it was: the field of files may have changed them.
+    /// - Parameter page: the source that the form was made from.
+    static func apply(_ form: [String: String], to edit: inout YAMLEdit, of page: YAMLEdit) -> [String: Mistake] {
         guard let shown = form[offered]?.split(separator: " ").map(String.init) else { return [:] }
-        let held = files(in: edit)
-        let removed = Set(shown.filter { form[box($0)] == nil }.map(list)), added = shown.filter { form[box($0)] != nil }.map(list)
+        let held = files(in: edit), checked = Set(runs(in: page))
+        let removed = Set(shown.filter { checked.contains($0) && form[box($0)] == nil }.map(list))
+        let added = shown.filter { !checked.contains($0) && form[box($0)] != nil }.map(list)
         let files = held.filter { !removed.contains($0) } + added.filter { !held.contains($0) }
         guard files != held else { return [:] }
         do throws(Mistake) { try edit.set(files.isEmpty ? nil : .list(files), at: path) } catch {
