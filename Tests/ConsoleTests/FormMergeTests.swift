@@ -158,6 +158,15 @@ struct FormMergeTests {
         }
     }
 
+    @Test("a value of several lines stays as it is where a page shows it in one line, which browsers send without line breaks")
+    func oneLine() throws {
+        #expect(FormControls("<input name=\"a\" value=\"Two\nlines\">").values["a"] == "Twolines")
+        let source = "name: spring-sale\ncontent:\n  title: \"Two\\nlines\"\n  body: |\n    More\n    lines\n"
+        var edit = try #require(YAMLEdit(source))
+        #expect(CampaignForm.apply(["content.title": "Twolines", "content.body": "More\nlines\n"], to: &edit).isEmpty)
+        #expect(edit.text == source)
+    }
+
     // MARK: - Two people
 
     @Test("a colleague's choices of devices and of a time stay where the person that saves second changed another field")

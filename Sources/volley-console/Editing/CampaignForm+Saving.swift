@@ -20,10 +20,16 @@ extension CampaignForm {
         }
     }
 
-    /// A text as a page shows it: saving another field does not change characters that no page can hold.
-    static func inPage(_ text: String) -> String {
+    /// A text as the page has it for a field: saving another field does not change characters that no page can hold, nor line breaks of
+    /// what is one line there.
+    static func inPage(_ text: String, for field: Field) -> String {
         guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
-        return FormControls("<input name=\"a\" value=\"\(HTML.escaped(text))\">").values["a"] ?? text
+        let type =
+            switch field.kind {
+            case .line, .number, .zone: "text"
+            default: "hidden"
+            }
+        return FormControls("<input type=\"\(type)\" name=\"a\" value=\"\(HTML.escaped(text))\">").values["a"] ?? text
     }
 
     /// The value of a field; nil for none.
@@ -78,7 +84,7 @@ extension CampaignForm {
             do throws(Mistake) {
                 // A field that the page did not have stays as it is, also if its value is more than a form can show.
                 guard try text(of: field, in: form) != nil else { continue }
-                let present = try edit.value(at: field.path), held = inPage(text(of: present))
+                let present = try edit.value(at: field.path), held = inPage(text(of: present), for: field)
                 guard let typed = try text(of: field, in: form, present: held), typed != held, typed != text(of: present) else { continue }
                 try edit.set(value(of: typed, field, like: present), at: field.path)
             } catch { mistakes[field.name] = error }

@@ -28,7 +28,9 @@ struct FormControls {
                 values[name] = text.hasPrefix("\n") ? String(text.dropFirst()) : text
             case ("input", let name?):
                 guard ["radio", "checkbox"].contains(tag["type"]) else {
-                    values[name] = tag["value"] ?? ""
+                    let value = tag["value"] ?? ""
+                    // What a person sees in one line has no line breaks (HTML Standard, section 4.10.5.1.2).
+                    values[name] = tag["type"] == "hidden" ? value : value.replacing("\n", with: "")
                     break
                 }
                 guard tag["checked"] != nil else { break }

@@ -244,7 +244,7 @@ enum WhoSection: ComposerSection {
     private static func writeTags(_ form: [String: String], _ edit: inout YAMLEdit) throws(Mistake) {
         let fields = tagFields(in: edit), path = TagsControl.path
         func changed(_ field: CampaignForm.Field) -> [String]? {
-            let held = CampaignForm.inPage(CampaignForm.text(of: (try? edit.value(at: field.path)) ?? nil))
+            let held = CampaignForm.inPage(CampaignForm.text(of: (try? edit.value(at: field.path)) ?? nil), for: field)
             guard let text = TagsControl.text(field.name, form, shown: held), text != held else { return nil }
             return TagsControl.list(text)
         }
