@@ -85,7 +85,7 @@ enum DraftScript {
             isReached = false;
             try {
               const body = new URLSearchParams(new FormData(form)), signal = AbortSignal.timeout(10000);
-              // After the end of the session the answer leads to the page for signing in.
+              // Whatever the server answers, there is a connection to it.
               const response = await fetch(mark.dataset.draft + "&script=1", { method: "POST", body, redirect: "manual", signal });
               isReached = true;
               if (!response.ok) throw new Error(response.status);
