@@ -204,7 +204,7 @@ enum MarkControl {
             let texts = mark.keys.map { CampaignForm.text(of: (try? context.edit.value(at: mark.path + [$0])) ?? nil) }
             return """
                 <p class="field"><b dir="auto">\(TextFormat.capitalized(TextPlace.name(mark.path)))</b>: <span dir="auto">\(texts.joined(separator: "; "))</span></p>\
-                \(html(mark.path, mark.keys, context))
+                \(html(mark.path, mark.keys, context))\(AddedMistake(mark.path.joined(separator: "."), context).html)
                 """
         }
         return parts.isEmpty
@@ -215,7 +215,7 @@ enum MarkControl {
     /// The same marks, confirmed.
     static func applyRest(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
         TranslationMark.all(in: edit).reduce(into: [:]) { mistakes, mark in
-            if let mistake = apply(form, mark.path, to: &edit) { mistakes[name(mark.path)] = mistake }
+            if let mistake = apply(form, mark.path, to: &edit) { mistakes[mark.path.joined(separator: ".")] = mistake }
         }
     }
 
