@@ -3,6 +3,7 @@ import Campaigns
 import Delivery
 import Foundation
 import Cluster
+import PushServices
 import Runs
 import TestServers
 import Testing
