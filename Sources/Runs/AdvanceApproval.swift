@@ -52,7 +52,8 @@ extension RunSettings {
         var source = self
         source.schedule = nil
         source.needsApproval = false
-        (source.runsFolder, source.realCampaignFile, source.place) = (nil, nil, nil)
+        (source.runsFolder, source.realCampaignFile) = (nil, nil)
+        (source.place, source.plannedInStore) = (nil, nil)
         (source.parentEpoch, source.retriedOutcomes) = (nil, nil)
         (source.beside, source.isOfScheduler) = ([], false)
         for number in source.services.indices { source.services[number].credential?.fingerprint = nil }

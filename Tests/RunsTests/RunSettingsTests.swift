@@ -31,6 +31,7 @@ struct RunSettingsTests {
             $0.realCampaignFile = "/campaigns/sale.yaml"
             $0.isOfScheduler = true
             $0.place = EpochSequence.Place(number: 7, epoch: "2e")
+            $0.plannedInStore = Timestamp(epochMilliseconds: 5_250)
             $0.beside = ["20261201-090000-sale-0001"]
         }
     }
@@ -79,7 +80,19 @@ struct RunSettingsTests {
                 + #""planning_ms":[100000,112000]},"frequency":[{"pushes":2,"seconds":604800},{"pushes":1,"seconds":3600}],"#
                 + #""approval":"required","rendering":5,"runs":"/runs","parent_life":"1f","retried_outcomes":["failed","unknown"],"#
                 + #""campaign_file":"/campaigns/sale.yaml","scheduler":true,"place":{"number":7,"life":"2e"},"#
-                + #""beside":["20261201-090000-sale-0001"],"service":"apns"}"#)
+                + #""beside":["20261201-090000-sale-0001"],"service":"apns","planned_in_store":5250}"#)
+    }
+
+    @Test("have the same digest of their source before and after a plan notes when, where and next to which runs it was made")
+    func sourceDigest() {
+        let planned = Self.full()
+        var source = planned
+        (source.schedule, source.runsFolder, source.realCampaignFile) = (nil, nil, nil)
+        (source.place, source.plannedInStore, source.beside, source.isOfScheduler) = (nil, nil, [], false)
+        #expect(source.sourceDigest(with: "name: sale") == planned.sourceDigest(with: "name: sale"))
+        #expect(source.sourceDigest(with: "name: sales") != planned.sourceDigest(with: "name: sale"))
+        source.collapseID = "other"
+        #expect(source.sourceDigest(with: "name: sale") != planned.sourceDigest(with: "name: sale"))
     }
 
     @Test("hold the credential in the notation of its form, as files of every version do")
