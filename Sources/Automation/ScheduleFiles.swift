@@ -142,13 +142,14 @@ public struct ScheduleFiles: Sendable {
     public func read(now: Timestamp, keeping memory: inout Memory) -> Reading {
         var reading = Reading()
         var entries: [String: Memory.Entry] = [:]
+        var found: [Memory.Timed] = []
         for file in files() {
             let path = path(file)
             do {
                 guard !folders.contains(file) else { throw unreadable(file, &reading) }
                 let entry = try memory.entries[path].flatMap { isCurrent($0, file, now) ? $0 : nil } ?? entry(file, path, now)
                 entries[path] = entry
-                if entry.timed == nil { reading.unscheduledFiles.append(path) }
+                if let timed = entry.timed { found.append(timed) } else { reading.unscheduledFiles.append(path) }
             } catch let mistakes as Diagnostics {
                 // A draft that nothing is sent from is no problem of the schedule.
                 guard Self.mayHaveTimes(file, now: now) else {
@@ -162,7 +163,7 @@ public struct ScheduleFiles: Sendable {
         }
         memory.entries = entries
         reading.ignoredFiles = ignoredFiles()
-        add(files().compactMap { entries[path($0)]?.timed }, to: &reading)
+        add(found, to: &reading)
         reading.unreadable.formUnion(reading.mistakes.keys)
         return reading
     }
