@@ -18,14 +18,17 @@ public struct TestChoice: Hashable, Sendable {
     /// - Throws: `Diagnostic` for anything else.
     public init(_ text: String) throws(Diagnostic) {
         guard !text.isEmpty else { return }
-        guard let value = try? JSONValue(parsing: text), case .object = value else {
-            throw Diagnostic("it cannot be read which texts and devices were chosen for the test", remedy: "Choose them again.")
+        let unreadable = Diagnostic("it cannot be read which texts and devices were chosen for the test", remedy: "Choose them again.")
+        guard let value = try? JSONValue(parsing: text), case .object = value else { throw unreadable }
+        // What cannot be read must not stand for all.
+        func names(_ key: String) throws(Diagnostic) -> [String]? {
+            guard let list = value[key] else { return nil }
+            guard case .array(let items) = list else { throw unreadable }
+            let names = items.compactMap(\.stringValue)
+            guard names.count == items.count else { throw unreadable }
+            return names
         }
-        func names(_ key: String) -> [String]? {
-            guard case .array(let names)? = value[key] else { return nil }
-            return names.compactMap(\.stringValue)
-        }
-        (devices, variants, languages) = (names("devices"), names("variants"), names("languages"))
+        (devices, variants, languages) = (try names("devices"), try names("variants"), try names("languages"))
     }
 
     /// For an order; blank for everything.

@@ -36,7 +36,7 @@ struct TestPlanner {
         let pushes = devices.flatMap { device in
             messages(for: device).map { Push(device: device, message: $0, fields: fields(device, message: $0, examples)) }
         }
-        guard !pushes.isEmpty else {
+        guard !pushes.isEmpty || choice == TestChoice() else {
             throw Diagnostic(
                 "none of the chosen texts goes to one of the chosen test devices", at: context.app.name.position,
                 remedy: "Choose other texts or devices.")
