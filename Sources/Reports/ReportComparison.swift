@@ -22,6 +22,8 @@ public struct ReportComparison: Sendable {
         /// The section it belongs to; rows of a section are adjacent.
         var section: String
         var name: String
+        /// As the page of a report calls it, without the words of files and programs.
+        var title: HTML
         /// As in the JSON report, with slashes between members.
         var path: String
         /// nil where a run has none.
@@ -38,29 +40,43 @@ public struct ReportComparison: Sendable {
     private static let shownNames = 40
 
     var rows: [Row] {
+        let guide = after.guide
         var rows = [
-            row("Audience", name: "rows", path: "rows", { $0.plan.rows }),
-            row("Audience", name: "audience", path: "audience", { $0.plan.audience }),
+            row("Audience", name: "rows", title: "Rows of the export", path: "rows", { $0.plan.rows }),
+            row(
+                "Audience", name: "audience", title: "\(TextFormat.capitalized(after.service.recipientNoun))s", path: "audience",
+                { $0.plan.audience }),
         ]
         rows += Outcome.allCases.map { outcome in
-            row("Outcomes", name: outcome.name, path: "outcomes/\(outcome.name)", { $0.count(outcome) }, of: { $0.plan.audience })
+            row(
+                "Outcomes", name: outcome.name, title: "\(guide.title(outcome))", path: "outcomes/\(outcome.name)", { $0.count(outcome) },
+                of: { $0.plan.audience })
         }
         rows += serviceRows
-        rows += named("Skipped rows", path: "skipped", { $0.skipped.map { ($0.name, $0.rows) } }, of: { $0.plan.rows })
+        rows += named("Skipped rows", path: "skipped", { $0.skipped.map { ($0.name, $0.rows) } }, of: { $0.plan.rows }) { name in
+            SkipReason(rawValue: name).map { "\(TextFormat.capitalized(guide.title(skipped: $0)))" }
+        }
         rows += named("Reasons", path: "reasons", { $0.reasons.map { ($0.name, $0.recipients) } }, of: { $0.plan.audience })
         rows += named(
-            "Languages", path: "languages", { $0.languages.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, suffix: "/audience")
+            "Languages", path: "languages", { $0.languages.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, suffix: "/audience",
+            title: LanguageName.html)
         rows += named(
             "Variants", path: "variants", { $0.variants.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, suffix: "/audience")
         rows += [
             row("Speed", name: "attempts", path: "attempts", { $0.figures.attempts }),
             row("Speed", name: "mean a second", path: "rate/mean_per_second", { $0.meanPerSecond }),
             row("Speed", name: "peak a second", path: "rate/peak_per_second", { $0.peakPerSecond }),
-            row("Speed", name: "latency p50, ms", path: "latency_ms/p50", { $0.figures.latency?.p50 }),
-            row("Speed", name: "latency p90, ms", path: "latency_ms/p90", { $0.figures.latency?.p90 }),
-            row("Speed", name: "latency p99, ms", path: "latency_ms/p99", { $0.figures.latency?.p99 }),
+            latency("p50", of: "Half", { $0.figures.latency?.p50 }),
+            latency("p90", of: "90 %", { $0.figures.latency?.p90 }),
+            latency("p99", of: "99 %", { $0.figures.latency?.p99 }),
         ]
         return rows
+    }
+
+    private func latency(_ name: String, of share: String, _ figure: (Report) -> Int?) -> Row {
+        row(
+            "Speed", name: "latency \(name), ms", title: "\(share) of the answers came within, in milliseconds", path: "latency_ms/\(name)",
+            figure)
     }
 
     /// The displayed outcomes: without those that calls to a service's own audience never have.
@@ -80,7 +96,9 @@ public struct ReportComparison: Sendable {
             return [audience]
                 + Outcome.allCases.map { outcome in
                     row(
-                        "Services", name: "\(displayName), \(outcome.name)", path: "services/\(name)/outcomes/\(outcome.name)",
+                        "Services", name: "\(displayName), \(outcome.name)",
+                        title: "\(displayName), \(after.guide.title(outcome).lowercased())",
+                        path: "services/\(name)/outcomes/\(outcome.name)",
                         { own($0).map { $0.outcomes[outcome, default: 0] } }, of: { own($0)?.audience ?? 0 })
                 }
         }
@@ -118,21 +136,22 @@ public struct ReportComparison: Sendable {
     }
 
     private func row(
-        _ section: String, name: String, path: String, _ figure: (Report) -> Int?, of total: ((Report) -> Int)? = nil
+        _ section: String, name: String, title: HTML? = nil, path: String, _ figure: (Report) -> Int?, of total: ((Report) -> Int)? = nil
     ) -> Row {
         func share(_ report: Report) -> Double? {
             guard let total = total?(report), total > 0, let number = figure(report) else { return nil }
             return Double(number) / Double(total)
         }
         return Row(
-            section: section, name: name, path: path, before: figure(before), after: figure(after), beforeShare: share(before),
-            afterShare: share(after))
+            section: section, name: name, title: title ?? "\(TextStyle.safe(name))", path: path, before: figure(before),
+            after: figure(after),
+            beforeShare: share(before), afterShare: share(after))
     }
 
     /// A row for every name that either run has, the most frequent first.
     private func named(
         _ section: String, path: String, _ figures: (Report) -> [(String, Int)], of total: @escaping (Report) -> Int,
-        suffix: String = ""
+        suffix: String = "", title: (String) -> HTML? = { _ in nil }
     ) -> [Row] {
         let (first, second) = (Dictionary(figures(before)) { $1 }, Dictionary(figures(after)) { $1 })
         let names = Set(first.keys).union(second.keys).sorted {
@@ -140,7 +159,7 @@ public struct ReportComparison: Sendable {
         }
         return names.prefix(Self.shownNames).map { name in
             row(
-                section, name: name, path: "\(path)/\(name)\(suffix)",
+                section, name: name, title: title(name), path: "\(path)/\(name)\(suffix)",
                 { ($0.plan.id == before.plan.id ? first : second)[name, default: 0] }, of: total)
         }
     }
@@ -304,7 +323,7 @@ public struct ReportComparison: Sendable {
             let head: HTML = row.section == section ? "" : "<tr><th scope=\"rowgroup\" colspan=\"4\">\(row.section)</th></tr>"
             section = row.section
             return """
-                \(head)<tr><th scope="row" dir="auto">\(shownName(row))</th>
+                \(head)<tr><th scope="row" dir="auto">\(row.title)</th>
                 <td data-name="Before" class="number">\(Self.cell(row.before, share: row.beforeShare))</td>
                 <td data-name="After" class="number">\(Self.cell(row.after, share: row.afterShare))</td>
                 <td data-name="Change" class="number">\(row.change.map { $0 == 0 ? "" : Self.signed($0) } ?? "")</td></tr>
@@ -316,26 +335,6 @@ public struct ReportComparison: Sendable {
             <th scope="col" class="number">After</th><th scope="col" class="number">Change</th></tr></thead><tbody>\(lines)</tbody></table>
             """
     }
-
-    /// A figure's name as a report's page has it, without the words of files and programs.
-    private func shownName(_ row: Row) -> HTML {
-        let guide = after.guide, last = row.path.split(separator: "/").last.map(String.init) ?? ""
-        switch row.section {
-        case "Outcomes": if let outcome = Outcome.allCases.first(where: { $0.name == last }) { return "\(guide.title(outcome))" }
-        case "Services":
-            guard let outcome = Outcome.allCases.first(where: { $0.name == last }) else { break }
-            return "\(String(row.name.dropLast(outcome.name.count)))\(guide.title(outcome).lowercased())"
-        case "Skipped rows": if let reason = SkipReason(rawValue: last) { return "\(TextFormat.capitalized(guide.title(skipped: reason)))" }
-        case "Languages": return LanguageName.html(row.name)
-        case "Audience": return row.name == "rows" ? "Rows of the export" : "\(TextFormat.capitalized(after.service.recipientNoun))s"
-        case "Speed": if let share = Self.shares[last] { return "\(share) of the answers came within, in milliseconds" }
-        default: break
-        }
-        return "\(TextStyle.safe(row.name))"
-    }
-
-    /// Percentiles in words.
-    private static let shares = ["p50": "Half", "p90": "90 %", "p99": "99 %"]
 
     private static func name(_ report: Report) -> String {
         let marks = report.status.state.rawValue + (report.plan.isTest ? ", test" : "") + (report.isPruned ? ", pruned" : "")
