@@ -29,7 +29,7 @@ extension Project {
     }
 
     /// The time by the store's clock; nil without a store, for a run that does not go through it, and where it cannot be reached.
-    public func storeTime(for settings: RunSettings) -> Timestamp? {
+    package func storeTime(for settings: RunSettings) -> Timestamp? {
         guard store != nil, !settings.isRehearsal, let store = try? openStore(), let offset = try? store.clockOffsetSeconds() else {
             return nil
         }
