@@ -304,6 +304,24 @@ import Testing
     }
 
     @Test(
+        "in the console, a retry of devices that were never sent to says whether it reaches those that frequency left out",
+        arguments: [false, true])
+    func missedAndCapped(isCapped: Bool) throws {
+        let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(3))
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<3, at: start))
+        let unsent = [(1, OwnReason.expired), (2, isCapped ? .frequencyCap : .expired)].map {
+            Settlement(recipient: $0, outcome: .unsent, own: $1, settledAt: start)
+        }
+        try run.append(.settled([[Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start)] + unsent]))
+        try run.append(.state(.finished, at: start.adding(seconds: 60)))
+        var report = try Report(run)
+        report.face = .console
+        let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
+        #expect(page.contains("“Retry unsent” on the page") && page.contains("devices that frequency left out.") == isCapped, "\(page)")
+    }
+
+    @Test(
         "of a campaign with times, a new plan is sent with --now, which no time refuses: of a held run as of one that stopped",
         arguments: [
             // Schedule in the preview, whether the run has a time, the addition to `volley send`, the console's text.

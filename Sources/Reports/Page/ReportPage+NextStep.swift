@@ -158,11 +158,13 @@ extension ReportPage {
         let count = report.missedForGood
         guard count > 0 else { return "" }
         let devices = TextFormat.counted(count, one: "\(noun) was", many: "\(noun)s were")
-        let others = report.count(.unsent) > count ? ", and to the devices that frequency left out" : ""
+        let othersToo = report.count(.unsent) > count
         if report.face == .console {
+            let leftOut = othersToo ? " That includes the devices that frequency left out." : ""
             return
-                "<p>\(devices) never \(report.words("sent to", ofCalls: "made")). \(Remedy.retryUnsent(run: report.plan.id).sentence)</p>"
+                "<p>\(devices) never \(report.words("sent to", ofCalls: "made")). \(Remedy.retryUnsent(run: report.plan.id).sentence)\(leftOut)</p>"
         }
+        let others = othersToo ? ", and to the devices that frequency left out" : ""
         return """
             <p>\(devices) never \(report.words("sent to", ofCalls: "made")). If the message still holds and its expiry is not a moment in the past, this \(report.words("sends to", ofCalls: "makes")) \(TextFormat.plural(count, one: "it", many: "them"))\(others): \
             <code>volley retry \(report.plan.id) --outcome unsent</code></p>
