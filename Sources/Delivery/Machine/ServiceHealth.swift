@@ -60,7 +60,7 @@ struct ServiceHealth {
     mutating func doubted(submittedAt: Int64, at nanoseconds: Int64) {
         refused(at: nanoseconds)
         doubtsInARow += 1
-        if submittedAt >= doubtedAt { (doubtfulTries, doubtedAt) = (doubtfulTries + 1, nanoseconds) }
+        if submittedAt > doubtedAt { (doubtfulTries, doubtedAt) = (doubtfulTries + 1, nanoseconds) }
         if probes > 0, outageSince == nil { outageSince = nanoseconds }
     }
 
