@@ -373,6 +373,8 @@ extension SimulatedLoop {
         if case .answered = fate.state { isAnswered = true }
         // Not sent, like all that had its text.
         let isDropped = settlement.outcome == .rejected && !isAnswered && isAtFault(textOf: recipient)
+        // It may have been one of the first, which waited for a name.
+        if isDropped, firsts.count < settings.canaryPushes { firsts.append(recipient) }
         if settlement.attempts != fate.submissions - fate.uncounted {
             campaign.violate(
                 .attempts, "recipient \(recipient) had \(fate.submissions - fate.uncounted) attempts, not \(settlement.attempts)")
