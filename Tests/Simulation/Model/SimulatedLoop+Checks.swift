@@ -99,9 +99,7 @@ extension SimulatedLoop {
         guard machine.ending == nil, !machine.isExpired, !machine.fresh.isEmpty || !machine.again.isEmpty else { return }
         // The campaign wakes it when there is one.
         guard machine.credentialPendingSince == nil, !machine.nextWaitsForNames else { return }
-        // Those whose names are on their way leave before, at the pace; until then others may join the next request.
-        let ahead = machine.nextPaceTime == nil ? 0 : Double(machine.unnamed.count) / settings.slowestPace
-        let due = max(now.nanoseconds, machine.nextPaceTime ?? 0) + Int64(ahead * 1e9)
+        let due = max(now.nanoseconds, nextStep ?? 0)
         guard machine.nextPushIsAllowed, due + campaign.clock.asleep < end - 1000 || due == now.nanoseconds else { return }
         var hasHope = false
         for (index, connection) in machine.connections.enumerated() where connection.state == .open || connection.state == .opening {
@@ -114,6 +112,17 @@ extension SimulatedLoop {
             }
         }
         if !hasHope, machine.reconnectAt <= now.nanoseconds { campaign.violate(.awake, "it sleeps with pushes to send and no connection") }
+    }
+
+    /// When the next request must leave or be named, in monotonic nanoseconds; nil for at once. One without a name that waits for the pace and
+    /// is not full leaves behind all whose names are on their way, and is named only early enough for that: a name would close it to
+    /// pushes that may still join it.
+    private var nextStep: Int64? {
+        guard let next = machine.again.first ?? machine.fresh.first, let leaves = machine.nextPaceTime else { return nil }
+        let mayGrow = machine.nameRule == .calls && !machine.isSourceEnded && machine.mayJoin(next)
+        guard mayGrow, machine.ownPaceTime != nil, machine.lacksName(next) else { return leaves }
+        let others = Int64(Double(machine.unnamed.count) * 1e9 / settings.slowestPace)
+        return max(leaves + others - machine.namingLead.nanoseconds, machine.nextQuotaTime, machine.nextProbeTime)
     }
 
     /// The loop has ended.
