@@ -111,8 +111,16 @@ extension SimulatedLoop {
         }
     }
 
+    /// A push that is to be named is one of the first ones from then on, if there is room. It may never leave, because enough devices alone did
+    /// not get its text: the canary is then smaller by it. One that never was to be named joins them only when it leaves.
+    func noteFirst(_ recipient: Int) {
+        let fate = campaign.fates[recipient]
+        guard fate.submissions == 0, !fate.isInDoubt, firsts.count < settings.canaryPushes, !firsts.contains(recipient) else { return }
+        firsts.append(recipient)
+    }
+
     private func judgeCanary(before recipient: Int) {
-        guard firsts.count <= settings.canaryPushes else { return }
+        guard firsts.count <= settings.canaryPushes, !firsts.contains(recipient) else { return }
         firsts.append(recipient)
         guard firsts.count > settings.canaryPushes else { return }
         for first in firsts.dropLast() {
@@ -373,8 +381,6 @@ extension SimulatedLoop {
         if case .answered = fate.state { isAnswered = true }
         // Not sent, like all that had its text.
         let isDropped = settlement.outcome == .rejected && !isAnswered && isAtFault(textOf: recipient)
-        // It may have been one of the first, which waited for a name.
-        if isDropped, firsts.count < settings.canaryPushes { firsts.append(recipient) }
         if settlement.attempts != fate.submissions - fate.uncounted {
             campaign.violate(
                 .attempts, "recipient \(recipient) had \(fate.submissions - fate.uncounted) attempts, not \(settlement.attempts)")

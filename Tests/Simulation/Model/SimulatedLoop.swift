@@ -72,7 +72,7 @@ final class SimulatedLoop {
     var blamedTargets = 0
     /// For how many devices alone the text that no device gets was refused.
     var refusedAlone = 0
-    /// Recipients in the order in which this loop first submitted them, until it is clear that the canary was awaited.
+    /// Recipients in the order in which this loop first had them named or submitted them, until it is clear that the canary was awaited.
     var firsts: [Int] = []
     private(set) var turnsUntilScan = 16
 

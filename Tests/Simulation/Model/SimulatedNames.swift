@@ -187,10 +187,12 @@ extension SimulatedCampaign {
 extension SimulatedLoop {
     func askForName(of request: Int, _ question: Int) {
         campaign.tally.note(.requestNamed)
+        let recipients = machine.pushes(of: request).map { machine.pushes[$0].recipient }
+        campaign.trace("loop \(index) requests a name for \(recipients)")
+        for recipient in recipients { noteFirst(recipient) }
         campaign.namer?.ask(
             NameRequest(
-                client: index, request: request, number: question,
-                recipients: machine.pushes(of: request).map { machine.pushes[$0].recipient },
+                client: index, request: request, number: question, recipients: recipients,
                 generation: Int(machine.pushes[request].generation),
                 text: machine.namesText(request) ? Array(store.bytes(of: request).payload) : nil))
         campaign.planNamer()

@@ -30,7 +30,7 @@ struct SimulationTests {
     }
 
     /// Campaigns that a rare history once went wrong in, as long as the model draws them as it did then.
-    @Test("what once went wrong holds", arguments: [20_698, 59_619, 206_026, 260_752] as [UInt64])
+    @Test("what once went wrong holds", arguments: [20_698, 49_968, 59_619, 60_261, 60_616, 206_026, 260_752] as [UInt64])
     func mended(seed: UInt64) {
         let failures = SimulationRun(seeds: seed..<seed + 1, threads: 1).run().failures
         #expect(failures.isEmpty, "\(failures)")
