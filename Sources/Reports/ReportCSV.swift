@@ -29,6 +29,8 @@ public enum ReportCSV {
         columns(of: PushServices.standard).map { $0 == PushServices.standard.idColumn ? PushServices.commonIDColumn : $0 } + ["service"]
 
     private static let chunk = 64 << 10
+    /// How many of the columns, the first ones, identify a device.
+    private static let targetColumns = 2
 
     /// Which lines to write: those that match every condition.
     public struct Filter: Sendable {
@@ -40,6 +42,8 @@ public enum ReportCSV {
         public var variant: String?
         /// Whether tokens and registration ids are written whole, and not by their first and last four characters.
         public var hasWholeTargets = true
+        /// Whether only the columns that identify a device are written, as `exclude: {devices: …}` reads them.
+        public var hasOnlyTargets = false
 
         /// Everything.
         public init() {}
@@ -58,8 +62,10 @@ public enum ReportCSV {
             services: hasServices ? run.plan.services.map(\.name) : [],
             isNotFetched: isNotFetched, unrecorded: try UnrecordedReasons.ofServices(of: run, isHeld: RestoredRun(run)?.isHeld ?? false))
         line.hasWholeTargets = filter.hasWholeTargets
+        line.hasOnlyTargets = filter.hasOnlyTargets
         line.bytes.reserveCapacity(chunk + 4096)
-        line.bytes += form.header(hasServices ? columnsOfSeveralServices : columns(of: run.plan.service))
+        let all = hasServices ? columnsOfSeveralServices : columns(of: run.plan.service)
+        line.bytes += form.header(filter.hasOnlyTargets ? Array(all.prefix(targetColumns)) : all)
         let test = FilterTest(filter, isNotFetched: isNotFetched)
         var lines = 0
         try run.forEachStoredResult { result in
@@ -99,7 +105,7 @@ private struct FilterTest {
 private struct LineWriter {
     let seed: RunSeed
     let form: CSVForm
-    var hasWholeTargets = true
+    var hasWholeTargets = true, hasOnlyTargets = false
     private let lineEnd: [UInt8]
     /// The services' names; empty when there is one only.
     private let services: [[UInt8]]
@@ -131,6 +137,10 @@ private struct LineWriter {
             CSVCell.append(shortened(result.token), form, to: &bytes)
             comma()
             CSVCell.append(shortened(result.registrationID), form, to: &bytes)
+        }
+        guard !hasOnlyTargets else {
+            bytes += lineEnd
+            return
         }
         comma()
         CSVCell.append(result.alias, form, to: &bytes)

@@ -200,7 +200,7 @@ extension CampaignForm {
         }
         guard base == ShownFile.digest(of: bytes) else { return try conflict(bytes) }
         trial.mistakes = apply(visit.form, to: &edit)
-        try RunsControl.writeLists(of: edit, item, visit, site)
+        if visit.form[counts] != nil { try RunsControl.writeLists(of: edit, item, visit, site) }
         let isLook = visit.form[counts] != nil || visit.form[PhoneControl.device] != nil
         // What could be written counts, so that nothing is said of values that are chosen by now.
         guard !isLook, trial.mistakes.isEmpty else {
@@ -227,6 +227,8 @@ extension CampaignForm {
             }
             text = answered
         }
+        // Before the campaign that names them, so that none of its times comes before they are there.
+        try RunsControl.writeLists(of: edit, item, visit, site)
         switch try site.saving.save(text, as: item.file, base: base, visit, site) {
         case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")
         case .conflict(let present): return try conflict(present ?? bytes)

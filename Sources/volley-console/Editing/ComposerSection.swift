@@ -41,6 +41,8 @@ struct ComposerContext {
     /// What the file would send; nil while that is not known.
     let preview: DraftPreview?
     let previewState: DraftPreview.State
+    /// Runs whose devices it counts although the campaign leaves them out.
+    let unlisted: [RunSummary]
     /// Of the form, and of what is filled into it later.
     let address: String, live: String
     /// The source whose findings are shown: as it would be, where a person wrote something.
@@ -59,10 +61,12 @@ struct ComposerContext {
         tags = KnownTags.of(item, edit, visit, site)
         let query = FormFields.query([("file", item.file)])
         (address, live) = ("/campaign/form" + query, "/campaign/form/live.json" + query)
-        previewState = try DraftPreview.of(item, text: (trial.counted ?? edit).text, visit, site)
-        devices = DraftPreview.devices(of: item, text: (trial.counted ?? edit).text, site)
+        let counted = try RunsControl.countable(trial.counted ?? edit, item, visit, site)
+        unlisted = counted.unlisted
+        previewState = try DraftPreview.of(item, text: counted.edit.text, visit, site)
+        devices = DraftPreview.devices(of: item, text: counted.edit.text, site)
         preview = if case .known(let known) = previewState { known } else { nil }
-        tried = trial.edit ?? trial.counted ?? edit
+        tried = trial.edit ?? (trial.counted == nil ? edit : counted.edit)
         written = try PhoneControl.written(tried, of: item, visit, site)
         // A value that was not written leaves a source that is not meant: what is wrong with it would mislead.
         let all = trial.mistakes.isEmpty ? try CampaignFindings(file: item.path, text: tried.text, visit, site).all : []
@@ -73,7 +77,7 @@ struct ComposerContext {
     init(untouched item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) throws {
         (self.item, self.edit, self.visit, self.site) = (item, edit, visit, site)
         (trial, tags, devices, preview, previewState) = (CampaignForm.RejectedInput(), .counting, nil, nil, .counting([]))
-        (tried, written) = (edit, "")
+        (tried, written, unlisted) = (edit, "", [])
         apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
         (address, live, findings, otherFindings) = ("", "", [:], [])
     }

@@ -25,7 +25,8 @@ enum PhoneControl {
         guard var edit = YAMLEdit(CampaignSaving.text(of: try CampaignForm.read(item))) else { throw Refusal.notFound }
         // Fields with mistakes stay as the file has them.
         let mistakes = CampaignForm.apply(visit.form, to: &edit)
-        try RunsControl.writeLists(of: edit, item, visit, site)
+        let unlisted: [RunSummary]
+        (edit, unlisted) = try RunsControl.countable(edit, item, visit, site)
         var state = try DraftPreview.of(item, text: edit.text, visit, site)
         if case .mistakes(let why) = state, why.markup.isEmpty { state = .mistakes(try problems(edit, of: item, visit, site)) }
         let isCounting = if case .counting = state { true } else { false }
@@ -35,8 +36,8 @@ enum PhoneControl {
             isCounting
             ? [phone]
             : [
-                ("audience", audience(state)), phone,
-                ("skipped", SkippedDevices.html(state, ignoresMistakes: !mistakes.isEmpty)),
+                ("audience", audience(state, unlisted)), phone,
+                ("skipped", SkippedDevices.html(state, ignoresMistakes: !mistakes.isEmpty, unlisted)),
                 ("duration", HowSection.duration(state, edit, site)),
             ] + columns(KnownTags.of(item, edit, visit, site), DraftPreview.devices(of: item, text: edit.text, site))
         return .json(
@@ -59,11 +60,12 @@ enum PhoneControl {
     }
 
     /// How many devices get it.
-    static func audience(_ state: DraftPreview.State) -> HTML {
+    /// - Parameter unlisted: the runs whose devices are counted although the fields leave them out.
+    static func audience(_ state: DraftPreview.State, _ unlisted: [RunSummary]) -> HTML {
         switch state {
         case .counting: "Devices are being counted"
         case .mistakes: "Devices are not known"
-        case .known(let preview): "\(TextFormat.devices(preview.audience))"
+        case .known(let preview): "\(unlisted.isEmpty ? "" : "At most " as HTML)\(TextFormat.devices(preview.audience))"
         }
     }
 
@@ -195,15 +197,17 @@ enum SkippedDevices {
     private static let shown = 3
 
     /// The most frequent reasons.
-    /// - Parameter ignoresMistakes: whether fields have mistakes, so that the file's values count in their place.
-    static func html(_ state: DraftPreview.State, ignoresMistakes: Bool) -> HTML {
+    /// - Parameters:
+    ///   - ignoresMistakes: whether fields have mistakes, so that the file's values count in their place.
+    ///   - unlisted: the runs whose devices are counted although the fields leave them out.
+    static func html(_ state: DraftPreview.State, ignoresMistakes: Bool, _ unlisted: [RunSummary]) -> HTML {
         guard case .known(let preview) = state else { return "" }
         let lines: [HTML] = preview.skipped.filter { $0.rows > 0 }.prefix(shown).map { reason in
             "<li><b>\(TextFormat.count(reason.rows))</b> \(words(reason.reason))</li>"
         }
         let list: HTML = lines.isEmpty ? "" : "<p>Rows of the exports that get nothing:</p><ul>\(lines)</ul>"
         let doubt: HTML = ignoresMistakes ? "<p class=\"note doubt\">Fields with mistakes are counted as the file has them.</p>" : ""
-        return "\(list)\(doubt)"
+        return "\(RunsControl.note(unlisted))\(list)\(doubt)"
     }
 
     private static func words(_ reason: String) -> String {
@@ -235,9 +239,10 @@ enum ComposerSide {
         let counting: HTML = isCounting ? "Devices are being counted: press this again in some seconds. " : ""
         return """
             <details class="side" data-phone="\(PhoneControl.path)\(query)"><summary><b data-fill="audience">\
-            \(PhoneControl.audience(context.previewState))</b> <span>· See what they get</span></summary>
+            \(PhoneControl.audience(context.previewState, context.unlisted))</b> <span>· See what they get</span></summary>
             <div class="inner">
-            <div data-fill="skipped">\(SkippedDevices.html(context.previewState, ignoresMistakes: !context.trial.mistakes.isEmpty))</div>
+            <div data-fill="skipped">\(SkippedDevices.html(
+                context.previewState, ignoresMistakes: !context.trial.mistakes.isEmpty, context.unlisted))</div>
             <p data-without-script>\(counting)<button form="composer" name="\(CampaignForm.counts)" value="1">Count</button> \
             <span class="note">Nothing is saved by it.</span></p>
             \(modes)

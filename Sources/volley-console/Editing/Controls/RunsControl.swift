@@ -6,7 +6,7 @@ import Reports
 import Runs
 
 /// Not to the devices that got a run of the app: boxes for the last ones. A campaign leaves out the devices of files, so their list is
-/// written next to it, before the campaign is saved or counted.
+/// written next to it when the campaign is saved, or when a person has it counted.
 enum RunsControl {
     static let path = ["audience", "exclude", "devices"]
     /// A mark with the runs that the form offered: unchecked boxes are not sent.
@@ -76,23 +76,64 @@ enum RunsControl {
         return [:]
     }
 
-    /// Makes the lists that a text leaves out, where they are missing or older than the end of the run.
+    // MARK: - The lists
+
+    /// The time that the list of a run has as a file: the run's end, so that a list of an earlier end is told from it by any machine's clock.
+    private static func stamp(_ run: RunSummary) -> Timestamp { run.finishedAt ?? run.startedAt ?? run.plannedAt }
+
+    private static func isListed(_ run: RunSummary, beside item: CampaignCache.Item) -> Bool {
+        var status = stat()
+        guard stat(FilePaths.resolve(list(of: run.id), besideFile: item.path), &status) == 0 else { return false }
+        let time = status.st_mtim
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000 == stamp(run).epochMilliseconds
+    }
+
+    /// The runs whose lists a text leaves out and that are not there yet.
+    private static func unlisted(_ edit: YAMLEdit, _ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> [RunSummary] {
+        let named = runs(in: edit)
+        guard !named.isEmpty else { return [] }
+        return try known(item.app, visit, site).filter { named.contains($0.id) && !isListed($0, beside: item) }
+    }
+
+    /// Makes the lists that a text leaves out, once for each end of a run.
     /// - Throws: `Diagnostic`, `FileError`: a run cannot be read, or the disk is full.
     static func writeLists(of edit: YAMLEdit, _ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws {
-        let named = runs(in: edit)
-        guard !named.isEmpty else { return }
-        for run in try known(item.app, visit, site) where named.contains(run.id) {
+        for run in try unlisted(edit, item, visit, site) {
             let place = FilePaths.resolve(list(of: run.id), besideFile: item.path)
-            var status = stat()
-            let writtenAt = stat(place, &status) == 0 ? Timestamp(epochMilliseconds: Int64(status.st_mtim.tv_sec) * 1000) : nil
-            if let writtenAt, let ended = run.finishedAt, writtenAt > ended { continue }
             try FilePaths.makeFolder(FilePaths.folder(of: place), mode: 0o700)
             let file = try AtomicFile(place, isPrivate: true), opened = try site.catalog.open(run.id)
             defer { opened.close() }
             var filter = ReportCSV.Filter()
-            filter.outcomes = [.accepted, .unknown]
+            (filter.outcomes, filter.hasOnlyTargets) = ([.accepted, .unknown], true)
             try ReportCSV.write(opened, filter) { try file.write($0) }
             try file.finish()
+            let end = stamp(run).epochMilliseconds
+            let time = timespec(tv_sec: Int(end / 1000), tv_nsec: Int(end % 1000) * 1_000_000)
+            // A list without that time is only written again.
+            utimensat(AT_FDCWD, place, [time, time], 0)
         }
+    }
+
+    /// A text as it can be counted now: without the lists that are written when it is saved or *Count* is pressed.
+    /// - Returns: also the runs whose devices are not left out of that count.
+    static func countable(_ edit: YAMLEdit, _ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> (
+        edit: YAMLEdit, unlisted: [RunSummary]
+    ) {
+        let missing = try unlisted(edit, item, visit, site), lists = Set(missing.map { list(of: $0.id) })
+        guard !missing.isEmpty else { return (edit, []) }
+        var edit = edit
+        let rest = files(in: edit).filter { !lists.contains($0) }
+        do throws(Mistake) { try edit.set(rest.isEmpty ? nil : .list(rest), at: path) } catch { return (edit, []) }
+        return (edit, missing)
+    }
+
+    /// Says that devices are counted that will be left out; blank without such runs.
+    static func note(_ unlisted: [RunSummary]) -> HTML {
+        guard !unlisted.isEmpty else { return "" }
+        let names: [HTML] = unlisted.map { "<li dir=\"auto\">\($0.campaign), \(Words.moment($0.startedAt ?? $0.plannedAt))</li>" }
+        return """
+            <p class="note doubt">The devices of these runs are not left out of the count yet:</p><ul>\(names)</ul>
+            <p><button form="composer" name="\(CampaignForm.counts)" value="1">Count without them</button></p>
+            """
     }
 }
