@@ -44,6 +44,24 @@ struct CampaignPageTests {
         }
     }
 
+    @Test("a finding in another file than the campaign's own comes with that file's name, and without its folder")
+    func otherFile() async throws {
+        let office = try Office()
+        try office.folder.write(
+            "volley.yaml", "apps:\n  shop: {topic: com.example.shop, environment: simulator, approval: required, devices: missing.csv}\n")
+        try office.folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n")
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            for path in [Self.path, "/campaign/form?file=spring-sale.yaml"] {
+                let page = try server.request("GET", path, session: edith).body
+                #expect(page.contains("<li dir=\"auto\"><b>volley.yaml</b>: There is no file"), "\(path)")
+            }
+            // One in its own file is not named again.
+            try office.folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {}\ncontent: {title: Hi}\n")
+            #expect(try !server.request("GET", Self.path, session: edith).body.contains("<b>spring-sale.yaml</b>"))
+        }
+    }
+
     @Test("texts that are marked as older are the first doubt of a campaign and of its plan, by variant and language")
     func olderTexts() async throws {
         let office = try Office(), id = "20261201-100000-spring-sale-7f3b"

@@ -187,6 +187,16 @@ enum FieldWords {
         "unknown": "If it is not known whether a push arrived", "stop_when": "Stop", "track": "Say which campaign it is",
     ]
 
+    /// Also with the name of the file, without its folder, where that is not the campaign's own.
+    static func text(_ finding: Diagnostic, in campaign: String) -> HTML { "\(origin(finding, besides: campaign))\(text(finding))" }
+
+    /// `volley.yaml: ` of a finding in another file than the campaign's own; blank for one in it or in none, and where the message names it.
+    static func origin(_ finding: Diagnostic, besides campaign: String) -> HTML {
+        func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
+        guard let file = finding.file.map(name), file != name(campaign), !finding.message(for: .console).contains(file) else { return "" }
+        return "<b>\(TextFormat.printable(file))</b>: "
+    }
+
     static func text(_ finding: Diagnostic) -> HTML {
         let message = plain(finding.message(for: .console))
         // A remedy that writes the key, or names a place of the source, helps only there.

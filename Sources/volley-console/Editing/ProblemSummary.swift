@@ -47,7 +47,7 @@ enum ProblemSummary {
     private static func elsewhere(_ context: ComposerContext, _ severity: Diagnostic.Severity, _ source: HTML) -> [HTML] {
         context.otherFindings.filter { $0.severity == severity }.map { finding in
             guard let place = finding.position, place.file == context.item.path else {
-                return "<li dir=\"auto\">\(FieldWords.text(finding))</li>"
+                return "<li dir=\"auto\">\(FieldWords.text(finding, in: context.item.path))</li>"
             }
             let key = context.tried.keys(at: []).first { context.tried.lines(at: [$0])?.contains(place.line) ?? false } ?? ""
             guard let section = sections[key] else { return "<li dir=\"auto\">\(FieldWords.text(finding)) \(source)</li>" }

@@ -27,10 +27,10 @@ enum CampaignPage {
             \(visit.query["saved"] == nil ? "" : "<p class=\"good\" role=\"status\">Saved.</p>" as HTML)
             \(links(item, visit))
             \(TranslationMark.doubt(in: CampaignSaving.text(of: bytes)))
-            \(state(errors, findings))
+            \(state(errors, findings, item))
             <section class="panel overview" aria-label="At a glance"><div class="seen">\(phone.first)</div>\(facts.html)\(phone.others)</section>
             \(try earlierPlans(item, visit, site))
-            \(hindrances(facts.hindrances))
+            \(hindrances(facts.hindrances, item))
             \(try DraftPages.panel(of: item.file, visit, site))
             \(errors.isEmpty ? try CampaignOrders.panel(item, bytes, visit, site) : "")
             \(facts.runs.isEmpty ? "" : Words.panel("Runs", id: "runs", RunsPage.table(facts.runs.prefix(10))))
@@ -41,19 +41,19 @@ enum CampaignPage {
     }
 
     /// What was found, in the words of the form; the source has it at its lines.
-    private static func state(_ errors: [Diagnostic], _ findings: [Diagnostic]) -> HTML {
+    private static func state(_ errors: [Diagnostic], _ findings: [Diagnostic], _ item: CampaignCache.Item) -> HTML {
         let words: HTML =
             errors.isEmpty
             ? "<p class=\"note\">No mistakes\(findings.isEmpty ? "." : ", but look at this:" as HTML)</p>"
             : "<p class=\"stop\">\(TextFormat.counted(errors.count, one: "mistake")). Nothing is sent from this file until it is mended.</p>"
         guard !findings.isEmpty else { return words }
-        let lines: [HTML] = findings.map { "<li dir=\"auto\">\(FieldWords.text($0))</li>" }
+        let lines: [HTML] = findings.map { "<li dir=\"auto\">\(FieldWords.text($0, in: item.path))</li>" }
         return "\(words)<section class=\"warnings\" aria-label=\"What was found\"><ul>\(lines)</ul></section>"
     }
 
-    private static func hindrances(_ found: [Diagnostic]) -> HTML {
+    private static func hindrances(_ found: [Diagnostic], _ item: CampaignCache.Item) -> HTML {
         guard !found.isEmpty else { return "" }
-        let lines: [HTML] = found.map { "<li>\(Words.text($0, withPlace: false))</li>" }
+        let lines: [HTML] = found.map { "<li>\(FieldWords.origin($0, besides: item.path))\(Words.text($0, withPlace: false))</li>" }
         return """
             <section class="warnings" aria-label="Not sent"><p><b>This campaign is not sent at its times.</b></p><ul>\(lines)</ul></section>
             """

@@ -50,7 +50,7 @@ enum PhoneControl {
     /// What is wrong with a text that is not saved: the list at the top of the form is as old as the page.
     private static func problems(_ edit: YAMLEdit, of item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> HTML {
         let found = try CampaignFindings(file: item.path, text: edit.text, visit, site).all.filter { $0.severity == .error }
-        let lines: [HTML] = found.map { "<li dir=\"auto\">\(FieldWords.text($0))</li>" }
+        let lines: [HTML] = found.map { "<li dir=\"auto\">\(FieldWords.text($0, in: item.path))</li>" }
         return lines.isEmpty ? "" : "<ul>\(lines)</ul>"
     }
 
