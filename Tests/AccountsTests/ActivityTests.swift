@@ -83,6 +83,9 @@ struct ActivityTests {
         let found = try #require(try folder.store.activities(ActivityFilter(account: ben.account, app: "news")).activities.first)
         #expect(found.person == .init(account: ben.account, name: try name("ben")) && found.address == home && found.subject == "run")
         #expect(found.at == noon && found.app == "news")
+        try folder.store.note(.paused, app: "shop", subject: "other", by: ben, at: noon)
+        #expect(try count(ActivityFilter(app: "shop", kind: .paused, subject: "other")) == 1)
+        #expect(try count(ActivityFilter(app: "news", subject: "other")) == 0)
     }
 
     @Test("hostile names of files are kept short and harmless")

@@ -151,6 +151,23 @@ struct TimeApprovalTests {
         }
     }
 
+    @Test("the author of a request cannot approve the time, however many requests for other campaigns there were since")
+    func manyRequests() async throws {
+        let house = try House(), accounts = house.site.accounts
+        let eva = try house.site.session("eva", [.editor, .approver])
+        try await TestServer.with(house.site) { server throws in
+            let fields = Self.fields(try server.request("GET", house.path, session: eva).body)
+            #expect(!fields.isEmpty)
+            #expect(try server.form(house.path.replacing("/ahead?", with: "/ahead/ask?"), session: eva).status == 303)
+            for _ in 0..<501 {
+                try accounts.note(.timeApprovalAsked(house.time), app: "news", subject: "other", by: .terminal, at: .now())
+            }
+            #expect(try Self.fields(server.request("GET", house.path, session: eva).body).isEmpty)
+            #expect(try server.form(house.path, session: eva, fields + [("count", "10")]).status == 403)
+            #expect(try server.request("GET", "/", session: house.ben).body.contains("asked for its approval ahead"))
+        }
+    }
+
     @Test("who may not approve, or wrote it, is told so; apps without approval have nothing to approve")
     func rights() async throws {
         let house = try House()

@@ -136,13 +136,18 @@ public struct ActivityFilter: Hashable, Sendable {
     public var apps: Set<String>?
     /// Only those of this kind.
     public var kind: ActivityKind.Name?
+    /// Only those about this campaign, run or account.
+    public var subject: String?
 
     /// Reads everything, unless something is given.
-    public init(account: AccountID? = nil, app: String? = nil, apps: Set<String>? = nil, kind: ActivityKind.Name? = nil) {
+    public init(
+        account: AccountID? = nil, app: String? = nil, apps: Set<String>? = nil, kind: ActivityKind.Name? = nil, subject: String? = nil
+    ) {
         self.account = account
         self.app = app
         self.apps = apps
         self.kind = kind
+        self.subject = subject
     }
 }
 

@@ -40,6 +40,7 @@ enum ActivityRecords {
             arguments += StatementArguments(apps.sorted())
         }
         require("kind = ?", filter.kind?.rawValue)
+        require("subject = ?", filter.subject)
         require("id < ?", before)
         let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         // One more than the page holds shows whether there is another.

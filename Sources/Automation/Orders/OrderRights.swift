@@ -119,18 +119,23 @@ public final class AccountRights: Sendable {
             let text = Campaign.draft(file: file, now: now).campaign?.source
         else { return nil }
         let earlier = try files.catalog.lastStarted(of: name, app: app, limit: Self.mostEarlierRuns)
-        let askers = try timeRequests().filter { $0.subject == name && $0.app == app && $0.kind == .timeApprovalAsked(occurrence) }
+        let askers = try timeRequests(ofCampaign: name, app: app).filter { $0.kind == .timeApprovalAsked(occurrence) }
         return CampaignFacts(
             writers: Result { try writers(of: text, in: file, since: earlier) },
             askers: Set(askers.compactMap(\.person.name?.text)), text: text, last: earlier.first?.plan)
     }
 
-    /// The most requests that are looked at: a campaign has few times within the days that can be approved.
-    private static let mostRequests = 500
-
-    /// The requests to approve times of schedules ahead, the newest first.
-    public func timeRequests() throws -> [Activity] {
-        try opened()?.activities(ActivityFilter(kind: .timeApprovalAsked), count: Self.mostRequests).activities ?? []
+    /// All requests to approve times of a campaign ahead, the newest first: an older one counts for four eyes, too.
+    public func timeRequests(ofCampaign name: String, app: String?) throws -> [Activity] {
+        guard let accounts = try opened() else { return [] }
+        let filter = ActivityFilter(app: app, kind: .timeApprovalAsked, subject: name)
+        var (requests, next): ([Activity], Int64?) = ([], nil)
+        repeat {
+            let page = try accounts.activities(filter, before: next, count: 500)
+            requests += page.activities.filter { $0.app == app }
+            next = page.next
+        } while next != nil
+        return requests
     }
 
     /// Whether a campaign file may name only files that the console may read: its content was written in the console,

@@ -51,19 +51,19 @@ enum TimeApproval {
     }
 
     /// The last request to approve a time.
-    private static func request(for time: ScheduleList.Time, among all: [Activity]) -> Activity? {
-        all.first { $0.subject == time.campaign && $0.app == time.app && $0.kind == .timeApprovalAsked(time.occurrence) }
+    private static func request(for time: ScheduleList.Time, _ site: Site) throws -> Activity? {
+        try site.rights.timeRequests(ofCampaign: time.campaign, app: time.app).first { $0.kind == .timeApprovalAsked(time.occurrence) }
     }
 
     static func isRequested(_ time: ScheduleList.Time, _ site: Site) -> Bool {
-        request(for: time, among: (try? site.rights.timeRequests()) ?? []) != nil
+        (try? request(for: time, site)) != nil
     }
 
     /// Next to a coming time on the page of its campaign: the button of authors, or the request that there is; blank
     /// where nothing is missing.
     static func request(_ time: ScheduleList.Time, _ visit: Visit, _ site: Site) -> HTML {
         guard isMissing(time, at: visit.now), let file = time.file?.split(separator: "/").last else { return "" }
-        if let last = request(for: time, among: (try? site.rights.timeRequests()) ?? []) { return "<p class=\"note\">\(words(last)).</p>" }
+        if let last = try? request(for: time, site) { return "<p class=\"note\">\(words(last)).</p>" }
         guard visit.may(.askForApproval, app: time.app) else { return "" }
         return """
             <form method="post" action="\(address(String(file), time.occurrence, "/ask"))">\(Form.token(visit))\
@@ -79,9 +79,8 @@ enum TimeApproval {
     /// - Returns: those that this person may approve, and those that wait for another one.
     static func waiting(_ times: [ScheduleList.Time], _ visit: Visit, _ site: Site) -> (own: [HTML], others: [HTML]) {
         var (own, others): ([HTML], [HTML]) = ([], [])
-        let all = (try? site.rights.timeRequests()) ?? []
         for time in times where isMissing(time, at: visit.now) {
-            guard let file = time.file?.split(separator: "/").last.map(String.init), let request = request(for: time, among: all) else {
+            guard let file = time.file?.split(separator: "/").last.map(String.init), let request = try? request(for: time, site) else {
                 continue
             }
             let mayApprove = visit.may(.approve, app: time.app) && request.person.account != visit.person?.id
@@ -243,7 +242,7 @@ enum TimeApproval {
     /// Twice is once.
     private static func ask(_ visit: Visit, _ site: Site) throws -> Answer {
         let viewModel = try viewModel(visit, site)
-        if isMissing(viewModel.time, at: visit.now), request(for: viewModel.time, among: try site.rights.timeRequests()) == nil {
+        if isMissing(viewModel.time, at: visit.now), try request(for: viewModel.time, site) == nil {
             try site.note(.timeApprovalAsked(viewModel.time.occurrence), app: viewModel.time.app, subject: viewModel.time.campaign, visit)
         }
         return .redirect(Words.path(ofCampaign: viewModel.item.file) + "#actions")
