@@ -243,7 +243,23 @@ struct TestPlanner {
             return count == 0 ? nil : PreviewGroups.Group(message, in: context.messages, recipients: count).json
         }
         let description = context.campaign.description.map { [("description", JSONValue.string($0))] } ?? []
-        return .object(pairs: [("messages", .array(sent))] + description).withoutTokens
+        return .object(pairs: [("messages", .array(sent)), ("pushes", .array(pushes.map(json)))] + description).withoutTokens
+    }
+
+    /// What a page shows of a push.
+    private func json(_ push: Push) -> JSONValue {
+        .object(pairs: [
+            ("device", .string(push.device.name)), ("token", .string(push.device.token.redacted)), ("text", .string(text(push.message))),
+            ("service", .string(context.messages.services[context.messages.messages[push.message].service].name)),
+            ("payload", payload(push)),
+        ])
+    }
+
+    /// As it is sent, but for the device's token.
+    private func payload(_ push: Push) -> JSONValue {
+        var payload: [UInt8] = []
+        _ = context.messages.messages[push.message].template.render(push.fields, language: language(push), into: &payload)
+        return (try? JSONValue(parsing: push.device.token.redacted(in: String(decoding: payload, as: UTF8.self)))) ?? .null
     }
 
     private func summary(_ pushes: [Push]) -> String {
@@ -252,12 +268,9 @@ struct TestPlanner {
             "Test of \(context.campaign.name.value): \(pushes.count) \(TextFormat.plural(pushes.count, one: "push", many: "pushes")) to "
                 + "\(devices) \(TextFormat.plural(devices, one: "device")) of \(context.app.name.value) (\(context.app.destination))"
         ]
-        var payload: [UInt8] = []
         for push in pushes {
-            _ = context.messages.messages[push.message].template.render(push.fields, language: language(push), into: &payload)
             lines += ["", "\(push.device.name) (\(push.device.token)), \(text(push.message))"]
-            let shown = push.device.token.redacted(in: String(decoding: payload, as: UTF8.self))
-            lines += ((try? JSONValue(parsing: Array(shown.utf8))) ?? .null).indentedText.split(separator: "\n").map { "  \($0)" }
+            lines += payload(push).indentedText.split(separator: "\n").map { "  \($0)" }
         }
         return SecretText.withoutTokens(lines.joined(separator: "\n"))
     }

@@ -136,11 +136,31 @@ struct OrderPageTests {
             run.close()
             let shown = try server.request("GET", "/runs/\(id)", session: ben).body
             #expect(
-                shown.contains("Test of spring-sale: 2 pushes to 1 device of shop") && shown.contains("Hallo") && shown.contains(">Hi<"))
+                shown.contains("2 pushes to 1 device.") && shown.contains("<b dir=\"auto\">Ben</b>") && shown.contains("Hallo")
+                    && shown.contains(">Hi<"))
             #expect(!shown.contains("Salut") && !shown.contains(TestFolder.token(2)))
             var unknown = TestChoice()
             unknown.devices = ["Eve"]
             #expect(throws: Diagnostic.self) { try planTest(file, choosing: unknown, options, at: .now()) }
+        }
+    }
+
+    @Test("what a test sent is shown as its service shows it, whatever services the names of devices and texts name")
+    func testOfAnotherService() async throws {
+        let office = try Office()
+        let push = JSONValue.object(pairs: [
+            ("device", .string("iPad without APNs")), ("token", .string("1507…1234")), ("text", .string("APNs or not")),
+            ("service", .string("jpush")),
+            (
+                "payload",
+                .object(pairs: [("notification", .object(pairs: [("ios", .object(pairs: [("alert", .string("Ni hao"))]))]))])
+            ),
+        ])
+        try office.folder.run(Self.id, preview: .object(pairs: [("pushes", .array([push]))]), isTest: true)
+        let ben = try office.session("ben", [.approver])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", "/runs/\(Self.id)", session: ben).body
+            #expect(page.contains("1 push to 1 device.") && page.contains("iPad without APNs") && page.contains(">Ni hao<"))
         }
     }
 

@@ -53,7 +53,8 @@ final class TestFolder: Sendable {
     @discardableResult
     func run(
         _ id: String, campaign: String = "spring-sale", app: String = "shop", _ state: RunState = .finished, cause: StopCause? = nil,
-        claimed: Int = 3, schedule: FrozenSchedule? = nil, source: String? = nil, preview: JSONValue = .null, plannedAt: Timestamp = start
+        claimed: Int = 3, schedule: FrozenSchedule? = nil, source: String? = nil, preview: JSONValue = .null, plannedAt: Timestamp = start,
+        isTest: Bool = false
     ) throws -> RunFile {
         var settings = RunSettings(environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.schedule = schedule
@@ -67,7 +68,7 @@ final class TestFolder: Sendable {
                 id: id, campaign: campaign, app: app, campaignFile: source == nil ? "\(campaign).yaml" : "\(path)/\(campaign).yaml",
                 campaignSource: source ?? "", projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: plannedAt, planHash: "", rows: 5, audience: 5, skipped: [:],
-                settings: .success(settings), preview: preview,
+                settings: .success(settings), preview: preview, isTest: isTest,
                 waves: schedule == nil ? [] : [RunWave(ids: 0..<5, zone: "Etc/UTC", due: Self.start)]))
         guard state != .planned else {
             run.close()

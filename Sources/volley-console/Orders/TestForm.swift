@@ -81,16 +81,22 @@ enum TestForm {
         guard summary.isTest else { return "" }
         let run = try site.catalog.open(summary.id)
         defer { run.close() }
-        let blocks = run.plan.previewText.split(separator: "\n\n").map(String.init)
-        let pushes: [HTML] = blocks.dropFirst().map { block in
-            let lines = block.split(separator: "\n", maxSplits: 1).map(String.init)
-            let payload = lines.count > 1 ? (try? JSONValue(parsing: lines[1])) ?? .null : .null
-            // The head names the service where there are several.
-            let service = run.plan.services.first { lines[0].contains($0.displayName) } ?? run.plan.service
-            let texts: [HTML] = service.shown(payload).texts.map { "<br><span dir=\"auto\">\($0.text)</span>" }
-            return "<li><b dir=\"auto\">\(UntrustedText.shown(lines[0]))</b>\(texts)</li>"
+        guard case .array(let items)? = run.plan.preview["pushes"], !items.isEmpty else { return "" }
+        func text(_ item: JSONValue, _ key: String) -> String { item[key]?.stringValue ?? "" }
+        let pushes: [HTML] = items.map { item in
+            let service = PushServices.named(text(item, "service")) ?? run.plan.service
+            let texts: [HTML] = service.shown(item["payload"] ?? .null).texts.map { "<br><span dir=\"auto\">\($0.text)</span>" }
+            return """
+                <li><b dir="auto">\(UntrustedText.shown(text(item, "device")))</b> <code dir="auto">\(text(item, "token"))</code>, \
+                \(UntrustedText.shown(text(item, "text")))\(texts)</li>
+                """
         }
-        guard !pushes.isEmpty else { return "" }
-        return Words.panel("What was sent", id: "sent", "<p dir=\"auto\">\(blocks[0]).</p><ul class=\"list\">\(pushes)</ul>")
+        let devices = Set(items.map { text($0, "token") }).count
+        return Words.panel(
+            "What was sent", id: "sent",
+            """
+            <p>\(TextFormat.counted(items.count, one: "push", many: "pushes")) to \(TextFormat.devices(devices)).</p>
+            <ul class="list">\(pushes)</ul>
+            """)
     }
 }
