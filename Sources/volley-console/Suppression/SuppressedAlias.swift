@@ -1,9 +1,11 @@
 import Accounts
+import Automation
 import Base
 import Campaigns
 import Runs
 
-/// The devices of a customer: which of them are suppressed, and all of them put on the lists or taken off at once. A child reads the exports.
+/// The devices of a customer: which of them are suppressed, and all of them put on the lists or taken off at once: those that the page
+/// showed, and no others. A child reads the exports.
 enum SuppressedAlias {
     /// Names of the form's fields.
     static let alias = "alias"
@@ -42,13 +44,24 @@ enum SuppressedAlias {
             return try SuppressionPage.page(
                 visit, site, .refused("No device of the exports has the alias “\(TextFormat.printable(name))”."))
         }
-        if let action = visit.form[action].flatMap(Action.init) {
+        var message: HTML = ""
+        if let action = visit.form[action].flatMap(Action.init), visit.form[OrderForm.digest] != digest(of: devices) {
+            message = """
+                <p class="stop" role="alert">Nothing was changed: the exports have other devices of this alias than the page showed. Look at the \
+                list, and \(action == .suppress ? "suppress them" : "take them off" as HTML) if it is right.</p>
+                """
+        } else if let action = visit.form[action].flatMap(Action.init) {
             for (number, part) in parts.enumerated() {
                 let targets = devices.filter { $0.part == number }.map(\.target)
                 if !targets.isEmpty { try carry(out: action, targets, (app.name.value, part), visit, site) }
             }
         }
-        return try SuppressionPage.page(visit, site, .done(html(name, devices, (app, parts), visit)))
+        return try SuppressionPage.page(visit, site, .done("\(message)\(html(name, devices, (app, parts), visit))"))
+    }
+
+    /// Stands for a list of devices, whatever their order.
+    private static func digest(of devices: [Device]) -> String {
+        ShownFile.digest(of: Array(devices.map { "\($0.part) \($0.target.text)" }.sorted().joined(separator: "\n").utf8))
     }
 
     private static func carry(
@@ -69,7 +82,9 @@ enum SuppressedAlias {
 
     /// What is sent again until the exports are read.
     private static func waiting(_ app: App, _ visit: Visit) -> HTML {
-        let fields: [HTML] = [alias, action].map { "<input type=\"hidden\" name=\"\($0)\" value=\"\(visit.form[$0] ?? "")\">" }
+        let fields: [HTML] = [alias, action, OrderForm.digest].map {
+            "<input type=\"hidden\" name=\"\($0)\" value=\"\(visit.form[$0] ?? "")\">"
+        }
         return """
             <form method="post" action="\(SuppressionPage.path(of: app, "alias"))" data-again>\(Form.token(visit))\(fields)\
             <p>The exports are being read.</p><p><button>Look again</button></p></form>
@@ -91,6 +106,7 @@ enum SuppressedAlias {
             """
             <form method="post" action="\(SuppressionPage.path(of: lists.app, "alias"))">\(Form.token(visit))\
             <input type="hidden" name="\(alias)" value="\(name)"><input type="hidden" name="\(Self.action)" value="\(action.rawValue)">\
+            <input type="hidden" name="\(OrderForm.digest)" value="\(digest(of: devices))">\
             <p><button>\(words)</button></p></form>
             """
         }
