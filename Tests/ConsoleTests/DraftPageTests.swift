@@ -121,6 +121,20 @@ struct DraftPageTests {
             #expect(try server.request("GET", late["location"] ?? "").body.contains("What you had written is kept as a draft"))
             let kept = try drafts()
             #expect(kept.map { $0.fields["content.title"] } == ["Late"] && kept.allSatisfy { $0.fields["draft.owner"] == nil })
+            // No draft that there is changes by it, and the name counts for a day.
+            let second = try server.request(
+                "POST", Self.form, headers: own,
+                form: [("content.title", "Later"), ("draft", "\(kept[0].id)")] + typed.filter { $0.0 != "content.title" })
+            #expect(second.status == 303)
+            #expect(try drafts().compactMap { $0.fields["content.title"] }.sorted() == ["Late", "Later"])
+            let account = try #require(try office.site.accounts.account(named: AccountName("edith"))).id
+            for (seconds, status) in [(-86_390.0, 303), (-86_410, 401)] {
+                let owner = DraftOwner.text(of: account, at: Timestamp.now().adding(seconds: seconds))
+                let old = typed.dropLast() + [("draft.owner", owner)]
+                #expect(try server.request("POST", Self.form, headers: own, form: Array(old)).status == status, "\(seconds)")
+            }
+            let huge = typed.dropLast() + [("draft.owner", "1-\(Int64.min)-1")]
+            #expect(try server.request("POST", Self.form, headers: own, form: Array(huge)).status == 401)
         }
     }
 
@@ -180,22 +194,26 @@ struct DraftPageTests {
         }
     }
 
-    @Test("a draft that was kept a moment before the form was saved without its id is gone, too; older work on the file is not")
+    @Test("a draft that the page kept before its form was saved without the id is gone, too; what other windows kept of the file is not")
     func lateKeep() async throws {
         let office = try Office()
         let edith = try office.session("edith", [.editor])
         let account = try #require(try office.site.accounts.account(named: AccountName("edith"))).id
         try await TestServer.with(office.site) { server throws in
-            let base = try Self.base(office), typed = [("digest", base), ("content.title", "New"), ("shown.content.title", "Hi")]
+            func window() throws -> (String, String) {
+                let page = try server.request("GET", Self.form, session: edith).body
+                return ("draft.page", try #require(FormControls(page).values["draft.page"]))
+            }
+            let base = try Self.base(office), fields = [("digest", base), ("content.title", "New"), ("shown.content.title", "Hi")]
+            let typed = fields + [try window()]
             let older = try office.site.accounts.keep(
-                draft: ["content.body": "Long work"], .form, of: "spring-sale.yaml", base: base, for: account,
-                at: Timestamp.now().adding(seconds: -3_600))
-            let source = try office.site.accounts.keep(
-                draft: ["text": "name: x"], .source, of: "spring-sale.yaml", base: base, for: account, at: .now())
+                draft: ["content.body": "Long work"], .form, of: "spring-sale.yaml", base: base, for: account, at: .now())
+            #expect(try server.form(Self.keep + "&script=1", session: edith, fields + [window()]).status == 200)
+            let other = try #require(office.site.accounts.drafts(of: account).map(\.id).first { $0 != older })
             #expect(try server.form(Self.keep + "&script=1", session: edith, typed).status == 200)
             #expect(try office.site.accounts.drafts(of: account).count == 3)
             #expect(try server.form(Self.form, session: edith, typed + [("draft", "")]).status == 303)
-            #expect(try Set(office.site.accounts.drafts(of: account).map(\.id)) == [older, source])
+            #expect(try Set(office.site.accounts.drafts(of: account).map(\.id)) == [older, other])
         }
     }
 

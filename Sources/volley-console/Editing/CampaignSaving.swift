@@ -65,7 +65,7 @@ final class CampaignSaving: Sendable {
             let objections = try Self.objections(to: draft, project, roots, visit) + Self.namesakes(of: draft, file, site, at: visit.now)
             guard objections.isEmpty else { return .refused(objections) }
             guard bytes != present else {
-                DraftPages.discardSaved(file, replacing: base, visit, accounts)
+                DraftPages.discardSaved(visit, accounts)
                 return .saved
             }
             if let present { try accounts.keep(found: Self.text(of: present), in: file, app: before ?? nil, at: visit.now) }
@@ -74,7 +74,7 @@ final class CampaignSaving: Sendable {
                 madeFrom: base == nil ? sources(of: Self.text(of: bytes), for: file, copyOf: (original, frozen), project, site) : [],
                 app: draft.app?.value, by: Actor(person.id, address: visit.requestOrigin.client), at: visit.now)
             try FilePaths.replace(target, bytes: bytes, mode: Self.mode(of: target) ?? 0o666)
-            DraftPages.discardSaved(file, replacing: base, visit, accounts)
+            DraftPages.discardSaved(visit, accounts)
             return .saved
         }
     }

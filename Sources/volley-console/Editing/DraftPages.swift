@@ -21,6 +21,9 @@ enum DraftPages {
     static let path = "/draft"
     /// The field and the query with a draft's id.
     private static let field = "draft"
+    /// The field that says which page a form is from. It is kept with the draft, so that the page finds its own one while the answer with
+    /// the draft's id is on its way.
+    private static let window = "draft.page"
     /// Fields that are about the request and not about the campaign.
     private static let passing: Set<String> = [
         CSRFProtection.field, OrderForm.digest, OrderForm.nonce, field, DraftOwner.field, "check", "anyway", "begin.draft",
@@ -42,7 +45,8 @@ enum DraftPages {
         let id = (visit.form[field] ?? visit.query[field]).flatMap { Int64($0) }
         return """
             <input type="hidden" name="\(field)" value="\(id.map(String.init) ?? "")"\(attributes)>\
-            <input type="hidden" name="\(DraftOwner.field)" value="\(visit.person.map { DraftOwner.text(of: $0.id) } ?? "")">
+            <input type="hidden" name="\(window)" value="\(visit.form[window].flatMap { Secrets.isOne($0) ? $0 : nil } ?? Secrets.make())">\
+            <input type="hidden" name="\(DraftOwner.field)" value="\(visit.person.map { DraftOwner.text(of: $0.id, at: visit.now) } ?? "")">
             """
     }
 
@@ -69,29 +73,26 @@ enum DraftPages {
             """
     }
 
-    /// How long before it was saved a form may have been kept without knowing the id of that draft.
-    private static let lateKeepSeconds = 60.0
-
-    /// Removes the draft that a form was opened from or kept as, after the form was saved, and one that was kept in the last minute while
-    /// the answer with its id was on its way. An older one may hold other work. What is saved stays saved if that fails.
-    /// - Parameter base: the digest of the file that was replaced; nil for a new one.
-    static func discardSaved(_ file: String, replacing base: String?, _ visit: Visit, _ accounts: AccountStore) {
+    /// Removes the draft that a form was opened from or kept as, after the form was saved, also one that its page kept while the answer with
+    /// the id was on its way. What is saved stays saved if that fails.
+    static func discardSaved(_ visit: Visit, _ accounts: AccountStore) {
         guard let person = visit.person, let drafts = try? accounts.drafts(of: person.id) else { return }
-        let page: SavedDraft.Page = visit.form["text"] == nil ? .form : .source
-        for draft in drafts where isLate(draft, file, page, base, visit) || String(draft.id) == visit.form[field] {
+        for draft in drafts where isFromSamePage(draft, visit) || String(draft.id) == visit.form[field] {
             try? accounts.discardDraft(draft.id, of: person.id)
         }
     }
 
-    private static func isLate(_ draft: SavedDraft, _ file: String, _ page: SavedDraft.Page, _ base: String?, _ visit: Visit) -> Bool {
-        draft.file == file && draft.page == page && draft.base == base && draft.savedAt.adding(seconds: lateKeepSeconds) > visit.now
+    /// Another window of the same person is another page, also for the same file.
+    private static func isFromSamePage(_ draft: SavedDraft, _ visit: Visit) -> Bool {
+        visit.form[window].map { Secrets.isOne($0) && draft.fields[window] == $0 } ?? false
     }
 
-    /// A form that was refused belongs to the draft that was kept while its answer was on its way, so that it does not become a second one.
+    /// A form that was refused belongs to the draft that its page kept while the answer with the id was on its way, so that it does not become
+    /// a second one.
     static func adopting(_ file: String, _ visit: Visit, _ site: Site) -> Visit {
         var visit = visit
-        guard (visit.form[field] ?? "").isEmpty, let base = visit.form[OrderForm.digest],
-            let draft = try? drafts(visit, site).first(where: { isLate($0, file, .form, base, visit) })
+        guard (visit.form[field] ?? "").isEmpty,
+            let draft = try? drafts(visit, site).first(where: { $0.file == file && isFromSamePage($0, visit) })
         else { return visit }
         visit.form[field] = String(draft.id)
         return visit
@@ -146,15 +147,16 @@ enum DraftPages {
     }
 
     /// Keeps a form.
+    /// - Parameter isNew: whether it replaces no draft, whatever id it has.
     /// - Returns: the draft's id; nil for a form that is not about a campaign.
     /// - Throws: `AccountError.tooManyDrafts`.
-    private static func keep(_ route: Route, _ visit: Visit, _ site: Site, for account: AccountID) throws -> Int64? {
+    private static func keep(_ route: Route, _ visit: Visit, _ site: Site, for account: AccountID, isNew: Bool = false) throws -> Int64? {
         guard let (page, file) = form(of: route, visit.query) else { return nil }
         let base = visit.form[OrderForm.digest] ?? ""
         guard base.isEmpty || Secrets.isOne(base) else { return nil }
         return try site.accounts.keep(
             draft: visit.form.filter { !passing.contains($0.key) }, page, of: file, base: base,
-            replacing: visit.form[field].flatMap { Int64($0) }, for: account, at: visit.now)
+            replacing: isNew ? nil : visit.form[field].flatMap { Int64($0) }, for: account, at: visit.now)
     }
 
     /// Keeps a form that came after the end of its session, for the person that the session belonged to.
@@ -166,8 +168,9 @@ enum DraftPages {
     static func keepAfterEnd(_ route: Route, _ visit: Visit, hasToken: Bool, _ site: Site) -> Answer? {
         let ended = hasToken ? visit.secret.flatMap(SecretToken.init).flatMap { try? site.accounts.account(ofEnded: $0) } : nil
         // A script that keeps drafts by itself tries again and again.
-        guard visit.query["script"] == nil, let account = ended ?? DraftOwner.account(in: visit.form, site),
-            let id = try? keep(route, visit, site, for: account)
+        guard visit.query["script"] == nil, let account = ended ?? DraftOwner.account(in: visit.form, site, at: visit.now),
+            // A field of the form shows less than the secret of a session: it changes no draft that there is.
+            let id = try? keep(route, visit, site, for: account, isNew: ended == nil)
         else { return nil }
         return .redirect("/sign-in" + FormFields.query([("to", path + FormFields.query([("id", String(id)), ("kept", "1")]))]))
     }
@@ -271,22 +274,26 @@ enum DraftPages {
     }
 }
 
-/// Says in a form whose it is, so that what was written is kept when the session has ended. It gives no right but to keep drafts of that
-/// account, and ends with the process.
+/// Says in a form whose it is, so that what was written is kept when the session has ended. It gives no right but to keep new drafts of that
+/// account, for a day, and ends with the process.
 enum DraftOwner {
     static let field = "draft.owner"
     private static let key = RandomBytes.make(32)
+    private static let validSeconds: Int64 = 86_400
 
-    static func text(of account: AccountID) -> String {
-        let code = HMACSHA256.code(of: Array("volley console draft \(account.number)".utf8), key: key)
-        return "\(account.number)-\(SHA256.hex(code))"
+    static func text(of account: AccountID, at moment: Timestamp) -> String { text(of: account, seconds: moment.epochSeconds) }
+
+    private static func text(of account: AccountID, seconds: Int64) -> String {
+        let code = HMACSHA256.code(of: Array("volley console draft \(account.number) \(seconds)".utf8), key: key)
+        return "\(account.number)-\(seconds)-\(SHA256.hex(code))"
     }
 
-    /// The active account that a form names; nil for one that this process did not make.
-    static func account(in form: [String: String], _ site: Site) -> AccountID? {
-        let text = form[field] ?? ""
-        guard let account = text.split(separator: "-").first.flatMap({ Int64($0) }).map(AccountID.init),
-            ConstantTime.areEqual(Array(text.utf8), Array(Self.text(of: account).utf8))
+    /// The active account that a form names; nil for one that this process did not make, or made more than a day ago.
+    static func account(in form: [String: String], _ site: Site, at now: Timestamp) -> AccountID? {
+        let text = form[field] ?? "", parts = text.split(separator: "-").compactMap { Int64($0) }
+        guard parts.count >= 2, case let (account, seconds) = (AccountID(parts[0]), parts[1]),
+            ConstantTime.areEqual(Array(text.utf8), Array(Self.text(of: account, seconds: seconds).utf8)),
+            now.epochSeconds - seconds < validSeconds
         else { return nil }
         return (try? site.accounts.account(account))??.state == .active ? account : nil
     }
