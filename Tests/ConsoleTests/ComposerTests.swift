@@ -192,6 +192,11 @@ struct ComposerTests {
             #expect(!page.contains("id=\"rest\""))
         }
         var edit = try Self.edit(source)
+        let own = try Self.edit(
+            source.replacing("    fr: {body: Salut}\n", with: "").replacing("body: HI}", with: "body: HI, languages: {fr: {body: YO}}}"))
+        for (name, hint) in [(german, "Blank for the campaign’s own in this language."), (french, "")] {
+            #expect(VariantsControl.fields(in: own).first { $0.name == "\(name).body" }?.hint == hint, "\(name)")
+        }
         let form = [
             "\(german).body": "Moin", "shown.\(german).body": "Guten Tag", "\(french).body": "SALUT", "shown.\(french).body": "",
             "variants.loud.content.languages.de.body": "", "shown.variants.loud.content.languages.de.body": "",

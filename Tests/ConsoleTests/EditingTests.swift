@@ -481,7 +481,7 @@ struct EditingTests {
             )
             let field = try #require(wrong.body.range(of: "id=\"schedule.at\"")),
                 next = try #require(wrong.body.range(of: "id=\"schedule.repeat\""))
-            #expect(wrong.body[field.upperBound..<next.lowerBound].contains("role=\"alert\""), "at its field")
+            #expect(wrong.body[field.upperBound..<next.lowerBound].contains("<span class=\"stop\">"), "at its field")
             #expect(wrong.body.contains("value=\"01.12.2026 9:00\""))
             #expect(try Self.disk(office, "autumn.yaml") == before)
             #expect(try save([("schedule.at", "01.12.2026 9:00"), ("anyway", "1")]).status == 303)

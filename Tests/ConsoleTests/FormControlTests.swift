@@ -94,7 +94,9 @@ struct FormControlTests {
                     reply.status == 422 && reply.body.contains("Nothing was saved.") && reply.body.contains("<a href=\"#schedule.at\">"),
                     "\(name)")
                 let group = try #require(reply.body.firstMatch(of: #/<fieldset[^>]*id="schedule.at"(?s:.*?)<\/fieldset>/#)).output
-                #expect(group.contains(other) && group.contains(words) && group.contains("role=\"alert\""), "\(name)")
+                #expect(
+                    group.contains(other) && group.contains(words) && group.contains("<span class=\"stop\">")
+                        && !group.contains("role=\"alert\""), "\(name)")
             }
             #expect(try Self.disk(office) == before)
         }
@@ -186,7 +188,9 @@ struct FormControlTests {
             let before = try Self.disk(office)
             let reply = try Self.save(server, edith, changes.merging(["schedule.way": "time"]) { $1 })
             let group = try #require(reply.body.firstMatch(of: #/id="schedule.repeat"(?s:.*?)id="schedule.timezone"/#)).output
-            #expect(reply.status == 422 && group.contains(words) && group.contains("role=\"alert\""))
+            #expect(
+                reply.status == 422 && group.contains(words) && group.contains("<span class=\"stop\">") && !group.contains("role=\"alert\"")
+            )
             let choice = try #require(changes["schedule.repeat.choice"])
             #expect(reply.body.contains("<option value=\"\(choice)\" selected>"), "what was chosen stays")
             #expect(try Self.disk(office) == before)

@@ -148,7 +148,7 @@ extension CampaignForm {
         let saves = LaterSaves(of: item, since: old.base, now: edit, visit, site)
         let notes = merge.others.mapValues { words in
             """
-            <span class="note doubt" role="alert">\(saves.people) saved here: “<span dir="auto">\(words)</span>”. The form has what you wrote.</span>
+            <span class="note doubt">\(saves.people) saved here: “<span dir="auto">\(words)</span>”. The form has what you wrote.</span>
             """ as HTML
         }
         let lost: HTML =

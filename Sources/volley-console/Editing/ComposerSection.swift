@@ -112,7 +112,7 @@ struct ComposerContext {
         let found = (trial.mistakes[field.name].map { [Diagnostic($0)] } ?? []) + findings(of: field)
         return HTML(
             joined: found.map { finding in
-                "<span class=\"\(finding.severity == .error ? "stop" : "note")\" role=\"alert\">\(FieldWords.text(finding))</span>"
+                "<span class=\"\(finding.severity == .error ? "stop" : "note")\">\(FieldWords.text(finding))</span>"
             } + [trial.others[field.name]].compactMap(\.self))
     }
 

@@ -236,6 +236,6 @@ struct AddedMistake {
     var isThere: Bool { mistake != nil }
     var attributes: HTML { isThere ? " aria-invalid=\"true\" aria-describedby=\"\(name)-mistake\"" : "" }
     var html: HTML {
-        mistake.map { "<span class=\"stop\" role=\"alert\" id=\"\(name)-mistake\">\(FieldWords.text(Diagnostic($0)))</span>" } ?? ""
+        mistake.map { "<span class=\"stop\" id=\"\(name)-mistake\">\(FieldWords.text(Diagnostic($0)))</span>" } ?? ""
     }
 }

@@ -15,7 +15,7 @@ enum VariantsControl {
 
     static func fields(in edit: YAMLEdit) -> [CampaignForm.Field] {
         names(in: edit).flatMap { name in
-            fields(of: name) + languages(of: name, in: edit).flatMap { texts(of: name, in: $0) }
+            fields(of: name) + languages(of: name, in: edit).flatMap { texts(of: name, in: $0, edit) }
                 + [.init(path: path + [name], label: "", kind: .group)]
         } + [share(of: holdout), .init(path: path, label: "", kind: .group)]
     }
@@ -30,12 +30,15 @@ enum VariantsControl {
             + own.filter { LanguageTag.normalized($0).map { !known.contains($0) } ?? true }
     }
 
-    private static func texts(of name: String, in language: String) -> [CampaignForm.Field] {
-        let words = LanguageName.words(language)
+    private static func texts(of name: String, in language: String, _ edit: YAMLEdit) -> [CampaignForm.Field] {
+        let words = LanguageName.words(language), tag = LanguageTag.normalized(language)
+        let isOfCampaign = edit.keys(at: ["content", "languages"]).contains {
+            $0 == language || (tag != nil && LanguageTag.normalized($0) == tag)
+        }
         return keys.map { key, label in
             .init(
                 path: content(of: name) + ["languages", language, key], label: "\(label) of \(name) in \(words)",
-                kind: key == "body" ? .lines : .line, hint: "Blank for the campaign’s own in this language.")
+                kind: key == "body" ? .lines : .line, hint: isOfCampaign ? "Blank for the campaign’s own in this language." : "")
         }
     }
 
@@ -106,7 +109,7 @@ enum VariantsControl {
     /// this language only if it is written here.
     private static func language(_ language: String, of name: String, _ marks: [TranslationMark], _ context: ComposerContext) -> HTML {
         let place = content(of: name) + ["languages", language], older = marks.filter { $0.path == place }.flatMap(\.keys)
-        let fields = texts(of: name, in: language)
+        let fields = texts(of: name, in: language, context.edit)
         func hasText(_ fields: [CampaignForm.Field]) -> Bool { fields.contains { context.value(of: $0)?.text.isEmpty == false } }
         let isBlank = !hasText(fields)
         let lacksText = isBlank && hasText(self.fields(of: name).filter { $0.path.last != "share" })
@@ -151,7 +154,7 @@ enum VariantsControl {
                 } catch { mistakes[place.joined(separator: ".")] = error }
             } else {
                 let languages = languages(of: name, in: edit)
-                let all = fields(of: name) + languages.flatMap { texts(of: name, in: $0) }
+                let all = fields(of: name) + languages.flatMap { texts(of: name, in: $0, edit) }
                 mistakes.merge(CampaignForm.apply(form, to: &edit, all)) { first, _ in first }
                 for marked in [content(of: name)] + languages.map({ content(of: name) + ["languages", $0] }) {
                     if let mistake = MarkControl.apply(form, marked, to: &edit) { mistakes[place.joined(separator: ".")] = mistake }
