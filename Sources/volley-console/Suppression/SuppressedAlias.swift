@@ -47,7 +47,7 @@ enum SuppressedAlias {
         var message: HTML = ""
         if let action = visit.form[action].flatMap(Action.init), visit.form[OrderForm.digest] != digest(of: devices) {
             message = """
-                <p class="stop" role="alert">Nothing was changed: the exports have other devices of this alias than the page showed. Look at the \
+                <p class="stop">Nothing was changed: the exports have other devices of this alias than the page showed. Look at the \
                 list, and \(action == .suppress ? "suppress them" : "take them off" as HTML) if it is right.</p>
                 """
         } else if let action = visit.form[action].flatMap(Action.init) {
@@ -59,7 +59,7 @@ enum SuppressedAlias {
         return try SuppressionPage.page(visit, site, .done("\(message)\(html(name, devices, (app, parts), visit))"))
     }
 
-    /// Stands for a list of devices, whatever their order.
+    /// The same for the same devices, whatever their order.
     private static func digest(of devices: [Device]) -> String {
         ShownFile.digest(of: Array(devices.map { "\($0.part) \($0.target.text)" }.sorted().joined(separator: "\n").utf8))
     }
