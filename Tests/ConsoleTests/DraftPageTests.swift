@@ -180,7 +180,7 @@ struct DraftPageTests {
             // Half of a moment, and a language without a text.
             let typed = [
                 ("digest", try Self.base(office)), ("content.title", "Mine"), ("shown.content.title", "Hi"),
-                ("schedule.at.date", "2099-12-01"), ("schedule.at.time", ""), ("shown.schedule.at", ""),
+                ("schedule.way", "time"), ("schedule.at.date", "2099-12-01"), ("schedule.at.time", ""), ("shown.schedule.at", ""),
                 ("add.content.languages.tag", "fr"), ("add.content.languages.title", " "),
             ]
             let kept = try server.form(Self.keep, session: edith, typed)

@@ -127,7 +127,9 @@ struct FormMergeTests {
                 sent = shown.values
                 sent[theirs.name] = "of mine"
                 let both = FormMerge(sent, onto: present, parts: parts)
-                #expect(both.fields[theirs.name] == "of mine" && both.others.count == 1, "\(theirs.name): \(both.others)")
+                #expect(
+                    both.fields[theirs.name] == "of mine" && both.others.count == 1,
+                    "\(theirs.name), \(theirs.value ?? "no value"): \(both.others) \(both.lost)")
             }
         }
     }

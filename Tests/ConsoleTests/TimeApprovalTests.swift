@@ -81,7 +81,7 @@ struct TimeApprovalTests {
             #expect(
                 try house.orders() == [.approveTime(campaign: "daily", occurrence: house.time, digest: digest, mostDevices: 10_000)])
             let order = try server.request("GET", "/orders/\(fields.first { $0.0 == "nonce" }?.1 ?? "")", session: house.ben).body
-            #expect(order.contains("Approve daily at \(house.time.replacing("T", with: " ")) for at most 10,000 devices"))
+            #expect(order.contains("Approve daily at \(DateWords.time(house.time)) for at most 10,000 devices"))
             let activity = try house.site.accounts.activities(ActivityFilter(kind: .timeApproved)).activities.first
             #expect(activity?.kind == .timeApproved(house.time, mostDevices: 10_000, digest: digest) && activity?.app == "shop")
         }

@@ -33,6 +33,23 @@ public struct YAMLEdit: Sendable {
     /// What is at a path of keys: nil if there is nothing.
     /// - Throws: `Mistake` if it is something that no form can show, such as a group of keys.
     public func value(at path: [String]) throws(Mistake) -> Value? {
+        guard let node = try node(at: path) else { return nil }
+        if case .scalar(let value, .plain) = node.content, let truth = CoreSchema.bool(value) { return .truth(truth) }
+        if let text = node.text { return .text(text) }
+        if case .sequence(_, let items) = node.content {
+            let texts = items.compactMap(\.text)
+            if texts.count == items.count { return .list(texts) }
+        }
+        throw Mistake("\(name(path)) is more than a form can show", remedy: Self.remedy)
+    }
+
+    /// Whether a value is a number as it is written, without quotes: programs tell 5 from "5".
+    public func isNumber(at path: [String]) -> Bool {
+        guard case .scalar(let value, .plain)?? = (try? node(at: path))?.map(\.content) else { return false }
+        return Double(value) != nil
+    }
+
+    private func node(at path: [String]) throws(Mistake) -> YAMLNode? {
         var node = try tree()
         for key in path {
             if node.isNull { return nil }
@@ -47,14 +64,7 @@ public struct YAMLEdit: Sendable {
             }
             node = entry.value
         }
-        if node.isNull { return nil }
-        if case .scalar(let value, .plain) = node.content, let truth = CoreSchema.bool(value) { return .truth(truth) }
-        if let text = node.text { return .text(text) }
-        if case .sequence(_, let items) = node.content {
-            let texts = items.compactMap(\.text)
-            if texts.count == items.count { return .list(texts) }
-        }
-        throw Mistake("\(name(path)) is more than a form can show", remedy: Self.remedy)
+        return node.isNull ? nil : node
     }
 
     /// The keys of the group at a path, in the order of the file; empty where there is no group. An empty path is the whole text.

@@ -13,9 +13,7 @@ enum DataControl {
         edit.keys(at: path).compactMap { key in
             let path = path + [key]
             return switch try? edit.value(at: path) {
-            case .text: .init(path: path, label: "\(key) for the app", kind: .line)
-            // A number stays one: apps tell 5 from "5".
-            case .number: .init(path: path, label: "\(key) for the app", kind: .number)
+            case .text, .number: .init(path: path, label: "\(key) for the app", kind: edit.isNumber(at: path) ? .number : .line)
             case .truth, .list, nil: nil
             }
         }
