@@ -134,20 +134,33 @@ extension Report {
 
 extension RunPlan {
     /// How many a resumed run would send to, or settle.
-    public func left(_ figures: RunFigures) -> Int {
+    public func left(_ figures: RunFigures) -> Int { total(figures) { left($0, ofService: $1) } }
+
+    /// The recipients without an answer to which a resumed run would send again.
+    public func repeated(_ figures: RunFigures) -> Int { total(figures) { repeated($0, ofService: $1) } }
+
+    private func total(_ figures: RunFigures, _ part: (RunFigures, Int) -> Int) -> Int {
         // Figures that an older version kept do not include services.
-        guard serviceCount > 1, figures.services.count == serviceCount else { return left(figures, ofService: 0) }
-        return figures.services.enumerated().reduce(0) { $0 + left($1.element, ofService: $1.offset) }
+        guard serviceCount > 1, figures.services.count == serviceCount else { return part(figures, 0) }
+        return figures.services.enumerated().reduce(0) { $0 + part($1.element, $1.offset) }
     }
 
     /// The same through one service: recipients that are unsent but not permanently, those that an ended process left
     /// without an outcome, and, if the campaign wants that, those that are unknown.
     /// - Parameter figures: of the service's recipients.
     func left(_ figures: RunFigures, ofService number: Int) -> Int {
-        let resends = (try? settings.get()).map { $0.ofService(number).unknownPolicy == .resend } ?? true
         let closed = OwnReason.final.reduce(0) { $0 + figures.count($1) }
-        let unknown = resends ? figures.outcomes[.unknown, default: 0] - figures.count(.refusedAgain) : figures.unrecorded.claimed
+        let unknown = resends(ofService: number) ? repeated(figures, ofService: number) : figures.unrecorded.claimed
         return max(0, figures.outcomes[.unsent, default: 0] - closed) + unknown
+    }
+
+    private func resends(ofService number: Int) -> Bool {
+        (try? settings.get()).map { $0.ofService(number).unknownPolicy == .resend } ?? true
+    }
+
+    /// A push whose second answer refused it is not sent a third time.
+    private func repeated(_ figures: RunFigures, ofService number: Int) -> Int {
+        resends(ofService: number) ? max(0, figures.outcomes[.unknown, default: 0] - figures.count(.refusedAgain)) : 0
     }
 }
 

@@ -335,6 +335,29 @@ struct OrderPageTests {
         #expect(words().contains("2 as soon as") && words().contains("Tuesday, 1 December 2026, 10:00 UTC"), "\(words())")
     }
 
+    @Test("what continues or retries a run says which devices are sent to again, and how many frequency left out")
+    func numbersOfOrders() throws {
+        let office = try Office()
+        func words(_ action: RunAction, _ id: String, _ outcome: Outcome, _ reasons: [OwnReason]) throws -> String {
+            let run = try office.folder.run(id, .running, claimed: 5)
+            defer { run.close() }
+            let settled = reasons.enumerated().map {
+                Settlement(recipient: 3 + $0.offset, outcome: outcome, own: $0.element, settledAt: TestFolder.start)
+            }
+            try run.append(.settled([settled]))
+            try run.append(.state(.stopped, cause: .interrupted, at: TestFolder.start.adding(seconds: 60)))
+            let summary = try RunSummary(run, figures: run.figures(), known: HistorySnapshot(of: office.site.catalog))
+            return action.meaning(for: summary, at: TestFolder.start).markup
+        }
+        let resumed = try words(.resume, "20261201-090000-a-7f3a", .unknown, [.noAnswer, .refusedAgain])
+        #expect(resumed.contains("sent again to the 1 device without an answer"), "\(resumed)")
+        let retried = try words(.retryUnsent, "20261201-090000-b-7f3a", .unsent, [.frequencyCap, .expired])
+        #expect(retried.contains("to the 2 devices to which this one never sent"), "\(retried)")
+        #expect(retried.hasSuffix("The number includes 1 device that frequency left out."), "\(retried)")
+        let other = try words(.retryUnsent, "20261201-090000-c-7f3a", .unsent, [.expired, .expired])
+        #expect(!other.contains("frequency"), "\(other)")
+    }
+
     @Test("a run that is paused or cancelled on one machine only says so, and its button tells the others")
     func onlyHere() throws {
         let office = try Office()

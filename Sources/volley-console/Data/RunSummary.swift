@@ -31,9 +31,10 @@ struct RunSummary: Sendable {
     var isForATime: Bool
     /// The moment after which it is too late for that time; nil if it never is, or if quiet hours decide.
     var tooLateAt: Timestamp?
-    /// Whether a push without an answer is sent again when the run continues, because its campaign or its service says
-    /// so.
-    var repeatsUnknown: Bool
+    /// Devices without an answer to which a run sends again when it continues; 0 while they are counted.
+    var repeated: Int
+    /// Those of the devices that were never sent to that `frequency` left out; 0 while they are counted.
+    var leftOutByFrequency: Int
     /// Where it went.
     var badges: HTML
     /// Since when a process has been sending it, and when its figures were counted; nil unless one is.
@@ -106,7 +107,7 @@ struct RunSummary: Sendable {
         if isForATime, let schedule = settings?.schedule, schedule.quietHours == nil, case .skip(let seconds) = schedule.late {
             tooLateAt = plan.waves.map(\.due).max()?.adding(seconds: Double(seconds))
         }
-        repeatsUnknown = settings?.unknownPolicy != .skip
+        (repeated, leftOutByFrequency) = (figures.map(plan.repeated) ?? 0, figures?.count(.frequencyCap) ?? 0)
         sendingSince = status.state == .running ? run.sendingSince.map { Timestamp(epochMilliseconds: $0 / 1_000_000) } : nil
         let paces = (0..<plan.serviceCount).compactMap { settings?.ofService($0).paces }
         secondsBetweenPushes = paces.flatMap { [$0.targets, $0.calls] }.compactMap { $0.map { 1 / $0.perSecond } }.max() ?? 0

@@ -145,7 +145,7 @@ enum RunAction: String, CaseIterable, Sendable {
         case .resume:
             """
             Sending goes on with the \(TextFormat.devices(run.count(.unsent))) that got nothing yet. \
-            \(repeated(run) > 0 ? "It is also sent again to the \(TextFormat.devices(repeated(run))) without an answer, which may get it twice." : "" as HTML)
+            \(run.repeated > 0 ? "It is also sent again to the \(TextFormat.devices(run.repeated)) without an answer, which may get it twice." : "" as HTML)
             """
         case .cancel:
             run.isLive
@@ -162,7 +162,8 @@ enum RunAction: String, CaseIterable, Sendable {
         case .retryUnsent:
             """
             A new run sends the same to the \(TextFormat.devices(run.count(.unsent))) to which this one never sent. Those that are suppressed \
-            by then, and those that an earlier retry took over, are left out.
+            by then, and those that an earlier retry took over, are left out. \
+            \(run.leftOutByFrequency > 0 ? "The number includes \(TextFormat.devices(run.leftOutByFrequency)) that frequency left out." : "" as HTML)
             """
         }
     }
@@ -176,9 +177,6 @@ enum RunAction: String, CaseIterable, Sendable {
         case .approve, .reject, .withdraw, .pause, .resume, .cancel: nil
         }
     }
-
-    /// Devices without an answer to which a run sends again when it continues.
-    private func repeated(_ run: RunSummary) -> Int { run.repeatsUnknown ? run.count(.unknown) : 0 }
 
     private func toRetry(_ run: RunSummary) -> Int { run.count(.failed) + run.count(.unknown) }
 }
