@@ -14,6 +14,8 @@ struct OutcomeGuide {
     var areActivities = false
     /// Whether each device needed such a token, as the target or next to it.
     var needsActivities = false
+    /// Whether some of the unknown pushes were sent again after the first answer was lost, and refused then.
+    var hasRefusedAgain = false
     /// Whether the run was put back from a backup before it had ended.
     let isHeld: Bool
     /// Whether other machines may have sent more than its file has.
@@ -64,6 +66,9 @@ struct OutcomeGuide {
             " If Volley was cut off before the answer came, \(face == .console ? "“Resume”" : "volley resume") sends the push again, and \(Report.listed(names, by: "or")) delivers it once."
     }
 
+    /// What came for unknown pushes: a second answer that refused the push says nothing of the first push.
+    var noAnswer: String { hasRefusedAgain ? "no certain answer" : "no answer" }
+
     private var isUnderway: Bool { !isHeld && (state == .running || state == .paused) }
 
     /// In a few words, next to a figure.
@@ -74,7 +79,7 @@ struct OutcomeGuide {
             doubtsTokens ? "the \(noun) was refused" : areActivities ? "the activity is over" : "the app is gone from the device"
         case .rejected: "refused permanently"
         case .failed: "refused until retries ran out"
-        case .unknown: isNotFetched ? "not known here" : isUnderway ? "no answer yet" : "no answer came"
+        case .unknown: isNotFetched ? "not known here" : isUnderway ? "no answer yet" : "\(noAnswer) came"
         case .unsent: isHeld ? "not known since the backup" : isUnderway ? "not sent yet" : "never sent"
         }
     }
@@ -86,7 +91,7 @@ struct OutcomeGuide {
         case .invalidToken: doubtsTokens ? "\(TextFormat.capitalized(shortNoun)) refused" : areActivities ? "Activity over" : "App gone"
         case .rejected: "Refused"
         case .failed: services[0].choosesDevices ? "Failed" : "Not reached in time"
-        case .unknown: isNotFetched ? "Not known here" : isUnderway ? "No answer yet" : "No answer"
+        case .unknown: isNotFetched ? "Not known here" : isUnderway ? "No answer yet" : TextFormat.capitalized(noAnswer)
         case .unsent: isHeld ? "Not known" : isUnderway ? "Not sent yet" : "Never sent"
         }
     }
@@ -117,7 +122,7 @@ struct OutcomeGuide {
         case .accepted where services[0].choosesDevices:
             "\(introduction), took the push over, for the devices that it chooses."
         case .unknown where services[0].choosesDevices && !isUnderway:
-            "The call was made, or was about to be, and no answer came. \(name) may have taken the push over or not.\(whatResumingDoes)"
+            "The call was made, or was about to be, and \(noAnswer) came. \(name) may have taken the push over or not.\(whatResumingDoes)"
         case .unsent where services[0].choosesDevices && !isUnderway:
             "The call was not made: the run ended, or the push expired, before its turn came."
         case .accepted:
@@ -135,7 +140,7 @@ struct OutcomeGuide {
         case .unknown:
             isUnderway
                 ? "The push is on its way, and its answer is not here yet."
-                : "The push went out, or was about to, and no answer came. The device may have got it or not.\(whatResumingDoes)"
+                : "The push went out, or was about to, and \(noAnswer) came. The device may have got it or not.\(whatResumingDoes)"
         case .unsent:
             isUnderway
                 ? "Its turn has not come yet." : "Nothing was sent to the device: the run ended, or the push expired, before its turn came."

@@ -251,15 +251,15 @@ extension Report {
 
     private var stepsAfterEnd: [NextStep] {
         var steps: [(count: Int, step: NextStep)] = []
-        let (failed, unknown) = (count(.failed), count(.unknown))
+        let (failed, unknown, noAnswer) = (count(.failed), count(.unknown), guide.noAnswer)
         if failed + unknown > 0 {
             let sends = self.words("sends to", ofCalls: "makes")
             let words =
                 unknown == 0
                 ? "\(service.recipients(failed)) failed temporarily; this \(sends) \(TextFormat.plural(failed, one: "it", many: "them")) again:"
                 : failed == 0
-                    ? "\(service.recipients(unknown)) gave no answer and may have \(self.words("got it", ofCalls: "gone out")); if twice is better than never:"
-                    : "\(service.recipients(failed)) failed temporarily; this \(sends) them again, but not \(self.words("to devices", ofCalls: "those")) that gave no answer and may have got it:"
+                    ? "\(service.recipients(unknown)) gave \(noAnswer) and may have \(self.words("got it", ofCalls: "gone out")); if twice is better than never:"
+                    : "\(service.recipients(failed)) failed temporarily; this \(sends) them again, but not \(self.words("to devices", ofCalls: "those")) that gave \(noAnswer) and may have got it:"
             let outcome = unknown == 0 || failed > 0 ? "failed" : "unknown"
             steps.append((failed + unknown, NextStep(words: words, command: "volley retry \(plan.id) --outcome \(outcome)")))
         }

@@ -41,6 +41,7 @@ struct ServiceReport: Sendable {
         var guide = OutcomeGuide(
             services: [service], state: state, doubtsTokens: doubtsTokens, isHeld: isHeld, isNotFetched: isNotFetched)
         guide.areActivities = areActivities
+        guide.hasRefusedAgain = figures.count(.refusedAgain) > 0
         return guide
     }
 

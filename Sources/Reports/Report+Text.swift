@@ -96,7 +96,7 @@ extension Report {
                     ? (count(.invalidToken), "went to an activity that is over", "went to activities that are over")
                     : (count(.invalidToken), "went to a device that no longer has the app", "went to devices that no longer have the app"),
             (count(.rejected), "was rejected", "were rejected"), (count(.failed), "failed", "failed"),
-            (count(.unknown), "got no answer", "got no answer"),
+            (count(.unknown), "got \(guide.noAnswer)", "got \(guide.noAnswer)"),
             (leftOut, "was left out by frequency", "were left out by frequency"),
         ]
         let parts = words.filter { $0.count > 0 }.sorted { $0.count > $1.count }.map {

@@ -134,6 +134,7 @@ public struct Report: Sendable {
             services: services.isEmpty ? [service] : services, state: status.state, doubtsTokens: doubtsTokens,
             isHeld: isHeld, isNotFetched: isNotFetched, face: face)
         guide.areActivities = guide.services.allSatisfy(targetsActivities)
+        guide.hasRefusedAgain = figures.count(.refusedAgain) > 0
         guide.needsActivities = isOfActivity && guide.services.contains { $0.rules.activities?.needsToken ?? false }
         return guide
     }

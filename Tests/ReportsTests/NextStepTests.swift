@@ -216,6 +216,26 @@ import Testing
         #expect(step.words == "3 devices gave no answer and may have got it; if twice is better than never:")
     }
 
+    @Test("where a second answer refused a push, nothing says that no answer came")
+    func refusedAgain() throws {
+        let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(3))
+        try run.append(.state(.running, at: start))
+        try run.append(.claimed(0..<3, at: start))
+        let lost = [OwnReason.noAnswer, .refusedAgain].enumerated().map {
+            Settlement(recipient: $0.offset + 1, outcome: .unknown, own: $0.element, settledAt: start)
+        }
+        try run.append(.settled([[Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start)] + lost]))
+        try run.append(.state(.finished, at: start.adding(seconds: 60)))
+        let report = try Report(run)
+        #expect(report.nextSteps.first?.words.hasPrefix("2 devices gave no certain answer and may") == true)
+        #expect(report.guide.note(.unknown) == "no certain answer came" && report.guide.title(.unknown) == "No certain answer")
+        let text = report.text(width: 100, colour: false), page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
+        for words in [text, page] {
+            #expect(words.contains("no certain answer"), "\(words)")
+            for untrue in ["no answer came", "gave no answer", "got no answer"] { #expect(!words.contains(untrue), "\(words)") }
+        }
+    }
+
     @Test("a run that is not over is gone on with, and a plan is sent, approved or waits for its time")
     func unfinished() throws {
         #expect(try commands([.accepted: 20, .unsent: 9], .stopped) == ["volley resume \(id)"])

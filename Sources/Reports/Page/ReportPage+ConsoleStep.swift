@@ -54,7 +54,7 @@ extension ReportPage {
         case .stopped: told(report.isInterrupted ? "" : "Once that is fixed:", [.resume(run: run)], "\(onlyOnce).")
         case .finished:
             told(
-                "\(report.service.recipients(repeats)) failed or gave no answer. Those without an answer may have "
+                "\(report.service.recipients(repeats)) failed or gave \(report.guide.noAnswer). The latter may have "
                     + "\(report.words("got it", ofCalls: "gone out")). “Retry” on the run’s page \(report.words("sends to them", ofCalls: "makes them")) again.",
                 [])
         }

@@ -128,7 +128,7 @@ extension ReportPage {
         case .finished:
             return (
                 report.service.choosesDevices ? "Next step: make some calls again" : "Next step: send to some devices again",
-                "\(report.service.recipients(repeats)) failed or gave no answer. Those without an answer may have \(report.words("got it. This sends to them", ofCalls: "gone out. This makes them")) again:",
+                "\(report.service.recipients(repeats)) failed or gave \(report.guide.noAnswer). The latter may have \(report.words("got it. This sends to them", ofCalls: "gone out. This makes them")) again:",
                 "volley retry \(id)"
             )
         }

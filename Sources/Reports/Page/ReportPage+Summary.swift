@@ -76,7 +76,7 @@ extension ReportPage {
                     ? (.invalidToken, "had its activity end before", "had their activities end before")
                     : (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
             (.failed, "could not be reached in time", "could not be reached in time"),
-            (.unknown, "gave no answer", "gave no answer"),
+            (.unknown, "gave \(report.guide.noAnswer)", "gave \(report.guide.noAnswer)"),
             report.isHeld
                 ? (.unsent, "may have got it since", "may have got it since")
                 : state == .running || state == .paused
