@@ -16,9 +16,9 @@ public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
         self.column = column
     }
 
-    /// A row of a file as messages name it, such as `exports/devices.csv:124`. Of a path from the root only the name is left: messages are also
-    /// read in browsers, where folders of the server mean nothing.
-    public static func words(file: String, line: Int) -> String {
+    /// A row of a file as people read it in a browser, where folders of the server mean nothing: of a path from the root only the name is
+    /// left, as in `devices.csv:124`.
+    public static func plainWords(file: String, line: Int) -> String {
         "\(file.hasPrefix("/") ? String(file.split(separator: "/").last ?? "") : file):\(line)"
     }
 

@@ -14,10 +14,10 @@ import Testing
         #expect(Diagnostic("odd", file: "a", severity: .warning).inLog == "a: odd", "a log has the level already")
     }
 
-    @Test("a row of a file is named as the file was, but without the folders of a path from the root")
+    @Test("a browser shows a row of a file as the file was named, but without the folders of a path from the root")
     func rows() {
-        #expect(SourcePosition.words(file: "exports/devices.csv", line: 124) == "exports/devices.csv:124")
-        #expect(SourcePosition.words(file: "/srv/volley/exports/devices.csv", line: 1) == "devices.csv:1")
+        #expect(SourcePosition.plainWords(file: "exports/devices.csv", line: 124) == "exports/devices.csv:124")
+        #expect(SourcePosition.plainWords(file: "/srv/volley/exports/devices.csv", line: 1) == "devices.csv:1")
     }
 
     @Test("a line break in the name of a file begins no line")

@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import Reports
 import TestCommands
 import Testing
 
@@ -56,6 +57,20 @@ struct BadExportTests {
         #expect(document["skipped"]?.int("bad_row") == 3)
         #expect(document.int("audience") == 3)
         for line in [3, 4, 5] { #expect(allowed.errors.contains("devices.csv:\(line)"), "\(allowed.errors)") }
+    }
+
+    @Test("a row of an export is named with the folders of the server, except in a browser", arguments: [TextMedium.terminal, .console])
+    func folders(face: TextMedium) throws {
+        let tokens = (0..<5).map(ProjectFolder.token)
+        let folder = try ProjectFolder(
+            export: "device_token,first_name\n\(tokens[0]),Ada\n\(tokens[1])\n7276zz,Ada\n\(tokens[2]),O\\'Neil\n\(tokens[3]),Ada\n")
+        try folder.writeCampaign(
+            audience: "devices: devices.csv\neveryone: true\nmax_bad_rows: 60%",
+            content: "title: \"Hi {{ first_name | default: 'there' }}\"")
+        let page = try folder.previewPage(for: face), place = face == .console ? "" : "\(folder.url.path)/"
+        #expect(page.contains("cannot be read; the first is \(place)devices.csv:3"), "\(page)")
+        #expect(page.contains(" \(place)devices.csv:4)"), "\(page)")
+        #expect(page.contains("; the first is \(place)devices.csv:5"), "\(page)")
     }
 
     @Test("half an export is refused at any size, whatever share of bad rows is allowed", arguments: [6, 20_000])

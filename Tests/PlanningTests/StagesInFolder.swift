@@ -1,5 +1,6 @@
 import Base
 import Foundation
+import Reports
 import Runs
 import Synchronization
 import TestCommands
@@ -41,6 +42,13 @@ extension ProjectFolder {
             for place in preview.notes.indices { preview.notes[place].text = named(preview.notes[place].text) }
             return isJSON ? preview.json.indentedText : preview.text(width: 100, colour: false, isVerbose: isVerbose)
         }
+    }
+
+    /// The page of a preview of `campaign.yaml`.
+    func previewPage(for face: TextMedium) throws -> String {
+        let options = PlanOptions(observer: PlanningObserver { _ in }, cancellation: try Cancellation())
+        let preview = try Planning.preview(campaign("campaign.yaml"), samples: nil, options, at: .now())
+        return PreviewPage(preview: preview, madeAt: .now(), for: face).html.markup
     }
 
     /// `volley plan FILE`, without the lines about the run.

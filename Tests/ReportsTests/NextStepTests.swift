@@ -216,6 +216,20 @@ import Testing
         #expect(step.words == "3 devices gave no answer and may have got it; if twice is better than never:")
     }
 
+    @Test("a row of an export is named with the folders of the server, except in the console", arguments: [false, true])
+    func foldersOfExports(isConsole: Bool) throws {
+        let folder = try TemporaryFolder()
+        let why = "these rows cannot be read; the first is /srv/shop/devices.csv:12"
+        let note = JSONValue.object(pairs: [("reason", .string("bad_row")), ("rows", .integer(2)), ("why", .string(why))])
+        let run = try makeRun(
+            folder, skipped: [.badRow: 2], preview: .object(pairs: [("skipped_why", .array([note]))]), recipients(3))
+        try run.append(.state(.running, at: start))
+        var report = try Report(run)
+        if isConsole { report.face = .console }
+        let page = ReportPage(report, madeBy: "V", madeAt: start).content.markup
+        #expect(page.contains("the first is \(isConsole ? "" : "/srv/shop/")devices.csv:12"), "\(page)")
+    }
+
     @Test("where a second answer refused a push, nothing says that no answer came")
     func refusedAgain() throws {
         let folder = try TemporaryFolder(), run = try makeRun(folder, recipients(3))

@@ -52,39 +52,44 @@ struct CellFlaws: Sendable {
     /// - Parameter column: with the place where a text names it first.
     func warnings(_ column: SourceText) -> [Diagnostic] {
         noName(column)
-            + CellFlaw.allCases.compactMap { flaw in
+            + CellFlaw.allCases.compactMap { flaw -> Diagnostic? in
                 guard let count = rows[flaw] else { return nil }
                 let hold = "in '\(column.value)' \(TextFormat.counted(count, one: "row holds", many: "rows hold"))"
                 let list = ConditionFindings.list(cells[flaw] ?? [])
-                let place = first[flaw].map { "; the first is \(SourcePosition.words(file: $0.file, line: $0.line))" } ?? ""
-                return switch flaw {
+                var warning: Diagnostic
+                switch flaw {
                 case .garbled:
-                    .warning(
+                    warning = .warning(
                         .textNotReady, message: "\(hold) letters that were read in the wrong encoding: \(list)", at: column.position,
                         remedy: "Save the export as UTF-8 again; otherwise people read these.")
                 case .entity:
-                    .warning(
+                    warning = .warning(
                         .textNotReady, message: "\(hold) HTML, which people would read unchanged: \(list)", at: column.position,
                         remedy: "Export the text itself.")
                 case .quoted:
-                    .warning(
-                        .textNotReady, message: "\(hold) a text in quotes, which people would read with it: \(list)\(place)",
+                    warning = .warning(
+                        .textNotReady, message: "\(hold) a text in quotes, which people would read with it: \(list)",
                         at: column.position,
                         remedy: "Export the text without them; in a CSV file, a quote (\") belongs right after the separator.")
                 case .unmatched:
-                    .warning(
-                        .textNotReady, message: "\(hold) a quote without its other half, which people would read with it: \(list)\(place)",
+                    warning = .warning(
+                        .textNotReady, message: "\(hold) a quote without its other half, which people would read with it: \(list)",
                         at: column.position,
                         remedy:
                             "Export the text without it: Excel writes an apostrophe (') in front of a cell that it should take for text.")
                 case .code:
-                    .warning(
-                        .textNotReady, message: "\(hold) what a program wrote for itself, and people would read it: \(list)\(place)",
+                    warning = .warning(
+                        .textNotReady, message: "\(hold) what a program wrote for itself, and people would read it: \(list)",
                         at: column.position,
                         remedy:
                             "Export the text that people should read: the result of a formula, one value of an object, a quote without a backslash before it, all digits of a number."
                     )
                 }
+                if [.quoted, .unmatched, .code].contains(flaw), let (file, line) = first[flaw] {
+                    warning.plainMessage = "\(warning.message); the first is \(SourcePosition.plainWords(file: file, line: line))"
+                    warning.message += "; the first is \(file):\(line)"
+                }
+                return warning
             }
     }
 

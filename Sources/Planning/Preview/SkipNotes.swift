@@ -11,6 +11,8 @@ struct SkipNote: Sendable {
     /// Rows of the reason, or the part of them that the note is about.
     var rows: Int
     var text: String
+    /// The same without folders of the server, for browsers; nil if it is the same.
+    var plainText: String?
     /// The column that is blank, or holds something that its template does not accept.
     var column: String?
     /// Whether it needs attention: not when a campaign simply names other devices.
@@ -19,7 +21,7 @@ struct SkipNote: Sendable {
     var command: String?
 
     /// The same in the words of a face.
-    func text(for face: TextMedium) -> String { text + (face == .terminal ? command ?? "" : "") }
+    func text(for face: TextMedium) -> String { face == .terminal ? text + (command ?? "") : plainText ?? text }
 
     /// Its member of `skipped_why` in `preview --json`.
     var json: JSONValue {
@@ -48,7 +50,9 @@ struct SkipNotes {
 
     private func note(_ reason: SkipReason, rows: Int) -> SkipNote {
         SkipNote(
-            reason: reason, rows: rows, text: text(of: reason, rows: rows), isTrouble: reason.isUnintended || reason == .aliasLimit,
+            reason: reason, rows: rows, text: text(of: reason, rows: rows) { "\($0.file):\($0.line)" },
+            plainText: text(of: reason, rows: rows) { SourcePosition.plainWords(file: $0.file, line: $0.line) },
+            isTrouble: reason.isUnintended || reason == .aliasLimit,
             command: reason == .suppressed ? "; `volley suppression list` shows why and since when" : nil)
     }
 
@@ -142,13 +146,12 @@ struct SkipNotes {
         }
     }
 
-    private func text(of reason: SkipReason, rows: Int) -> String {
+    /// - Parameter place: names a row of an export.
+    private func text(of reason: SkipReason, rows: Int, _ place: (SourcePosition) -> String) -> String {
         let audience = context.campaign.audience
         switch reason {
         case .badRow:
-            let first =
-                result.badRows.first.flatMap(\.position).map { "; the first is \(SourcePosition.words(file: $0.file, line: $0.line))" }
-                ?? ""
+            let first = result.badRows.first.flatMap(\.position).map { "; the first is \(place($0))" } ?? ""
             return "these rows cannot be read\(first)"
         case .notMatched: return "no tag, alias or registration id of the campaign names them"
         case .filtered:
@@ -164,11 +167,11 @@ struct SkipNotes {
         case .noService: return unreached
         case .badToken:
             let shapes = result.badTokens.prefix(3).map { found in
-                let place = "\(found.position.file):\(found.position.line)"
                 let rows = TextFormat.counted(found.rows, one: "row")
                 let targets = found.isOfActivity ? PushServices.standard.target : services[found.service].target
                 let what = services.count > 1 && !found.isOfActivity ? "for \(services[found.service].displayName), " : ""
-                return "\(what)in \(rows) \(targets.clause(of: found.shape, length: found.bytes)) ('\(found.shown)', \(place))"
+                return
+                    "\(what)in \(rows) \(targets.clause(of: found.shape, length: found.bytes)) ('\(found.shown)', \(place(found.position)))"
             }
             if let columnOfActivity, result.badTokens.contains(where: \.isOfActivity) {
                 return "the cell in the column '\(columnOfActivity)' is not \(ActivityTokens.aNoun): \(shapes.joined(separator: "; "))"

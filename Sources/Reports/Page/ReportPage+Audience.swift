@@ -47,7 +47,9 @@ extension ReportPage {
             guard let reason = note["reason"]?.stringValue, let why = note["why"]?.stringValue, !why.isEmpty else { continue }
             // The frozen sentence names the command that lists them; the guide's own says the rest.
             if report.face == .console, SkipReason(rawValue: reason) == .suppressed { continue }
-            texts[reason, default: []].append(why)
+            // The frozen sentence was written for a terminal.
+            let rows = /(?<before>[ (])\/(?:[^\/ ]+\/)*(?<row>[^\/ ]+:[0-9]+)/
+            texts[reason, default: []].append(report.face == .console ? why.replacing(rows) { "\($0.before)\($0.row)" } : why)
         }
         return texts
     }
