@@ -21,7 +21,7 @@ STRICT := --explicit-target-dependency-import-check error
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests
 
-.PHONY: help setup servers build demo console test test-rest test-all oracle test-servers test-answers test-browser test-pages sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-workers simulate-breakages planted week bench lint format programs package test-package install installed clean
+.PHONY: help setup servers browser build demo console test test-rest test-all oracle test-servers test-answers test-browser test-pages sanitize faults races machines machines-quick fuzz fuzz-files simulate simulate-workers simulate-breakages planted week bench lint format programs package test-package install installed clean
 
 help: ## List these commands
 	@echo "Volley sends push campaigns through APNs, FCM, Getui, JPush and RongCloud. What can be done here:"
@@ -145,16 +145,19 @@ PROVIDER_PYTHON := django==5.2.19 django-oauth-toolkit==3.4.1 idpyoidc==5.0.0 fl
 # A folder for pictures of every page.
 PICTURES ?=
 
-test-browser: setup ## Install Chromium if it is missing, and go through pages, console and sign-ins in it; PICTURES=folder keeps pictures
+# Chromium, and Python with what drives it.
+browser: setup
 	@$(call install,$(BROWSER_PACKAGES))
 	@python=.build/browser; $$python/bin/python3 -c 'import axe_playwright_python, idpyoidc, oauth2_provider, oidc_provider_mock, playwright, yaml' \
 	    2>/dev/null || { /usr/bin/python3 -m venv $$python && \
 	    $$python/bin/pip install --quiet --disable-pip-version-check $(BROWSER_PYTHON) $(PROVIDER_PYTHON); }
+
+test-browser: browser ## Install Chromium if it is missing, and go through pages, console and sign-ins in it; PICTURES=folder keeps pictures
 	@$(SWIFT) build --build-tests $(STRICT)
 	@Tests/run $(TESTS) '^CommandLineTests\.BrowserTests/'
 	printf '%s\n' console composer openid | xargs -P 2 -I{} .build/browser/bin/python3 Tests/Journeys/{}.py .build/debug $(PICTURES)
 
-test-pages: setup ## Measure every page of the console with 1,000 runs and 300 campaigns, after `make test-browser`
+test-pages: browser ## Measure every page of the console with 1,000 runs and 300 campaigns, in Chromium
 	$(SWIFT) build -c release --product volley $(STRICT)
 	$(SWIFT) build -c release --product volley-console $(STRICT)
 	.build/browser/bin/python3 Tests/Journeys/speed.py $(RELEASE)
