@@ -119,6 +119,29 @@ struct TimeApprovalTests {
         }
     }
 
+    @Test("a damaged request keeps its author from approving the time, but the page is shown, and an approval can be withdrawn")
+    func damagedRequest() async throws {
+        let house = try House()
+        let eva = try house.site.session("eva", [.editor, .approver])
+        try await TestServer.with(house.site) { server throws in
+            #expect(try server.form(house.path.replacing("/ahead?", with: "/ahead/ask?"), session: eva).status == 303)
+            let fields = Self.fields(try server.request("GET", house.path, session: house.ben).body)
+            try DatabaseQueue(path: house.site.accounts.path).write {
+                try $0.execute(sql: "DROP TRIGGER activity_stays; UPDATE activity SET details = '{' WHERE kind = 'time_approval_asked'")
+                #expect($0.changesCount == 1)
+            }
+            let page = try server.request("GET", house.path, session: eva)
+            #expect(
+                page.status == 200 && page.body.contains("equest for an approval ahead cannot be read")
+                    && !page.body.contains("Devices at most"))
+            #expect(try server.form(house.path, session: eva, fields + [("count", "10")]).status == 403)
+            #expect(try house.orders().isEmpty)
+            try house.approve("0", most: 10)
+            let given = try server.request("GET", house.path, session: house.ben).body
+            #expect(try server.form(house.withdrawal, session: house.ben, Self.fields(given)).status == 303)
+        }
+    }
+
     @Test("an author asks for the approval of a time ahead; approvers find that on Today, and the author of the request cannot approve it")
     func request() async throws {
         let house = try House()

@@ -104,8 +104,8 @@ public final class AccountRights: Sendable {
     public struct CampaignFacts: Sendable {
         /// The accounts that wrote it since it was sent last; a failure if the file of accounts is damaged.
         public var writers: Result<Set<String>, any Error>
-        /// The accounts that requested the approval of that time.
-        public var askers: Set<String>
+        /// The accounts that requested the approval of that time; a failure if a request cannot be read.
+        public var askers: Result<Set<String>, any Error>
         /// Its text as it is now.
         public var text: String
         /// The run that was begun last; nil for a campaign that was not sent before.
@@ -119,23 +119,37 @@ public final class AccountRights: Sendable {
             let text = Campaign.draft(file: file, now: now).campaign?.source
         else { return nil }
         let earlier = try files.catalog.lastStarted(of: name, app: app, limit: Self.mostEarlierRuns)
-        let askers = try timeRequests(ofCampaign: name, app: app).filter { $0.kind == .timeApprovalAsked(occurrence) }
         return CampaignFacts(
             writers: Result { try writers(of: text, in: file, since: earlier) },
-            askers: Set(askers.compactMap(\.person.name?.text)), text: text, last: earlier.first?.plan)
+            askers: Result { try askers(ofCampaign: name, app: app, at: occurrence) }, text: text, last: earlier.first?.plan)
+    }
+
+    /// - Throws: `Diagnostic`: a request cannot be read, which may be that of the account that wants to approve.
+    private func askers(ofCampaign name: String, app: String?, at occurrence: String) throws -> Set<String> {
+        let (requests, isDamaged) = try allTimeRequests(ofCampaign: name, app: app)
+        guard !isDamaged else {
+            throw Diagnostic(
+                "a request for an approval ahead cannot be read, as the file of accounts is damaged", remedy: "Restore it from a backup.")
+        }
+        return Set(requests.filter { $0.kind == .timeApprovalAsked(occurrence) }.compactMap(\.person.name?.text))
     }
 
     /// All requests to approve times of a campaign ahead, the newest first: an older one counts for four eyes, too.
     public func timeRequests(ofCampaign name: String, app: String?) throws -> [Activity] {
-        guard let accounts = try opened() else { return [] }
+        try allTimeRequests(ofCampaign: name, app: app).requests
+    }
+
+    private func allTimeRequests(ofCampaign name: String, app: String?) throws -> (requests: [Activity], isDamaged: Bool) {
+        guard let accounts = try opened() else { return ([], false) }
         let filter = ActivityFilter(app: app, kind: .timeApprovalAsked, subject: name)
-        var (requests, next): ([Activity], Int64?) = ([], nil)
+        var (requests, isDamaged, next): ([Activity], Bool, Int64?) = ([], false, nil)
         repeat {
             let page = try accounts.activities(filter, before: next, count: 500)
             requests += page.activities.filter { $0.app == app }
+            isDamaged = isDamaged || !page.damaged.isEmpty
             next = page.next
         } while next != nil
-        return requests
+        return (requests, isDamaged)
     }
 
     /// Whether a campaign file may name only files that the console may read: its content was written in the console,
@@ -151,7 +165,7 @@ public final class AccountRights: Sendable {
 
     /// Why a person may not approve a coming time of a campaign although they have the right to approve: four eyes. nil if they may.
     public func fourEyes(_ facts: CampaignFacts, approver: String) throws -> OrderRefusal? {
-        try fourEyes(writers: facts.writers.get(), askers: facts.askers, approver: approver)
+        try fourEyes(writers: facts.writers.get(), askers: facts.askers.get(), approver: approver)
     }
 
     private func fourEyes(writers: Set<String>, askers: Set<String>, approver: String) throws -> OrderRefusal? {
