@@ -30,6 +30,13 @@ struct TestPlanner {
                 remedy: "Add them to it, for example: \(context.app.main.service.testDevicesExample).")
         }
         try checkWhoseDevices()
+        let known = Set(context.app.testDevices.map(\.name))
+        if let missing = choice.devices?.first(where: { !known.contains($0) }) {
+            throw Diagnostic(
+                "the app '\(context.app.name.value)' has no test device '\(missing)', which was chosen for this test",
+                at: context.app.name.position,
+                remedy: "Choose the devices of the test again.")
+        }
         let devices = try devices().filter(choice.holds)
         options.observer(.warnings(untestedServices))
         let examples = try examples(catalog)

@@ -140,8 +140,9 @@ struct OrderPageTests {
                     && shown.contains(">Hi<"))
             #expect(!shown.contains("Salut") && !shown.contains(TestFolder.token(2)))
             var unknown = TestChoice()
-            unknown.devices = ["Eve"]
-            #expect(throws: Diagnostic.self) { try planTest(file, choosing: unknown, options, at: .now()) }
+            unknown.devices = ["Anna", "Eve"]
+            let refused = #expect(throws: Diagnostic.self) { try planTest(file, choosing: unknown, options, at: .now()) }
+            #expect(refused?.message.contains("no test device 'Eve'") == true)
         }
     }
 
