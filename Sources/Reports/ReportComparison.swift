@@ -63,10 +63,11 @@ public struct ReportComparison: Sendable {
         rows += named(
             "Variants", path: "variants", { $0.variants.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, suffix: "/audience")
         rows += [
-            row("Speed", name: "attempts", path: "attempts", { $0.figures.attempts }),
-            row("Speed", name: "mean a second", path: "rate/mean_per_second", { $0.meanPerSecond }),
-            row("Speed", name: "peak a second", path: "rate/peak_per_second", { $0.peakPerSecond }),
-            latency("p50", of: "Half", { $0.figures.latency?.p50 }),
+            row("Speed", name: "pushes sent", title: "Pushes sent", path: "attempts", { $0.figures.attempts }),
+            row(
+                "Speed", name: "average a second", title: "Pushes a second, on average", path: "rate/mean_per_second", { $0.meanPerSecond }),
+            row("Speed", name: "peak a second", title: "Pushes in the busiest second", path: "rate/peak_per_second", { $0.peakPerSecond }),
+            latency("p50", of: "half", { $0.figures.latency?.p50 }),
             latency("p90", of: "90 %", { $0.figures.latency?.p90 }),
             latency("p99", of: "99 %", { $0.figures.latency?.p99 }),
         ]
@@ -75,7 +76,7 @@ public struct ReportComparison: Sendable {
 
     private func latency(_ name: String, of share: String, _ figure: (Report) -> Int?) -> Row {
         row(
-            "Speed", name: "latency \(name), ms", title: "\(share) of the answers came within, in milliseconds", path: "latency_ms/\(name)",
+            "Speed", name: "latency \(name), ms", title: "Milliseconds until \(share) of the answers had come", path: "latency_ms/\(name)",
             figure)
     }
 
