@@ -210,7 +210,8 @@ public struct ScheduledTime: Sendable {
             let (unsent, failed) = (RunRemainder.remedyForUnsent(first), RunRemainder.remedyForFailed(first))
             let rest: [Remedy] = unsent != nil ? [.retryUnsent(run: other)] : failed != nil ? [.retry(run: other)] : []
             return (
-                (["`volley report \(other)` shows which devices got it."] + [unsent ?? failed].compactMap(\.self)).joined(separator: " "),
+                (["`volley report \(other)` shows for which devices it was accepted."] + [unsent ?? failed].compactMap(\.self)).joined(
+                    separator: " "),
                 [.readReport(run: other)] + rest
             )
         }

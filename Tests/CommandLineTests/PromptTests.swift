@@ -30,7 +30,9 @@ struct PromptTests {
         #expect(folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") }.isEmpty)
     }
 
-    @Test("a campaign that went out a short while ago is asked about with the time, the devices and how many got it; a yes sends it again")
+    @Test(
+        "a campaign that went out a short while ago is asked about with the time, the devices and how many accepted it; a yes sends it again"
+    )
     func sentRecently() throws {
         let server = try LedgeredServer(devices: 5)
         try server.folder.writeCampaign(delivery: "expires: 2030-12-01 18:00 +01:00")

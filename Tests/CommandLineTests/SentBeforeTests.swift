@@ -128,7 +128,7 @@ struct SentBeforeTests {
     func others() throws {
         let folder = try Self.server().folder
         let own = try folder.volley("preview", "campaign.yaml").errors
-        #expect(own.contains("a new run sends it to them again: 5 of these 5 devices got it or may have got it"), "\(own)")
+        #expect(own.contains("a new run sends it to them again: it was or may have been accepted for 5 of these 5 devices"), "\(own)")
         #expect(own.components(separatedBy: "[sent-recently]").count == 2)
         try folder.write("fresh.csv", "device_token\n\(ProjectFolder.token(90))\n")
         try folder.writeCampaign("fresh.yaml", name: "fresh", audience: "devices: fresh.csv\neveryone: true")

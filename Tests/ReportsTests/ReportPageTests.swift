@@ -58,6 +58,7 @@ import Testing
         #expect(page.contains("default-src 'none'"))
         #expect(unbalancedElements(page).isEmpty, "\(unbalancedElements(page))")
         for id in 0..<30 { #expect(!page.contains(token(id + 0xABCDE))) }
+        #expect(page.contains(">share accepted</th>") && page.contains("0.0 % accepted") && page.contains("devices it was accepted"))
         #expect(page.contains("0000…bcde"))
     }
 
@@ -66,21 +67,22 @@ import Testing
         arguments: [
             (
                 RunState.finished,
-                "30 devices were never sent to: the push expired before their turn came. 531 of 600 devices got it. 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."
+                "30 devices were never sent to: the push expired before their turn came. Accepted by APNs for 531 of 600 devices. 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."
             ),
             (
                 .running,
-                "So far 531 of 600 devices got it. 30 are still to come, 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."
+                "So far accepted by APNs for 531 of 600 devices. 30 are still to come, 20 no longer have the app, 13 gave no answer, 5 could not be reached in time and 1 was refused."
             ),
             (
                 .stopped,
-                "531 of 600 devices got it. 30 were never sent to, 20 had their tokens refused, 13 gave no answer, 5 could not be reached in time and 1 was refused."
+                "Accepted by APNs for 531 of 600 devices. 30 were never sent to, 20 had their tokens refused, 13 gave no answer, 5 could not be reached in time and 1 was refused."
             ),
         ])
     func headlines(state: RunState, sentence: String) throws {
         let folder = try TemporaryFolder()
         let page = try page(mixedRun(folder, ending: state, reason: state == .stopped ? "Because of <this>." : ""))
         #expect(headline(page) == sentence)
+        #expect(page.contains("</b> accepted"))
         #expect(page.contains("Because of &lt;this&gt;.") == (state == .stopped))
         let command = [RunState.finished: "volley retry", .running: "volley report", .stopped: "volley resume"][state] ?? "?"
         #expect(page.contains("<code>\(command) 20261201-090000-spring-sale-7f3a</code>"))
@@ -102,7 +104,7 @@ import Testing
         try one.append(
             .settled([[Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 0, settledAt: start)]]))
         try one.append(.state(.finished, at: start))
-        #expect(try headline(page(one)) == "The one device got it.")
+        #expect(try headline(page(one)) == "Accepted by APNs for the one device.")
         let names = (0..<30).map { $0 == 7 ? "עברית־שם־ארוך" : $0 == 8 ? String(repeating: "very.long.name.", count: 40) : "l\($0)" }
         let many = try makeRun(
             folder, id: "20261201-090000-d-0001",

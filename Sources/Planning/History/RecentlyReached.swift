@@ -25,9 +25,9 @@ struct RecentlyReached: Sendable {
         (audience, unread, self.now) = (result.audience, recent?.unread ?? [], now)
     }
 
-    /// `5 of these 5 devices got it or may have got it`; nil if none did, or that is not known.
+    /// `it was or may have been accepted for 5 of these 5 devices`; nil if none did, or that is not known.
     func words(ofRun run: String) -> String? {
-        sendings.first { $0.sending.run == run }.map { "\(TextFormat.count($0.devices)) of \(these) got it or may have got it" }
+        sendings.first { $0.sending.run == run }.map { "it was or may have been accepted for \(TextFormat.count($0.devices)) of \(these)" }
     }
 
     /// A warning that names the runs.

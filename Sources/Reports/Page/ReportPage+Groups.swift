@@ -19,7 +19,7 @@ extension ReportPage {
             let card: HTML = text.map { PushCard(app: report.plan.app, $0.push).html } ?? ""
             return box(
                 "\(variant.name)", number: figure("variants/\(variant.name)/audience", number: variant.audience),
-                share: "\(Self.percent(variant.audience, of: all))", what: gotIt(variant), card: card)
+                share: "\(Self.percent(variant.audience, of: all))", what: accepted(variant), card: card)
         }
         if let holdout = report.holdout {
             boxes.append(
@@ -47,9 +47,9 @@ extension ReportPage {
         """
     }
 
-    private func gotIt(_ group: ReportGroup) -> HTML {
+    private func accepted(_ group: ReportGroup) -> HTML {
         guard hasBegun else { return report.isHeld ? "not sent by the backup" : "not sent yet" }
-        return "\(TextFormat.percent(group.share(.accepted))) got it\(report.isHeld ? " by the backup" : "" as HTML)"
+        return "\(TextFormat.percent(group.share(.accepted))) accepted\(report.isHeld ? " by the backup" : "" as HTML)"
     }
 
     // MARK: - Languages
@@ -71,7 +71,8 @@ extension ReportPage {
             ? "" : "<p class=\"note\">and \(TextFormat.count(hidden.count)) more languages with \(TextFormat.devices(devices))</p>"
         let how =
             hasBegun
-            ? "The share is of a language’s devices that got it; the bar’s end shows the others." : "Shares are of the audience."
+            ? "The share says for how many of a language’s devices it was accepted; the bar’s end shows the others."
+            : "Shares are of the audience."
         return """
             <section class="panel"><h2>Languages</h2>
             <p class="note">By the language that the export gives for the device, not the language of the text it got. \(how)</p>
@@ -113,7 +114,7 @@ extension ReportPage {
                     name: "and \(TextFormat.count(hidden.count)) more",
                     cells: ["\(TextFormat.count(hidden.reduce(0) { $0 + $1.audience }))"] + Array(repeating: "", count: shown.count + 1)))
         }
-        return DataTable(columns: [name, "devices", "got it"] + shown.map(\.name), rows: rows).html
+        return DataTable(columns: [name, "devices", "share accepted"] + shown.map(\.name), rows: rows).html
     }
 
     static let groupStyle: HTML = """

@@ -90,7 +90,7 @@ extension ReportPage {
                 "volley resume \(id)"
             )
         case .stopped where report.needsNewRun:
-            let again = report.count(.accepted) > 0 ? ", also to the devices that got it" : ""
+            let again = report.count(.accepted) > 0 ? ", also to the devices for which it was accepted" : ""
             return (
                 "Why it stopped",
                 "This run keeps the settings that it was planned with. Correct them; then this plans the campaign again and sends it\(again)\(report.atOnce):",

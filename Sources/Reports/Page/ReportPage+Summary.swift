@@ -7,7 +7,7 @@ extension ReportPage {
     var summary: HTML {
         let share: HTML =
             hasBegun && report.plan.audience > 0
-            ? "<p class=\"big\"><b>\(percent(report.count(.accepted)))</b> \(report.service.choosesDevices ? "of its calls accepted" : "got it")\(asOf)</p>\(whole)"
+            ? "<p class=\"big\"><b>\(percent(report.count(.accepted)))</b> \(report.service.choosesDevices ? "of its calls accepted" : "accepted")\(asOf)</p>\(whole)"
             : ""
         let note: HTML = hasBegun && report.plan.audience > 0 ? "<p class=\"note\">\(whatGettingItMeans)</p>" : ""
         return """
@@ -55,16 +55,17 @@ extension ReportPage {
         guard plan.audience > 0 else { return "There was no \(noun) in the audience, so nothing was sent." }
         let all: HTML = "\(figure("audience", number: plan.audience)) \(TextFormat.plural(plan.audience, one: noun))"
         guard report.isHeld || state != .planned && (hasBegun || state.hasEnded) else { return "Planned for \(all), and not sent yet." }
+        let by = "accepted by \(report.acceptors) for"
         let beginning: HTML =
             switch state {
             case _ where report.isHeld:
-                "By the backup of \(report.backupMoment) \(figure("outcomes/accepted", number: accepted)) of \(all) had got it."
-            case .running, .paused: "So far \(figure("outcomes/accepted", number: accepted)) of \(all) got it."
+                "By the backup of \(report.backupMoment) \(by) \(figure("outcomes/accepted", number: accepted)) of \(all)."
+            case .running, .paused: "So far \(by) \(figure("outcomes/accepted", number: accepted)) of \(all)."
             case .finished where accepted == plan.audience:
                 plan.audience == 1
-                    ? "The one device got it.\(hidden("outcomes/accepted", number: accepted))\(hidden("audience", number: 1))"
-                    : "All \(all) got it."
-            default: "\(figure("outcomes/accepted", number: accepted)) of \(all) got it."
+                    ? "\(TextFormat.capitalized(by)) the one device.\(hidden("outcomes/accepted", number: accepted))\(hidden("audience", number: 1))"
+                    : "\(TextFormat.capitalized(by)) all \(all)."
+            default: "\(TextFormat.capitalized(by)) \(figure("outcomes/accepted", number: accepted)) of \(all)."
             }
         let rest: [(Outcome, String, String)] = [
             report.doubtsTokens

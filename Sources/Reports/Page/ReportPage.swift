@@ -193,7 +193,7 @@ extension ReportPage {
                     "\(Self.percent(run.invalidToken, of: run.audience))\(count("earlier_runs/\(run.id)/invalid_token", number: run.invalidToken))",
                 ])
         }
-        let table = DataTable(columns: ["Planned (UTC)", "where", "\(noun)s", "got it", "app gone"], rows: [own] + rows)
+        let table = DataTable(columns: ["Planned (UTC)", "where", "\(noun)s", "accepted", "app gone"], rows: [own] + rows)
         return """
             <h3>Earlier runs of this campaign</h3>
             <p class="note">Tests and retries are left out. If the audience shrinks, or more devices have lost the app, check the export.</p>

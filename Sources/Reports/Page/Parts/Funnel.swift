@@ -1,7 +1,7 @@
 public import Base
 public import PushServices
 
-/// From the rows of an export to the devices that got it, step by step, with what each step left out. Every skip reason
+/// From the rows of an export to the devices for which it was accepted, step by step, with what each step left out. Every skip reason
 /// belongs to exactly one step: a step's number is that of the step before minus what is listed between them.
 public struct Funnel {
     /// The reason why rows were left out, in a sentence.
