@@ -135,14 +135,14 @@ extension Store {
     /// The database's clock minus this machine's, in seconds.
     /// - Throws: `Diagnostic`: the store cannot be queried.
     package func clockOffsetSeconds() throws -> Double {
+        try StoreError.explaining { try looking.once { try Self.clockOffsetSeconds($0, within: looking.answerSeconds) } }
+    }
+
+    static func clockOffsetSeconds(_ connection: PostgresConnection, within answerSeconds: Double) throws -> Double {
         var milliseconds = 0
         let before = Timestamp.now()
-        try StoreError.explaining {
-            try looking.once { connection in
-                try connection.run(
-                    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: looking.answerSeconds
-                ) { milliseconds = $0.int(0) }
-            }
+        try connection.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: answerSeconds) {
+            milliseconds = $0.int(0)
         }
         let middle = (before.epochMilliseconds + Timestamp.now().epochMilliseconds) / 2
         return Double(Int64(milliseconds) - middle) / 1000

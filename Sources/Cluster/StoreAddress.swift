@@ -35,6 +35,13 @@ public struct StoreAddress: Sendable {
         return try explaining { try PostgresConnection.open(address, cancellation) }
     }
 
+    /// The database's clock minus this machine's, in seconds, over a connection of its own. The tables are not looked at.
+    /// - Throws: `Diagnostic`; `CancellationError`, at once when a person asks to end.
+    package func clockOffsetSeconds(_ cancellation: Cancellation) throws -> Double {
+        let connection = try connect(cancellation)
+        return try explaining { try Store.clockOffsetSeconds(connection, within: StoreConnection.usualAnswerSeconds) }
+    }
+
     /// Where libpq finds it.
     private func resolved() throws -> PostgresAddress {
         guard let text = EnvironmentVariables.filled(variable.value) else {

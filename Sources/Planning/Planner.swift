@@ -21,6 +21,8 @@ struct Planner {
     var isUnattended = false
     /// Whether the preview keeps some devices with the cells of all columns.
     var carriesAllColumns = false
+    /// The warning that the store did not answer when its time was asked for.
+    private var storeAway: Diagnostic?
     /// Warnings about keys and certificates; nil when they were not checked.
     var credentialWarnings: [Diagnostic]?
 
@@ -67,14 +69,16 @@ struct Planner {
         let begin = SuspendingClock.now
         let place = try catalog.history.order().last
         let beside = try catalog.idsSendingNow(of: context.campaign.name.value)
-        let inStore = context.project.storeTime(for: settings)
+        let inStore = try context.project.storeTime(for: settings, asked: options.cancellation)
+        var scanner = self
+        scanner.storeAway = inStore.away
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let times = try sendTimes()
         let writer = try catalog.create(id, variants: context.messages.variantsOfDevices, sorter: sorter(times))
-        let (preview, fields) = try scan(samples: 1, times, writer: writer, in: catalog)
+        let (preview, fields) = try scanner.scan(samples: 1, times, writer: writer, in: catalog)
         var settings = settings.fingerprinted
-        (settings.schedule, settings.place, settings.beside, settings.plannedInStore) = (frozenSchedule, place, beside, inStore)
+        (settings.schedule, settings.place, settings.beside, settings.plannedInStore) = (frozenSchedule, place, beside, inStore.time)
         settings.runsFolder = FilePaths.absolute(catalog.place)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
         // An approval that is required now stays required, even if the file that requires it moves later.
@@ -205,7 +209,7 @@ struct Planner {
         query.carriesTimezone = clocks != nil
         // A run that is sent without a preview needs no warnings.
         let known = try KnownDevices(
-            context, history(), countsRecent: !isUnattended || context.app.needsApproval,
+            context, history(), away: storeAway, countsRecent: !isUnattended || context.app.needsApproval,
             day: MakerLint(context)?.history(sendingTime, now: now, RunSettings(context)), in: catalog)
         let (suppressed, reached) = (known.suppressed, known.recent?.devices)
         (query.suppressed, query.capped, query.reached, query.today) = (suppressed, known.capped, reached, known.today)

@@ -28,12 +28,17 @@ extension Project {
         } catch { return Self.storeAway(error, at: place) }
     }
 
-    /// The time by the store's clock; nil without a store, for a run that does not go through it, and where it cannot be reached.
-    package func storeTime(for settings: RunSettings) -> Timestamp? {
-        guard store != nil, !settings.isRehearsal, let store = try? openStore(), let offset = try? store.clockOffsetSeconds() else {
-            return nil
-        }
-        return Timestamp.now().adding(seconds: offset)
+    /// The time by the store's clock; nil without a store, for a run that does not go through it, and where it cannot be reached: then with
+    /// the warning that says so.
+    /// - Throws: `CancellationError`, at once when a person asks to end.
+    package func storeTime(
+        for settings: RunSettings, asked cancellation: Cancellation
+    ) throws(CancellationError) -> (time: Timestamp?, away: Diagnostic?) {
+        guard let store, !settings.isRehearsal else { return (nil, nil) }
+        do {
+            let offset = try StoreAddress(variable: store.variable).clockOffsetSeconds(cancellation)
+            return (Timestamp.now().adding(seconds: offset), nil)
+        } catch let error as CancellationError { throw error } catch { return (nil, Self.storeAway(error, at: store.variable.position)) }
     }
 
     /// The warning that this machine works without the store.

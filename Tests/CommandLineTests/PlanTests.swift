@@ -1,6 +1,8 @@
 import Base
+import Cryptography
 import Foundation
 import TestCommands
+import TestServers
 import Testing
 
 /// Exactly what was previewed is sent, or it is refused.
@@ -11,6 +13,47 @@ struct PlanTests {
         try folder.writeCampaign()
         let planned = try folder.volley("plan", "campaign.yaml", "--json")
         return (folder, try #require(try planned.json()["run"]?.stringValue, "\(planned.errors)"))
+    }
+
+    /// A project whose store accepts connections and sends nothing on them, and how to reach it.
+    private func silentStore(seconds: Int) throws -> (folder: ProjectFolder, environment: [String: String], listener: Int32) {
+        let folder = try ProjectFolder(app: "environment: production\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}")
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", "store: {postgres: {url_env: VOLLEY_DATABASE}}\n" + project)
+        try folder.write("key.p8", SigningKey.generate().pem)
+        chmod(folder.url.appendingPathComponent("key.p8").path, 0o600)
+        try folder.writeCampaign()
+        let (listener, port) = try Sockets.listen()
+        let address = "postgresql://volley@127.0.0.1:\(port)/volley?connect_timeout=\(seconds)"
+        return (folder, ["VOLLEY_DATABASE": address], listener)
+    }
+
+    @Test("a plan waits once for a store that is away, and warns")
+    func storeAway() throws {
+        let (folder, environment, listener) = try silentStore(seconds: 2)
+        defer { Sockets.close(listener) }
+        let planned = try VolleyBinary.run(["plan", "campaign.yaml"], in: folder.url, environment: environment)
+        #expect(planned.status == 0 && planned.errors.components(separatedBy: "[store-away]").count == 2, "\(planned.errors)")
+        // Connections stay in the queue of the listener.
+        _ = fcntl(listener, F_SETFL, O_NONBLOCK)
+        var connections = 0
+        while case let connection = accept(listener, nil, nil), connection >= 0 {
+            connections += 1
+            close(connection)
+        }
+        #expect(connections == 1)
+    }
+
+    @Test("Ctrl-C ends a plan that waits for a store at once")
+    func interruptedByStore() throws {
+        let (folder, environment, listener) = try silentStore(seconds: 300)
+        defer { Sockets.close(listener) }
+        let running = try VolleyBinary.start(["plan", "campaign.yaml"], in: folder.url, environment: environment)
+        var arrival = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&arrival, 1, 30_000) == 1)
+        running.interrupt()
+        #expect(running.finish(timeout: 60).status == 130)
+        #expect(!folder.files(in: "runs").contains { $0.hasSuffix(".sqlite") && $0.hasPrefix("20") })
     }
 
     @Test(

@@ -23,17 +23,19 @@ struct KnownDevices {
 
     /// - Parameters:
     ///   - history: the pushes that devices got lately, from the runs of this machine.
+    ///   - away: the warning that the store did not answer a moment ago, so that it is not waited for again.
     ///   - countsRecent: whether the devices that got any push in the last hours are counted.
     ///   - day: the makers' caps, and the pushes that count for them; nil for none.
     /// - Throws: `Diagnostic`: a list or a run cannot be read.
     init(
-        _ context: CampaignContext, _ history: FrequencyHistory, countsRecent: Bool = false, day: FrequencyHistory? = nil,
+        _ context: CampaignContext, _ history: FrequencyHistory, away: Diagnostic? = nil, countsRecent: Bool = false,
+        day: FrequencyHistory? = nil,
         in catalog: RunsFolder
     ) throws {
         let (app, project) = (context.app.name.value, context.project)
         let settings = try RunSettings(context)
         var history = history
-        var away = project.exchangeLists(of: app, settings, in: catalog)
+        var away = away ?? project.exchangeLists(of: app, settings, in: catalog)
         func note(_ error: any Error) { away = away ?? project.store.map { Project.storeAway(error, at: $0.variable.position) } }
         if away == nil, !history.caps.isEmpty {
             do { history.elsewhere = try project.sharedReached(settings) } catch { note(error) }
