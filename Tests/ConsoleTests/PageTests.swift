@@ -189,7 +189,7 @@ struct PageTests {
             // How long nothing was answered, and how fast it goes, differ from one moment to the next.
             func steady(_ text: String) -> String {
                 text.replacing(/<p class="stop" role="status">No push has been answered.*?<\/p>/.dotMatchesNewlines(), with: "")
-                    .replacing(/ · [0-9]+ a second/, with: "")
+                    .replacing(#/ · [0-9]+ a second/#, with: "")
             }
             #expect(steady(page).contains(steady(piece)))
         }
