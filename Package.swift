@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every target of Volley is built alike: Swift 6 mode, imports internal unless said otherwise, members visible only
-/// through the module that declares them, and no warning survives.
+/// Every target of Volley is built alike: Swift 6 mode, imports internal unless said otherwise,
+/// members visible only through the module that declares them, and no warning survives.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -18,7 +18,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: "\(name)Tests", dependencies: dependencies, swiftSettings: strict)
 }
 
-/// Tests/Fuzzing/Bodies is built twice: into the tests, and, for `make fuzz`, into a program for libFuzzer, which needs flags of its own.
+/// Tests/Fuzzing/Bodies is built twice: into the tests, and, for `make fuzz`, into a program for
+/// libFuzzer, which needs flags of its own.
 let fuzzed: [Target.Dependency] = ["Base", "PushServices", "Audience", "Campaigns", "Content", "TestSupport"]
 let fuzzing =
     Context.environment["VOLLEY_FUZZER"] == nil
@@ -31,7 +32,8 @@ let fuzzing =
         sources: ["Bodies", "Fuzzer"],
         swiftSettings: strict)
 
-/// Tests/Simulation is also built twice: into the tests, and, for `make simulate`, into an optimised program.
+/// Tests/Simulation is also built twice: into the tests, and, for `make simulate`, into an
+/// optimised program.
 let simulated: [Target.Dependency] = ["Base", "Cryptography", "Delivery", "PushServices"]
 let isSimulation = Context.environment["VOLLEY_SIMULATION"] != nil
 let simulation =
@@ -43,7 +45,8 @@ let simulation =
         name: "SimulationTests", dependencies: simulated, path: "Tests/Simulation", exclude: ["Program", "Breakages"],
         sources: ["Model", "Runs"], swiftSettings: strict)
 
-/// What workers of a shared run decide is simulated likewise: Tests/ClusterTests/Simulation is in the tests, and in a program for `make simulate`.
+/// What workers of a shared run decide is simulated likewise: Tests/ClusterTests/Simulation is in
+/// the tests, and in a program for `make simulate`.
 let workerSimulation =
     isSimulation
     ? Target.executableTarget(
@@ -52,7 +55,8 @@ let workerSimulation =
     : Target.testTarget(
         name: "ClusterTests",
         dependencies: [
-            "Base", "FileDamage", "LedgerConformance", "Postgres", "Cluster", "PushServices", "Runs", "TestServers", "TestSupport",
+            "Base", "FileDamage", "LedgerConformance", "Postgres", "Cluster", "PushServices", "Runs", "TestServers",
+            "TestSupport",
         ],
         path: "Tests/ClusterTests", exclude: ["Simulation/Program"], swiftSettings: strict)
 
@@ -72,7 +76,8 @@ let package = Package(
     products: [
         .executable(name: "volley", targets: ["volley"]),
         .library(
-            name: "VolleyKit", targets: ["Base", "Campaigns", "Runs", "Reports", "Workspace", "Planning", "Sending", "Automation"]),
+            name: "VolleyKit",
+            targets: ["Base", "Campaigns", "Runs", "Reports", "Workspace", "Planning", "Sending", "Automation"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -133,7 +138,10 @@ let package = Package(
         // The stages: functions of values that print, ask and exit nowhere.
         module(
             "Planning",
-            ["Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Runs", "Reports", "Workspace"]),
+            [
+                "Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Runs", "Reports",
+                "Workspace",
+            ]),
         module(
             "Sending",
             [
@@ -143,29 +151,34 @@ let package = Package(
         module(
             "Automation",
             [
-                "Accounts", "Base", "CLinux", "Cryptography", "PushServices", "Campaigns", "Delivery", "Cluster", "Runs",
+                "Accounts", "Base", "CLinux", "Cryptography", "PushServices", "Campaigns", "Delivery", "Cluster",
+                "Runs",
                 "Reports", "Workspace", "Planning", "Sending",
             ]),
         // The questions, output and exit code of each command, and its arguments.
         .target(
             name: "Commands",
             dependencies: [
-                "Accounts", "Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Delivery", "Runs",
+                "Accounts", "Base", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Delivery",
+                "Runs",
                 "Reports",
                 "Logs", "Simulators", "Workspace", "Planning", "Sending", "Automation", logging,
             ], path: "Sources/volley", exclude: ["Arguments"], packageAccess: false, swiftSettings: strict),
         .executableTarget(
             name: "volley",
             dependencies: [
-                "Base", "Automation", "Commands", "PushServices", "Simulators", "Planning", "Workspace", "Logs", argumentParser, "CLinux",
+                "Base", "Automation", "Commands", "PushServices", "Simulators", "Planning", "Workspace", "Logs",
+                argumentParser, "CLinux",
             ],
             path: "Sources/volley/Arguments", packageAccess: false, swiftSettings: strict),
 
-        // The web process: it reads what there is, and shows it. Like `volley` it sees only what is `public`.
+        // The web process: it reads what there is, and shows it. Like `volley` it sees only what is
+        // `public`.
         .executableTarget(
             name: "volley-console",
             dependencies: [
-                "Accounts", "Base", "CLinux", "CQRencode", "Cryptography", "PushServices", "Campaigns", "Audience", "Content", "Runs",
+                "Accounts", "Base", "CLinux", "CQRencode", "Cryptography", "PushServices", "Campaigns", "Audience",
+                "Content", "Runs",
                 "Reports",
                 "Workspace", "Planning", "Automation", "OpenIDConnect", "Logs", argumentParser,
             ] + web + [.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")],
@@ -175,7 +188,10 @@ let package = Package(
         .target(name: "BareCurl", dependencies: ["CCurl"], path: "Sources/Benchmarks/BareCurl"),
         .executableTarget(
             name: "volley-bench",
-            dependencies: ["Base", "Cryptography", "HTTP2", "PushServices", "Content", "Delivery", "Runs", "BareCurl", "TestServers"],
+            dependencies: [
+                "Base", "Cryptography", "HTTP2", "PushServices", "Content", "Delivery", "Runs", "BareCurl",
+                "TestServers",
+            ],
             path: "Sources/Benchmarks/VolleyBench",
             swiftSettings: strict),
 
@@ -183,18 +199,24 @@ let package = Package(
         .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: strict),
         // A provider of identities, for modules that sign people in by one.
         .target(
-            name: "TestIdentityProvider", dependencies: ["Base", "Cryptography", "TestServers"], path: "Tests/TestIdentityProvider",
+            name: "TestIdentityProvider", dependencies: ["Base", "Cryptography", "TestServers"],
+            path: "Tests/TestIdentityProvider",
             swiftSettings: strict),
         // The real binary, and folders to run it in.
         .target(name: "TestCommands", dependencies: ["Base"], path: "Tests/TestCommands", swiftSettings: strict),
         // What every transport of Delivery must do.
         .target(
-            name: "TransportConformance", dependencies: ["Base", "Cryptography", "HTTP2"], path: "Tests/TransportConformance",
+            name: "TransportConformance", dependencies: ["Base", "Cryptography", "HTTP2"],
+            path: "Tests/TransportConformance",
             swiftSettings: strict),
-        // Slow readers that fast ones are held against, random numbers from a seed, and a service besides those of Volley.
-        .target(name: "TestSupport", dependencies: ["Base", "PushServices"], path: "Tests/TestSupport", swiftSettings: strict),
+        // Slow readers that fast ones are held against, random numbers from a seed, and a service
+        // besides those of Volley.
+        .target(
+            name: "TestSupport", dependencies: ["Base", "PushServices"], path: "Tests/TestSupport",
+            swiftSettings: strict),
         // Damage to databases, from a seed.
-        .target(name: "FileDamage", dependencies: ["TestSupport", grdb], path: "Tests/FileDamage", swiftSettings: strict),
+        .target(
+            name: "FileDamage", dependencies: ["TestSupport", grdb], path: "Tests/FileDamage", swiftSettings: strict),
         tests("Base", ["Base"]),
         tests("Cryptography", ["Base", "Cryptography", "TestServers"]),
         tests("HTTP2", ["Base", "HTTP2"]),
@@ -219,30 +241,37 @@ let package = Package(
             swiftSettings: strict),
         tests("Runs", ["Base", "FileDamage", "LedgerConformance", "PushServices", "Runs", "TestSupport"]),
         .testTarget(
-            name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports"], exclude: ["stop_causes.tsv"],
+            name: "ReportsTests", dependencies: ["Base", "PushServices", "Runs", "Reports"],
+            exclude: ["stop_causes.tsv"],
             swiftSettings: strict),
         tests("Accounts", ["Accounts", "Base", "Cryptography", "FileDamage", grdb]),
         tests("OpenIDConnect", ["Base", "OpenIDConnect", "TestIdentityProvider", "TestServers"]),
         tests("Simulators", ["Base", "Cryptography", "HTTP2", "Simulators"]),
         tests(
             "Workspace",
-            ["Audience", "Base", "Campaigns", "Delivery", "Cluster", "PushServices", "Runs", "TestServers", "TestSupport", "Workspace"]),
+            [
+                "Audience", "Base", "Campaigns", "Delivery", "Cluster", "PushServices", "Runs", "TestServers",
+                "TestSupport", "Workspace",
+            ]),
         tests(
             "Planning",
             [
-                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PushServices", "Reports", "Runs",
+                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "PushServices",
+                "Reports", "Runs",
                 "TestCommands", "TestSupport", "Workspace",
             ]),
         tests(
             "Sending",
             [
-                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Cluster", "PushServices", "Reports", "Runs",
+                "Audience", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Cluster", "PushServices",
+                "Reports", "Runs",
                 "Sending", "Simulators", "TestServers", "TestSupport", "Workspace",
             ]),
         tests(
             "Automation",
             [
-                "Accounts", "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning", "Cluster",
+                "Accounts", "Automation", "Base", "Campaigns", "Content", "Cryptography", "Delivery", "Planning",
+                "Cluster",
                 "PushServices", "Reports", "Runs",
                 "Sending",
                 "Simulators", "TestServers", "TestSupport", "Workspace",
@@ -254,28 +283,34 @@ let package = Package(
         tests(
             "CommandLine",
             [
-                "Accounts", "Simulators", "Base", "Cryptography", "Runs", "TestCommands", "TestServers", "TestSupport", "volley",
+                "Accounts", "Simulators", "Base", "Cryptography", "Runs", "TestCommands", "TestServers", "TestSupport",
+                "volley",
                 "volley-embedding",
             ]),
         tests(
             "Console",
             [
-                "Accounts", "Automation", "Base", "Campaigns", "OpenIDConnect", "Planning", "PushServices", "Reports", "Runs",
+                "Accounts", "Automation", "Base", "Campaigns", "OpenIDConnect", "Planning", "PushServices", "Reports",
+                "Runs",
                 "TestCommands",
                 "TestIdentityProvider", "TestServers", "TestSupport", "Workspace", "volley",
                 "volley-console",
             ] + web + [grdb, .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")]),
         // A program of others, as it were, that is made of the stages.
         .executableTarget(
-            name: "volley-embedding", dependencies: ["Base", "Runs", "Workspace", "Planning", "Sending"], path: "Tests/Embedding",
+            name: "volley-embedding", dependencies: ["Base", "Runs", "Workspace", "Planning", "Sending"],
+            path: "Tests/Embedding",
             packageAccess: false, swiftSettings: strict),
         // Reads the sources as text.
         .testTarget(
-            name: "ArchitectureTests", path: "Tests/ArchitectureTests", exclude: ["Exceptions.txt", "words.txt"], swiftSettings: strict),
+            name: "ArchitectureTests", path: "Tests/ArchitectureTests", exclude: ["Exceptions.txt", "words.txt"],
+            swiftSettings: strict),
         // Servers of others as judges; their programs are not Swift.
         .testTarget(
             name: "ForeignServersTests",
-            dependencies: ["Base", "Cryptography", "PushServices", "Simulators", "TestCommands", "TestServers", "volley"],
+            dependencies: [
+                "Base", "Cryptography", "PushServices", "Simulators", "TestCommands", "TestServers", "volley",
+            ],
             path: "Tests/ForeignServers", exclude: ["StandIns", "install"], swiftSettings: strict),
         // Three processes that send one run, and what befalls them.
         tests("Machines", ["Base", "TestCommands", "TestServers", "TestSupport", "volley"]),
@@ -286,20 +321,26 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The simulation needs nothing but what it simulates, so that a copy of a few folders can be built in seconds.
+// The simulation needs nothing but what it simulates, so that a copy of a few folders can be built
+// in seconds.
 if isSimulation {
     let needed: Set = [
-        "volley-simulate", "volley-simulate-workers", "Base", "Cryptography", "HTTP2", "PushServices", "Delivery", "CCurl", "COpenSSL",
+        "volley-simulate", "volley-simulate-workers", "Base", "Cryptography", "HTTP2", "PushServices", "Delivery",
+        "CCurl", "COpenSSL",
         "CNghttp2",
     ]
     package.targets.removeAll { !needed.contains($0.name) }
-    // Of these modules, no more than what is simulated: they would bring the libraries of databases.
+    // Of these modules, no more than what is simulated: they would bring the libraries of
+    // databases.
     package.targets += [
-        .target(name: "Cluster", dependencies: ["Base"], path: "Sources/Cluster", sources: ["Workers"], swiftSettings: strict),
+        .target(
+            name: "Cluster", dependencies: ["Base"], path: "Sources/Cluster", sources: ["Workers"],
+            swiftSettings: strict),
         .target(
             name: "TestSupport", path: "Tests/TestSupport",
             exclude: [
-                "AccountService.swift", "MistakeCase.swift", "OtherService.swift", "ReferenceCSV.swift", "Snapshot.swift",
+                "AccountService.swift", "MistakeCase.swift", "OtherService.swift", "ReferenceCSV.swift",
+                "Snapshot.swift",
                 "StoredGzip.swift",
             ],
             swiftSettings: strict),

@@ -9,7 +9,8 @@ public struct AccountID: Hashable, Sendable {
     public init(_ number: Int64) { self.number = number }
 }
 
-/// An account that cannot be read: one of its values, or of its roles, is damaged. It cannot be used to sign in.
+/// An account that cannot be read: one of its values, or of its roles, is damaged. It cannot be
+/// used to sign in.
 public struct DamagedAccount: Hashable, Sendable {
     /// Which.
     public let id: AccountID
@@ -38,8 +39,9 @@ public struct Account: Hashable, Sendable {
     public var grants: Set<RoleGrant>
     /// Whether signing in takes a code in addition to the password.
     public var hasSecondFactor: Bool
-    /// The provider of identities by which the person signs in; nil for a person with a password. Such an account has
-    /// no password and no second factor, and its roles are what the provider says at each sign-in.
+    /// The provider of identities by which the person signs in; nil for a person with a password.
+    /// Such an account has no password and no second factor, and its roles are what the provider
+    /// says at each sign-in.
     public let issuer: String?
     /// When the invitation was accepted, or the person first came from the provider.
     public let madeAt: Timestamp
@@ -47,15 +49,15 @@ public struct Account: Hashable, Sendable {
     /// What the person may do now: nothing while the account is disabled.
     public var rights: Rights { Rights(state == .active ? grants : []) }
 
-    /// Whether this is one of the accounts of which one must always remain: a provider may fail, or lose the roles
-    /// of administrators.
+    /// Whether this is one of the accounts of which one must always remain: a provider may fail, or
+    /// lose the roles of administrators.
     var administersEverything: Bool { issuer == nil && rights.allows(.manageUsers, app: nil) }
 }
 
 /// The author of a change, and where it came from.
 public struct Actor: Hashable, Sendable {
-    /// The account; nil for a person at the terminal, where everything is allowed: that person can read and write the
-    /// file anyway.
+    /// The account; nil for a person at the terminal, where everything is allowed: that person can
+    /// read and write the file anyway.
     public let account: AccountID?
     /// Where the request came from; nil for the terminal, and if it is unknown.
     public let address: IPAddress?
@@ -69,9 +71,9 @@ public struct Actor: Hashable, Sendable {
     public static let terminal = Actor()
 }
 
-/// What a person signs in with: 1 to 100 of the letters a to z, digits, `.`, `_`, `-`, `+` and `@`, so that an email
-/// address can be used, and no two names look alike (UTS 39 on confusable characters). Capital letters count as small
-/// ones.
+/// What a person signs in with: 1 to 100 of the letters a to z, digits, `.`, `_`, `-`, `+` and `@`,
+/// so that an email address can be used, and no two names look alike (UTS 39 on confusable
+/// characters). Capital letters count as small ones.
 public struct AccountName: Hashable, Sendable, CustomStringConvertible {
     /// In small letters.
     public let text: String
@@ -108,8 +110,9 @@ public struct AccountName: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// What others see of a person: 1 to 200 bytes of any language in one line. Characters that control a terminal, break the line or turn the
-/// direction of the text after them are refused, so that a name cannot look like something else.
+/// What others see of a person: 1 to 200 bytes of any language in one line. Characters that control
+/// a terminal, break the line or turn the direction of the text after them are refused, so that a
+/// name cannot look like something else.
 public struct DisplayName: Hashable, Sendable, CustomStringConvertible {
     /// Without white space around it.
     public let text: String
@@ -123,7 +126,8 @@ public struct DisplayName: Hashable, Sendable, CustomStringConvertible {
         let start = scalars.firstIndex { !$0.properties.isWhitespace } ?? scalars.endIndex
         let end = scalars.lastIndex { !$0.properties.isWhitespace } ?? start
         let trimmed = String(scalars[start...end])
-        // A name must not contain characters that are shown as escapes; a soft line end would break the line.
+        // A name must not contain characters that are shown as escapes; a soft line end would break
+        // the line.
         guard TextFormat.inLine(trimmed) == trimmed,
             trimmed.unicodeScalars.allSatisfy({ $0 != "\u{2028}" && $0 != "\u{2029}" })
         else { throw .badDisplayName }
@@ -134,7 +138,8 @@ public struct DisplayName: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// Why an action on accounts is refused. No case holds a secret. Problems with the file itself are a `Diagnostic`.
+/// Why an action on accounts is refused. No case holds a secret. Problems with the file itself are
+/// a `Diagnostic`.
 public enum AccountError: ExplainedError, Hashable, Sendable {
     /// The text cannot be a sign-in name.
     case badName
@@ -189,7 +194,8 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
                 "this cannot be shown as a person's name",
                 "Use 1 to \(DisplayName.longest) bytes in one line, without invisible characters that control text."
             )
-        case .nameTaken(let name): ("an account \(name) exists already", "Choose another name, or reset the password of that account.")
+        case .nameTaken(let name):
+            ("an account \(name) exists already", "Choose another name, or reset the password of that account.")
         case .unfitPassword(let flaw): flaw.words
         case .noSuchAccount: ("there is no such account", "It may have been removed. Load the list of accounts again.")
         case .disabled(let name): ("the account \(name) is disabled", "An administrator can enable it.")
@@ -199,7 +205,10 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
                 "Make another person with a password administrator of all apps first."
             )
         case .alreadyAdministered:
-            ("there is an administrator already", "Ask an administrator for an invitation, or reset the password of that account.")
+            (
+                "there is an administrator already",
+                "Ask an administrator for an invitation, or reset the password of that account."
+            )
         case .notPermitted: ("you may not do this", "Ask an administrator of all apps that it concerns.")
         case .tied:
             (
@@ -207,12 +216,19 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
                 "Ask an administrator without such a tie."
             )
         case .invitationNotValid:
-            ("this link does not work any more: it works once, and only for some time", "Ask an administrator for a new one.")
+            (
+                "this link does not work any more: it works once, and only for some time",
+                "Ask an administrator for a new one."
+            )
         case .notSignedIn: ("you are not signed in any more", "Sign in again.")
-        case .secondFactor(isOn: true): ("the second factor is in use already", "Switch it off first to set it up on another device.")
+        case .secondFactor(isOn: true):
+            ("the second factor is in use already", "Switch it off first to set it up on another device.")
         case .secondFactor(isOn: false): ("the second factor is not set up", "Set it up first.")
         case .wrongCode:
-            ("the code is not right", "Wait for the next one. If no code works, check the clock of the device that shows them.")
+            (
+                "the code is not right",
+                "Wait for the next one. If no code works, check the clock of the device that shows them."
+            )
         case .ofProvider:
             (
                 "this person signs in elsewhere: password, second factor and roles are kept there",
@@ -220,7 +236,10 @@ public enum AccountError: ExplainedError, Hashable, Sendable {
             )
         case .busy: ("too many people are signing in at the moment", "Try again in a few seconds.")
         case .tooManyDrafts:
-            ("you have \(AccountStore.mostDrafts) drafts, and there can be no more", "Save or discard some of them. Today lists them.")
+            (
+                "you have \(AccountStore.mostDrafts) drafts, and there can be no more",
+                "Save or discard some of them. Today lists them."
+            )
         }
     }
 }

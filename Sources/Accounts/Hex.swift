@@ -1,6 +1,7 @@
 /// Hex digits read back.
 enum Hex {
-    /// The bytes; nil for an odd number of digits, or for anything else than `0` to `9` and `a` to `f`.
+    /// The bytes; nil for an odd number of digits, or for anything else than `0` to `9` and `a` to
+    /// `f`.
     static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 2 == 0 else { return nil }

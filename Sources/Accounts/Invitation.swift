@@ -1,6 +1,7 @@
 public import Base
 
-/// A link with which a person chooses a password, once: for a new account, or for one whose password is forgotten. Holds no secret.
+/// A link with which a person chooses a password, once: for a new account, or for one whose
+/// password is forgotten. Holds no secret.
 public struct Invitation: Hashable, Sendable {
     /// What the link is for.
     public enum Purpose: Hashable, Sendable {
@@ -21,17 +22,19 @@ public struct Invitation: Hashable, Sendable {
 
     /// How long a link works. Source: the issue of the console.
     public static let daysOfUse: Int64 = 7
-    /// How long the link of the first administrator works: the person that gets it owns the console.
+    /// How long the link of the first administrator works: the person that gets it owns the
+    /// console.
     public static let hoursOfFirst: Int64 = 24
 
-    /// Whether it works, as far as time is concerned. It does not work while the clock is set to a time before it was
-    /// made.
+    /// Whether it works, as far as time is concerned. It does not work while the clock is set to a
+    /// time before it was made.
     func isOpen(at now: Timestamp) -> Bool {
         now < lapsesAt && now >= madeAt.adding(seconds: -Double(Session.clockToleranceSeconds))
     }
 }
 
-/// An invitation with its secret, which exists only here: send the link to the person, and do not store it.
+/// An invitation with its secret, which exists only here: send the link to the person, and do not
+/// store it.
 public struct InvitationLink: Hashable, Sendable {
     /// What the link ends with.
     public let token: SecretToken

@@ -1,20 +1,21 @@
 public import Base
 public import Glibc
 
-/// Starts programs, each in a process group of its own: Ctrl-C for this process does not reach them, and everything that one starts can be
-/// killed with it. No signal is blocked or ignored there, and a program gets only those open files of this process that
-/// it is given: it would hold an inherited lock, for example, as long as it runs.
+/// Starts programs, each in a process group of its own: Ctrl-C for this process does not reach
+/// them, and everything that one starts can be killed with it. No signal is blocked or ignored
+/// there, and a program gets only those open files of this process that it is given: it would hold
+/// an inherited lock, for example, as long as it runs.
 public enum ChildProgram {
-    /// The environment of this process, without the variables that a manager of services meant for this process alone
-    /// (`ServiceManager`).
+    /// The environment of this process, without the variables that a manager of services meant for
+    /// this process alone (`ServiceManager`).
     public static var environment: [String] {
         EnvironmentVariables.all.filter { entry in !ofManager.contains { entry.hasPrefix("\($0)=") } }
     }
 
     private static let ofManager = [ServiceManager.socketVariable, ServiceManager.watchdogVariable, "WATCHDOG_PID"]
 
-    /// The same, so that a program that requests it (`volley_end_with_parent`) ends with this process, for any reason.
-    /// The thread that starts it must live as long.
+    /// The same, so that a program that requests it (`volley_end_with_parent`) ends with this
+    /// process, for any reason. The thread that starts it must live as long.
     public static var environmentOfSupervised: [String] {
         environment.filter { !$0.hasPrefix("VOLLEY_SUPERVISOR=") } + ["VOLLEY_SUPERVISOR=\(getpid())"]
     }
@@ -51,7 +52,8 @@ public enum ChildProgram {
         sigaddset(&signals, SIGXFSZ)
         for number in IgnoredSignals.all { sigaddset(&signals, number) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var process = pid_t()
         let code = withPointers(arguments) { words in
             withPointers(environment) { posix_spawnp(&process, arguments[0], &actions, &attributes, words, $0) }
@@ -60,9 +62,9 @@ public enum ChildProgram {
         return process
     }
 
-    /// The descriptors that this process was started with, apart from the standard streams. They are closed in programs
-    /// instead of being marked close-on-exec: that mark distinguishes an output's descriptor (`OutputPlace`) from those
-    /// that this process opened itself.
+    /// The descriptors that this process was started with, apart from the standard streams. They
+    /// are closed in programs instead of being marked close-on-exec: that mark distinguishes an
+    /// output's descriptor (`OutputPlace`) from those that this process opened itself.
     private static var inheritedDescriptors: [Int32] {
         ((try? Folder.names(in: "/proc/self/fd")) ?? []).compactMap { Int32($0) }.filter { descriptor in
             guard descriptor > 2, case let flags = fcntl(descriptor, F_GETFD) else { return false }

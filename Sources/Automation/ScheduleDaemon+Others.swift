@@ -3,11 +3,11 @@ import Campaigns
 import Cluster
 import Runs
 
-/// With a store, the `volley schedule` of several machines plan and send each time once: the store decides which of
-/// them has it, and the record of each machine keeps that machine's own state.
+/// With a store, the `volley schedule` of several machines plan and send each time once: the store
+/// decides which of them has it, and the record of each machine keeps that machine's own state.
 extension ScheduleDaemon {
-    /// Whether times may become due. Not while the store is away, nor when it has just come up: another machine may
-    /// have them.
+    /// Whether times may become due. Not while the store is away, nor when it has just come up:
+    /// another machine may have them.
     func mayFindTimes(at now: Timestamp) throws -> Bool {
         guard let service else { return true }
         guard service.isInTouch else {
@@ -47,8 +47,8 @@ extension ScheduleDaemon {
         }
     }
 
-    /// Writes this machine's state of times into the store again: others may have declared this service dead in the
-    /// meantime, and the store may have lost its own state.
+    /// Writes this machine's state of times into the store again: others may have declared this
+    /// service dead in the meantime, and the store may have lost its own state.
     /// - Returns: why the store could not be reached.
     /// - Throws: an error of this machine's own record, without which nothing may be sent.
     private func writeAgain(_ service: ScheduleService, at now: Timestamp) throws -> Diagnostic? {
@@ -62,7 +62,11 @@ extension ScheduleDaemon {
                 for run in open.sorted(by: { $0.key.description < $1.key.description }) {
                     // If a campaign's file is gone, its time is claimed when its run is sent.
                     guard let firing = firing(run, .claimed) else { continue }
-                    if let holder = try service.claim(firing, until: isOver) { lost.append((run, holder)) } else { own.insert(run.key) }
+                    if let holder = try service.claim(firing, until: isOver) {
+                        lost.append((run, holder))
+                    } else {
+                        own.insert(run.key)
+                    }
                 }
             }
         } catch { return Diagnostic(explaining: error) }
@@ -74,7 +78,8 @@ extension ScheduleDaemon {
         return nil
     }
 
-    /// A time as this machine's own record has it; nil if another machine has it, and if the store does not need it.
+    /// A time as this machine's own record has it; nil if another machine has it, and if the store
+    /// does not need it.
     private func onRecord(_ run: ScheduledRun) -> SharedFiring? {
         switch run.state {
         case .planning, .waiting: firing(run, .claimed)
@@ -111,8 +116,8 @@ extension ScheduleDaemon {
 
     /// Claims times before they are saved.
     /// - Parameter taken: gets the times that other machines have.
-    /// - Returns: what must be saved; nil if the process ends while the store is away: then nothing is, and the next
-    ///   process finds the times due.
+    /// - Returns: what must be saved; nil if the process ends while the store is away: then nothing
+    ///   is, and the next process finds the times due.
     func claimed(_ runs: [ScheduledRun], _ taken: inout Set<ScheduledRun.Key>) throws -> [ScheduledRun]? {
         guard let service else { return runs }
         var saved: [ScheduledRun] = []
@@ -137,7 +142,8 @@ extension ScheduleDaemon {
             }
             taken.insert(run.key)
             scheduler.taken(run.key)
-            // A time that a person wanted to skip is left to the machine that has it: the order is refused.
+            // A time that a person wanted to skip is left to the machine that has it: the order is
+            // refused.
             guard isNew else { continue }
             observer(.elsewhere(run.key, machine: holder.machine, run: holder.run))
             var elsewhere = run
@@ -150,7 +156,9 @@ extension ScheduleDaemon {
 
     /// Notes a time that this machine had claimed and will not send.
     func noteEnd(of run: ScheduledRun) {
-        guard service != nil, !run.state.isOpen, run.state != .finished, !(run.problem?.isElsewhere ?? false), let id = run.run else {
+        guard service != nil, !run.state.isOpen, run.state != .finished, !(run.problem?.isElsewhere ?? false),
+            let id = run.run
+        else {
             return
         }
         givenUp[id] = run.state == .skipped ? .skipped : .over
@@ -158,7 +166,8 @@ extension ScheduleDaemon {
 
     private func firing(_ run: ScheduledRun, _ state: SharedFiring.State) -> SharedFiring? {
         guard let app = scheduler.campaigns[run.key.campaign]?.app ?? appOfPlan(run, state) else { return nil }
-        return SharedFiring(app: app, campaign: run.key.campaign, occurrence: run.key.occurrence, run: run.run ?? "", state: state)
+        return SharedFiring(
+            app: app, campaign: run.key.campaign, occurrence: run.key.occurrence, run: run.run ?? "", state: state)
     }
 
     /// The app of a campaign whose file is gone, from the plan of a run that was sent.
@@ -174,7 +183,8 @@ extension ScheduleDaemon {
     }
 }
 
-/// When to say that the store is away: at once, then every ten minutes, so that the end of a log shows it; and that it is back.
+/// When to say that the store is away: at once, then every ten minutes, so that the end of a log
+/// shows it; and that it is back.
 struct StoreOutageReports {
     enum News: Hashable { case away(seconds: Int), back(seconds: Int) }
 

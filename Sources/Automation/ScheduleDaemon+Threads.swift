@@ -11,17 +11,22 @@ extension ScheduleDaemon {
         try WorkerThread("plan") { [plans, events, work, orderWork, notices, heartbeats, cancellation] in
             var quiet = StableFiles()
             while let plan = plans.take() {
-                // Orders that were not begun are on record as taken; the next process reports that they had no effect.
+                // Orders that were not begun are on record as taken; the next process reports that
+                // they had no effect.
                 if cancellation.isRequested { continue }
                 switch plan {
                 case .scheduled(let scheduledRun, let approval, let at):
                     events.add(
                         .planned(
                             scheduledRun.key,
-                            heartbeats.during(.planning(scheduledRun.key)) { work.plan(scheduledRun, approval, queuedAt: at, &quiet) }))
+                            heartbeats.during(.planning(scheduledRun.key)) {
+                                work.plan(scheduledRun, approval, queuedAt: at, &quiet)
+                            }))
                 case .ordered(let placed):
                     events.add(
-                        .order(placed.order.nonce, heartbeats.during(.order(placed.order)) { orderWork.carryOut(placed, notices) }))
+                        .order(
+                            placed.order.nonce,
+                            heartbeats.during(.order(placed.order)) { orderWork.carryOut(placed, notices) }))
                 }
             }
         }
@@ -37,7 +42,9 @@ extension ScheduleDaemon {
                 observer(.notice(notice))
                 notices.post(notice)
             },
-            write: { ScheduleMonitoring(project, catalog, sending: metrics, observer.monitoring).writeHealth($0, at: .now()) })
+            write: {
+                ScheduleMonitoring(project, catalog, sending: metrics, observer.monitoring).writeHealth($0, at: .now())
+            })
     }
 
     func startLooker() throws(Diagnostic) -> WorkerThread<Void> {
@@ -51,21 +58,28 @@ extension ScheduleDaemon {
                         (try? store.isTaken(scheduledRun)) ?? false ? .taken : work.examine(scheduledRun, approval)
                     }
                     events.add(.found(scheduledRun.key, finding))
-                case .withdraw(let scheduledRun): heartbeats.during(.looking(scheduledRun.key)) { work.withdraw(scheduledRun) }
+                case .withdraw(let scheduledRun):
+                    heartbeats.during(.looking(scheduledRun.key)) { work.withdraw(scheduledRun) }
                 case .order(let placed):
                     // The next process does it.
                     guard !cancellation.isRequested else { continue }
-                    events.add(.order(placed.order.nonce, heartbeats.during(.order(placed.order)) { orderWork.carryOut(placed, notices) }))
+                    events.add(
+                        .order(
+                            placed.order.nonce,
+                            heartbeats.during(.order(placed.order)) { orderWork.carryOut(placed, notices) }))
                 case .remains(let placed):
                     guard !cancellation.isRequested else { continue }
                     events.add(
-                        .order(placed.order.nonce, .remains(heartbeats.during(.order(placed.order)) { orderWork.remains(of: placed) })))
+                        .order(
+                            placed.order.nonce,
+                            .remains(heartbeats.during(.order(placed.order)) { orderWork.remains(of: placed) })))
                 }
             }
         }
     }
 
-    /// It is not watched: it only waits for services, or reads whole files, and nothing waits for it.
+    /// It is not watched: it only waits for services, or reads whole files, and nothing waits for
+    /// it.
     func startAsker() throws(Diagnostic) -> WorkerThread<Void> {
         let (catalog, choice, context, pages) = (work.catalog, work.choice, work.options.context, inspection.pages)
         return try WorkerThread("ask") { [observer, cancellation] in
@@ -79,10 +93,11 @@ extension ScheduleDaemon {
     }
 }
 
-/// Queries services for statistics of the last week's runs: an hour after a run ended, and then once a day. The answers
-/// are kept in the runs, where reports find them.
+/// Queries services for statistics of the last week's runs: an hour after a run ended, and then
+/// once a day. The answers are kept in the runs, where reports find them.
 struct StatisticsCollector {
-    /// How long after its beginning a run is queried: after a week a phone that was off does not get a push any more.
+    /// How long after its beginning a run is queried: after a week a phone that was off does not
+    /// get a push any more.
     static let days = 7
     static let secondsAfterEnd = 3600.0
     static let secondsBetween = 86_400.0
@@ -108,8 +123,10 @@ struct StatisticsCollector {
     /// Whether a run must be queried now.
     /// - Parameter lastAsked: nil if it was never queried.
     static func isDue(startedAt: Timestamp?, endedAt: Timestamp?, lastAsked: Timestamp?, now: Timestamp) -> Bool {
-        guard let startedAt, let endedAt, startedAt <= now, now < startedAt.adding(seconds: Double(days) * 86_400) else { return false }
-        return lastAsked.map { now >= $0.adding(seconds: secondsBetween) } ?? (now >= endedAt.adding(seconds: secondsAfterEnd))
+        guard let startedAt, let endedAt, startedAt <= now, now < startedAt.adding(seconds: Double(days) * 86_400)
+        else { return false }
+        return lastAsked.map { now >= $0.adding(seconds: secondsBetween) }
+            ?? (now >= endedAt.adding(seconds: secondsAfterEnd))
     }
 
     /// Looks at all runs, and queries those that are due.
@@ -137,10 +154,12 @@ struct StatisticsCollector {
     private func isDue(_ run: RunFile, at now: Timestamp) -> Bool {
         guard triedAt[run.plan.id] == nil, !run.plan.isTest,
             run.plan.services.contains(where: { $0.statistics.map { !$0.needsTracking } ?? false }),
-            let status = try? run.status(), status.state.hasEnded, let settings = try? run.plan.settings.get(), !settings.isRehearsal,
+            let status = try? run.status(), status.state.hasEnded, let settings = try? run.plan.settings.get(),
+            !settings.isRehearsal,
             let asked = try? run.statistics()
         else { return false }
         let last = asked.map(\.askedAt).max()
-        return Self.isDue(startedAt: status.startedAt, endedAt: status.finishedAt, lastAsked: last, now: now) && !run.isBeingSent
+        return Self.isDue(startedAt: status.startedAt, endedAt: status.finishedAt, lastAsked: last, now: now)
+            && !run.isBeingSent
     }
 }

@@ -6,8 +6,8 @@ import Reports
 import Runs
 import Sending
 
-/// Campaigns at their times: events from files, clock and threads go to the scheduler, and its decisions are
-/// carried out.
+/// Campaigns at their times: events from files, clock and threads go to the scheduler, and its
+/// decisions are carried out.
 extension ScheduleDaemon {
     // MARK: - Events
 
@@ -33,15 +33,19 @@ extension ScheduleDaemon {
         }
         mistakes = reading.mistakes
         try perform(scheduler.campaignsRead(reading.campaigns, unreadable: reading.unreadable, at: now))
-        let zones = scheduler.campaigns.values.filter { Scheduler.hasOtherRules($0, before[$0.name]) }.map(\.schedule.zone.fallback.name)
+        let zones = scheduler.campaigns.values.filter { Scheduler.hasOtherRules($0, before[$0.name]) }.map(
+            \.schedule.zone.fallback.name)
         if !zones.isEmpty { observer(.zonesChanged(Set(zones).sorted())) }
-        for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key }) where before[name] != campaign && campaign.isValid {
+        for (name, campaign) in scheduler.campaigns.sorted(by: { $0.key < $1.key })
+        where before[name] != campaign && campaign.isValid {
             // A time that has come is the next one, not the end of all.
             let next = scheduler.dueTime(of: name, at: now) ?? scheduler.nextTime(of: name, after: now)
             observer(.next(campaign: name, app: campaign.app, next, campaign.schedule.zone))
         }
         for name in before.keys.sorted() where scheduler.campaigns[name] == nil {
-            let waiting = scheduler.open.values.map(\.scheduledRun).filter { $0.key.campaign == name && $0.state == .waiting }
+            let waiting = scheduler.open.values.map(\.scheduledRun).filter {
+                $0.key.campaign == name && $0.state == .waiting
+            }
             observer(.gone(campaign: name, waiting: waiting.compactMap(\.run).sorted()))
         }
         if !reading.ignoredFiles.isEmpty { observer(.ignored(files: reading.ignoredFiles)) }
@@ -70,7 +74,8 @@ extension ScheduleDaemon {
             let actions = scheduler.moved(key, to: time, at: now)
             if !actions.isEmpty { observer(.postponed(key, .zoneChanged)) }
             try perform(actions)
-        case .planned(let key, .cancelledPlan(let problem)): try perform(scheduler.cancelledPlan(key, because: problem, at: now))
+        case .planned(let key, .cancelledPlan(let problem)):
+            try perform(scheduler.cancelledPlan(key, because: problem, at: now))
         case .found(let key, .taken):
             if scheduler.open[key] != nil { try leave(key) }
         // The next process examines it again.
@@ -92,7 +97,9 @@ extension ScheduleDaemon {
     /// The threads of a run have ended, but their memory is still in their heaps.
     func returnMemory() { volley_return_memory() }
 
-    func handleEnd(_ key: ScheduledRun.Key, _ result: Result<ScheduledRunWork.SendOutcome, Diagnostic>, now: Timestamp) throws {
+    func handleEnd(_ key: ScheduledRun.Key, _ result: Result<ScheduledRunWork.SendOutcome, Diagnostic>, now: Timestamp)
+        throws
+    {
         switch result {
         case .failure(let mistake):
             observer(.sendFailed(key, mistake))
@@ -119,12 +126,15 @@ extension ScheduleDaemon {
             switch action {
             case .save(let scheduledRuns, let campaigns):
                 guard let scheduledRuns = try claimed(scheduledRuns, &taken) else { continue }
-                for key in try store.save(scheduledRuns, campaigns, waits: waitsForRecord).sorted(by: { $0.description < $1.description }) {
+                for key in try store.save(scheduledRuns, campaigns, waits: waitsForRecord).sorted(by: {
+                    $0.description < $1.description
+                }) {
                     taken.insert(key)
                     try leave(key)
                 }
             case .plan(let scheduledRun):
-                // One that waits for its files is planned every two seconds, and was already reported.
+                // One that waits for its files is planned every two seconds, and was already
+                // reported.
                 if scheduledRun.problem == nil { observer(.due(scheduledRun.key, run: scheduledRun.run ?? "")) }
                 plans.put(.scheduled(scheduledRun, scheduler.approvals[scheduledRun.key], queuedAt: .now()))
             case .examine(let scheduledRun):
@@ -149,8 +159,9 @@ extension ScheduleDaemon {
         observer(.taken(key))
     }
 
-    /// Reports that another program holds the record. Until it is free, nothing is decided, and runs continue to be
-    /// sent. Waiting gives no sign of life, so the watchdog notices a long wait.
+    /// Reports that another program holds the record. Until it is free, nothing is decided, and
+    /// runs continue to be sent. Waiting gives no sign of life, so the watchdog notices a long
+    /// wait.
     func waitsForRecord() -> Bool {
         observer(.recordBusy(path: store.place))
         return !cancellation.isRequested
@@ -161,7 +172,10 @@ extension ScheduleDaemon {
         do throws(Diagnostic) {
             sending[scheduledRun.key] = try WorkerThread("send") { [work, events, notices, heartbeats] in
                 let result: Result<ScheduledRunWork.SendOutcome, Diagnostic>
-                do { result = .success(try heartbeats.during(.sending(scheduledRun.key)) { try work.send(scheduledRun, notices) }) } catch {
+                do {
+                    result = .success(
+                        try heartbeats.during(.sending(scheduledRun.key)) { try work.send(scheduledRun, notices) })
+                } catch {
                     result = .failure(Diagnostic(explaining: error))
                 }
                 events.add(.sent(scheduledRun.key, result))
@@ -171,7 +185,9 @@ extension ScheduleDaemon {
 
     func notify(_ event: NoticeEvent, _ scheduledRun: ScheduledRun) {
         var notice = Notice(event)
-        (notice.campaign, notice.occurrence, notice.run) = (scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.run)
+        (notice.campaign, notice.occurrence, notice.run) = (
+            scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.run
+        )
         (notice.file, notice.reason) = (scheduledRun.file, scheduledRun.problem?.sentence ?? "")
         notice.app = scheduler.campaigns[scheduledRun.key.campaign]?.app
         notice.isPlanned = scheduledRun.state != .planning
@@ -190,9 +206,12 @@ extension ScheduleDaemon {
         var next: [String: Occurrence] = [:]
         for name in scheduler.campaigns.keys { next[name] = scheduler.nextTime(of: name, after: now) }
         let status = ScheduleMonitoring.Status(
-            isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.scheduledRun), mistakes: mistakes,
-            last: ((try? store.lastEnded(at: now)) ?? []).filter { !($0.problem?.isElsewhere ?? false) }, silentJobs: heartbeats.silentJobs,
-            silentServices: work.metrics.longSilences(uptime: Heartbeats.uptime), trouble: end ?? recordAbsence, obstacles: obstacles,
+            isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.scheduledRun),
+            mistakes: mistakes,
+            last: ((try? store.lastEnded(at: now)) ?? []).filter { !($0.problem?.isElsewhere ?? false) },
+            silentJobs: heartbeats.silentJobs,
+            silentServices: work.metrics.longSilences(uptime: Heartbeats.uptime), trouble: end ?? recordAbsence,
+            obstacles: obstacles,
             paused: work.metrics.paused)
         watchdog.note(status)
         monitoring.write(status, at: now)

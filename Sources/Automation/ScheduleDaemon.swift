@@ -9,10 +9,10 @@ import Sending
 import Synchronization
 import Workspace
 
-/// The work of `volley schedule`: reads the files, the orders and the clock, lets the `Scheduler` and the `OrderQueue`
-/// decide what to do, and does it. One thread plans, one plan after the other, as each plan uses all cores. Every run
-/// that is sent has a thread. A further thread reads run files and does small orders, so that a process that holds one
-/// delays nothing else.
+/// The work of `volley schedule`: reads the files, the orders and the clock, lets the `Scheduler`
+/// and the `OrderQueue` decide what to do, and does it. One thread plans, one plan after the other,
+/// as each plan uses all cores. Every run that is sent has a thread. A further thread reads run
+/// files and does small orders, so that a process that holds one delays nothing else.
 ///
 /// ```swift
 /// let options = ScheduleOptions(observer: .silent, cancellation: try Cancellation())
@@ -45,8 +45,9 @@ public final class ScheduleDaemon {
         case remains(PlacedOrder)
     }
 
-    /// The pause between two readings of the files and the clock. They are polled because a network file system does not report changes,
-    /// and because the lock's file must be created again if it was removed.
+    /// The pause between two readings of the files and the clock. They are polled because a network
+    /// file system does not report changes, and because the lock's file must be created again if it
+    /// was removed.
     private static let secondsPerLook = 1.0
     private static let looksPerReport = 5
     private static let looksPerInspection = 60
@@ -110,23 +111,26 @@ public final class ScheduleDaemon {
         cancellation = options.cancellation
         watchdog = WatchdogThread(heartbeats)
         work = ScheduledRunWork(
-            catalog: catalog, choice: files.choice, options: options, heartbeats: heartbeats, rights: rights, confines: confines)
+            catalog: catalog, choice: files.choice, options: options, heartbeats: heartbeats, rights: rights,
+            confines: confines)
         orderWork = OrderWork(work: work)
         store = try catalog.schedule.open()
         inspection = ProjectInspection(project, catalog, schedule: store)
         service = try project.store.map { try ScheduleService(StoreAddress(variable: $0.variable)) }
         orders = OrderRegistry(epoch: Notice.randomID()) { catalog.orders.isThere ? try catalog.orders.open() : nil }
         notices = Notices(project, retries: .long, observer.notices)
-        monitoring = ScheduleMonitoring(project, catalog, sending: work.metrics, latest: options.metrics, observer.monitoring)
+        monitoring = ScheduleMonitoring(
+            project, catalog, sending: work.metrics, latest: options.metrics, observer.monitoring)
         let since = Timestamp.now().adding(seconds: -Scheduler.lookBackSeconds - 2 * 86_400)
         scheduler = Scheduler(
-            scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns(), approvals: try store.approvals(),
+            scheduledRuns: try store.scheduledRuns(since: since), campaigns: try store.campaigns(),
+            approvals: try store.approvals(),
             unknownThrough: try store.restoredAt()
         ) { campaign, now in RunID.make(campaign: campaign, now: now, seed: .random()) }
     }
 
-    /// Works until it is interrupted or its record fails. A failed record is reported to the observer and not thrown:
-    /// pushes may already have been sent.
+    /// Works until it is interrupted or its record fails. A failed record is reported to the
+    /// observer and not thrown: pushes may already have been sent.
     /// - Throws: a `Diagnostic` if its threads cannot be started; then nothing was done.
     public func run() throws(Diagnostic) -> ScheduleEnd {
         heartbeats.sign(of: .mainLoop)
@@ -205,14 +209,15 @@ public final class ScheduleDaemon {
                 if looks % Self.looksPerReport == 0 { report(isUp: true) }
                 looks += 1
             }
-            cancellation.waitForRequest(atMost: clock.now.duration(to: next) / .seconds(1), orReadable: events.added.descriptor)
+            cancellation.waitForRequest(
+                atMost: clock.now.duration(to: next) / .seconds(1), orReadable: events.added.descriptor)
             heartbeats.sign(of: .mainLoop)
             observer(.tick)
         }
     }
 
-    /// Reports once what this user cannot use, and problems with the lists and files of campaigns, hours before a time
-    /// needs them.
+    /// Reports once what this user cannot use, and problems with the lists and files of campaigns,
+    /// hours before a time needs them.
     private func inspect() {
         let before = Set(obstacles)
         obstacles = inspection.obstacles() + [accountInspection.obstacle()].compactMap(\.self)
@@ -290,8 +295,8 @@ extension ScheduleDaemon {
         } catch { events.add(.order(nonce, .ended(.refused(.described(error.description))))) }
     }
 
-    /// Skips a time, approves it ahead, or withdraws that approval. It changes the scheduler's own record, so it is
-    /// done here.
+    /// Skips a time, approves it ahead, or withdraws that approval. It changes the scheduler's own
+    /// record, so it is done here.
     private func change(_ order: Order) throws {
         let now = OrderMoment.now()
         guard let key = order.kind.time else { preconditionFailure("\(order.kind.name) is about no time") }
@@ -302,7 +307,8 @@ extension ScheduleDaemon {
             switch order.kind {
             case .approveTime(_, _, let digest, let most):
                 scheduler.approve(
-                    AdvanceApproval(key: key, digest: digest, mostDevices: most, name: order.by, approvedAt: now.time), at: now.time)
+                    AdvanceApproval(key: key, digest: digest, mostDevices: most, name: order.by, approvedAt: now.time),
+                    at: now.time)
             case .withdrawApproval: scheduler.withdrawApproval(of: key, at: now.time)
             default: scheduler.leaveOut(key, by: order.by, at: now.time)
             }
@@ -314,7 +320,8 @@ extension ScheduleDaemon {
         observer(.next(campaign: key.campaign, app: campaign.app, next, campaign.schedule.zone))
     }
 
-    /// Why a time cannot be approved as the page showed its campaign, or cannot be left out now; nil for other orders.
+    /// Why a time cannot be approved as the page showed its campaign, or cannot be left out now;
+    /// nil for other orders.
     private func sourceRefusal(_ order: Order, at now: Timestamp) -> OrderRefusal? {
         if case .skip = order.kind, let service, !service.mayFind {
             return .described(

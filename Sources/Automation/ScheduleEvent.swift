@@ -15,7 +15,8 @@ public enum ScheduleEvent: Sendable {
     case recordLost(any Error)
     /// Another program holds its record.
     case recordBusy(path: String)
-    /// The record is not in its place, or is again. While it is missing, no time becomes due, and no order is taken.
+    /// The record is not in its place, or is again. While it is missing, no time becomes due, and
+    /// no order is taken.
     case recordAway(Diagnostic), recordBack
     /// A file of `monitoring` cannot be written.
     case monitoringFailed(Diagnostic)
@@ -28,9 +29,11 @@ public enum ScheduleEvent: Sendable {
     case mended(file: String, isGone: Bool)
     /// A campaign was read or changed; its app, and its next time, or nil if it has none.
     case next(campaign: String, app: String, Occurrence?, Schedule.Zone)
-    /// No file has the campaign with times any more; the plans of its times that wait for an approval, and are sent once they have it.
+    /// No file has the campaign with times any more; the plans of its times that wait for an
+    /// approval, and are sent once they have it.
     case gone(campaign: String, waiting: [String])
-    /// The time zone database was updated, and the clocks of these zones of campaigns have other rules.
+    /// The time zone database was updated, and the clocks of these zones of campaigns have other
+    /// rules.
     case zonesChanged([String])
     /// Files in the folders that were not read as campaigns.
     case ignored(files: [String])
@@ -52,17 +55,20 @@ public enum ScheduleEvent: Sendable {
     case elsewhere(ScheduledRun.Key, machine: String, run: String)
     /// Another machine had claimed the time and is gone: this one plans it again.
     case takenOver(ScheduledRun.Key, from: String)
-    /// The store that machines share cannot be reached, or can be again. In between, no time becomes
-    /// due. Reported when that begins, and every ten minutes, with the seconds since it began.
+    /// The store that machines share cannot be reached, or can be again. In between, no time
+    /// becomes due. Reported when that begins, and every ten minutes, with the seconds since it
+    /// began.
     case storeAway(Diagnostic, seconds: Int), storeBack(seconds: Int)
-    /// The store has just come up, and may lack what other machines have sent. For half a minute no time becomes due.
+    /// The store has just come up, and may lack what other machines have sent. For half a minute no
+    /// time becomes due.
     case storeQuiet
     case planNotCancelled(ScheduledRun, any Error)
     /// The file of an ended run cannot be closed.
     case fileNotClosed(RunPlan, any Error)
     /// A service gave no statistics for a run's pushes.
     case statisticsMissing(RunPlan, Diagnostic)
-    /// A file of the folder of runs is damaged; each is named once. Everything that does not concern it continues.
+    /// A file of the folder of runs is damaged; each is named once. Everything that does not
+    /// concern it continues.
     case damaged(Diagnostic)
     /// A notice was posted.
     case notice(Notice)
@@ -85,7 +91,8 @@ public enum OrderEvent: Sendable {
     case ended(Order, OrderState)
     /// An order was carried out, but a side effect went wrong, in words.
     case warning(RunPlan, String)
-    /// The record of orders cannot be used. No order is begun until it can; everything else continues.
+    /// The record of orders cannot be used. No order is begun until it can; everything else
+    /// continues.
     case unusable(Diagnostic)
 }
 
@@ -113,7 +120,8 @@ public struct ScheduleOptions: Sendable {
 
     /// A caller with an observer and a cancellation.
     public init(
-        observer: ScheduleObserver, cancellation: Cancellation, context: SendingContext = SendingContext(), memory: MemoryBudget? = nil,
+        observer: ScheduleObserver, cancellation: Cancellation, context: SendingContext = SendingContext(),
+        memory: MemoryBudget? = nil,
         metrics: LatestMetrics = LatestMetrics()
     ) {
         self.metrics = metrics

@@ -6,7 +6,8 @@ import Glibc
 import PushServices
 public import Runs
 
-/// The campaign files that `volley schedule` sends: the named files, and the files in the named folders.
+/// The campaign files that `volley schedule` sends: the named files, and the files in the named
+/// folders.
 ///
 /// ```swift
 /// let files = try ScheduleFiles(["campaigns"], catalog: runs, in: choice)
@@ -23,9 +24,11 @@ public struct ScheduleFiles: Sendable {
         var mistakes: [String: Diagnostics] = [:]
         /// Files without times, which are sent by hand.
         var unscheduledFiles: [String] = []
-        /// Paths in the folders that look like campaigns but are not read: subfolders with campaigns, files that end in .YAML or .yaml.txt.
+        /// Paths in the folders that look like campaigns but are not read: subfolders with
+        /// campaigns, files that end in .YAML or .yaml.txt.
         var ignoredFiles: [String] = []
-        /// Files whose content is unknown now: those with mistakes, and those in a folder that cannot be read.
+        /// Files whose content is unknown now: those with mistakes, and those in a folder that
+        /// cannot be read.
         var unreadable: Set<String> = []
 
         /// The app of a campaign with times; nil for another name.
@@ -37,7 +40,8 @@ public struct ScheduleFiles: Sendable {
         }
     }
 
-    /// What was read of campaigns without mistakes: they are not read again while neither they nor what they refer to have changed.
+    /// What was read of campaigns without mistakes: they are not read again while neither they nor
+    /// what they refer to have changed.
     public struct Memory: Sendable {
         fileprivate struct Entry {
             /// Of the file, its volley.yaml and the file of its zone.
@@ -63,8 +67,8 @@ public struct ScheduleFiles: Sendable {
         public init() {}
     }
 
-    /// The calls of `readIfChanged` after which files with mistakes are read again: the mistake may be in a file that
-    /// they refer to.
+    /// The calls of `readIfChanged` after which files with mistakes are read again: the mistake may
+    /// be in a file that they refer to.
     private static let looksPerRetry = 60
 
     private let arguments: [String]
@@ -75,7 +79,8 @@ public struct ScheduleFiles: Sendable {
     private var seen: [String: Set<String>] = [:]
     private var stamps: [String: [FileStamp?]] = [:]
     private var pending: [String: [FileStamp?]]?
-    /// The zones of the campaigns that were read last: their files change when the time zone database is updated.
+    /// The zones of the campaigns that were read last: their files change when the time zone
+    /// database is updated.
     private var zones: Set<String> = []
     private var mistakes: [String: [Diagnostic]] = [:]
     private var looksSinceReading = 0
@@ -85,8 +90,12 @@ public struct ScheduleFiles: Sendable {
     /// - Throws: a `Diagnostic` if one of them does not exist.
     public init(_ arguments: [String], catalog: RunsFolder, in choice: ProjectChoice) throws(Diagnostic) {
         for path in arguments where !FilePaths.exists(path) {
-            if let problem = FilePaths.misencoded(path) ?? FileAccess.lookupProblem(path) ?? FileKind.deadLink(path) { throw problem }
-            throw Diagnostic("there is no such file or folder", file: path, remedy: "Name campaign files, or a folder that contains them.")
+            if let problem = FilePaths.misencoded(path) ?? FileAccess.lookupProblem(path) ?? FileKind.deadLink(path) {
+                throw problem
+            }
+            throw Diagnostic(
+                "there is no such file or folder", file: path,
+                remedy: "Name campaign files, or a folder that contains them.")
         }
         self.arguments = arguments
         self.catalog = catalog
@@ -101,11 +110,13 @@ public struct ScheduleFiles: Sendable {
     }
 
     /// The folder where the search for volley.yaml starts.
-    public static func startingFolder(of argument: String) -> String { isFolder(argument) ? argument : FilePaths.folder(of: argument) }
+    public static func startingFolder(of argument: String) -> String {
+        isFolder(argument) ? argument : FilePaths.folder(of: argument)
+    }
 
-    /// Reads all files if any of them, or the file of a zone, changed since the last reading, and none changed between
-    /// this call and the one before: an editor may still be writing. While there are mistakes, it reads again once in a
-    /// while.
+    /// Reads all files if any of them, or the file of a zone, changed since the last reading, and
+    /// none changed between this call and the one before: an editor may still be writing. While
+    /// there are mistakes, it reads again once in a while.
     /// - Returns: the content; nil if there is nothing new to read.
     mutating func readIfChanged(now: Timestamp) -> Reading? {
         let present = stampsNow()
@@ -147,7 +158,8 @@ public struct ScheduleFiles: Sendable {
             let path = path(file)
             do {
                 guard !folders.contains(file) else { throw unreadable(file, &reading) }
-                let entry = try memory.entries[path].flatMap { isCurrent($0, file, now) ? $0 : nil } ?? entry(file, path, now)
+                let entry =
+                    try memory.entries[path].flatMap { isCurrent($0, file, now) ? $0 : nil } ?? entry(file, path, now)
                 entries[path] = entry
                 if let timed = entry.timed { found.append(timed) } else { reading.unscheduledFiles.append(path) }
             } catch let mistakes as Diagnostics {
@@ -168,8 +180,8 @@ public struct ScheduleFiles: Sendable {
         return reading
     }
 
-    /// Adds campaigns with times. The record cannot distinguish two campaigns with one name, and cannot tell which one is meant: a copy
-    /// sorts before its original as often as after it.
+    /// Adds campaigns with times. The record cannot distinguish two campaigns with one name, and
+    /// cannot tell which one is meant: a copy sorts before its original as often as after it.
     private func add(_ found: [Memory.Timed], to reading: inout Reading) {
         let sharing = Dictionary(grouping: found) { $0.campaign.name }
         for timed in found {
@@ -183,7 +195,8 @@ public struct ScheduleFiles: Sendable {
             var mistake = Diagnostic(
                 "\(others.joined(separator: ", ")) also \(TextFormat.plural(others.count, one: "has", many: "have")) the name '\(campaign.name)'",
                 at: timed.namePlace,
-                remedy: "Give each campaign with a schedule a different name. Until then none of these campaigns is sent.")
+                remedy:
+                    "Give each campaign with a schedule a different name. Until then none of these campaigns is sent.")
             // The reader in the console may have no right to see the other ones.
             mistake.plainMessage = "another campaign with times has the name '\(campaign.name)', too"
             reading.mistakes[campaign.file] = Diagnostics(mistake)
@@ -200,7 +213,8 @@ public struct ScheduleFiles: Sendable {
     }
 
     private func isCurrent(_ entry: Memory.Entry, _ file: String, _ now: Timestamp) -> Bool {
-        entry.expiry.map { now < $0 } ?? true && entry.stamps == stamps(of: file) + [entry.zonePath.flatMap { FileStamp(path: $0) }]
+        entry.expiry.map { now < $0 } ?? true
+            && entry.stamps == stamps(of: file) + [entry.zonePath.flatMap { FileStamp(path: $0) }]
     }
 
     private func entry(_ file: String, _ path: String, _ now: Timestamp) throws -> Memory.Entry {
@@ -214,8 +228,10 @@ public struct ScheduleFiles: Sendable {
         let zonePath = ZoneDatabase.system.path(of: schedule.zone.fallback.name)
         (entry.zonePath, entry.stamps[stamps.count]) = (zonePath, FileStamp(path: zonePath))
         entry.timed = .init(
-            campaign: .init(name: context.campaign.name.value, app: context.app.name.value, file: path, schedule: schedule),
-            source: try? CampaignSource(context).digest, namePlace: context.campaign.name.position, file: context.campaign.file)
+            campaign: .init(
+                name: context.campaign.name.value, app: context.app.name.value, file: path, schedule: schedule),
+            source: try? CampaignSource(context).digest, namePlace: context.campaign.name.position,
+            file: context.campaign.file)
         return entry
     }
 
@@ -225,7 +241,8 @@ public struct ScheduleFiles: Sendable {
         return Campaign.draft(bytes: bytes, file: file, now: now) { _ in [PushServices.standard] }.mayHaveTimes
     }
 
-    /// The campaign files, in the order of arguments and names. A folder that cannot be read is itself in the list.
+    /// The campaign files, in the order of arguments and names. A folder that cannot be read is
+    /// itself in the list.
     private func files() -> [String] {
         var known: Set<String> = []
         return arguments.flatMap { files(of: $0) ?? [$0] }.filter { known.insert(FilePaths.absolute($0)).inserted }
@@ -250,17 +267,19 @@ public struct ScheduleFiles: Sendable {
                 guard !name.hasPrefix("."), !Self.isCampaign(name) else { return false }
                 if Self.isFolder(path) { return Self.names(in: path)?.contains(where: Self.isCampaign) ?? false }
                 // Some editors append .txt.
-                return Self.isCampaign(name.lowercased()) || name.hasSuffix(".txt") && Self.isCampaign(String(name.dropLast(4)))
+                return Self.isCampaign(name.lowercased())
+                    || name.hasSuffix(".txt") && Self.isCampaign(String(name.dropLast(4)))
             }.map { FilePaths.join(folder, name: $0) }
         }
         return found.filter { !named.contains(FilePaths.absolute($0)) }
     }
 
-    /// The path that identifies a file. Symbolic links stay in it: when the folder behind a link is replaced, the file
-    /// stays the same file.
+    /// The path that identifies a file. Symbolic links stay in it: when the folder behind a link is
+    /// replaced, the file stays the same file.
     private func path(_ file: String) -> String { FilePaths.named(file) }
 
-    /// The stamps of each file and of the volley.yaml that applies to it, and of the zones; nil for a file that does not exist.
+    /// The stamps of each file and of the volley.yaml that applies to it, and of the zones; nil for
+    /// a file that does not exist.
     private func stampsNow() -> [String: [FileStamp?]] {
         var stamps = zoneStamps()
         for file in files() {

@@ -41,13 +41,15 @@ public struct ScheduleList: Sendable {
     private let here: ZoneRules
 
     /// - Parameters:
-    ///   - saved: the scheduled runs of the last days, all open ones, and the saved state of the campaigns.
+    ///   - saved: the scheduled runs of the last days, all open ones, and the saved state of the
+    ///     campaigns.
     ///   - daysAhead: how far to look.
     ///   - needsApproval: whether the app of this name requires approval.
     ///   - isPaused: whether the run with this id is paused.
     public init(
         _ reading: ScheduleFiles.Reading, saved: SavedSchedule, isAtWork: Bool, here: ZoneRules, now: Timestamp,
-        daysAhead: Double = Self.daysAhead, needsApproval: (String) -> Bool = { _ in false }, isPaused: (String) -> Bool = { _ in false }
+        daysAhead: Double = Self.daysAhead, needsApproval: (String) -> Bool = { _ in false },
+        isPaused: (String) -> Bool = { _ in false }
     ) {
         ignoredFiles = reading.ignoredFiles
         mistakes = reading.mistakes
@@ -60,29 +62,36 @@ public struct ScheduleList: Sendable {
         var rows = saved.scheduledRuns.map { scheduledRun in
             let isPaused = scheduledRun.state == .sending && scheduledRun.run.map(isPaused) ?? false
             return Row(
-                campaign: campaigns[scheduledRun.key.campaign], name: scheduledRun.key.campaign, occurrence: scheduledRun.key.occurrence,
+                campaign: campaigns[scheduledRun.key.campaign], name: scheduledRun.key.campaign,
+                occurrence: scheduledRun.key.occurrence,
                 begins: scheduledRun.begins,
-                ends: scheduledRun.ends, notes: Self.notes(scheduledRun, isPaused: isPaused), scheduledRun: scheduledRun,
+                ends: scheduledRun.ends, notes: Self.notes(scheduledRun, isPaused: isPaused),
+                scheduledRun: scheduledRun,
                 isPaused: isPaused)
         }
         for campaign in reading.campaigns {
             let record = saved.campaigns.first { $0.name == campaign.name }
-            // Begin where a process that starts now would begin, so that the times that would be due for it are listed.
+            // Begin where a process that starts now would begin, so that the times that would be
+            // due for it are listed.
             let isKnown = record?.times == campaign.schedule.timesInWords
             let start = campaign.schedule.repeat == nil ? .distantPast : (isKnown ? record?.decidedThrough : nil) ?? now
             let from = max(min(start, now), now.adding(seconds: -Self.daysBack * 86_400))
             let times = campaign.schedule.occurrences(
-                from: Timestamp(epochMilliseconds: from.epochMilliseconds + 1), through: now.adding(seconds: daysAhead * 86_400)
+                from: Timestamp(epochMilliseconds: from.epochMilliseconds + 1),
+                through: now.adding(seconds: daysAhead * 86_400)
             ).filter { !decided.contains(.init(campaign: campaign.name, occurrence: $0.name)) }
             rows += times.prefix(Self.longestList).map { time in
                 let given = approvals[.init(campaign: campaign.name, occurrence: time.name)]
-                let approval = needsApproval(campaign.app) ? Self.approval(given, source: reading.sources[campaign.name]) : .none
+                let approval =
+                    needsApproval(campaign.app) ? Self.approval(given, source: reading.sources[campaign.name]) : .none
                 return Row(
-                    campaign: campaign, name: campaign.name, occurrence: time.name, begins: time.begins, ends: time.ends,
+                    campaign: campaign, name: campaign.name, occurrence: time.name, begins: time.begins,
+                    ends: time.ends,
                     notes: Self.notes(campaign, time, approval, now: now), scheduledRun: nil, approval: approval)
             }
             if times.count > Self.longestList, let last = times.last {
-                rows[rows.count - 1].notes.append("and \(TextFormat.count(times.count - Self.longestList)) more through \(last.name)")
+                rows[rows.count - 1].notes.append(
+                    "and \(TextFormat.count(times.count - Self.longestList)) more through \(last.name)")
             }
         }
         self.rows = rows.sorted { ($0.begins, $0.name) < ($1.begins, $1.name) }
@@ -103,16 +112,21 @@ public struct ScheduleList: Sendable {
         switch approval {
         case .none: []
         case .missing: ["needs approval"]
-        case .given(let given): ["approved by \(TextFormat.inLine(given.name)) for at most \(TextFormat.devices(given.mostDevices))"]
+        case .given(let given):
+            ["approved by \(TextFormat.inLine(given.name)) for at most \(TextFormat.devices(given.mostDevices))"]
         case .outdated(let given):
-            ["needs approval: \(TextFormat.inLine(given.name)) approved it, but \(AdvanceApproval.Flaw.sourceDiffers.sentence)"]
+            [
+                "needs approval: \(TextFormat.inLine(given.name)) approved it, but \(AdvanceApproval.Flaw.sourceDiffers.sentence)"
+            ]
         }
     }
 
     /// The note of a time that comes on the clock of each device.
     public static let onDevicesClock = "on each person's clock"
 
-    private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, _ approval: Approval, now: Timestamp) -> [String] {
+    private static func notes(_ campaign: Scheduler.Campaign, _ time: Occurrence, _ approval: Approval, now: Timestamp)
+        -> [String]
+    {
         var notes: [String] = []
         let zone = campaign.schedule.zone.fallback
         if time.isInGap { notes.append("clocks skip this time: sent at \(zone.localTime(at: time.begins).timeOfDay)") }
@@ -135,7 +149,8 @@ public struct ScheduleList: Sendable {
         let isHereUseful = rows.contains { $0.campaign?.schedule.zone.fallback.name != here.name }
         var cells = [["WHEN", "ZONE"] + (isHereUseful ? ["HERE (\(here.name))"] : []) + ["CAMPAIGN", "NOTES"]]
         for row in rows {
-            let zone = row.campaign.map { $0.schedule.zone.isRecipient ? "recipient" : $0.schedule.zone.fallback.name } ?? ""
+            let zone =
+                row.campaign.map { $0.schedule.zone.isRecipient ? "recipient" : $0.schedule.zone.fallback.name } ?? ""
             cells.append(
                 [row.occurrence.replacing("T", with: " "), zone] + (isHereUseful ? [localTimes(row)] : []) + [
                     row.name, row.notes.joined(separator: "; "),
@@ -151,13 +166,17 @@ public struct ScheduleList: Sendable {
             }
         }
         if !unscheduledFiles.isEmpty {
-            lines.append("\nNo schedule, sent by hand: \(unscheduledFiles.map { TextFormat.inLine($0) }.joined(separator: ", "))")
+            lines.append(
+                "\nNo schedule, sent by hand: \(unscheduledFiles.map { TextFormat.inLine($0) }.joined(separator: ", "))"
+            )
         }
         if !ignoredFiles.isEmpty { lines.append("\n" + Self.words(ignoredFiles: ignoredFiles)) }
         for (_, found) in mistakes.sorted(by: { $0.key < $1.key }) {
             lines.append("\nThis file has mistakes; nothing is sent from it:\n\(found)")
         }
-        lines.append(isAtWork ? "\nvolley schedule is at work." : "\nvolley schedule is not at work: nothing is sent until it is.")
+        lines.append(
+            isAtWork
+                ? "\nvolley schedule is at work." : "\nvolley schedule is not at work: nothing is sent until it is.")
         return lines.joined(separator: "\n")
     }
 
@@ -189,7 +208,8 @@ public struct ScheduleList: Sendable {
         let zone = row.campaign?.schedule.zone
         return .object(pairs: [
             ("campaign", .string(row.name)), ("app", row.campaign.map { .string($0.app) } ?? .null),
-            ("file", (row.campaign?.file ?? row.scheduledRun?.file).map { .string($0) } ?? .null), ("occurrence", .string(row.occurrence)),
+            ("file", (row.campaign?.file ?? row.scheduledRun?.file).map { .string($0) } ?? .null),
+            ("occurrence", .string(row.occurrence)),
             ("timezone", zone.map { .string($0.isRecipient ? "recipient" : $0.fallback.name) } ?? .null),
             ("begins", .string(row.begins.description)), ("ends", .string(row.ends.description)),
             ("begins_here", .string(here.localTime(at: row.begins).description)),
@@ -235,10 +255,13 @@ extension ScheduleList {
         rows.map { row in
             let zone = row.campaign?.schedule.zone
             return Time(
-                campaign: row.name, app: row.campaign?.app, file: row.campaign?.file ?? row.scheduledRun?.file, occurrence: row.occurrence,
-                zone: zone?.fallback.name, isOnDevicesClock: zone?.isRecipient ?? false, begins: row.begins, ends: row.ends,
+                campaign: row.name, app: row.campaign?.app, file: row.campaign?.file ?? row.scheduledRun?.file,
+                occurrence: row.occurrence,
+                zone: zone?.fallback.name, isOnDevicesClock: zone?.isRecipient ?? false, begins: row.begins,
+                ends: row.ends,
                 notes: row.notes,
-                state: row.scheduledRun?.state, problem: row.scheduledRun?.problem, run: row.scheduledRun?.run, approval: row.approval)
+                state: row.scheduledRun?.state, problem: row.scheduledRun?.problem, run: row.scheduledRun?.run,
+                approval: row.approval)
         }
     }
 

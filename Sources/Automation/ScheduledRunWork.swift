@@ -6,7 +6,8 @@ import Runs
 import Sending
 import Workspace
 
-/// The work for one scheduled run: planning, examining, sending. It blocks its thread, and leaves all decisions to the scheduler.
+/// The work for one scheduled run: planning, examining, sending. It blocks its thread, and leaves
+/// all decisions to the scheduler.
 struct ScheduledRunWork: Sendable {
     let catalog: RunsFolder
     let choice: ProjectChoice
@@ -46,7 +47,8 @@ struct ScheduledRunWork: Sendable {
         case interrupted
     }
 
-    /// Plans a campaign from its file and its exports as they are now, into the scheduled run's run.
+    /// Plans a campaign from its file and its exports as they are now, into the scheduled run's
+    /// run.
     /// - Parameters:
     ///   - approval: the approval that a person gave ahead; nil without one.
     ///   - queuedAt: when the scheduled run was queued for planning.
@@ -66,7 +68,8 @@ struct ScheduledRunWork: Sendable {
             if let busy = quiet.observe(inputs, now: now, uptime: Heartbeats.uptime).first {
                 return .postponed(.fileChanging(busy, seconds: Int(StableFiles.seconds)))
             }
-            let run = try plan.plan(into: scheduledRun.run, of: catalog, queuedAt: queuedAt, planning(.planning(scheduledRun.key)))
+            let run = try plan.plan(
+                into: scheduledRun.run, of: catalog, queuedAt: queuedAt, planning(.planning(scheduledRun.key)))
             defer { run.close() }
             return .planned(try consent(to: run, approval))
         } catch is CancellationError {
@@ -77,15 +80,16 @@ struct ScheduledRunWork: Sendable {
     }
 
     /// Finds the state of the scheduled run's run.
-    /// - Parameter approval: the approval that a person gave ahead, for a plan that was not judged yet; nil
-    ///   without one.
+    /// - Parameter approval: the approval that a person gave ahead, for a plan that was not judged
+    ///   yet; nil without one.
     func examine(_ scheduledRun: ScheduledRun, _ approval: AdvanceApproval? = nil) -> Scheduler.Finding {
         guard let id = scheduledRun.run, catalog.holds(id) else { return .nothing }
         do {
             let run = try catalog.open(id)
             defer { run.close() }
             if run.isBeingSent { return try run.status().state == .paused ? .paused : .elsewhere }
-            // The file lacks something that was recorded, or may, so the state in it may be outdated.
+            // The file lacks something that was recorded, or may, so the state in it may be
+            // outdated.
             if let gap = LedgerGap(of: run) { return .unreadable("\(gap.diagnostic)") }
             let status = try run.status()
             switch status.state {
@@ -103,7 +107,8 @@ struct ScheduledRunWork: Sendable {
         }
     }
 
-    /// Whether a plan may be sent, as far as approvals go. One that was given ahead is recorded in the plan if it holds.
+    /// Whether a plan may be sent, as far as approvals go. One that was given ahead is recorded in
+    /// the plan if it holds.
     private func consent(to run: RunFile, _ approval: AdvanceApproval?) throws -> Scheduler.ApprovalState {
         guard try Sending.needsApproval(run, in: choice) else { return .given }
         guard let approval else { return .missing }
@@ -167,7 +172,8 @@ struct ScheduledRunWork: Sendable {
             }, cancellation: options.cancellation, memory: options.memory)
     }
 
-    /// The options of sending: it passes events on, gives signs of life, posts notices and counts pushes.
+    /// The options of sending: it passes events on, gives signs of life, posts notices and counts
+    /// pushes.
     func sending(_ job: Watchdog.Job, _ plan: RunPlan, _ notices: Notices) -> RunOptions {
         var sending = RunOptions(
             context: options.context,
@@ -185,25 +191,29 @@ struct ScheduledRunWork: Sendable {
     private static func problem(of run: RunFile) -> ScheduleProblem? { try? Report(run, isSummary: true).problem }
 }
 
-/// Decides whether files have been unchanged for long enough to be read: an export that is still being written lacks its last devices. It
-/// has no clock and opens no files: callers pass what they see.
+/// Decides whether files have been unchanged for long enough to be read: an export that is still
+/// being written lacks its last devices. It has no clock and opens no files: callers pass what they
+/// see.
 ///
-/// A file is stable when its last change is at least `seconds` ago by the machine's clock. Where the clocks of machine and file system
-/// disagree (a file from the future, a server whose clock is wrong), it is stable when every look in that many seconds saw it unchanged.
+/// A file is stable when its last change is at least `seconds` ago by the machine's clock. Where
+/// the clocks of machine and file system disagree (a file from the future, a server whose clock is
+/// wrong), it is stable when every look in that many seconds saw it unchanged.
 struct StableFiles {
     /// The seconds that a file must have been unchanged.
     static let seconds = 10
     /// The seconds after which a file that is not checked is dropped.
     private static let rememberedSeconds = 3600.0
 
-    /// The stamp that was last seen of a file, and the uptime of the first and the last look that saw it.
+    /// The stamp that was last seen of a file, and the uptime of the first and the last look that
+    /// saw it.
     private struct Look { var stamp: FileStamp, since: Double, last: Double }
 
     private var looks: [String: Look] = [:]
 
     /// Notes the present stamps of files.
     /// - Parameters:
-    ///   - files: the files with their stamps; a file without a stamp does not exist, and is ignored here.
+    ///   - files: the files with their stamps; a file without a stamp does not exist, and is
+    ///     ignored here.
     ///   - now: the time on the machine's clock.
     ///   - uptime: seconds on a clock that cannot be set.
     /// - Returns: the files that may still be being written, in their order.

@@ -6,7 +6,8 @@ import Sending
 
 /// The results of actions.
 extension Scheduler {
-    /// The plan of a scheduled run is ready. Planning began in time, but the machine may have slept since.
+    /// The plan of a scheduled run is ready. Planning began in time, but the machine may have slept
+    /// since.
     mutating func planned(_ key: ScheduledRun.Key, _ consent: ApprovalState, at now: Timestamp) -> [Action] {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
         if isTooLate(scheduledRun, at: now.adding(seconds: -Self.planningSeconds)) {
@@ -24,8 +25,8 @@ extension Scheduler {
         return [.save([waiting], []), .notify(.approvalNeeded, waiting)]
     }
 
-    /// A scheduled run could not be planned, or sending it could not begin or continue. It is tried again as long as `late` allows, and
-    /// without limit once something was sent.
+    /// A scheduled run could not be planned, or sending it could not begin or continue. It is tried
+    /// again as long as `late` allows, and without limit once something was sent.
     mutating func failed(_ key: ScheduledRun.Key, because problem: ScheduleProblem, at now: Timestamp) -> [Action] {
         guard let entry = open[key] else { return [] }
         var scheduledRun = entry.scheduledRun
@@ -38,8 +39,8 @@ extension Scheduler {
         return isNews ? [.save([scheduledRun], [])] + (failures == 1 ? [.notify(.failed, scheduledRun)] : []) : []
     }
 
-    /// A scheduled run was not planned because a file that it is planned from may still be being written. That is not a failure: it is
-    /// tried again soon, as long as `late` allows.
+    /// A scheduled run was not planned because a file that it is planned from may still be being
+    /// written. That is not a failure: it is tried again soon, as long as `late` allows.
     mutating func postponed(_ key: ScheduledRun.Key, because problem: ScheduleProblem, at now: Timestamp) -> [Action] {
         guard var scheduledRun = open[key]?.scheduledRun else { return [] }
         let isNews = scheduledRun.problem != problem
@@ -49,7 +50,9 @@ extension Scheduler {
     }
 
     /// The campaign was changed between the time and its planning, and no longer has this time.
-    mutating func cancelledPlan(_ key: ScheduledRun.Key, because problem: ScheduleProblem, at now: Timestamp) -> [Action] {
+    mutating func cancelledPlan(_ key: ScheduledRun.Key, because problem: ScheduleProblem, at now: Timestamp)
+        -> [Action]
+    {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
         return skip(scheduledRun, because: problem, hasPlan: false, at: now)
     }
@@ -67,7 +70,9 @@ extension Scheduler {
         case (.sending, .unreadable(let words)): return failed(key, because: .described(words), at: now)
         case (_, .unreadable(let words)):
             // Nothing of it was sent.
-            if isTooLate(scheduledRun, at: now) { return skip(scheduledRun, because: .described(words), hasPlan: true, at: now) }
+            if isTooLate(scheduledRun, at: now) {
+                return skip(scheduledRun, because: .described(words), hasPlan: true, at: now)
+            }
             return failed(key, because: .described(words), at: now)
         case (.planning, .nothing):
             if isTooLate(scheduledRun, at: now) {
@@ -81,7 +86,9 @@ extension Scheduler {
             return (moved == scheduledRun ? [] : [.save([moved], [])]) + plan(moved)
         case (_, .nothing): return observedEnd(scheduledRun, as: .stopped, .runGone, at: now)
         case (.waiting, .plan(.missing)), (.waiting, .plan(.void)):
-            if isTooLate(scheduledRun, at: now) { return skip(scheduledRun, because: .approvedTooLate, hasPlan: true, at: now) }
+            if isTooLate(scheduledRun, at: now) {
+                return skip(scheduledRun, because: .approvedTooLate, hasPlan: true, at: now)
+            }
             return rest(scheduledRun, at: now)
         case (_, .plan(let consent)):
             // Nothing of it was sent.
@@ -93,14 +100,17 @@ extension Scheduler {
     }
 
     /// Sending has ended. An interruption is not an end: the next process continues the run.
-    mutating func ended(_ key: ScheduledRun.Key, _ state: ScheduledRun.State, because problem: ScheduleProblem?, at now: Timestamp)
+    mutating func ended(
+        _ key: ScheduledRun.Key, _ state: ScheduledRun.State, because problem: ScheduleProblem?, at now: Timestamp
+    )
         -> [Action]
     {
         guard let scheduledRun = open[key]?.scheduledRun else { return [] }
         return end(scheduledRun, as: state, problem, at: now)
     }
 
-    /// Another process has claimed the time of a scheduled run because a person has sent, resumed or cancelled it.
+    /// Another process has claimed the time of a scheduled run because a person has sent, resumed
+    /// or cancelled it.
     mutating func taken(_ key: ScheduledRun.Key) {
         open[key] = nil
         failures[key] = nil
@@ -116,11 +126,13 @@ extension Scheduler {
         var sending = scheduledRun
         (sending.state, sending.problem, sending.changedAt) = (.sending, nil, now)
         open[scheduledRun.key] = (sending, .sending)
-        return (scheduledRun.state == .sending && scheduledRun.problem == nil ? [] : [.save([sending], [])]) + [.send(sending)]
+        return (scheduledRun.state == .sending && scheduledRun.problem == nil ? [] : [.save([sending], [])]) + [
+            .send(sending)
+        ]
     }
 
-    /// Clears the failures of a scheduled run that only has to wait; it is examined again soon. Why it waits although
-    /// it was approved ahead stays.
+    /// Clears the failures of a scheduled run that only has to wait; it is examined again soon. Why
+    /// it waits although it was approved ahead stays.
     private mutating func rest(_ scheduledRun: ScheduledRun, at now: Timestamp) -> [Action] {
         var calm = scheduledRun
         failures[scheduledRun.key] = nil
@@ -129,7 +141,8 @@ extension Scheduler {
         return calm == scheduledRun ? [] : [.save([calm], [])]
     }
 
-    /// Notes the end of a run that this process did not send. If the run stopped, a notice may be missing, so one is posted.
+    /// Notes the end of a run that this process did not send. If the run stopped, a notice may be
+    /// missing, so one is posted.
     private mutating func observedEnd(
         _ scheduledRun: ScheduledRun, as state: ScheduledRun.State, _ problem: ScheduleProblem?, at now: Timestamp
     )
@@ -140,7 +153,9 @@ extension Scheduler {
         return end(scheduledRun, as: state, problem, at: now) + (state == .stopped ? [.notify(.stopped, ended)] : [])
     }
 
-    private mutating func end(_ scheduledRun: ScheduledRun, as state: ScheduledRun.State, _ problem: ScheduleProblem?, at now: Timestamp)
+    private mutating func end(
+        _ scheduledRun: ScheduledRun, as state: ScheduledRun.State, _ problem: ScheduleProblem?, at now: Timestamp
+    )
         -> [Action]
     {
         var ended = scheduledRun
@@ -151,21 +166,27 @@ extension Scheduler {
     }
 }
 
-/// Times when the rules of their zone change: the time zone database is updated while this process works, or between two processes.
+/// Times when the rules of their zone change: the time zone database is updated while this process
+/// works, or between two processes.
 ///
-/// A time is known by its name on the zone's clock. A decided time stays decided, whatever its moment by the new rules.
-/// A future time stays in the future, earlier or later; if its moment is past by the new rules, `late` decides.
+/// A time is known by its name on the zone's clock. A decided time stays decided, whatever its
+/// moment by the new rules. A future time stays in the future, earlier or later; if its moment is
+/// past by the new rules, `late` decides.
 extension Scheduler {
     /// Whether a campaign was read by other rules of its zone, and has the same times.
     static func hasOtherRules(_ campaign: Campaign, _ old: Campaign?) -> Bool {
         guard let old else { return false }
-        return old.schedule.zone != campaign.schedule.zone && old.schedule.timesInWords == campaign.schedule.timesInWords
+        return old.schedule.zone != campaign.schedule.zone
+            && old.schedule.timesInWords == campaign.schedule.timesInWords
     }
 
-    /// The moment after which a campaign's times count: no later than just before the first future time by the old
-    /// rules.
-    /// - Parameter old: the campaign by the old rules; nil if another process decided the last times.
-    func decidedThrough(_ record: ScheduledCampaign, of campaign: Campaign, before old: Campaign?, at now: Timestamp) -> Timestamp {
+    /// The moment after which a campaign's times count: no later than just before the first future
+    /// time by the old rules.
+    /// - Parameter old: the campaign by the old rules; nil if another process decided the last
+    ///   times.
+    func decidedThrough(_ record: ScheduledCampaign, of campaign: Campaign, before old: Campaign?, at now: Timestamp)
+        -> Timestamp
+    {
         guard let first = firstUndecided(record, of: campaign, before: old) else { return record.decidedThrough }
         let begins = campaign.schedule.occurrence(at: first).begins
         // Names are kept equally long: an older time may have fired.
@@ -173,13 +194,17 @@ extension Scheduler {
         return min(record.decidedThrough, Timestamp(epochMilliseconds: begins.epochMilliseconds - 1))
     }
 
-    private func firstUndecided(_ record: ScheduledCampaign, of campaign: Campaign, before old: Campaign?) -> LocalTime? {
+    private func firstUndecided(_ record: ScheduledCampaign, of campaign: Campaign, before old: Campaign?) -> LocalTime?
+    {
         let schedule = campaign.schedule
         guard let rule = schedule.repeat else {
-            return schedule.at.flatMap { decided[.init(campaign: campaign.name, occurrence: $0.description)] == nil ? $0 : nil }
+            return schedule.at.flatMap {
+                decided[.init(campaign: campaign.name, occurrence: $0.description)] == nil ? $0 : nil
+            }
         }
         if let old { return old.schedule.next(after: record.decidedThrough)?.localTime }
-        guard let last = lastDecided[campaign.name], last.begins == record.decidedThrough, let local = LocalTime(last.occurrence),
+        guard let last = lastDecided[campaign.name], last.begins == record.decidedThrough,
+            let local = LocalTime(last.occurrence),
             schedule.occurrence(at: local).begins != last.begins
         else { return nil }
         if let at = schedule.at, at > local { return at }
@@ -193,13 +218,14 @@ extension Scheduler {
         }
     }
 
-    /// Whether a time that became due is in the future by the present rules. A clock that was set back is no reason to
-    /// wait again.
+    /// Whether a time that became due is in the future by the present rules. A clock that was set
+    /// back is no reason to wait again.
     static func isStillToCome(_ time: Occurrence, of scheduledRun: ScheduledRun, at now: Timestamp) -> Bool {
         time.begins > now && (time.begins != scheduledRun.begins || scheduledRun.problem == .zoneChanged)
     }
 
-    /// The rules changed after a time became due, and by the new ones it is in the future: it waits.
+    /// The rules changed after a time became due, and by the new ones it is in the future: it
+    /// waits.
     mutating func moved(_ key: ScheduledRun.Key, to time: Occurrence, at now: Timestamp) -> [Action] {
         guard var scheduledRun = open[key]?.scheduledRun else { return [] }
         failures[key] = nil

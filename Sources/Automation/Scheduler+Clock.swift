@@ -19,7 +19,8 @@ extension Scheduler {
         return actions
     }
 
-    /// The next time of a campaign; nil if the campaign is unknown or has no further time. Skipped times do not count.
+    /// The next time of a campaign; nil if the campaign is unknown or has no further time. Skipped
+    /// times do not count.
     func nextTime(of name: String, after now: Timestamp) -> Occurrence? {
         guard let campaign = campaigns[name] else { return nil }
         var after = max(now, records[name]?.decidedThrough ?? now)
@@ -43,8 +44,8 @@ extension Scheduler {
     private mutating func dueTimes(of name: String, at now: Timestamp) -> [Action] {
         guard let campaign = campaigns[name], var record = records[name] else { return [] }
         if record.decidedThrough.epochSeconds - now.epochSeconds > Self.longestStepSeconds {
-            // The clock had been wrong. Times that fired or were skipped in the meantime are recorded by name, and do
-            // not fire again.
+            // The clock had been wrong. Times that fired or were skipped in the meantime are
+            // recorded by name, and do not fire again.
             record.decidedThrough = now
             (records[name], next[name]) = (record, nil)
             return [.save([], [record])]
@@ -60,9 +61,12 @@ extension Scheduler {
             record.decidedThrough = max(record.decidedThrough, time.begins)
             guard decided[.init(campaign: name, occurrence: time.name)] == nil else { continue }
             var scheduledRun = ScheduledRun(
-                key: .init(campaign: name, occurrence: time.name), file: campaign.file, run: nil, state: .planning, begins: time.begins,
+                key: .init(campaign: name, occurrence: time.name), file: campaign.file, run: nil, state: .planning,
+                begins: time.begins,
                 ends: time.ends, changedAt: now)
-            if let problem = problem(campaign, time, later: index + 1 < times.count ? times[times.count - 1] : nil, at: now) {
+            if let problem = problem(
+                campaign, time, later: index + 1 < times.count ? times[times.count - 1] : nil, at: now)
+            {
                 scheduledRun.state = .skipped
                 scheduledRun.problem = index == 0 && forgotten > 0 ? .andBefore(times: forgotten, problem) : problem
                 told.append(.notify(.skipped, scheduledRun))
@@ -83,7 +87,8 @@ extension Scheduler {
         return [.save(saved, [record])] + told + done
     }
 
-    /// All times that are due and not decided, the oldest first: the last `recordedMisses` at most, and the number of those before them.
+    /// All times that are due and not decided, the oldest first: the last `recordedMisses` at most,
+    /// and the number of those before them.
     private func missedTimes(
         of campaign: Campaign, since decided: inout Timestamp, at now: Timestamp
     ) -> (times: [Occurrence], forgotten: Int) {
@@ -93,7 +98,8 @@ extension Scheduler {
             return ([time].compactMap(\.self).filter { $0.begins > decided && $0.begins <= now }, 0)
         }
         decided = max(decided, now.adding(seconds: -Self.lookBackSeconds))
-        let times = campaign.schedule.occurrences(from: Timestamp(epochMilliseconds: decided.epochMilliseconds + 1), through: now)
+        let times = campaign.schedule.occurrences(
+            from: Timestamp(epochMilliseconds: decided.epochMilliseconds + 1), through: now)
         return (Array(times.suffix(Self.recordedMisses)), max(0, times.count - Self.recordedMisses))
     }
 
@@ -102,7 +108,9 @@ extension Scheduler {
     }
 
     /// Why a time is not sent; nil if it is.
-    private func problem(_ campaign: Campaign, _ time: Occurrence, later: Occurrence?, at now: Timestamp) -> ScheduleProblem? {
+    private func problem(_ campaign: Campaign, _ time: Occurrence, later: Occurrence?, at now: Timestamp)
+        -> ScheduleProblem?
+    {
         if let unknownThrough, time.begins <= unknownThrough { return .restored }
         if isTooLate(campaign, ends: time.ends, at: now) {
             let seconds = Int(now.epochSeconds - time.ends.epochSeconds)
@@ -129,7 +137,9 @@ extension Scheduler {
             }
             var scheduledRun = entry.scheduledRun
             let before = scheduledRun.state == .waiting ? .unapproved : scheduledRun.problem
-            (scheduledRun.state, scheduledRun.problem, scheduledRun.changedAt) = (.skipped, .superseded(by: time.name, before), now)
+            (scheduledRun.state, scheduledRun.problem, scheduledRun.changedAt) = (
+                .skipped, .superseded(by: time.name, before), now
+            )
             open[key] = nil
             saved.append(scheduledRun)
             if entry.scheduledRun.state == .waiting { actions.append(.withdraw(scheduledRun)) }
@@ -150,7 +160,9 @@ extension Scheduler {
                 return skip(scheduledRun, because: scheduledRun.problem, hasPlan: false, at: now)
             }
             // A clock that was set back must not prolong the wait.
-            guard now >= time || time.epochSeconds - now.epochSeconds > Int64(Self.longestPauseSeconds) else { return [] }
+            guard now >= time || time.epochSeconds - now.epochSeconds > Int64(Self.longestPauseSeconds) else {
+                return []
+            }
             open[key]?.phase = .examining
             return [.examine(scheduledRun)]
         case .idle:
@@ -159,15 +171,19 @@ extension Scheduler {
         }
     }
 
-    /// Whether a scheduled run is too late to begin. If the campaign's file no longer exists, the default of `late` applies.
+    /// Whether a scheduled run is too late to begin. If the campaign's file no longer exists, the
+    /// default of `late` applies.
     func isTooLate(_ scheduledRun: ScheduledRun, at now: Timestamp) -> Bool {
         campaigns[scheduledRun.key.campaign]?.schedule.isTooLate(for: scheduledRun.ends, at: now)
             ?? LatePolicy.usual.isTooLate(bySeconds: Int(now.epochSeconds - scheduledRun.ends.epochSeconds))
     }
 
     /// Ends a scheduled run without sending it.
-    /// - Parameter hasPlan: whether there is a plan, which must be cancelled so that it cannot be sent.
-    mutating func skip(_ scheduledRun: ScheduledRun, because problem: ScheduleProblem?, hasPlan: Bool, at now: Timestamp) -> [Action] {
+    /// - Parameter hasPlan: whether there is a plan, which must be cancelled so that it cannot be
+    ///   sent.
+    mutating func skip(
+        _ scheduledRun: ScheduledRun, because problem: ScheduleProblem?, hasPlan: Bool, at now: Timestamp
+    ) -> [Action] {
         var skipped = scheduledRun
         (skipped.state, skipped.problem, skipped.changedAt) = (.skipped, problem, now)
         open[scheduledRun.key] = nil

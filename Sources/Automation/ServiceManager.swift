@@ -1,9 +1,9 @@
 import Base
 import Glibc
 
-/// The manager of services (systemd) that started this process, if one did. It is told when the process is ready, that
-/// it is alive, and that it ends. Without a manager, nothing happens. Source: sd_notify(3), and its protocol in
-/// "Standalone Implementations".
+/// The manager of services (systemd) that started this process, if one did. It is told when the
+/// process is ready, that it is alive, and that it ends. Without a manager, nothing happens.
+/// Source: sd_notify(3), and its protocol in "Standalone Implementations".
 ///
 /// ```swift
 /// let manager = ServiceManager()
@@ -11,7 +11,8 @@ import Glibc
 /// manager.status("two campaigns")
 /// ```
 public struct ServiceManager: Sendable {
-    /// The variables that name the manager's socket, and the silence after which it ends the process.
+    /// The variables that name the manager's socket, and the silence after which it ends the
+    /// process.
     static let socketVariable = "NOTIFY_SOCKET", watchdogVariable = "WATCHDOG_USEC"
 
     /// The variables that a child needs to notify the manager in place of this process.
@@ -91,7 +92,8 @@ public struct ServiceManager: Sendable {
     }
 
     /// - Returns: what the body returns, or -1 for a name that no socket can have.
-    private static func withSocket(_ socket: String, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int) -> Int {
+    private static func withSocket(_ socket: String, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int) -> Int
+    {
         let name = socket.utf8
         guard name.first == UInt8(ascii: "/") || name.first == UInt8(ascii: "@") else { return -1 }
         var address = sockaddr_un()
@@ -103,7 +105,8 @@ public struct ServiceManager: Sendable {
             if name.first == UInt8(ascii: "@") { path[0] = 0 }
             return true
         }
-        let descriptor = isFit ? Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0) : -1
+        let descriptor =
+            isFit ? Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0) : -1
         guard descriptor >= 0 else { return -1 }
         defer { close(descriptor) }
         let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)

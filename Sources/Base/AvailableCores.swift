@@ -1,6 +1,7 @@
 import Glibc
 
-/// The cores that this process may use, at least 1: `taskset`, cpusets and the CPU quotas of containers allow fewer than the machine has.
+/// The cores that this process may use, at least 1: `taskset`, cpusets and the CPU quotas of
+/// containers allow fewer than the machine has.
 public func availableCores() -> Int {
     let machine = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     let quota = CPUQuota.current().map { Int($0.rounded(.up)) } ?? machine
@@ -16,8 +17,9 @@ private func allowedCores(of machine: Int) -> Int {
     return machine
 }
 
-/// The processor time that control groups allow: `docker run --cpus 2`, `CPUQuota=` of a unit. Source: cgroups(7), and the kernel's documents
-/// of version 2 (`cpu.max`) and version 1 (`cpu.cfs_quota_us`).
+/// The processor time that control groups allow: `docker run --cpus 2`, `CPUQuota=` of a unit.
+/// Source: cgroups(7), and the kernel's documents of version 2 (`cpu.max`) and version 1
+/// (`cpu.cfs_quota_us`).
 enum CPUQuota {
     /// In cores; nil without a limit.
     static func current() -> Double? {
@@ -42,7 +44,9 @@ enum CPUQuota {
             // In a container the path may be the one outside. Only its root is visible inside.
             var path = parts[2] == "/" ? "" : String(parts[2])
             while true {
-                if let limit = isSecond ? second(text("\(root)\(path)/cpu.max")) : first(root + path, text) { limits.append(limit) }
+                if let limit = isSecond ? second(text("\(root)\(path)/cpu.max")) : first(root + path, text) {
+                    limits.append(limit)
+                }
                 guard let slash = path.lastIndex(of: "/") else { break }
                 path = String(path[..<slash])
             }
@@ -58,10 +62,14 @@ enum CPUQuota {
     }
 
     private static func first(_ folder: String, _ text: (String) -> String?) -> Double? {
-        func number(_ name: String) -> Double? { text("\(folder)/\(name)").flatMap { Double($0.filter { !$0.isWhitespace }) } }
+        func number(_ name: String) -> Double? {
+            text("\(folder)/\(name)").flatMap { Double($0.filter { !$0.isWhitespace }) }
+        }
         guard let quota = number("cpu.cfs_quota_us"), let period = number("cpu.cfs_period_us") else { return nil }
         return limit(quota, period)
     }
 
-    private static func limit(_ quota: Double, _ period: Double) -> Double? { quota > 0 && period > 0 ? quota / period : nil }
+    private static func limit(_ quota: Double, _ period: Double) -> Double? {
+        quota > 0 && period > 0 ? quota / period : nil
+    }
 }

@@ -1,13 +1,15 @@
 /// What counts as blank: one rule for templates, `present` and `missing`.
 ///
-/// A text is blank when a person would see nothing in it. A *cell* is blank, too, when it holds one of the signs that programs export for
-/// nothing, alone and exactly in this spelling:
+/// A text is blank when a person would see nothing in it. A *cell* is blank, too, when it holds one
+/// of the signs that programs export for nothing, alone and exactly in this spelling:
 ///
-/// - databases and their tools: `NULL`, `null`, `\N`, `(null)`, `(NULL)`, `[null]`, `[NULL]`, `<null>`, `<NULL>`
+/// - databases and their tools: `NULL`, `null`, `\N`, `(null)`, `(NULL)`, `[null]`, `[NULL]`,
+///   `<null>`, `<NULL>`
 /// - programming languages: `NaN`, `nan`, `None` (Python), `undefined` (JavaScript)
-/// - spreadsheets: `N/A`, `n/a`, and the errors `#N/A`, `#NAME?`, `#REF!`, `#VALUE!`, `#DIV/0!`, `#NUM!`, `#NULL!`, also as Excel writes
-///   them in German, French, Italian, Spanish, Portuguese and Turkish: `#NV`, `#BEZUG!`, `#WERT!`, `#ZAHL!`, `#N/D`, `#NOM?`, `#VALEUR!`,
-///   `#NOMBRE!`, `#RIF!`, `#VALORE!`, `#NOME?`, `#VALOR!`, `#¡VALOR!`, `#¿NOMBRE?`, `#YOK`
+/// - spreadsheets: `N/A`, `n/a`, and the errors `#N/A`, `#NAME?`, `#REF!`, `#VALUE!`, `#DIV/0!`,
+///   `#NUM!`, `#NULL!`, also as Excel writes them in German, French, Italian, Spanish, Portuguese
+///   and Turkish: `#NV`, `#BEZUG!`, `#WERT!`, `#ZAHL!`, `#N/D`, `#NOM?`, `#VALEUR!`, `#NOMBRE!`,
+///   `#RIF!`, `#VALORE!`, `#NOME?`, `#VALOR!`, `#¡VALOR!`, `#¿NOMBRE?`, `#YOK`
 /// - reports: one to three hyphens, or a dash
 ///
 /// `Null` and `Nan` are names of people, and `none` and `NA` may be values: these are not blank.
@@ -16,8 +18,9 @@
 /// let isBlank = Blank.isText(" \u{200B}")  // true
 /// ```
 public enum Blank {
-    /// Whether a person would see nothing in this text: it is empty, or holds only white space, control characters and characters without a
-    /// visible shape (zero-width spaces, direction marks).
+    /// Whether a person would see nothing in this text: it is empty, or holds only white space,
+    /// control characters and characters without a visible shape (zero-width spaces, direction
+    /// marks).
     public static func isText(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = text.first else { return true }
         if first > 0x20, first < 0x7F { return false }
@@ -84,15 +87,19 @@ public enum Blank {
         return mayBegin(with: first) && (isSign(escaped: cell) || isText(escaped: cell))
     }
 
-    /// Whether a blank cell may begin with this byte. Nearly every cell begins with a letter or digit that no sign begins with.
+    /// Whether a blank cell may begin with this byte. Nearly every cell begins with a letter or
+    /// digit that no sign begins with.
     @inlinable @inline(__always) static func mayBegin(with first: UInt8) -> Bool {
         if first <= UInt8(ascii: "-") || first | 0x20 == UInt8(ascii: "n") { return true }
-        // Letters from Latin to Hebrew, and Han to Hangul: by `isInvisible`, all of them are visible.
+        // Letters from Latin to Hebrew, and Han to Hangul: by `isInvisible`, all of them are
+        // visible.
         if first >= 0x7F { return !(0xC3...0xD7 ~= first || 0xE4...0xEC ~= first) }
-        return first == UInt8(ascii: "u") || first == UInt8(ascii: "[") || first == UInt8(ascii: "<") || first == UInt8(ascii: "\\")
+        return first == UInt8(ascii: "u") || first == UInt8(ascii: "[") || first == UInt8(ascii: "<")
+            || first == UInt8(ascii: "\\")
     }
 
-    /// Whether a text is a sign for nothing, with or without white space around it. A backslash may be escaped for JSON.
+    /// Whether a text is a sign for nothing, with or without white space around it. A backslash may
+    /// be escaped for JSON.
     @usableFromInline static func isSign(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
         var (start, end) = (0, cell.count)
         while start < end, cell[start] <= 0x20 { start += 1 }
@@ -114,23 +121,27 @@ public enum Blank {
 
     /// A backslash may be escaped for JSON.
     private static let signs: [StaticString] = [
-        "#NV", "#N/D", "#N/V", "#YOK", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOMBRE!", "#NOM?", "#VALORE!", "#RIF!", "#NOME?",
+        "#NV", "#N/D", "#N/V", "#YOK", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOMBRE!", "#NOM?", "#VALORE!",
+        "#RIF!", "#NOME?",
         "#VALOR!",
         "#¡VALOR!", "#¡NUM!", "#¡REF!", "#¿NOMBRE?", "#REF!",
-        "-", "--", "---", "–", "—", #"\N"#, #"\\N"#, "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "(NULL)", "[null]", "[NULL]", "<null>",
+        "-", "--", "---", "–", "—", #"\N"#, #"\\N"#, "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "(NULL)", "[null]",
+        "[NULL]", "<null>",
         "<NULL>", "NaN", "nan", "None", "undefined", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!",
     ]
     private static let mostBytes = 10
 
-    /// Whether people cannot see this character: white space, control characters, and those without a visible shape.
+    /// Whether people cannot see this character: white space, control characters, and those without
+    /// a visible shape.
     public static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        // Latin to Hebrew, and Kana, Han, Hangul: all of these are visible, and a lookup of properties takes longer than anything else
-        // here.
+        // Latin to Hebrew, and Kana, Han, Hangul: all of these are visible, and a lookup of
+        // properties takes longer than anything else here.
         case 0xC0...0x5FF, 0x3001...0xD7FF: return false
         default: break
         }
         let properties = scalar.properties
-        return properties.isWhitespace || properties.generalCategory == .control || properties.generalCategory == .format
+        return properties.isWhitespace || properties.generalCategory == .control
+            || properties.generalCategory == .format
     }
 }

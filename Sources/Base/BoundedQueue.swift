@@ -1,11 +1,13 @@
 import Glibc
 
-/// A queue between two threads that holds at most `capacity` elements: the producer waits while it is full, the consumer waits while it is
-/// empty. Made for batches, not for single items: each hand-over costs a lock and perhaps a wake-up. A thread that sleeps elsewhere, for
-/// example on sockets, takes what is ready and is woken by the next element.
+/// A queue between two threads that holds at most `capacity` elements: the producer waits while it
+/// is full, the consumer waits while it is empty. Made for batches, not for single items: each
+/// hand-over costs a lock and perhaps a wake-up. A thread that sleeps elsewhere, for example on
+/// sockets, takes what is ready and is woken by the next element.
 ///
-/// `@unchecked Sendable`: every access to its variables happens between lock and unlock of `mutex`; the condition variables are only ever
-/// used with that mutex, and all three stay at their addresses until deinit.
+/// `@unchecked Sendable`: every access to its variables happens between lock and unlock of `mutex`;
+/// the condition variables are only ever used with that mutex, and all three stay at their
+/// addresses until deinit.
 ///
 /// ```swift
 /// let queue = BoundedQueue<[UInt8]>(capacity: 8)
@@ -51,7 +53,8 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Waits until there is space, and puts the element. Returns false, and drops the element, if the queue is closed.
+    /// Waits until there is space, and puts the element. Returns false, and drops the element, if
+    /// the queue is closed.
     @discardableResult
     public func put(_ element: Element) -> Bool {
         pthread_mutex_lock(mutex)
@@ -62,7 +65,8 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return true
     }
 
-    /// Adds an element without waiting. Returns false, and drops the element, if the queue is full or closed.
+    /// Adds an element without waiting. Returns false, and drops the element, if the queue is full
+    /// or closed.
     public func putIfNotFull(_ element: Element) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -79,7 +83,8 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return removeFirst()
     }
 
-    /// Waits for an element until a moment of the monotonic clock, in nanoseconds; nil if none came, or if the queue is closed and empty.
+    /// Waits for an element until a moment of the monotonic clock, in nanoseconds; nil if none
+    /// came, or if the queue is closed and empty.
     public func take(until deadline: Int64) -> Element? {
         var moment = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
         pthread_mutex_lock(mutex)
@@ -90,7 +95,8 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return removeFirst()
     }
 
-    /// An element if one is ready; never waits. Otherwise the caller is woken by the next element, or when the queue is closed.
+    /// An element if one is ready; never waits. Otherwise the caller is woken by the next element,
+    /// or when the queue is closed.
     public func takeIfReady(orWake wakeup: Wakeup) -> Element? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -98,7 +104,8 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return removeFirst()
     }
 
-    /// Whether the queue is closed and everything in it was taken. Otherwise the caller is woken when this becomes true, or earlier.
+    /// Whether the queue is closed and everything in it was taken. Otherwise the caller is woken
+    /// when this becomes true, or earlier.
     public func isFinished(orWake wakeup: Wakeup) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -134,7 +141,8 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
         return wasClosed && elements.isEmpty
     }
 
-    /// Closes the queue: nothing more can be put, but what is in the queue can still be taken. Wakes every thread that waits.
+    /// Closes the queue: nothing more can be put, but what is in the queue can still be taken.
+    /// Wakes every thread that waits.
     public func close() {
         pthread_mutex_lock(mutex)
         wasClosed = true
@@ -175,7 +183,8 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     }
 }
 
-/// Wakes a thread that sleeps in poll or epoll, from any other thread: a pipe to itself. A call that comes before the sleep is not lost.
+/// Wakes a thread that sleeps in poll or epoll, from any other thread: a pipe to itself. A call
+/// that comes before the sleep is not lost.
 public final class Wakeup: Sendable {
     /// Becomes readable with `wake`, and stays readable until `clear`.
     public let descriptor: Int32
@@ -221,7 +230,8 @@ public final class Wakeup: Sendable {
     }
 }
 
-/// A length of time as poll takes it: milliseconds, rounded up, so that no thread wakes too early only to sleep again. At most 24 days.
+/// A length of time as poll takes it: milliseconds, rounded up, so that no thread wakes too early
+/// only to sleep again. At most 24 days.
 /// - Parameter seconds: nil for no limit.
 public func pollTimeout(_ seconds: Double?) -> Int32 {
     guard let seconds else { return -1 }

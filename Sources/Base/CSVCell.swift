@@ -5,9 +5,10 @@
 /// CSVCell.append("Roth, Anna", to: &line)  // "Roth, Anna", with its quotes
 /// ```
 public enum CSVCell {
-    /// Appends a cell, in quotes if it needs them. A cell that a spreadsheet would run as a formula (`startsFormula`) gets an apostrophe in
-    /// front, and so does what would be such a cell where the spreadsheet's separator is another one. Control characters other than tab and line break are written as escapes, `\u001B`: they would
-    /// control the terminal that shows the file.
+    /// Appends a cell, in quotes if it needs them. A cell that a spreadsheet would run as a formula
+    /// (`startsFormula`) gets an apostrophe in front, and so does what would be such a cell where
+    /// the spreadsheet's separator is another one. Control characters other than tab and line break
+    /// are written as escapes, `\u001B`: they would control the terminal that shows the file.
     public static func append(_ text: String, _ form: CSVForm = .plain, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { append($0, form, to: &bytes) }
@@ -34,12 +35,14 @@ public enum CSVCell {
         shown.withUTF8 { append($0, inQuotes: needsQuotes, to: &bytes) }
     }
 
-    /// Whether some spreadsheet ends a cell at a byte. Quotes prevent that only where the cell before ended at the same sign.
+    /// Whether some spreadsheet ends a cell at a byte. Quotes prevent that only where the cell
+    /// before ended at the same sign.
     private static func separates(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || byte == 0x09 || byte == 0x0A || byte == 0x0D
     }
 
-    /// A text with an apostrophe in front of each part that a spreadsheet with another separator would run: `a;=1+1`.
+    /// A text with an apostrophe in front of each part that a spreadsheet with another separator
+    /// would run: `a;=1+1`.
     private static func withoutHiddenFormulas(_ text: String, separator: UInt8) -> String {
         let bytes = Array(text.utf8)
         var kept: [UInt8] = []
@@ -53,7 +56,8 @@ public enum CSVCell {
         return String(decoding: kept, as: UTF8.self)
     }
 
-    private static func append(_ text: UnsafeBufferPointer<UInt8>, inQuotes needsQuotes: Bool, to bytes: inout [UInt8]) {
+    private static func append(_ text: UnsafeBufferPointer<UInt8>, inQuotes needsQuotes: Bool, to bytes: inout [UInt8])
+    {
         if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
         if startsFormula(text) { bytes.append(UInt8(ascii: "'")) }
         guard needsQuotes else { return bytes.append(contentsOf: text) }
@@ -81,23 +85,29 @@ public enum CSVCell {
         byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D || byte == 0x7F || byte == 0xC2
     }
 
-    /// Whether a spreadsheet would run the text as a formula: it begins with `= + - @`, in whatever width, a tab or a line break. Blanks and
-    /// invisible characters before a sign do not count, because some programs remove them. Spreadsheets of China and Japan take the
-    /// full-width forms for the narrow ones. Source: OWASP, "CSV Injection".
+    /// Whether a spreadsheet would run the text as a formula: it begins with `= + - @`, in whatever
+    /// width, a tab or a line break. Blanks and invisible characters before a sign do not count,
+    /// because some programs remove them. Spreadsheets of China and Japan take the full-width forms
+    /// for the narrow ones. Source: OWASP, "CSV Injection".
     static func startsFormula(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         switch text.first {
         case nil: false
-        case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "\t"), UInt8(ascii: "\n"),
+        case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "\t"),
+            UInt8(ascii: "\n"),
             UInt8(ascii: "\r"):
             true
         // Nearly every cell begins so: no character of it has to be decoded.
         case .some(0x21...0x7E): false
-        default: String(decoding: text, as: UTF8.self).unicodeScalars.first { !isInvisible($0) }.map { signs.contains($0) } ?? false
+        default:
+            String(decoding: text, as: UTF8.self).unicodeScalars.first { !isInvisible($0) }.map { signs.contains($0) }
+                ?? false
         }
     }
 
-    /// Full-width (U+FF00 block) and small (U+FE50 block) forms of the signs, and the minus sign of mathematics.
-    private static let signs = Set("=+-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}\u{FE66}\u{FE62}\u{FE63}\u{FE6B}\u{2212}".unicodeScalars)
+    /// Full-width (U+FF00 block) and small (U+FE50 block) forms of the signs, and the minus sign of
+    /// mathematics.
+    private static let signs = Set(
+        "=+-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}\u{FE66}\u{FE62}\u{FE63}\u{FE6B}\u{2212}".unicodeScalars)
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
@@ -114,15 +124,18 @@ public enum CSVCell {
 public struct CSVForm: Hashable, Sendable {
     /// The character between cells: a comma, or a semicolon.
     public let separator: UInt8
-    /// Whether the file begins with a byte order mark, its lines end in CRLF, and cells that Excel would take for numbers, dates or truth values are written as texts.
+    /// Whether the file begins with a byte order mark, its lines end in CRLF, and cells that Excel
+    /// would take for numbers, dates or truth values are written as texts.
     public let isForExcel: Bool
 
-    /// RFC 4180 in UTF-8 without a byte order mark. Lines end in LF only, because scripts (cut, awk, sort) read it as often as
-    /// spreadsheets.
+    /// RFC 4180 in UTF-8 without a byte order mark. Lines end in LF only, because scripts (cut,
+    /// awk, sort) read it as often as spreadsheets.
     public static let plain = CSVForm(separator: UInt8(ascii: ","), isForExcel: false)
 
-    /// The form that Excel opens with a double click. Without the mark, Excel reads UTF-8 as the code page of Windows.
-    /// - Parameter hasDecimalComma: whether the decimal mark of the reader's locale is a comma; cells are then separated by semicolons.
+    /// The form that Excel opens with a double click. Without the mark, Excel reads UTF-8 as the
+    /// code page of Windows.
+    /// - Parameter hasDecimalComma: whether the decimal mark of the reader's locale is a comma;
+    ///   cells are then separated by semicolons.
     public static func excel(hasDecimalComma: Bool) -> CSVForm {
         CSVForm(separator: hasDecimalComma ? UInt8(ascii: ";") : UInt8(ascii: ","), isForExcel: true)
     }
@@ -136,25 +149,30 @@ public struct CSVForm: Hashable, Sendable {
     /// The end of a line.
     public var lineEnd: [UInt8] { isForExcel ? [0x0D, 0x0A] : [0x0A] }
 
-    /// The most rows of a file that Excel shows; it leaves out the rest. Source: Microsoft, "Excel specifications and limits".
+    /// The most rows of a file that Excel shows; it leaves out the rest. Source: Microsoft, "Excel
+    /// specifications and limits".
     public static let excelRows = 1_048_576
 }
 
-/// Texts that Excel misreads when it opens a CSV: `12e45` as a number of 47 digits, `0012` as 12, an id of 18 digits as one that ends in
-/// three zeros, `3-4` as a day in April, `true` as a truth value. Quotes around a cell do not prevent this.
+/// Texts that Excel misreads when it opens a CSV: `12e45` as a number of 47 digits, `0012` as 12,
+/// an id of 18 digits as one that ends in three zeros, `3-4` as a day in April, `true` as a truth
+/// value. Quotes around a cell do not prevent this.
 ///
-/// They are written as `="0012"`, a formula with exactly that text as its value. An apostrophe, or a tab, would become part of the text,
-/// which would then equal no cell of another table. Volley reads such a cell as the text in it (`CellRow`), which is also what Excel makes
-/// of it when it saves the file.
+/// They are written as `="0012"`, a formula with exactly that text as its value. An apostrophe, or
+/// a tab, would become part of the text, which would then equal no cell of another table. Volley
+/// reads such a cell as the text in it (`CellRow`), which is also what Excel makes of it when it
+/// saves the file.
 enum ExcelText {
     /// No number with letters in it, day or time of day is longer than this, in any language.
     private static let longestDate = 20
-    /// The most characters of a text within a formula. Source: Microsoft, "Excel specifications and limits".
+    /// The most characters of a text within a formula. Source: Microsoft, "Excel specifications and
+    /// limits".
     private static let longestText = 255
 
-    /// Whether Excel would misread the text, as far as this is known without Excel's language: any short text with a digit, because months
-    /// have names. A text that begins like a formula is left to the apostrophe unless it has the form of a number: when Excel saves the
-    /// file, `="=1+1"` becomes `=1+1`.
+    /// Whether Excel would misread the text, as far as this is known without Excel's language: any
+    /// short text with a digit, because months have names. A text that begins like a formula is
+    /// left to the apostrophe unless it has the form of a number: when Excel saves the file,
+    /// `="=1+1"` becomes `=1+1`.
     static func changes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard !text.isEmpty, text.count <= longestText else { return false }
         var hasDigit = false, exponents = 0, isLikeNumber = true
@@ -162,7 +180,8 @@ enum ExcelText {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): hasDigit = true
             case UInt8(ascii: "e"), UInt8(ascii: "E"): exponents += 1
-            case UInt8(ascii: " "), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "/"), UInt8(ascii: ":"),
+            case UInt8(ascii: " "), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "/"),
+                UInt8(ascii: ":"),
                 UInt8(ascii: "("),
                 UInt8(ascii: ")"), UInt8(ascii: "%"), UInt8(ascii: ","):
                 break

@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Tells work to end cleanly. The caller makes one, passes it to the work, and requests the end from any thread or signal handler.
+/// Tells work to end cleanly. The caller makes one, passes it to the work, and requests the end
+/// from any thread or signal handler.
 ///
 /// ```swift
 /// while !cancellation.isRequested {
@@ -32,7 +33,8 @@ public final class Cancellation: Sendable {
         return before
     }
 
-    /// Sleeps until the time is over, `other` is rung, or the end is requested; a request from before does not end the sleep.
+    /// Sleeps until the time is over, `other` is rung, or the end is requested; a request from
+    /// before does not end the sleep.
     /// - Parameters:
     ///   - milliseconds: the longest time to sleep.
     ///   - other: ends the sleep, too.
@@ -59,7 +61,8 @@ public final class Cancellation: Sendable {
         while true {
             let left = end.map { (clock.now.duration(to: $0)) / .seconds(1) }
             var watched = [
-                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
             ]
             // A signal ends poll early, and so does the longest time that poll accepts.
             if poll(&watched, 2, pollTimeout(left)) > 0 { return watched[0].revents != 0 }

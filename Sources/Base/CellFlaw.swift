@@ -1,5 +1,5 @@
-/// Damage that a cell suffered on its way: letters that went through the wrong encoding, HTML, quotes that a program added, code in place of
-/// text.
+/// Damage that a cell suffered on its way: letters that went through the wrong encoding, HTML,
+/// quotes that a program added, code in place of text.
 public enum CellFlaw: CaseIterable, Hashable, Sendable {
     /// UTF-8 that was read as Windows-1252 (`JÃ¼rgen`), or that could not be read (U+FFFD).
     case garbled
@@ -9,13 +9,15 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
     case quoted
     /// `'Anna`, as Excel marks a text; `Anna"`
     case unmatched
-    /// What programs write for themselves: a formula (`="Anna"`, `=CONCAT(A1)`), an object (`{"first":"Anna"}`, `[object Object]`), a quote
-    /// with a backslash (`O\'Neil`, from MySQL), a number that a spreadsheet shortened (`1.76E+09`).
+    /// What programs write for themselves: a formula (`="Anna"`, `=CONCAT(A1)`), an object
+    /// (`{"first":"Anna"}`, `[object Object]`), a quote with a backslash (`O\'Neil`, from MySQL), a
+    /// number that a spreadsheet shortened (`1.76E+09`).
     case code
 
     /// The first flaw of a cell, in UTF-8; nil for nearly all cells.
     @inlinable public static func of(_ cell: UnsafeBufferPointer<UInt8>) -> CellFlaw? {
-        if let first = cell.first, first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") || first == 0xE2 || first == 0xC2,
+        if let first = cell.first,
+            first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") || first == 0xE2 || first == 0xC2,
             isQuoted(cell)
         {
             return .quoted
@@ -85,13 +87,15 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
             || cell[cell.count - 3] == 0xE2 && cell[cell.count - 2] == 0x80 || cell[cell.count - 2] == 0xC2
     }
 
-    /// Whether a quote in the cell has no other half. Not counted: inches (`27"`), abbreviations in Hebrew (`צה"ל`) and words that begin
-    /// with an apostrophe (`'s-Gravenhage`).
+    /// Whether a quote in the cell has no other half. Not counted: inches (`27"`), abbreviations in
+    /// Hebrew (`צה"ל`) and words that begin with an apostrophe (`'s-Gravenhage`).
     @usableFromInline static func isUnmatched(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
         var text = String(decoding: cell, as: UTF8.self).unicodeScalars.drop(while: Blank.isInvisible)
         while text.last.map(Blank.isInvisible) ?? false { text.removeLast() }
         let scalars = Array(text)
-        func isHebrew(_ place: Int) -> Bool { scalars.indices.contains(place) && (0x590...0x5FF).contains(scalars[place].value) }
+        func isHebrew(_ place: Int) -> Bool {
+            scalars.indices.contains(place) && (0x590...0x5FF).contains(scalars[place].value)
+        }
         var (straight, curly, opened, closed) = (0, 0, 0, 0)
         for (place, scalar) in scalars.enumerated() {
             let isMeasure = place > 0 && scalars[place - 1].properties.numericType != nil
@@ -112,7 +116,9 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
 
     /// `'t`, `'s-Gravenhage`, `'90s`
     private static func isElision(_ scalars: ArraySlice<Unicode.Scalar>) -> Bool {
-        guard let first = scalars.first, first.properties.isAlphabetic else { return scalars.first?.properties.numericType != nil }
+        guard let first = scalars.first, first.properties.isAlphabetic else {
+            return scalars.first?.properties.numericType != nil
+        }
         let word = String(String.UnicodeScalarView(scalars.prefix { $0.properties.isAlphabetic })).lowercased()
         return word.unicodeScalars.count == 1 || ["em", "til", "tis", "twas", "cause"].contains(word)
     }
@@ -130,7 +136,9 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
         // Cyrillic, Arabic, Hebrew: two pairs in a row.
         case 0x90, 0x91, 0x97, 0x98, 0x99:
             let next = 2 + continuation(bytes, at: 2)
-            guard next > 2, next + 1 < bytes.count, bytes[next] == 0xC3, [0x90, 0x91, 0x97, 0x98, 0x99].contains(bytes[next + 1]) else {
+            guard next > 2, next + 1 < bytes.count, bytes[next] == 0xC3,
+                [0x90, 0x91, 0x97, 0x98, 0x99].contains(bytes[next + 1])
+            else {
                 return nil
             }
             return continuation(bytes, at: next + 2) > 0 ? .garbled : nil
@@ -151,7 +159,9 @@ public enum CellFlaw: CaseIterable, Hashable, Sendable {
     /// `&euml;`, `&#39;`, `&#x27;`
     private static func isEntity(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let inside = bytes.dropFirst().prefix(10).prefix { $0 != UInt8(ascii: ";") }
-        guard inside.count > 1, inside.endIndex < bytes.count, bytes[inside.endIndex] == UInt8(ascii: ";") else { return false }
+        guard inside.count > 1, inside.endIndex < bytes.count, bytes[inside.endIndex] == UInt8(ascii: ";") else {
+            return false
+        }
         return inside.enumerated().allSatisfy { offset, byte in
             byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z") || byte >= 0x30 && byte <= 0x39
                 || offset == 0 && byte == UInt8(ascii: "#")

@@ -1,7 +1,9 @@
-/// A date without separators, as spreadsheets and databases often write it: `20261101`, `202611010930`, `20261101093015`.
+/// A date without separators, as spreadsheets and databases often write it: `20261101`,
+/// `202611010930`, `20261101093015`.
 ///
-/// Twelve and fourteen digits could also be milliseconds since 1970. They are read as a date if they make a date of the years 1970 to 2199:
-/// as milliseconds they would be a moment in 1976, or in the year 2594 or later.
+/// Twelve and fourteen digits could also be milliseconds since 1970. They are read as a date if
+/// they make a date of the years 1970 to 2199: as milliseconds they would be a moment in 1976, or
+/// in the year 2594 or later.
 public struct CompactDate: Hashable, Sendable {
     /// As written.
     public var year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0
@@ -18,7 +20,8 @@ public struct CompactDate: Hashable, Sendable {
             }
             return value
         }
-        guard let year = number(0, count: 4), (1970...2199).contains(year), let month = number(4, count: 2), (1...12).contains(month),
+        guard let year = number(0, count: 4), (1970...2199).contains(year), let month = number(4, count: 2),
+            (1...12).contains(month),
             let day = number(6, count: 2), (1...daysInMonth(month, year: year)).contains(day)
         else { return nil }
         self.year = year
@@ -36,6 +39,7 @@ public struct CompactDate: Hashable, Sendable {
     /// The moment in UTC.
     var timestamp: Timestamp {
         Timestamp(
-            epochSeconds: Int64(daysFromCivil(year: year, month: month, day: day)) * 86_400 + Int64(hour * 3600 + minute * 60 + second))
+            epochSeconds: Int64(daysFromCivil(year: year, month: month, day: day)) * 86_400
+                + Int64(hour * 3600 + minute * 60 + second))
     }
 }

@@ -1,5 +1,5 @@
-/// The right side of a comparison, in `where` and in templates, prepared for comparison with many cells. Its kind decides which kind the
-/// cells must have: the rule is the same in both places.
+/// The right side of a comparison, in `where` and in templates, prepared for comparison with many
+/// cells. Its kind decides which kind the cells must have: the rule is the same in both places.
 ///
 /// ```swift
 /// let limit = ComparisonValue("7.10", column: "app_version")
@@ -27,7 +27,8 @@ public struct ComparisonValue: Sendable {
 
     /// - Parameters:
     ///   - text: without white space around it.
-    ///   - column: the column that is compared with it: if its name contains "version", `3.2` is a version and not a number.
+    ///   - column: the column that is compared with it: if its name contains "version", `3.2` is a
+    ///     version and not a number.
     public init(_ text: String, column: String) {
         let bytes = Array(text.utf8)
         let date = bytes.withUnsafeBufferPointer(dateMilliseconds)
@@ -35,7 +36,8 @@ public struct ComparisonValue: Sendable {
         self.date = date ?? 0
         let isDigits = bytes.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 }
         kind = bytes.withUnsafeBufferPointer { value in
-            // 2026-11-01 would be a version with a suffix; 20261101 is a number, except in a column of dates.
+            // 2026-11-01 would be a version with a suffix; 20261101 is a number, except in a column
+            // of dates.
             if date != nil, !isDigits || Self.isDate(column: column) { return .date }
             if Self.isVersion(column: column), VersionText(value) != nil { return .version }
             if DecimalText(value) != nil { return .number }
@@ -51,8 +53,9 @@ public struct ComparisonValue: Sendable {
         [ExportColumns.Standard.lastActive, .registeredAt].contains { $0.rawValue == column }
     }
 
-    /// Whether cells may write the value in other ways: `3.10.0` is the version `3.10`, `1500.50` the number `1500.5`. A text has no other
-    /// form. Nor has a value that begins with a zero or a plus sign, such as a post code or a telephone number.
+    /// Whether cells may write the value in other ways: `3.10.0` is the version `3.10`, `1500.50`
+    /// the number `1500.5`. A text has no other form. Nor has a value that begins with a zero or a
+    /// plus sign, such as a post code or a telephone number.
     public var hasOtherForms: Bool { kind != .text && !(kind == .number && Self.isCode(bytes)) }
 
     /// Whether a cell is the value, in this spelling or another.
@@ -69,7 +72,8 @@ public struct ComparisonValue: Sendable {
 
     /// Compares a cell with the value.
     /// - Parameter cell: without white space around it.
-    /// - Returns: the order of the cell relative to the value: below zero, zero, above zero; nil if the cell is not of the value's kind.
+    /// - Returns: the order of the cell relative to the value: below zero, zero, above zero; nil if
+    ///   the cell is not of the value's kind.
     public func order(of cell: UnsafeBufferPointer<UInt8>) -> Int? {
         bytes.withUnsafeBufferPointer { value in
             switch kind {
@@ -85,8 +89,8 @@ public struct ComparisonValue: Sendable {
     }
 }
 
-/// The truth value of a cell: `true`, `yes`, `y`, `t`, `on` and `1` are true, `false`, `no`, `n`, `f`, `off` and `0` false, in any case;
-/// nil for anything else.
+/// The truth value of a cell: `true`, `yes`, `y`, `t`, `on` and `1` are true, `false`, `no`, `n`,
+/// `f`, `off` and `0` false, in any case; nil for anything else.
 public func truthValue(of cell: UnsafeBufferPointer<UInt8>) -> Bool? {
     func isOne(of words: [StaticString]) -> Bool {
         words.contains { word in
@@ -99,7 +103,8 @@ public func truthValue(of cell: UnsafeBufferPointer<UInt8>) -> Bool? {
 }
 
 extension ComparisonOperator {
-    /// Whether the operator holds for two values in this order; if they have no order, only `!=` holds.
+    /// Whether the operator holds for two values in this order; if they have no order, only `!=`
+    /// holds.
     @inlinable public func holds(_ order: Int?) -> Bool {
         guard let order else { return self == .notEqual }
         switch self {
@@ -115,8 +120,8 @@ extension ComparisonOperator {
 
 /// A number in a cell, `-1234.50`, split without rounding: the digits before and after the point.
 ///
-/// White space at either end and a plus sign are ignored. Grouped digits and exponents are not numbers here: `1,234` may be one or a
-/// thousand.
+/// White space at either end and a plus sign are ignored. Grouped digits and exponents are not
+/// numbers here: `1,234` may be one or a thousand.
 public struct DecimalText {
     /// The text.
     public let bytes: UnsafeBufferPointer<UInt8>
@@ -171,7 +176,8 @@ public struct DecimalText {
         }
         for offset in 0..<max(fraction.count, other.fraction.count) {
             let left = offset < fraction.count ? bytes[fraction.lowerBound + offset] : UInt8(ascii: "0")
-            let right = offset < other.fraction.count ? other.bytes[other.fraction.lowerBound + offset] : UInt8(ascii: "0")
+            let right =
+                offset < other.fraction.count ? other.bytes[other.fraction.lowerBound + offset] : UInt8(ascii: "0")
             if left != right { return Int(left) - Int(right) }
         }
         return 0
@@ -182,7 +188,8 @@ public struct DecimalText {
     @inline(__always) private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 <= 4 }
 }
 
-/// A version within a text: digits and dots, with an optional leading `v` and an optional suffix after a hyphen (`v3.10.0-beta`).
+/// A version within a text: digits and dots, with an optional leading `v` and an optional suffix
+/// after a hyphen (`v3.10.0-beta`).
 public struct VersionText {
     /// The digits and dots.
     private let numbers: UnsafeBufferPointer<UInt8>
@@ -210,15 +217,18 @@ public struct VersionText {
         suffix = UnsafeBufferPointer(rebasing: bytes[(end + 1)...])
     }
 
-    /// Whether a text can only be a version: it has three numbers or more, a leading `v`, or a word after the hyphen.
+    /// Whether a text can only be a version: it has three numbers or more, a leading `v`, or a word
+    /// after the hyphen.
     static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let version = VersionText(bytes), let first = bytes.first else { return false }
-        if first | 0x20 == UInt8(ascii: "v") || version.numbers.count(where: { $0 == UInt8(ascii: ".") }) >= 2 { return true }
+        if first | 0x20 == UInt8(ascii: "v") || version.numbers.count(where: { $0 == UInt8(ascii: ".") }) >= 2 {
+            return true
+        }
         return version.suffix?.first.map { ($0 | 0x20) &- UInt8(ascii: "a") < 26 } ?? false
     }
 
-    /// Compares number by number; missing numbers are 0. If the numbers are equal, a version with a suffix comes before one without, and
-    /// suffixes compare as text.
+    /// Compares number by number; missing numbers are 0. If the numbers are equal, a version with a
+    /// suffix comes before one without, and suffixes compare as text.
     /// - Returns: below zero, zero, above zero.
     public func compare(_ other: VersionText) -> Int {
         var (left, right) = (0, 0)
@@ -253,6 +263,8 @@ private func compareDigits(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBu
 
 /// The order of UTF-8 bytes, which is the same as that of Unicode scalars.
 public func compareBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
-    for index in 0..<min(left.count, right.count) where left[index] != right[index] { return Int(left[index]) - Int(right[index]) }
+    for index in 0..<min(left.count, right.count) where left[index] != right[index] {
+        return Int(left[index]) - Int(right[index])
+    }
     return left.count - right.count
 }

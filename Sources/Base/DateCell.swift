@@ -1,5 +1,5 @@
-/// Reads a date as `Timestamp` does, without an allocation for the two most common forms in exports: `2026-11-01` and
-/// `2026-11-01T09:30:15`, with or without `Z`.
+/// Reads a date as `Timestamp` does, without an allocation for the two most common forms in
+/// exports: `2026-11-01` and `2026-11-01T09:30:15`, with or without `Z`.
 /// - Returns: milliseconds since 1970, or nil if it is not a date.
 public func dateMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     if bytes.count == 10 || bytes.count == 19 || bytes.count == 20, let moment = commonDate(bytes) { return moment }
@@ -13,7 +13,8 @@ public func latestMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     dateMilliseconds(bytes).map { isDayOnly(bytes) ? $0 + 86_399_999 : $0 }
 }
 
-/// nil also for dates of the common forms that only `Timestamp` can judge, such as the 29th of February.
+/// nil also for dates of the common forms that only `Timestamp` can judge, such as the 29th of
+/// February.
 @inline(__always) private func commonDate(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     let raw = UnsafeRawBufferPointer(bytes)
     guard let date = Digits(raw, 0, of: "0000-00-") else { return nil }
@@ -21,7 +22,9 @@ public func latestMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard (1...12).contains(month) else { return nil }
     let (tens, ones) = (Int(raw[8] &- UInt8(ascii: "0")), Int(raw[9] &- UInt8(ascii: "0")))
     let day = tens * 10 + ones
-    guard tens <= 3, ones <= 9, day >= 1, day <= 28 || month != 2 && day <= 30 + (month ^ month >> 3) & 1 else { return nil }
+    guard tens <= 3, ones <= 9, day >= 1, day <= 28 || month != 2 && day <= 30 + (month ^ month >> 3) & 1 else {
+        return nil
+    }
     let year = date.pair(0) * 100 + date.pair(2)
     guard year > 0 else { return nil }
     let midnight = Int64(days(year, month: month, day: day)) * 86_400_000
@@ -48,7 +51,8 @@ public func latestMilliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
 private struct Digits {
     private let values: UInt64
 
-    /// nil if the bytes do not have the form: a digit for each 0, and every other character exactly.
+    /// nil if the bytes do not have the form: a digit for each 0, and every other character
+    /// exactly.
     @inline(__always) init?(_ raw: UnsafeRawBufferPointer, _ place: Int, of form: StaticString) {
         let template = UInt64(littleEndian: UnsafeRawPointer(form.utf8Start).loadUnaligned(as: UInt64.self))
         let zeros: UInt64 = 0x3030_3030_3030_3030
@@ -69,4 +73,6 @@ private struct Digits {
 }
 
 /// Whether a date has no time of day: `2026-11-01`, `20261101`.
-public func isDayOnly(_ date: UnsafeBufferPointer<UInt8>) -> Bool { date.count == 8 || date.count == 10 && date[4] == UInt8(ascii: "-") }
+public func isDayOnly(_ date: UnsafeBufferPointer<UInt8>) -> Bool {
+    date.count == 8 || date.count == 10 && date[4] == UInt8(ascii: "-")
+}

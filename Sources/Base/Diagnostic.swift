@@ -1,6 +1,7 @@
 import Glibc
 
-/// A place in a file that a person wrote. Lines and columns count from 1, columns in Unicode scalars.
+/// A place in a file that a person wrote. Lines and columns count from 1, columns in Unicode
+/// scalars.
 public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
     /// The file as it was named to Volley.
     public var file: String
@@ -16,8 +17,8 @@ public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
         self.column = column
     }
 
-    /// A row of a file as people read it in a browser, where folders of the server mean nothing: of a path from the root only the name is
-    /// left, as in `devices.csv:124`.
+    /// A row of a file as people read it in a browser, where folders of the server mean nothing: of
+    /// a path from the root only the name is left, as in `devices.csv:124`.
     public static func plainWords(file: String, line: Int) -> String {
         "\(file.hasPrefix("/") ? String(file.split(separator: "/").last ?? "") : file):\(line)"
     }
@@ -38,8 +39,9 @@ public struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(file):\(line):\(column)" }
 }
 
-/// One mistake, explained to the person that made it: where it is, what is wrong, what to do next. Invisible characters in its text are
-/// named, as in `<U+200B>`, and device tokens are shortened: a cell of any column may hold one.
+/// One mistake, explained to the person that made it: where it is, what is wrong, what to do next.
+/// Invisible characters in its text are named, as in `<U+200B>`, and device tokens are shortened: a
+/// cell of any column may hold one.
 ///
 /// ```swift
 /// throw Diagnostic(
@@ -60,7 +62,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     public var message: String { didSet { message = Self.shown(message) } }
     /// What to do next, a whole sentence; nil if the message already says it.
     public var remedy: String? { didSet { remedy = remedy.map(Self.shown) } }
-    /// What to do next where there is no terminal; empty if `remedy` names no command, so that all can follow it.
+    /// What to do next where there is no terminal; empty if `remedy` names no command, so that all
+    /// can follow it.
     public var remedies: [Remedy] = []
     /// The message where there is no terminal; nil if `message` names no command.
     public var plainMessage: String? { didSet { plainMessage = plainMessage.map(Self.shown) } }
@@ -69,7 +72,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// A mistake at a line and column.
     public init(
-        _ message: String, at position: SourcePosition, remedy: String? = nil, _ remedies: [Remedy] = [], severity: Severity = .error
+        _ message: String, at position: SourcePosition, remedy: String? = nil, _ remedies: [Remedy] = [],
+        severity: Severity = .error
     ) {
         self.severity = severity
         self.position = position
@@ -81,7 +85,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// A mistake in a whole file, or in none.
     public init(
-        _ message: String, file: String? = nil, remedy: String? = nil, _ remedies: [Remedy] = [], severity: Severity = .error
+        _ message: String, file: String? = nil, remedy: String? = nil, _ remedies: [Remedy] = [],
+        severity: Severity = .error
     ) {
         self.severity = severity
         self.position = nil
@@ -93,8 +98,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
 
     private static func shown(_ words: String) -> String { SecretText.withoutTokens(TextFormat.namingInvisible(words)) }
 
-    /// A path as it may be shown. People paste a token where a file is named; what has an ending is a file, and its name may hold a
-    /// checksum.
+    /// A path as it may be shown. People paste a token where a file is named; what has an ending is
+    /// a file, and its name may hold a checksum.
     public static func shownFile(_ path: String) -> String {
         let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
         return name.contains(".") ? path : path.dropLast(name.count) + SecretText.withoutTokens(String(name))
@@ -102,7 +107,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// A warning at a line and column.
     public static func warning(
-        _ name: WarningName, message: String, at position: SourcePosition, remedy: String? = nil, _ remedies: [Remedy] = []
+        _ name: WarningName, message: String, at position: SourcePosition, remedy: String? = nil,
+        _ remedies: [Remedy] = []
     ) -> Diagnostic {
         var warning = Diagnostic(message, at: position, remedy: remedy, remedies, severity: .warning)
         warning.name = name
@@ -110,7 +116,9 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// A warning about a whole file, or about no file.
-    public static func warning(_ name: WarningName, message: String, file: String? = nil, remedy: String? = nil) -> Diagnostic {
+    public static func warning(_ name: WarningName, message: String, file: String? = nil, remedy: String? = nil)
+        -> Diagnostic
+    {
         var warning = Diagnostic(message, file: file, remedy: remedy, severity: .warning)
         warning.name = name
         return warning
@@ -137,7 +145,8 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// All mistakes found in one reading, thrown together so that a person can correct a file in one go.
+/// All mistakes found in one reading, thrown together so that a person can correct a file in one
+/// go.
 ///
 /// ```swift
 /// do {
@@ -175,7 +184,8 @@ extension Diagnostic {
     public static func cannotMake(_ thing: String, cause: String? = nil) -> Diagnostic {
         Diagnostic(
             "\(thing) cannot be made: \(cause ?? "there is not enough memory")",
-            remedy: "Close other programs, or allow more memory: `ulimit -v`, MemoryMax= of a systemd unit, or the limits of the container."
+            remedy:
+                "Close other programs, or allow more memory: `ulimit -v`, MemoryMax= of a systemd unit, or the limits of the container."
         )
     }
 }
@@ -194,7 +204,8 @@ extension Diagnostic {
     }
 }
 
-/// What is wrong with a piece of text, before the place of the text is known. With its place it becomes a `Diagnostic`.
+/// What is wrong with a piece of text, before the place of the text is known. With its place it
+/// becomes a `Diagnostic`.
 ///
 /// ```swift
 /// func hour(_ text: String) throws(Mistake) -> Int {
@@ -227,7 +238,9 @@ extension Diagnostic {
     }
 
     /// A mistake in a file, or in no file.
-    public init(_ mistake: Mistake, file: String? = nil) { self.init(mistake.message, file: file, remedy: mistake.remedy) }
+    public init(_ mistake: Mistake, file: String? = nil) {
+        self.init(mistake.message, file: file, remedy: mistake.remedy)
+    }
 }
 
 extension Diagnostic {
@@ -257,7 +270,10 @@ extension Diagnostic {
                     "Name one of the addresses that `ip address` shows with \(option), or 127.0.0.1:\(port)."
                 )
             case EMFILE, ENFILE:
-                ("no more files and sockets can be opened", "Raise the limit of open files (`ulimit -n`, or LimitNOFILE of the service).")
+                (
+                    "no more files and sockets can be opened",
+                    "Raise the limit of open files (`ulimit -n`, or LimitNOFILE of the service)."
+                )
             default:
                 (SystemError.words(code), "Name another address with \(option).")
             }
@@ -265,7 +281,8 @@ extension Diagnostic {
     }
 }
 
-/// An error that has a text for people. A module has at most one error type of its own; modules without one throw `Diagnostic`.
+/// An error that has a text for people. A module has at most one error type of its own; modules
+/// without one throw `Diagnostic`.
 public protocol ExplainedError: Error, CustomStringConvertible {
     /// What people read, in the order of its places. Never empty.
     var diagnostics: [Diagnostic] { get }

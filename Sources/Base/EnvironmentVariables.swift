@@ -32,7 +32,7 @@ public enum EnvironmentVariables {
         return entries.filter { replaced[String($0.prefix { $0 != "=" })] == nil } + replaced.map { "\($0)=\($1)" }
     }
 
-    /// Gives a variable another value, here and for `all`; nil for its own again. setenv(3) may do so only while there is no other thread:
-    /// getenv(3) then reads freed memory.
+    /// Gives a variable another value, here and for `all`; nil for its own again. setenv(3) may do
+    /// so only while there is no other thread: getenv(3) then reads freed memory.
     package static func replace(_ name: String, with value: String?) { replaced.withLock { $0[name] = value } }
 }

@@ -1,8 +1,10 @@
-/// The strings of a JSON array in their escaped form: the range of each between its quotes. Nothing is decoded or copied.
+/// The strings of a JSON array in their escaped form: the range of each between its quotes. Nothing
+/// is decoded or copied.
 ///
-/// Made for cells that come from a run file and go into payloads. Both are JSON, so a cell can be copied unchanged if it is escaped the way
-/// `JSONWriter` escapes. Only that form is accepted: no white space between the strings, valid UTF-8, and no escape but `\"`, `\\`, `\n`,
-/// `\r`, `\t`, and `\u00` with two lower-case hex digits for the other control characters.
+/// Made for cells that come from a run file and go into payloads. Both are JSON, so a cell can be
+/// copied unchanged if it is escaped the way `JSONWriter` escapes. Only that form is accepted: no
+/// white space between the strings, valid UTF-8, and no escape but `\"`, `\\`, `\n`, `\r`, `\t`,
+/// and `\u00` with two lower-case hex digits for the other control characters.
 public struct EscapedCells {
     private var bytes = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     /// Those beyond `count` are of earlier arrays.
@@ -22,7 +24,8 @@ public struct EscapedCells {
 
     /// Finds the cells of a JSON array. Allocates nothing after an array with as many cells.
     /// - Parameter bytes: must stay in place while this value is used.
-    /// - Returns: false, and no cells, if this is not an array of strings or not in the form described above.
+    /// - Returns: false, and no cells, if this is not an array of strings or not in the form
+    ///   described above.
     public mutating func locate(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         self.bytes = bytes
         count = 0

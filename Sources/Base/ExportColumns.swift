@@ -1,6 +1,7 @@
 /// Where an app's exports keep what Volley needs: the header names for the standard names.
 public struct ExportColumns: Hashable, Sendable {
-    /// The standard names, which campaigns and templates may use whatever the export calls its columns.
+    /// The standard names, which campaigns and templates may use whatever the export calls its
+    /// columns.
     public enum Standard: String, CaseIterable, Hashable, Sendable {
         case token
         case registrationID = "registration_id"
@@ -16,7 +17,8 @@ public struct ExportColumns: Hashable, Sendable {
     public enum Rows: String, CaseIterable, Hashable, Sendable {
         /// Only the newest.
         case newest
-        /// The tags of all rows together, and the newest row for everything else: for exports with one row per tag.
+        /// The tags of all rows together, and the newest row for everything else: for exports with
+        /// one row per tag.
         case merge
     }
 
@@ -26,7 +28,8 @@ public struct ExportColumns: Hashable, Sendable {
         case leanCloud = "leancloud"
     }
 
-    /// Header names by standard name, for those that volley.yaml sets; the others have the format's name, or their standard name.
+    /// Header names by standard name, for those that volley.yaml sets; the others have the format's
+    /// name, or their standard name.
     public var names: [Standard: SourceText]
     /// The format that volley.yaml names; nil if each export shows its own.
     public var format: Format?
@@ -36,18 +39,22 @@ public struct ExportColumns: Hashable, Sendable {
     public var tagSeparator: String
     /// Which of a device's rows count.
     public var rows = Rows.newest
-    /// Header names by the key of a service's targets (`TargetForm.column`), for those that volley.yaml sets.
+    /// Header names by the key of a service's targets (`TargetForm.column`), for those that
+    /// volley.yaml sets.
     public var targets: [String: SourceText] = [:]
-    /// The key of the targets of the app's only service, which exports may have as the column's name; nil if that is `token`, or of several.
+    /// The key of the targets of the app's only service, which exports may have as the column's
+    /// name; nil if that is `token`, or of several.
     public var onlyTargets: String?
     /// The column that says how a device is reached; nil if its targets say so.
     public var service: ServiceColumn?
-    /// Names of services, the best first, for a device that has targets of several; the rest follow in the order of the app's.
+    /// Names of services, the best first, for a device that has targets of several; the rest follow
+    /// in the order of the app's.
     public var preference: [SourceText] = []
 
     /// Header names of the tokens of Live Activities, for those that volley.yaml sets.
     public var activityTokens: [ActivityTokens: SourceText] = [:]
-    /// Which of these a push needs, in addition to the device's or in its place, at services that want it; nil if a push goes to devices alone.
+    /// Which of these a push needs, in addition to the device's or in its place, at services that
+    /// want it; nil if a push goes to devices alone.
     public private(set) var tokensOfActivity: ActivityTokens?
 
     /// Columns with the names that volley.yaml gives.
@@ -69,23 +76,27 @@ public struct ExportColumns: Hashable, Sendable {
     /// The same of those that a push needs; nil if it needs none.
     public var columnOfActivity: String? { tokensOfActivity.map(name) }
 
-    /// The header names to look for, best first. Unless volley.yaml names it, the token's column may also be called `device_token`, or by
-    /// the service's key for its targets.
+    /// The header names to look for, best first. Unless volley.yaml names it, the token's column
+    /// may also be called `device_token`, or by the service's key for its targets.
     public func candidates(for standard: Standard) -> [String] {
         if let name = names[standard]?.value ?? namesOfFormat[standard] { return [name] }
         return standard == .token ? ["token", "device_token"] + (onlyTargets.map { [$0] } ?? []) : [standard.rawValue]
     }
 
-    /// The header names to look for, best first, for the targets of a service that is one of several.
+    /// The header names to look for, best first, for the targets of a service that is one of
+    /// several.
     /// - Parameter key: the service's key for them (`TargetForm.column`).
     public func candidates(forTargets key: String) -> [String] {
         if let name = targets[key] { return [name.value] }
         return Standard(rawValue: key).map { candidates(for: $0) } ?? [key]
     }
 
-    /// Whether the targets of a service are read from the column of tokens although they have a key of their own: a column says which service reaches
-    /// a device, and volley.yaml names no other column for them.
-    public func tokensHold(targets key: String) -> Bool { service != nil && targets[key] == nil && key != Standard.token.rawValue }
+    /// Whether the targets of a service are read from the column of tokens although they have a key
+    /// of their own: a column says which service reaches a device, and volley.yaml names no other
+    /// column for them.
+    public func tokensHold(targets key: String) -> Bool {
+        service != nil && targets[key] == nil && key != Standard.token.rawValue
+    }
 
     /// The column of tokens as messages have it: `'token' or 'device_token'`.
     public var quotedTokens: String { Self.quoted(candidates(for: .token)) }
@@ -101,7 +112,8 @@ public struct ExportColumns: Hashable, Sendable {
 public struct ServiceColumn: Hashable, Sendable {
     /// The column.
     public var column: SourceText
-    /// Cells and the names of services, in the order of the file. Without a map, cells are names of services themselves.
+    /// Cells and the names of services, in the order of the file. Without a map, cells are names of
+    /// services themselves.
     public var map: [Entry]
 
     /// What a cell stands for.

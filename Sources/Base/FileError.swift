@@ -39,7 +39,8 @@ public enum FileError: Error, Hashable, Sendable, CustomStringConvertible {
     public func diagnostic(_ what: String, file: String?, remedy: String? = nil) -> Diagnostic {
         if self == .system(ENOENT), let file, let misencoded = FilePaths.misencoded(file) { return misencoded }
         if let shortage = file.flatMap({ MissingResource($0, after: self) }) {
-            return Diagnostic("\(what): \(shortage.words)", file: file, remedy: remedy ?? shortage.remedy + ", then try again.")
+            return Diagnostic(
+                "\(what): \(shortage.words)", file: file, remedy: remedy ?? shortage.remedy + ", then try again.")
         }
         // Of another user's file, the command that gives it to this one.
         let access = self == .system(EACCES) ? file.flatMap { FileAccess.problem($0, .reading, purpose: nil) } : nil
@@ -47,8 +48,9 @@ public enum FileError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What is missing where a file cannot be made, opened or made larger, if the error number does not tell: the system says of a file system that has no
-/// more files to give that it has no space, and of all paths in a folder that was removed that they do not exist.
+/// What is missing where a file cannot be made, opened or made larger, if the error number does not
+/// tell: the system says of a file system that has no more files to give that it has no space, and
+/// of all paths in a folder that was removed that they do not exist.
 public enum MissingResource: Hashable, Sendable {
     /// Less than a megabyte is free.
     case space
@@ -91,7 +93,8 @@ public enum MissingResource: Hashable, Sendable {
 
     /// What an error means if its own words would be wrong; nil if they are right.
     fileprivate init?(_ path: String, after error: FileError) {
-        guard error == .system(ENOSPC) || error == .system(ENOENT) && Self.isRemoved(above: path), let found = Self(at: path),
+        guard error == .system(ENOSPC) || error == .system(ENOENT) && Self.isRemoved(above: path),
+            let found = Self(at: path),
             found != .space
         else { return nil }
         self = found
@@ -124,8 +127,8 @@ public enum MissingResource: Hashable, Sendable {
     }
 }
 
-/// What error numbers of the system mean to people. strerror(3) names a number; it says neither what it means here nor what to do, so no message
-/// uses it without this table.
+/// What error numbers of the system mean to people. strerror(3) names a number; it says neither
+/// what it means here nor what to do, so no message uses it without this table.
 public enum SystemError {
     /// Why, as the end of a sentence. A number that is rare is quoted in the system's words.
     public static func words(_ code: Int32) -> String {
@@ -176,7 +179,10 @@ public enum SystemError {
         ENXIO: ("nothing is at its other end", "Start the program that reads it first."),
         EPIPE: ("the program at the other end has closed it", "Start that program again."),
         EAGAIN: ("the other end does not take it in time", "Check the program at the other end, then try again."),
-        EBUSY: ("the system is using it, for example as a mount point", "Name a file in a folder instead of a file that is mounted."),
+        EBUSY: (
+            "the system is using it, for example as a mount point",
+            "Name a file in a folder instead of a file that is mounted."
+        ),
         EXDEV: ("it lies on another file system", "Choose a place on the same file system."),
         ENOMEM: ("there is not enough memory", memory),
         ESTALE: ("the network file system no longer has it", "Mount the file system again."),
@@ -187,7 +193,9 @@ public enum SystemError {
         EADDRINUSE: ("another program uses this address", "Choose another port, or end that program."),
         EADDRNOTAVAIL: ("this machine does not have this address", "Name an address of this machine."),
         ECONNREFUSED: ("the connection was refused: no program listens there", network),
-        ECONNRESET: ("the other end cut the connection", "Try again; if it happens each time, check that server's log."),
+        ECONNRESET: (
+            "the other end cut the connection", "Try again; if it happens each time, check that server's log."
+        ),
         ECONNABORTED: ("the connection was cut", "Try again."),
         ETIMEDOUT: ("the other end did not answer in time", network),
         EHOSTUNREACH: ("the host cannot be reached", network),

@@ -26,7 +26,8 @@ public enum FileKind: Hashable, Sendable {
         }
     }
 
-    /// What a path leads to, with symbolic links followed; nil if nothing is there, or this user has no access to it.
+    /// What a path leads to, with symbolic links followed; nil if nothing is there, or this user
+    /// has no access to it.
     public init?(path: String) {
         var status = stat()
         guard !path.utf8.contains(0), stat(path, &status) == 0 else { return nil }
@@ -59,11 +60,13 @@ public enum FileKind: Hashable, Sendable {
     public func refusal(_ file: String, wanted: String = "a file", remedy: String? = nil) -> Diagnostic {
         if self == .record { return Diagnostic("this is \(text), not \(wanted)", file: file, remedy: Self.ofRecord) }
         let usual =
-            self == .folder ? "Name a file in it." : "Volley reads only files: save its output as a file, and name that file instead."
+            self == .folder
+            ? "Name a file in it." : "Volley reads only files: save its output as a file, and name that file instead."
         return Diagnostic("this is \(text), not \(wanted)", file: file, remedy: remedy ?? usual)
     }
 
-    /// The error for something in the place of a file of Volley. A link is named as what it is: only the link may be removed, not what it leads to.
+    /// The error for something in the place of a file of Volley. A link is named as what it is:
+    /// only the link may be removed, not what it leads to.
     /// - Parameter wanted: what the file should be: `a run file`.
     public func intrusion(_ file: String, wanted: String) -> Diagnostic {
         let link = Self.isLink(file)
@@ -78,23 +81,30 @@ public enum FileKind: Hashable, Sendable {
         return !path.utf8.contains(0) && lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// The error for a link that leads nowhere, or in a circle, where Volley keeps a file or folder; nil if the path leads to something, or nothing has its
-    /// name. A link within the path counts too. Its target may be on a disk that is not mounted, so such a link differs from a missing
-    /// file.
+    /// The error for a link that leads nowhere, or in a circle, where Volley keeps a file or
+    /// folder; nil if the path leads to something, or nothing has its name. A link within the path
+    /// counts too. Its target may be on a disk that is not mounted, so such a link differs from a
+    /// missing file.
     public static func deadLink(_ path: String) -> Diagnostic? {
         var status = stat()
         guard !path.utf8.contains(0), stat(path, &status) != 0, errno == ENOENT || errno == ELOOP else { return nil }
         let ends = path.indices.filter { path[$0] == "/" && $0 != path.startIndex } + [path.endIndex]
-        guard let link = ends.map({ String(path[..<$0]) }).first(where: { isLink($0) && stat($0, &status) != 0 }) else { return nil }
+        guard let link = ends.map({ String(path[..<$0]) }).first(where: { isLink($0) && stat($0, &status) != 0 }) else {
+            return nil
+        }
         if errno == ELOOP {
-            return Diagnostic("this is a link that leads in a circle", file: link, remedy: "Make it lead to the right place, or remove it.")
+            return Diagnostic(
+                "this is a link that leads in a circle", file: link,
+                remedy: "Make it lead to the right place, or remove it.")
         }
         // Of links to links, the last one leads nowhere.
         var target = link
         while isLink(target), let next = FilePaths.target(ofLink: target) { target = next }
         return Diagnostic(
             "this is a link to \(TextFormat.inLine(target)), where nothing is", file: link,
-            remedy: "Mount the disk that it leads to, or put back what was there. Remove the link only if that is gone for good.")
+            remedy:
+                "Mount the disk that it leads to, or put back what was there. Remove the link only if that is gone for good."
+        )
     }
 
     /// It does not say which record, which the reader may have no right to see.

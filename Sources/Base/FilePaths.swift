@@ -7,8 +7,9 @@ public import Glibc
 /// let bytes = try FilePaths.read(export)
 /// ```
 public enum FilePaths {
-    /// `path` unchanged if it is absolute, otherwise relative to the folder of `file`. `~` is the home folder; readers refuse the paths of
-    /// `pathMistake`, which would lead to another folder with each folder that a command is started in.
+    /// `path` unchanged if it is absolute, otherwise relative to the folder of `file`. `~` is the
+    /// home folder; readers refuse the paths of `pathMistake`, which would lead to another folder
+    /// with each folder that a command is started in.
     public static func resolve(_ path: String, besideFile file: String) -> String {
         if path.hasPrefix("/") { return path }
         if path == "~" || path.hasPrefix("~/"), let home { return home + path.dropFirst() }
@@ -20,23 +21,29 @@ public enum FilePaths {
         return folder + "/" + below
     }
 
-    /// The home folder: `HOME` or, where that is not set or blank, that of the account, as libpq finds it; nil without an absolute one.
-    public static var home: String? { (EnvironmentVariables.filled("HOME") ?? accountHome).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    /// The home folder: `HOME` or, where that is not set or blank, that of the account, as libpq
+    /// finds it; nil without an absolute one.
+    public static var home: String? {
+        (EnvironmentVariables.filled("HOME") ?? accountHome).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
 
     /// The home folder of the account; nil if this user has none, as in many containers.
     public static var accountHome: String? {
         var entry = passwd(), found: UnsafeMutablePointer<passwd>?
         var texts = [CChar](repeating: 0, count: 16_384)
         return texts.withUnsafeMutableBufferPointer { texts in
-            guard let base = texts.baseAddress, getpwuid_r(geteuid(), &entry, base, texts.count, &found) == 0, found != nil else {
+            guard let base = texts.baseAddress, getpwuid_r(geteuid(), &entry, base, texts.count, &found) == 0,
+                found != nil
+            else {
                 return nil
             }
             return String(cString: entry.pw_dir)
         }
     }
 
-    /// Why a path of a file cannot be read as it is meant: it names a variable, which only shells replace, or it is not known what its `~` means; nil if
-    /// it can. The variables of a shell are written in capital letters, or in braces.
+    /// Why a path of a file cannot be read as it is meant: it names a variable, which only shells
+    /// replace, or it is not known what its `~` means; nil if it can. The variables of a shell are
+    /// written in capital letters, or in braces.
     /// - Parameters:
     ///   - variable: the value of `HOME`; nil if it is not set or blank.
     ///   - account: the home folder of the account; nil without one.
@@ -44,7 +51,9 @@ public enum FilePaths {
         _ path: String, variable: String? = EnvironmentVariables.filled("HOME"), account: String? = accountHome
     ) -> Mistake? {
         let signs = "{_ABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8
-        if !path.hasPrefix("./"), zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == UInt8(ascii: "$") && signs.contains($1) }) {
+        if !path.hasPrefix("./"),
+            zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == UInt8(ascii: "$") && signs.contains($1) })
+        {
             return Mistake(
                 "variables such as $HOME are not replaced in paths",
                 remedy:
@@ -61,16 +70,20 @@ public enum FilePaths {
         if let variable {
             if variable.hasPrefix("/") { return nil }
             return Mistake(
-                "it is not known what '~' means: HOME is \(TextFormat.inLine(variable)), which does not begin with /", remedy: remedy)
+                "it is not known what '~' means: HOME is \(TextFormat.inLine(variable)), which does not begin with /",
+                remedy: remedy)
         }
         if account?.hasPrefix("/") ?? false { return nil }
         let user = FileAccess.name(ofUser: geteuid())
-        return Mistake("it is not known what '~' means: HOME is not set, and \(user) has no home folder", remedy: remedy)
+        return Mistake(
+            "it is not known what '~' means: HOME is not set, and \(user) has no home folder", remedy: remedy)
     }
 
-    /// Where temporary files may be, in the order in which to try: `TMPDIR` alone if it is set and not blank, otherwise /var/tmp and /tmp. SQLite
-    /// uses the same.
-    public static var temporaryFolders: [String] { EnvironmentVariables.filled("TMPDIR").map { [$0] } ?? ["/var/tmp", "/tmp"] }
+    /// Where temporary files may be, in the order in which to try: `TMPDIR` alone if it is set and
+    /// not blank, otherwise /var/tmp and /tmp. SQLite uses the same.
+    public static var temporaryFolders: [String] {
+        EnvironmentVariables.filled("TMPDIR").map { [$0] } ?? ["/var/tmp", "/tmp"]
+    }
 
     /// The folder of a file; `.` if the path names none.
     public static func folder(of file: String) -> String {
@@ -102,8 +115,8 @@ public enum FilePaths {
         return target.hasPrefix("/") ? target : join(folder(of: path), name: target)
     }
 
-    /// An absolute path, with symbolic links kept: where a secret is rotated by pointing a link to another folder, as in Kubernetes, the
-    /// link is the lasting name.
+    /// An absolute path, with symbolic links kept: where a secret is rotated by pointing a link to
+    /// another folder, as in Kubernetes, the link is the lasting name.
     public static func anchored(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         guard let folder = getcwd(nil, 0) else { return path }
@@ -111,8 +124,8 @@ public enum FilePaths {
         return join(String(cString: folder), name: path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
     }
 
-    /// An absolute path with symbolic links kept, and without `.` and `..`: one spelling of a file's name. A `..` after a link is resolved
-    /// as the system does it.
+    /// An absolute path with symbolic links kept, and without `.` and `..`: one spelling of a
+    /// file's name. A `..` after a link is resolved as the system does it.
     public static func named(_ path: String) -> String {
         var names = ""
         let whole = anchored(path)
@@ -149,7 +162,8 @@ public enum FilePaths {
         return bytes.count <= text.utf8.count + 3 && bytes.suffix(text.utf8.count).elementsEqual(text.utf8)
     }
 
-    /// A path as a person gives it, for the parser of arguments. A blank one would be the current folder in one place and nothing in another.
+    /// A path as a person gives it, for the parser of arguments. A blank one would be the current
+    /// folder in one place and nothing in another.
     /// - Throws: a `Diagnostic` if it is blank: scripts write `--runs "$RUNS"`.
     @Sendable public static func given(_ text: String) throws -> String {
         guard Blank.isText(text) else { return text }
@@ -168,21 +182,25 @@ public enum FilePaths {
     }
 
     /// The path as you would write it into a list or a mapping of YAML.
-    public static func inYAML(_ path: String) -> String { isPlain(path) ? path : TextFormat.yaml(path, like: .singleQuoted) }
+    public static func inYAML(_ path: String) -> String {
+        isPlain(path) ? path : TextFormat.yaml(path, like: .singleQuoted)
+    }
 
     /// Whether a path from the root holds nothing that a shell or YAML reads in a way of its own.
     private static func isPlain(_ path: String) -> Bool {
         path.hasPrefix("/")
             && path.utf8.allSatisfy { byte in
                 switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
                     true
                 default: "/._-".utf8.contains(byte)
                 }
             }
     }
 
-    /// The error for a file with a name that is not UTF-8: what was read of it leads to no file. nil for other paths.
+    /// The error for a file with a name that is not UTF-8: what was read of it leads to no file.
+    /// nil for other paths.
     public static func misencoded(_ path: String) -> Diagnostic? {
         guard path.unicodeScalars.contains("\u{FFFD}"), !exists(path) else { return nil }
         return Diagnostic(
@@ -190,7 +208,8 @@ public enum FilePaths {
             remedy: "Rename it; `ls -b` in its folder shows the bytes of its name.")
     }
 
-    /// Whether something is there that this process may look up; a link that leads nowhere does not count.
+    /// Whether something is there that this process may look up; a link that leads nowhere does not
+    /// count.
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// Whether something has this name, readable or not; also a link that leads nowhere.
@@ -205,7 +224,9 @@ public enum FilePaths {
             if exists(found + name) || name == "." || name == ".." {
                 found += name + "/"
             } else {
-                guard let nearest = nearestName(to: name, among: entries(of: found.isEmpty ? "." : found)) else { return nil }
+                guard let nearest = nearestName(to: name, among: entries(of: found.isEmpty ? "." : found)) else {
+                    return nil
+                }
                 found += nearest + "/"
             }
         }
@@ -219,8 +240,10 @@ public enum FilePaths {
     }
 
     /// Makes a folder and its parent folders.
-    /// - Parameter mode: the folder's permissions, before the umask; its parents have the usual ones.
-    /// - Returns: those that were made, for `removeFolders` if the work for which they were made fails. On an error none of them is left.
+    /// - Parameter mode: the folder's permissions, before the umask; its parents have the usual
+    ///   ones.
+    /// - Returns: those that were made, for `removeFolders` if the work for which they were made
+    ///   fails. On an error none of them is left.
     @discardableResult
     public static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Diagnostic) -> [String] {
         if path.isEmpty || exists(path) { return [] }
@@ -231,7 +254,9 @@ public enum FilePaths {
         if code == EEXIST { return above }
         removeFolders(above)
         let parent = path.contains("/") ? folder(of: path) : "."
-        throw (code == EACCES ? FileAccess.problem(parent, .writing, purpose: "in which \(TextFormat.inLine(path)) has to be made") : nil)
+        throw
+            (code == EACCES
+            ? FileAccess.problem(parent, .writing, purpose: "in which \(TextFormat.inLine(path)) has to be made") : nil)
             ?? FileError.system(code).diagnostic("the folder cannot be made", file: path)
     }
 
@@ -242,7 +267,9 @@ public enum FilePaths {
     /// - Parameter mode: permissions, before the umask.
     public static func create(_ path: String, bytes: [UInt8], mode: mode_t = 0o666) throws(Diagnostic) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw FileError.system(errno).diagnostic("the file cannot be written", file: path) }
+        guard descriptor >= 0 else {
+            throw FileError.system(errno).diagnostic("the file cannot be written", file: path)
+        }
         defer { close(descriptor) }
         let code = WriteAll.write(bytes, to: descriptor)
         guard code == 0 else {
@@ -251,13 +278,14 @@ public enum FilePaths {
         }
     }
 
-    /// The part of a file's name that stands for a name of any characters, such as an app's: what names of files cannot
-    /// or should not hold is percent-encoded.
+    /// The part of a file's name that stands for a name of any characters, such as an app's: what
+    /// names of files cannot or should not hold is percent-encoded.
     package static func encoded(_ name: String) -> String {
         var encoded: [UInt8] = []
         for byte in name.utf8 {
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), 0x80...:
                 encoded.append(byte)
             default: encoded += "%\(TextFormat.hex(byte, digits: 2, uppercase: true))".utf8
@@ -266,13 +294,15 @@ public enum FilePaths {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Makes a file that gets its name when it is complete and on the disk, unless that is taken. So one that is found
-    /// empty was emptied, whatever process was killed.
+    /// Makes a file that gets its name when it is complete and on the disk, unless that is taken.
+    /// So one that is found empty was emptied, whatever process was killed.
     /// - Parameter fill: fills the file of the path that it gets, which only its owner may read.
     /// - Throws: `FileError`: the file cannot be made; what `fill` throws.
     package static func makeWhole(_ path: String, _ fill: (_ unfinished: String) throws -> Void) throws {
-        let unfinished = join(folder(of: path), name: ".new-\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))")
-        // No descriptor is opened: closing one takes a database's locks from the whole process (fcntl(2)).
+        let unfinished = join(
+            folder(of: path), name: ".new-\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))")
+        // No descriptor is opened: closing one takes a database's locks from the whole process
+        // (fcntl(2)).
         guard mknod(unfinished, S_IFREG | 0o600, 0) == 0 else { throw FileError.system(errno) }
         defer { for ending in ["", "-journal", "-wal", "-shm"] { unlink(unfinished + ending) } }
         try fill(unfinished)
@@ -285,7 +315,8 @@ public enum FilePaths {
         try synchronize(folder(of: path))
     }
 
-    /// Writes a complete file, and replaces the regular file that has its name; through links and into pipes and devices as `OutputPlace` says.
+    /// Writes a complete file, and replaces the regular file that has its name; through links and
+    /// into pipes and devices as `OutputPlace` says.
     /// - Parameter mode: permissions of a new file, before the umask.
     public static func replace(
         _ path: String, bytes: [UInt8], mode: mode_t = 0o666, _ timeout: OutputTimeouts = .service
@@ -297,7 +328,8 @@ public enum FilePaths {
             try file.finish()
         } catch {
             let what =
-                place.isStream ? "this cannot be written through, and what was to be written is dropped" : "the file cannot be written"
+                place.isStream
+                ? "this cannot be written through, and what was to be written is dropped" : "the file cannot be written"
             throw error.diagnostic(what, file: path)
         }
     }
@@ -317,7 +349,9 @@ public enum FilePaths {
             if case .notAFile(let kind) = error { throw kind.refusal(path) }
             throw error.diagnostic("the file cannot be read", file: path)
         }
-        guard bytes.count <= limit else { throw Diagnostic("the file is larger than \(TextFormat.bytes(limit))", file: path) }
+        guard bytes.count <= limit else {
+            throw Diagnostic("the file is larger than \(TextFormat.bytes(limit))", file: path)
+        }
         return bytes
     }
 }

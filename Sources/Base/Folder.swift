@@ -8,7 +8,8 @@ import Glibc
 public enum Folder {
     /// The names in a folder, without `.` and `..`, sorted by their bytes.
     /// - Parameters:
-    ///   - limit: the most names to return; from a larger folder, those that the system lists first.
+    ///   - limit: the most names to return; from a larger folder, those that the system lists
+    ///     first.
     ///   - isWanted: other names are left out, and do not count.
     /// - Throws: if the folder is missing, or cannot be read to its end.
     public static func names(
@@ -23,8 +24,9 @@ public enum Folder {
         return names.sorted()
     }
 
-    /// The names of the folders in a folder, without links, sorted by their bytes. Where the file system does not say with a name what it is
-    /// (readdir(3)), the name counts as a folder's. A tree is walked in this way without a look at each file.
+    /// The names of the folders in a folder, without links, sorted by their bytes. Where the file
+    /// system does not say with a name what it is (readdir(3)), the name counts as a folder's. A
+    /// tree is walked in this way without a look at each file.
     /// - Parameter other: called with each other name.
     /// - Throws: if the folder is missing, or cannot be read to its end.
     public static func folders(in folder: String, other: (String) -> Void) throws(FileError) -> [String] {
@@ -43,7 +45,9 @@ public enum Folder {
         // An error and the end differ only in errno.
         errno = 0
         while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             guard name == "." || name == ".." || body(name, Int(entry.pointee.d_type)) else { return }
             errno = 0
         }

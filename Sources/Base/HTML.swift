@@ -1,4 +1,5 @@
-/// A piece of a page. Interpolated text is escaped, so that nothing from an export or a campaign can become markup.
+/// A piece of a page. Interpolated text is escaped, so that nothing from an export or a campaign
+/// can become markup.
 ///
 /// ```swift
 /// let name = "Tom & Anna"

@@ -1,7 +1,8 @@
 import Glibc
 
-/// `host` or `host:port`, as in the authority of a URL (RFC 3986 section 3.2), with an IPv6 address in brackets. Splits the text and checks
-/// the port; the rules for hosts differ from place to place.
+/// `host` or `host:port`, as in the authority of a URL (RFC 3986 section 3.2), with an IPv6 address
+/// in brackets. Splits the text and checks the port; the rules for hosts differ from place to
+/// place.
 ///
 /// ```swift
 /// let server = HostPort("[::1]:8443")
@@ -13,7 +14,8 @@ public struct HostPort: Hashable, Sendable {
     /// Anything after the colon; nil if there is no colon.
     public var portText: Substring?
 
-    /// Splits at the first colon after the brackets. For a bare IPv6 address, `portText` then contains a colon.
+    /// Splits at the first colon after the brackets. For a bare IPv6 address, `portText` then
+    /// contains a colon.
     public init(_ authority: Substring) {
         let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
         guard let colon = authority[bracket...].firstIndex(of: ":") else {
@@ -26,7 +28,8 @@ public struct HostPort: Hashable, Sendable {
 
     /// From 1 to 65535, in decimal digits and nothing else; nil for anything else.
     public var port: Int? {
-        guard let portText, portText.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int(portText),
+        guard let portText, portText.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let number = Int(portText),
             (1...65_535).contains(number)
         else { return nil }
         return number
@@ -77,26 +80,30 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// As it is usually written (RFC 5952): `192.0.2.1`, `2001:db8::1`.
     public var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        guard inet_ntop(isIPv4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count)) != nil else { fatalError("no address") }
+        guard inet_ntop(isIPv4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count)) != nil else {
+            fatalError("no address")
+        }
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The IPv4 address that an IPv4-mapped one (`::ffff:192.0.2.1`, RFC 4291 section 2.5.5.2) stands for; itself otherwise.
+    /// The IPv4 address that an IPv4-mapped one (`::ffff:192.0.2.1`, RFC 4291 section 2.5.5.2)
+    /// stands for; itself otherwise.
     public var unmapped: IPAddress {
         let prefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
         return bytes.count == 16 && bytes.starts(with: prefix) ? IPAddress(bytes: Array(bytes.suffix(4))) : self
     }
 
-    /// What counts as one client where clients are limited: an IPv4 address, or the first 64 bits of an IPv6 address, because a client with
-    /// one address of such a network has all 2^64 of them (RFC 4291 section 2.5.4).
+    /// What counts as one client where clients are limited: an IPv4 address, or the first 64 bits
+    /// of an IPv6 address, because a client with one address of such a network has all 2^64 of them
+    /// (RFC 4291 section 2.5.4).
     public var clientNetwork: IPAddress {
         let plain = unmapped
         return plain.isIPv4 ? plain : IPAddress(bytes: Array(plain.bytes.prefix(8)) + [UInt8](repeating: 0, count: 8))
     }
 }
 
-/// Servers that are reached without a proxy, as listed in `no_proxy`. Source: curl(1), NO_PROXY. In addition, an entry may end with a port,
-/// and then applies only to that port.
+/// Servers that are reached without a proxy, as listed in `no_proxy`. Source: curl(1), NO_PROXY. In
+/// addition, an entry may end with a port, and then applies only to that port.
 ///
 /// ```swift
 /// let exceptions = ProxyExceptions("localhost,.example.com")
@@ -105,13 +112,14 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 public struct ProxyExceptions: Sendable {
     private let entries: [String]
 
-    /// - Parameter list: names, addresses and networks (`10.0.0.0/8`), separated by commas or blanks; `*` for every server.
+    /// - Parameter list: names, addresses and networks (`10.0.0.0/8`), separated by commas or
+    ///   blanks; `*` for every server.
     public init(_ list: String) {
         entries = list.lowercased().split { $0 == "," || $0.isWhitespace }.map(String.init)
     }
 
-    /// Whether a server is on the list: by its name, below a domain on the list (`example.com` and `.example.com` include `a.example.com`,
-    /// but not `badexample.com`), or in a network.
+    /// Whether a server is on the list: by its name, below a domain on the list (`example.com` and
+    /// `.example.com` include `a.example.com`, but not `badexample.com`), or in a network.
     public func contains(host: String, port: Int) -> Bool {
         let host = Self.bare(host.lowercased())
         return entries.contains { Self.matches($0, host: host, port: port) }
@@ -136,7 +144,9 @@ public struct ProxyExceptions: Sendable {
     }
 
     private static func network(_ entry: Substring) -> IPNetwork? {
-        guard let slash = entry.lastIndex(of: "/"), let bits = Int(entry[entry.index(after: slash)...]) else { return nil }
+        guard let slash = entry.lastIndex(of: "/"), let bits = Int(entry[entry.index(after: slash)...]) else {
+            return nil
+        }
         return IPAddress(bare(entry[..<slash])).map { IPNetwork(address: $0, bits: bits) }
     }
 
@@ -152,7 +162,9 @@ private struct IPNetwork {
     var bits: Int
 
     func holds(_ other: IPAddress) -> Bool {
-        guard other.bytes.count == address.bytes.count, (0...address.bytes.count * 8).contains(bits) else { return false }
+        guard other.bytes.count == address.bytes.count, (0...address.bytes.count * 8).contains(bits) else {
+            return false
+        }
         for bit in 0..<bits {
             let mask = UInt8(0x80) >> UInt8(bit % 8)
             if address.bytes[bit / 8] & mask != other.bytes[bit / 8] & mask { return false }

@@ -2,7 +2,8 @@
 public enum JSONWriter {
     private static let hex = Array("0123456789abcdef".utf8)
 
-    /// Appends `text` between quotes, escaped as RFC 8259 section 7 requires; everything beyond ASCII is unchanged.
+    /// Appends `text` between quotes, escaped as RFC 8259 section 7 requires; everything beyond
+    /// ASCII is unchanged.
     public static func appendString(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         bytes.append(UInt8(ascii: "\""))
@@ -24,13 +25,15 @@ public enum JSONWriter {
             case UInt8(ascii: "\r"): bytes.append(UInt8(ascii: "r"))
             case UInt8(ascii: "\t"): bytes.append(UInt8(ascii: "t"))
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-            default: bytes.append(contentsOf: [UInt8(ascii: "u"), 0x30, 0x30, hex[Int(byte >> 4)], hex[Int(byte & 15)]])
+            default:
+                bytes.append(contentsOf: [UInt8(ascii: "u"), 0x30, 0x30, hex[Int(byte >> 4)], hex[Int(byte & 15)]])
             }
         }
         bytes.append(contentsOf: text[clean...])
     }
 
-    /// The control character of the four hex digits after `\u`; nil if `appendEscaped` would write the character or the digits differently.
+    /// The control character of the four hex digits after `\u`; nil if `appendEscaped` would write
+    /// the character or the digits differently.
     static func controlCharacter(ofEscape digits: Slice<UnsafeBufferPointer<UInt8>>) -> UInt8? {
         let digits = digits.prefix(4)
         guard digits.count == 4, digits.prefix(2).allSatisfy({ $0 == UInt8(ascii: "0") }),
@@ -105,7 +108,8 @@ extension JSONValue {
         }
     }
 
-    /// JSON has no infinities: they become null, as in every browser. Whole numbers lose their `.0`.
+    /// JSON has no infinities: they become null, as in every browser. Whole numbers lose their
+    /// `.0`.
     private static func text(of value: Double) -> String {
         guard value.isFinite else { return "null" }
         if value == value.rounded(), abs(value) < 1e15 { return String(Int64(value)) }
@@ -113,8 +117,8 @@ extension JSONValue {
     }
 }
 
-/// Names what is written where JSON (RFC 8259) needs a value or a name, and says what to write: programs and people write `NaN`, `+1`, `True`,
-/// single quotes, comments.
+/// Names what is written where JSON (RFC 8259) needs a value or a name, and says what to write:
+/// programs and people write `NaN`, `+1`, `True`, single quotes, comments.
 public enum JSONTypo {
     /// What JSON needs at a place.
     public enum Need: Sendable {
@@ -132,7 +136,8 @@ public enum JSONTypo {
     /// Whether a byte may belong to the word or sign at a place.
     public static func continues(_ byte: UInt8) -> Bool { byte > 0x20 && !",:[]{}".utf8.contains(byte) }
 
-    /// What is wrong, and what to write. A long word is not repeated, as it may be a device's token.
+    /// What is wrong, and what to write. A long word is not repeated, as it may be a device's
+    /// token.
     /// - Parameter bytes: from the place on.
     public static func words(_ bytes: some Collection<UInt8>, for need: Need) -> String {
         let text = String(decoding: bytes.prefix(mostBytes), as: UTF8.self)
@@ -149,17 +154,22 @@ public enum JSONTypo {
         guard let first = scalars.first else { return nil }
         switch first {
         case "'", "`": return "texts stand in double quotes (\"), not in single ones"
-        case "\u{2018}"..."\u{201F}", "\u{AB}", "\u{BB}": return "texts stand in straight quotes (\"), not in typographic ones"
+        case "\u{2018}"..."\u{201F}", "\u{AB}", "\u{BB}":
+            return "texts stand in straight quotes (\"), not in typographic ones"
         case "#": return "JSON has no comments: remove this one"
-        case "/": return scalars.dropFirst().first.map { $0 == "/" || $0 == "*" } == true ? "JSON has no comments: remove this one" : nil
-        case "]" where need == .furtherValue, "}" where need == .furtherName: return "there is a comma before the '\(first)': remove it"
+        case "/":
+            return scalars.dropFirst().first.map { $0 == "/" || $0 == "*" } == true
+                ? "JSON has no comments: remove this one" : nil
+        case "]" where need == .furtherValue, "}" where need == .furtherName:
+            return "there is a comma before the '\(first)': remove it"
         case ",", "]", "}": return need == .value || need == .furtherValue ? "a value is missing" : nil
         default: return nil
         }
     }
 
     private static func value(_ word: String) -> String? {
-        let small = word.lowercased(), bare = small.hasPrefix("-") || small.hasPrefix("+") ? String(small.dropFirst()) : small
+        let small = word.lowercased(),
+            bare = small.hasPrefix("-") || small.hasPrefix("+") ? String(small.dropFirst()) : small
         func other(_ kind: String, write meant: String) -> String { "\(word) is not a \(kind) of JSON: write \(meant)" }
         if bare.hasPrefix("nan") || bare == "inf" || bare == "infinity" { return other("number", write: "null") }
         if ["null", "none", "nil", "undefined", "void"].contains(small) { return other("value", write: "null") }
@@ -173,8 +183,11 @@ public enum JSONTypo {
         let isNegative = word.hasPrefix("-")
         var digits = isNegative || word.hasPrefix("+") ? String(word.dropFirst()) : word
         guard digits.utf8.count < 16 else { return nil }
-        if digits.hasPrefix("0x") { return Int64(digits.dropFirst(2), radix: 16).map { (isNegative ? "-" : "") + String($0) } }
-        guard digits.utf8.contains(where: isDigit), digits.utf8.allSatisfy({ isDigit($0) || "e.+-_".utf8.contains($0) }) else { return nil }
+        if digits.hasPrefix("0x") {
+            return Int64(digits.dropFirst(2), radix: 16).map { (isNegative ? "-" : "") + String($0) }
+        }
+        guard digits.utf8.contains(where: isDigit), digits.utf8.allSatisfy({ isDigit($0) || "e.+-_".utf8.contains($0) })
+        else { return nil }
         let isPadded = digits.hasPrefix("0") && digits.utf8.count > 1 && digits.utf8.allSatisfy(isDigit)
         digits = String(String.UnicodeScalarView(digits.unicodeScalars.filter { $0 != "_" }))
         while digits.hasPrefix("0"), digits.utf8.dropFirst().first.map(isDigit) == true { digits.removeFirst() }

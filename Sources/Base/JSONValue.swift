@@ -19,7 +19,8 @@ public indirect enum JSONValue: Hashable, Sendable {
         .object(pairs.map { JSONMember($0.0, $0.1) })
     }
 
-    /// The value of the last member with this name, as in most parsers; nil for anything but an object.
+    /// The value of the last member with this name, as in most parsers; nil for anything but an
+    /// object.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
@@ -60,8 +61,10 @@ public struct JSONMember: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// Reads exactly one JSON value (RFC 8259); white space around it and byte order marks in front are allowed, anything else is an error.
-    /// - Parameter maximumDepth: how deeply arrays and objects may nest, so that hostile input cannot exhaust the stack.
+    /// Reads exactly one JSON value (RFC 8259); white space around it and byte order marks in front
+    /// are allowed, anything else is an error.
+    /// - Parameter maximumDepth: how deeply arrays and objects may nest, so that hostile input
+    ///   cannot exhaust the stack.
     public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(Mistake) {
         var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
         self = try parser.parseDocument()
@@ -73,7 +76,8 @@ extension JSONValue {
     }
 }
 
-/// A plain recursive-descent parser for small documents: payloads, answers, key files. Exports have their own.
+/// A plain recursive-descent parser for small documents: payloads, answers, key files. Exports have
+/// their own.
 private struct JSONParser {
     let bytes: [UInt8]
     let maximumDepth: Int
@@ -190,7 +194,9 @@ private struct JSONParser {
         case UInt8(ascii: "u"):
             var code = try parseHex()
             if (0xD800..<0xDC00).contains(code) {
-                guard consume(UInt8(ascii: "\\")), consume(UInt8(ascii: "u")) else { throw failure("half of a surrogate pair") }
+                guard consume(UInt8(ascii: "\\")), consume(UInt8(ascii: "u")) else {
+                    throw failure("half of a surrogate pair")
+                }
                 let low = try parseHex()
                 guard (0xDC00..<0xE000).contains(low) else { throw failure("half of a surrogate pair") }
                 code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
@@ -205,7 +211,9 @@ private struct JSONParser {
         guard index + 4 <= bytes.count else { throw failure("the JSON ends too early") }
         var code: UInt32 = 0
         for byte in bytes[index..<index + 4] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else { throw failure("expected four hex digits") }
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
+                throw failure("expected four hex digits")
+            }
             code = code << 4 | UInt32(digit)
         }
         index += 4
@@ -244,7 +252,8 @@ private struct JSONParser {
 
     private mutating func parseWord(_ word: StaticString, _ value: JSONValue) throws(Mistake) -> JSONValue {
         let end = index + word.utf8CodeUnitCount
-        let matches = word.withUTF8Buffer { expected in end <= bytes.count && bytes[index..<end].elementsEqual(expected) }
+        let matches = word.withUTF8Buffer { expected in end <= bytes.count && bytes[index..<end].elementsEqual(expected)
+        }
         guard matches else { throw typo(.value, at: index) }
         index = end
         return value
@@ -265,7 +274,9 @@ private struct JSONParser {
     }
 
     private func typo(_ need: JSONTypo.Need, at place: Int) -> Mistake {
-        place < bytes.count ? Mistake(JSONTypo.words(bytes[place...], for: need), at: place) : Mistake("the JSON ends too early", at: place)
+        place < bytes.count
+            ? Mistake(JSONTypo.words(bytes[place...], for: need), at: place)
+            : Mistake("the JSON ends too early", at: place)
     }
 
     private func failure(_ message: String) -> Mistake { Mistake(message, at: index) }

@@ -36,7 +36,8 @@ public struct MessageContent: Hashable, Sendable {
     public var targetContent: SourceText?
     /// The app's own word by which the filter of a Focus decides whether the push is shown.
     public var filter: SourceText?
-    /// Texts of the app itself, in the phone's language, instead of `title`, `subtitle` and `body`; no other keys.
+    /// Texts of the app itself, in the phone's language, instead of `title`, `subtitle` and `body`;
+    /// no other keys.
     public var localized: [ContentKey: LocalizedText] = [:]
     /// Wakes the app in addition to showing the push.
     public var wakesApp: Bool
@@ -50,9 +51,11 @@ public struct MessageContent: Hashable, Sendable {
     public var languages: [Translation] = []
     /// What devices of a service get instead, in the order of the file.
     public var services: [ServiceContent] = []
-    /// What only one service has, by its own names, which it checks itself; empty but in the content of a service.
+    /// What only one service has, by its own names, which it checks itself; empty but in the
+    /// content of a service.
     public var own: [ContentMember] = []
-    /// What devices of a service do without, whatever the other levels set; empty except in the content of a service.
+    /// What devices of a service do without, whatever the other levels set; empty except in the
+    /// content of a service.
     public var removed: Set<ContentKey> = []
     /// What the push says of itself; nil for a push that is not tracked.
     public var tracking: PushTracking?
@@ -65,7 +68,8 @@ public struct MessageContent: Hashable, Sendable {
     }
 }
 
-/// A Live Activity that a campaign starts, updates or ends on iPhones. The content next to it is its alert.
+/// A Live Activity that a campaign starts, updates or ends on iPhones. The content next to it is
+/// its alert.
 public struct ActivityContent: Hashable, Sendable {
     /// What happens to the activity.
     public enum Event: String, CaseIterable, Hashable, Sendable { case start, update, end }
@@ -74,13 +78,15 @@ public struct ActivityContent: Hashable, Sendable {
     public var position: SourcePosition
     /// What happens to it.
     public var event: Event
-    /// The app's Swift type of its attributes, and their values, which stay the same; for the start alone.
+    /// The app's Swift type of its attributes, and their values, which stay the same; for the start
+    /// alone.
     public var attributesType: SourceText?, attributes: ContentNode?
     /// What it shows, as the app's type has it: always a `.object`.
     public var state: ContentNode?
     /// After how many seconds the state counts as out of date; nil for never.
     public var staleSeconds: Int?
-    /// After how many seconds an activity that ended leaves the lock screen; nil for as long as the phone keeps it.
+    /// After how many seconds an activity that ended leaves the lock screen; nil for as long as the
+    /// phone keeps it.
     public var dismissSeconds: Int?
     /// Which of several activities comes first: any number.
     public var relevance: ContentNode?
@@ -105,8 +111,9 @@ public enum ActivityTokens: String, CaseIterable, Hashable, Sendable {
 }
 
 extension MessageContent {
-    /// This content without what `other` removes, and with everything that it sets replaced by it; `data`, `localized` and `payload` are
-    /// replaced as a whole. Languages and services are unchanged.
+    /// This content without what `other` removes, and with everything that it sets replaced by it;
+    /// `data`, `localized` and `payload` are replaced as a whole. Languages and services are
+    /// unchanged.
     public func overlaid(by other: MessageContent) -> MessageContent {
         var result = without(other.removed)
         result.position = other.position
@@ -208,8 +215,8 @@ public struct ServiceContent: Hashable, Sendable {
 
 /// How devices are assigned to variants.
 public enum VariantDealing: String, CaseIterable, Hashable, Sendable {
-    /// By the alias of a device's newest row, so that a person with two phones gets the same text on both. Devices without an alias are
-    /// assigned by their token.
+    /// By the alias of a device's newest row, so that a person with two phones gets the same text
+    /// on both. Devices without an alias are assigned by their token.
     case alias
     /// By the device's token.
     case device
@@ -224,7 +231,8 @@ public struct MessageVariant: Hashable, Sendable {
 
     /// As written.
     public var name: SourceText
-    /// The share of the audience, in hundredths of a percent; the shares of a campaign add up to `wholeShare`.
+    /// The share of the audience, in hundredths of a percent; the shares of a campaign add up to
+    /// `wholeShare`.
     public var share: Int
     /// The differences from the campaign's content; nil for none.
     public var content: MessageContent?
@@ -240,7 +248,8 @@ public struct MessageVariant: Hashable, Sendable {
     public var isHoldout: Bool { name.value == Self.holdoutName }
 }
 
-/// JSON as written in a campaign's `data` or `payload`: its texts are templates and know their places.
+/// JSON as written in a campaign's `data` or `payload`: its texts are templates and know their
+/// places.
 public indirect enum ContentNode: Hashable, Sendable {
     case null(SourcePosition)
     case bool(Bool, SourcePosition)
@@ -276,12 +285,13 @@ public struct ContentMember: Hashable, Sendable {
 }
 
 extension [ContentMember] {
-    /// A mistake for each name that is repeated. JSON readers treat a repeated name differently, so that it is unknown what a phone would
-    /// make of it.
+    /// A mistake for each name that is repeated. JSON readers treat a repeated name differently, so
+    /// that it is unknown what a phone would make of it.
     public var repeatedNames: [Diagnostic] {
         var seen: Set<String> = []
         return filter { !seen.insert($0.name.value).inserted }.map {
-            Diagnostic("the key '\($0.name.value)' appears here twice", at: $0.name.position, remedy: "Keep one of them.")
+            Diagnostic(
+                "the key '\($0.name.value)' appears here twice", at: $0.name.position, remedy: "Keep one of them.")
         }
     }
 }
@@ -301,7 +311,8 @@ public enum ContentKey: String, CaseIterable, Sendable {
 
 /// Text from a file that a person wrote, with its place in the file.
 public struct SourceText: Hashable, Sendable {
-    /// How the text was written; decides how precisely an offset into the value can be traced back to the file.
+    /// How the text was written; decides how precisely an offset into the value can be traced back
+    /// to the file.
     public enum Style: Hashable, Sendable {
         /// Bare, or between single or double quotes: on one line, an offset is a column.
         case plain, singleQuoted, doubleQuoted
@@ -317,7 +328,8 @@ public struct SourceText: Hashable, Sendable {
     public var position: SourcePosition
     /// How it was written.
     public var style: Style
-    /// The places of its parts, ordered by offset, if its style alone does not give them: lines that were joined, escapes.
+    /// The places of its parts, ordered by offset, if its style alone does not give them: lines
+    /// that were joined, escapes.
     public var parts: [Part]
 
     /// From an offset up to the next part, characters follow one another on one line of the file.
@@ -343,12 +355,15 @@ public struct SourceText: Hashable, Sendable {
         self.parts = parts
     }
 
-    /// The place of the character at a UTF-8 offset into `value`. Exact if the parts are known, and for plain and quoted text on one line
-    /// without escapes; the line for literal blocks; otherwise the start of the text.
+    /// The place of the character at a UTF-8 offset into `value`. Exact if the parts are known, and
+    /// for plain and quoted text on one line without escapes; the line for literal blocks;
+    /// otherwise the start of the text.
     public func position(atUTF8Offset offset: Int) -> SourcePosition {
         if let part = parts.last(where: { $0.offset <= offset }) { return position(atUTF8Offset: offset, in: part) }
         let bytes = value.utf8
-        guard let end = bytes.index(bytes.startIndex, offsetBy: offset, limitedBy: bytes.endIndex) else { return position }
+        guard let end = bytes.index(bytes.startIndex, offsetBy: offset, limitedBy: bytes.endIndex) else {
+            return position
+        }
         let before = value[..<end]
         var place = position
         switch style {

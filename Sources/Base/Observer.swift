@@ -1,5 +1,5 @@
-/// Is told what happens, in order, on the thread where it happens. The code that makes an observer decides whether an event becomes a line
-/// on a terminal, a page, a count or nothing.
+/// Is told what happens, in order, on the thread where it happens. The code that makes an observer
+/// decides whether an event becomes a line on a terminal, a page, a count or nothing.
 ///
 /// ```swift
 /// let progress = Observer<Int> { print("\($0) rows") }

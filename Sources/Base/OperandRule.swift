@@ -1,5 +1,6 @@
-/// What a comparison of `where` or of a template may compare with: a number, a version or a date, as `ComparisonValue` tells them apart.
-/// Anything else, or anything ambiguous, is a mistake: the comparison would hold for all devices or for no device.
+/// What a comparison of `where` or of a template may compare with: a number, a version or a date,
+/// as `ComparisonValue` tells them apart. Anything else, or anything ambiguous, is a mistake: the
+/// comparison would hold for all devices or for no device.
 public struct OperandRule {
     /// Where a comparison is written, which decides its form.
     public enum Notation {
@@ -48,8 +49,8 @@ public struct OperandRule {
     private var isOrder: Bool { comparison != .equal && comparison != .notEqual }
     private var isVersionColumn: Bool { ComparisonValue.isVersion(column: column) }
 
-    /// The dates, in Volley's form, that a text in another common form may mean (`01.12.1990`, `2026-12-1 9.00`): several if day and month
-    /// could be swapped; none for other texts.
+    /// The dates, in Volley's form, that a text in another common form may mean (`01.12.1990`,
+    /// `2026-12-1 9.00`): several if day and month could be swapped; none for other texts.
     public static func dates(meantBy text: String) -> [String] {
         (WrittenDate(text) ?? WrittenDate(month: text))?.dates { $0 } ?? []
     }
@@ -64,14 +65,17 @@ public struct OperandRule {
         try checkSingle()
         let kind = ComparisonValue(operand, column: column).kind
         if let mistake = WrittenDash.mistake(
-            in: operand, isRight: { ComparisonValue($0, column: column).kind == .date }, remedy: { "Write \(written($0))" })
+            in: operand, isRight: { ComparisonValue($0, column: column).kind == .date },
+            remedy: { "Write \(written($0))" })
         {
             throw mistake
         }
         if !isVersionColumn, kind != .date, let date = WrittenDate(operand) {
             throw Mistake("\(quoted(operand)) \(date.flaw)", remedy: date.remedy(written))
         }
-        if isOrder, !isVersionColumn, kind == .text || ComparisonValue.isDate(column: column), let period = WrittenPeriod(operand) {
+        if isOrder, !isVersionColumn, kind == .text || ComparisonValue.isDate(column: column),
+            let period = WrittenPeriod(operand)
+        {
             let (comparison, day) = period.compared(comparison)
             throw Mistake(
                 "\(quoted(operand)) is a \(period.isYear ? "year" : "month"), and dates are compared with a day",
@@ -90,11 +94,13 @@ public struct OperandRule {
         if !isVersionColumn { try checkGroups() }
         if kind == .text, isOrder {
             throw Mistake(
-                "\(quoted(operand)) is not a number, a version or a date, so nothing is less or more than it", remedy: textRemedy)
+                "\(quoted(operand)) is not a number, a version or a date, so nothing is less or more than it",
+                remedy: textRemedy)
         }
     }
 
-    /// `2026-01-01, < 2026-02-01` after `>=`: a remedy for one of the two conditions would lose the other.
+    /// `2026-01-01, < 2026-02-01` after `>=`: a remedy for one of the two conditions would lose the
+    /// other.
     private func checkSingle() throws(Mistake) {
         guard isOrder, let second = secondBound else { return }
         let separators: Set = [",", ";", "&", "-", "–", "and", "und", "to", "bis"]
@@ -123,7 +129,8 @@ public struct OperandRule {
         "A column takes only one condition: write \(column): \(first) or \(column): \(second). For both, export the column twice, under two names."
     }
 
-    /// The second of two conditions in the operand, and where it begins: from another sign on, or a second date.
+    /// The second of two conditions in the operand, and where it begins: from another sign on, or a
+    /// second date.
     private var secondBound: (start: String.Index, comparison: ComparisonOperator, operand: String)? {
         let signs = "<>=≤≥"
         if let start = operand.firstIndex(where: signs.contains) {
@@ -134,14 +141,18 @@ public struct OperandRule {
         }
         let words = operand.split { " ,;&".contains($0) }
         guard let date = words.dropFirst().first(where: { WrittenDate(String($0)) != nil }) else { return nil }
-        return (date.startIndex, comparison == .less || comparison == .lessOrEqual ? .greaterOrEqual : .lessOrEqual, String(date))
+        return (
+            date.startIndex, comparison == .less || comparison == .lessOrEqual ? .greaterOrEqual : .lessOrEqual,
+            String(date)
+        )
     }
 
     /// `1.000` is a thousand in some countries, and one for Volley; `1.000.000` would be a version.
     private func checkGroups() throws(Mistake) {
         let digits = operand.first == "-" ? operand.dropFirst() : operand[...]
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count > 1, (1...3).contains(parts[0].count), parts[0].first != "0", parts.dropFirst().allSatisfy({ $0.count == 3 }),
+        guard parts.count > 1, (1...3).contains(parts[0].count), parts[0].first != "0",
+            parts.dropFirst().allSatisfy({ $0.count == 3 }),
             parts.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isNumber } })
         else { return }
         let whole = operand.filter { $0 != "." }
@@ -164,7 +175,8 @@ public struct OperandRule {
 
 /// One condition of `where`: a column, and a test of its cell.
 public struct ColumnCondition: Hashable, Sendable {
-    /// A name as in the export's header, or one of the standard names (`language`, `last_active`, …).
+    /// A name as in the export's header, or one of the standard names (`language`, `last_active`,
+    /// …).
     public var column: SourceText
     /// The test of its cell.
     public var test: ColumnTest

@@ -13,7 +13,8 @@ public enum Outcome: Int, CaseIterable, Hashable, Sendable, CustomStringConverti
     /// The push never went onto the wire: cancelled, stopped, expired, too late.
     case unsent = 5
 
-    /// Outcomes that can be retried. For the others a retry gains nothing: the app is gone, or the device would get the push twice.
+    /// Outcomes that can be retried. For the others a retry gains nothing: the app is gone, or the
+    /// device would get the push twice.
     public static let retriable: Set<Outcome> = [.rejected, .failed, .unknown, .unsent]
 
     /// The word in campaigns, reports and scripts.

@@ -1,7 +1,8 @@
 public import Glibc
 
-/// An output under a name that a person gave. A file gets its name when it is whole (`AtomicFile`); a link keeps leading to it. A named pipe, a
-/// terminal or an open descriptor is written through, and never waited for longer than was said.
+/// An output under a name that a person gave. A file gets its name when it is whole (`AtomicFile`);
+/// a link keeps leading to it. A named pipe, a terminal or an open descriptor is written through,
+/// and never waited for longer than was said.
 ///
 /// ```swift
 /// let output = try OutputFile(OutputPlace("report.csv"), .command)
@@ -19,8 +20,11 @@ public final class OutputFile {
     /// - Parameters:
     ///   - mode: permissions of a new file, before the umask.
     ///   - isPrivate: only the owner has access to a new file, whatever the umask.
-    /// - Throws: if the file cannot be made; `ENXIO` of a pipe without a reader, `ENODEV` of a device that is not there.
-    public init(_ place: OutputPlace, mode: mode_t = 0o666, isPrivate: Bool = false, _ timeout: OutputTimeouts) throws(FileError) {
+    /// - Throws: if the file cannot be made; `ENXIO` of a pipe without a reader, `ENODEV` of a
+    ///   device that is not there.
+    public init(_ place: OutputPlace, mode: mode_t = 0o666, isPrivate: Bool = false, _ timeout: OutputTimeouts)
+        throws(FileError)
+    {
         switch place {
         case .file(let path): target = .whole(try AtomicFile(path, mode: mode, isPrivate: isPrivate))
         case .stream, .descriptor: target = .stream(try StreamOutput(place, timeout))
@@ -73,8 +77,9 @@ public final class StreamOutput {
         case .descriptor(let number):
             guard let kind = FileKind(descriptor: number) else { throw .system(errno) }
             isSocket = kind == .socket
-            // Opened again, because O_NONBLOCK would also apply to other processes that share the descriptor. What may not be opened again
-            // is used as it is, and so is a file, because others move its end.
+            // Opened again, because O_NONBLOCK would also apply to other processes that share the
+            // descriptor. What may not be opened again is used as it is, and so is a file, because
+            // others move its end.
             let isReopened = kind == .namedPipe || kind == .device
             let own = isReopened ? Glibc.open("/proc/self/fd/\(number)", Self.flags) : -1
             descriptor = own >= 0 ? own : fcntl(number, F_DUPFD_CLOEXEC, 3)
@@ -86,7 +91,8 @@ public final class StreamOutput {
 
     private static let flags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
 
-    /// Opens a pipe or a device. Without O_NONBLOCK a pipe without a reader would be waited for forever.
+    /// Opens a pipe or a device. Without O_NONBLOCK a pipe without a reader would be waited for
+    /// forever.
     private static func open(_ path: String, _ timeout: OutputTimeouts) throws(FileError) -> Int32 {
         // No event tells of a reader.
         var retries = Retries(atMost: Int(timeout.readerSeconds * 50), milliseconds: 20)
@@ -94,21 +100,24 @@ public final class StreamOutput {
             let descriptor = Glibc.open(path, flags)
             if descriptor >= 0 { return descriptor }
             let code = errno
-            // For a device file, this error means that the device does not exist and will not appear: /dev/tty without a terminal.
+            // For a device file, this error means that the device does not exist and will not
+            // appear: /dev/tty without a terminal.
             if code == ENXIO, FileKind(path: path) == .device { throw .system(ENODEV) }
             guard code == ENXIO || code == EINTR, retries.pause() else { throw .system(code) }
         }
     }
 
     /// Writes all bytes.
-    /// - Throws: `EAGAIN` if the other end took no more for that long: a part of the bytes may be written.
+    /// - Throws: `EAGAIN` if the other end took no more for that long: a part of the bytes may be
+    ///   written.
     public func write(_ bytes: [UInt8]) throws(FileError) {
         let (descriptor, isSocket, seconds) = (descriptor, isSocket, timeout.roomSeconds)
         let code = withPipeSignalBlocked {
             bytes.withUnsafeBytes { bytes -> Int32 in
                 var rest = bytes[...]
                 while !rest.isEmpty {
-                    // A descriptor that could not be opened again may block: a piece fits whenever poll(2) finds room.
+                    // A descriptor that could not be opened again may block: a piece fits whenever
+                    // poll(2) finds room.
                     let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceBytes))
                     guard Self.isReady(descriptor, withinSeconds: seconds) else { return EAGAIN }
                     let count =
@@ -144,9 +153,10 @@ public final class StreamOutput {
     }
 }
 
-/// A file that appears under its name only when it is complete, and replaces whatever has the name. Until then it has no name, so that a
-/// killed process leaves nothing behind. On file systems without unnamed files it has a random name. A link under its name is replaced,
-/// never followed: `OutputPlace` decides which links count.
+/// A file that appears under its name only when it is complete, and replaces whatever has the name.
+/// Until then it has no name, so that a killed process leaves nothing behind. On file systems
+/// without unnamed files it has a random name. A link under its name is replaced, never followed:
+/// `OutputPlace` decides which links count.
 ///
 /// ```swift
 /// let file = try AtomicFile("report.csv")
@@ -168,7 +178,8 @@ public final class AtomicFile {
         descriptor = Self.openWithoutName(inFolder: FilePaths.folder(of: path), mode: isPrivate ? 0o600 : mode)
         if descriptor < 0 {
             let temporaryPath = Self.randomPath(beside: path)
-            descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isPrivate ? 0o600 : mode)
+            descriptor = open(
+                temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isPrivate ? 0o600 : mode)
             guard descriptor >= 0 else { throw .system(errno) }
             self.temporaryPath = temporaryPath
         }
@@ -204,7 +215,8 @@ public final class AtomicFile {
         temporaryPath = nil
     }
 
-    /// An unnamed file in a folder. It disappears with its descriptor unless it gets a name; -1 if the file system has no unnamed files.
+    /// An unnamed file in a folder. It disappears with its descriptor unless it gets a name; -1 if
+    /// the file system has no unnamed files.
     /// - Parameter mode: permissions, before the umask.
     public static func openWithoutName(inFolder folder: String, mode: mode_t) -> Int32 {
         // O_TMPFILE of fcntl.h: an expression that Swift does not import.
@@ -216,8 +228,10 @@ public final class AtomicFile {
         return -1
     }
 
-    /// A name that cannot be guessed, and that programs that collect files do not take for one of theirs.
+    /// A name that cannot be guessed, and that programs that collect files do not take for one of
+    /// theirs.
     private static func randomPath(beside path: String) -> String {
-        FilePaths.join(FilePaths.folder(of: path), name: ".volley-\(String(UInt64.random(in: 0...UInt64.max), radix: 16)).partial")
+        FilePaths.join(
+            FilePaths.folder(of: path), name: ".volley-\(String(UInt64.random(in: 0...UInt64.max), radix: 16)).partial")
     }
 }

@@ -1,10 +1,12 @@
 import Glibc
 
-/// What a name of an output leads to, with links followed. Every output with a name that a person gave goes through here (`OutputFile`): a
-/// file is replaced when it is whole, a pipe or a terminal is written through, and anything else is refused before work begins.
+/// What a name of an output leads to, with links followed. Every output with a name that a person
+/// gave goes through here (`OutputFile`): a file is replaced when it is whole, a pipe or a terminal
+/// is written through, and anything else is refused before work begins.
 ///
-/// A link in a folder that other users may write to may have been planted there: a process that runs as root would write wherever it leads.
-/// A link therefore counts only if this user or root made it, or if its folder belongs to the link's owner alone (and this user is not root).
+/// A link in a folder that other users may write to may have been planted there: a process that
+/// runs as root would write wherever it leads. A link therefore counts only if this user or root
+/// made it, or if its folder belongs to the link's owner alone (and this user is not root).
 public enum OutputPlace: Hashable, Sendable {
     /// A regular file, or a name that is free, behind all links.
     case file(String)
@@ -13,9 +15,12 @@ public enum OutputPlace: Hashable, Sendable {
     /// What this process has open: `/dev/stdout`, `/dev/fd/3`.
     case descriptor(Int32)
 
-    /// - Throws: a `Diagnostic` for a folder, a socket, a disk, a link that leads nowhere or belongs to another user, and what cannot be looked up.
+    /// - Throws: a `Diagnostic` for a folder, a socket, a disk, a link that leads nowhere or
+    ///   belongs to another user, and what cannot be looked up.
     public init(_ name: String) throws(Diagnostic) {
-        guard !name.utf8.contains(0), !name.isEmpty else { throw Diagnostic("a file's name may not be blank", remedy: "Name a file.") }
+        guard !name.utf8.contains(0), !name.isEmpty else {
+            throw Diagnostic("a file's name may not be blank", remedy: "Name a file.")
+        }
         var path = name
         for _ in 0..<Self.mostLinks {
             if let number = Self.ownDescriptor(path) {
@@ -63,8 +68,10 @@ public enum OutputPlace: Hashable, Sendable {
             try refuseKernel(path, name)
             return .file(path)
         case S_IFIFO, S_IFCHR: return .stream(path)
-        case S_IFBLK: throw Diagnostic("\(leads) a disk, and writing to it would destroy its content", file: name, remedy: remedy)
-        default: throw Diagnostic("\(leads) \(FileKind(mode: status.st_mode).text), not a file", file: name, remedy: remedy)
+        case S_IFBLK:
+            throw Diagnostic("\(leads) a disk, and writing to it would destroy its content", file: name, remedy: remedy)
+        default:
+            throw Diagnostic("\(leads) \(FileKind(mode: status.st_mode).text), not a file", file: name, remedy: remedy)
         }
     }
 
@@ -79,7 +86,8 @@ public enum OutputPlace: Hashable, Sendable {
 
     // MARK: - Links
 
-    /// Source: /proc/sys/fs/protected_symlinks of proc_sys_fs(5), which covers only folders with the sticky bit, and root like any other user.
+    /// Source: /proc/sys/fs/protected_symlinks of proc_sys_fs(5), which covers only folders with
+    /// the sticky bit, and root like any other user.
     private static func counts(_ link: stat, _ path: String) -> Bool {
         let user = geteuid(), folder = FilePaths.absolute(FilePaths.folder(of: path))
         if link.st_uid == user || link.st_uid == 0 || folder == "/dev" { return true }
@@ -95,7 +103,9 @@ public enum OutputPlace: Hashable, Sendable {
     }
 
     private static func unknown(_ name: String, leadsTo path: String, _ code: Int32) -> Diagnostic {
-        guard path != name, code == ENOENT else { return FileError.system(code).diagnostic("this name cannot be written to", file: name) }
+        guard path != name, code == ENOENT else {
+            return FileError.system(code).diagnostic("this name cannot be written to", file: name)
+        }
         return Diagnostic(
             "this is a link to \(TextFormat.inLine(path)), whose folder does not exist", file: name,
             remedy: "Make that folder, or remove the link.")
@@ -103,7 +113,8 @@ public enum OutputPlace: Hashable, Sendable {
 
     // MARK: - Descriptors
 
-    /// The number that a name such as `/dev/fd/3` or `/proc/self/fd/3` has for this process; nil for other names.
+    /// The number that a name such as `/dev/fd/3` or `/proc/self/fd/3` has for this process; nil
+    /// for other names.
     private static func ownDescriptor(_ path: String) -> Int32? {
         if let standard = ["/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2][path] { return Int32(standard) }
         guard let number = path.split(separator: "/").last.flatMap({ Int32($0) }), number >= 0 else { return nil }
@@ -120,12 +131,16 @@ public enum OutputPlace: Hashable, Sendable {
     private static func checked(_ number: Int32, _ name: String) throws(Diagnostic) -> OutputPlace {
         let flags = fcntl(number, F_GETFL)
         guard flags >= 0 else {
-            throw Diagnostic("descriptor \(number) is not open", file: name, remedy: "Open it where you start volley: `\(number)>FILE`.")
+            throw Diagnostic(
+                "descriptor \(number) is not open", file: name,
+                remedy: "Open it where you start volley: `\(number)>FILE`.")
         }
-        // Those that this process opened itself lead to databases and servers, and are closed in programs that it starts.
+        // Those that this process opened itself lead to databases and servers, and are closed in
+        // programs that it starts.
         guard number <= 2 || fcntl(number, F_GETFD) & FD_CLOEXEC == 0, flags & O_ACCMODE != O_RDONLY else {
             throw Diagnostic(
-                "descriptor \(number) is not open for writing", file: name, remedy: "Open it where you start volley: `\(number)>FILE`.")
+                "descriptor \(number) is not open for writing", file: name,
+                remedy: "Open it where you start volley: `\(number)>FILE`.")
         }
         var status = stat()
         guard fstat(number, &status) == 0 else { throw unknown(name, leadsTo: name, errno) }

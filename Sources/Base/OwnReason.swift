@@ -1,4 +1,5 @@
-/// Volley's own reasons for outcomes, in the style of push services' reasons. Run files, CSV and JSON hold the raw values.
+/// Volley's own reasons for outcomes, in the style of push services' reasons. Run files, CSV and
+/// JSON hold the raw values.
 public enum OwnReason: String, CaseIterable, Hashable, Sendable {
     /// Unsent: the campaign's expiry passed first.
     case expired = "Expired"
@@ -17,24 +18,31 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
     case connectionLost = "ConnectionLost"
     case streamReset = "StreamReset"
     case noAnswer = "NoAnswer"
-    /// Unknown: the process that sent the push, or was about to, ended before it recorded an answer.
+    /// Unknown: the process that sent the push, or was about to, ended before it recorded an
+    /// answer.
     case processEnded = "ProcessEnded"
-    /// Unknown: an answer was lost, and when the push went out again the service refused it for good, which says nothing of the first time.
+    /// Unknown: an answer was lost, and when the push went out again the service refused it for
+    /// good, which says nothing of the first time.
     case refusedAgain = "RefusedAgain"
-    /// In reports of a run that is being sent, never in its file: the push is on its way, or its turn has not come.
+    /// In reports of a run that is being sent, never in its file: the push is on its way, or its
+    /// turn has not come.
     case awaitingAnswer = "AwaitingAnswer"
     case notSentYet = "NotSentYet"
-    /// In reports of a run that was put back from a backup before it had ended, never in its file: not sent by then, for whatever reason.
+    /// In reports of a run that was put back from a backup before it had ended, never in its file:
+    /// not sent by then, for whatever reason.
     case notKnownSinceBackup = "NotKnownSinceBackup"
-    /// In reports of a run that other machines send, never in its file: what they recorded has not been fetched.
+    /// In reports of a run that other machines send, never in its file: what they recorded has not
+    /// been fetched.
     case notKnownHere = "NotKnownHere"
     /// Any reason that a run file has no space to distinguish.
     case other = "OtherReason"
 
-    /// Devices that are unsent for one of these reasons get nothing more, even if their run is resumed.
+    /// Devices that are unsent for one of these reasons get nothing more, even if their run is
+    /// resumed.
     public static let final: Set<OwnReason> = [.tooLate, .frequencyCap]
 
-    /// Devices that are unsent for one of these reasons were given back, and may be sent to later in the same run.
+    /// Devices that are unsent for one of these reasons were given back, and may be sent to later
+    /// in the same run.
     public static let givenBack: Set<OwnReason> = [.interrupted, .paused, .stopped, .cancelled, .quietHours]
 
     /// The outcome that the reason explains; nil if it may be any.
@@ -43,7 +51,8 @@ public enum OwnReason: String, CaseIterable, Hashable, Sendable {
         case .expired, .tooLate, .frequencyCap, .quietHours, .paused, .stopped, .interrupted, .cancelled, .notSentYet,
             .notKnownSinceBackup:
             .unsent
-        case .connectionLost, .streamReset, .noAnswer, .processEnded, .refusedAgain, .awaitingAnswer, .notKnownHere: .unknown
+        case .connectionLost, .streamReset, .noAnswer, .processEnded, .refusedAgain, .awaitingAnswer, .notKnownHere:
+            .unknown
         case .other: nil
         }
     }

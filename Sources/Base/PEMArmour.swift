@@ -1,6 +1,8 @@
-/// What is wrong with the first or last line of a key or certificate in PEM (RFC 7468) that a person would take for a right one.
+/// What is wrong with the first or last line of a key or certificate in PEM (RFC 7468) that a
+/// person would take for a right one.
 public enum PEMArmour {
-    /// The mistake, without anything of the key; nil if there is no such line, or if every such line is in order.
+    /// The mistake, without anything of the key; nil if there is no such line, or if every such
+    /// line is in order.
     public static func flaw(in text: String) -> Mistake? {
         for line in text.unicodeScalars.split(whereSeparator: { $0 == "\n" || $0 == "\r" }) {
             let line = Substring(line)
@@ -15,7 +17,9 @@ public enum PEMArmour {
             let shown = "-----\(label.trimmed)-----"
             for scalar in before.unicodeScalars + after.unicodeScalars {
                 if isQuote(scalar) {
-                    return Mistake("the \(name) line of the key has quotes around it", remedy: "Remove the quotes: the line is \(shown).")
+                    return Mistake(
+                        "the \(name) line of the key has quotes around it",
+                        remedy: "Remove the quotes: the line is \(shown).")
                 }
                 if scalar != "-", scalar.properties.generalCategory == .dashPunctuation || scalar == "\u{2212}" {
                     return Mistake(
@@ -40,7 +44,8 @@ public enum PEMArmour {
 
     private static func isQuote(_ scalar: Unicode.Scalar) -> Bool {
         let category = scalar.properties.generalCategory
-        return "\"'`\u{B4}\u{FF02}".unicodeScalars.contains(scalar) || category == .initialPunctuation || category == .finalPunctuation
+        return "\"'`\u{B4}\u{FF02}".unicodeScalars.contains(scalar) || category == .initialPunctuation
+            || category == .finalPunctuation
             || scalar == "\u{201E}" || scalar == "\u{201A}"
     }
 }

@@ -19,8 +19,8 @@ public struct Pace: Hashable, Sendable, CustomStringConvertible {
     /// The mean rate in pushes per second.
     public var perSecond: Double { Double(pushes) / Double(intervalSeconds) }
 
-    /// The pushes of a twentieth of a second, at least 1: what a run may claim or hold ahead of its pace. After a crash, everything that
-    /// was claimed ahead would be unknown.
+    /// The pushes of a twentieth of a second, at least 1: what a run may claim or hold ahead of its
+    /// pace. After a crash, everything that was claimed ahead would be unknown.
     public var pushesAhead: Int { max(1, Int(perSecond / 20)) }
 
     /// As written in a campaign.
@@ -29,10 +29,12 @@ public struct Pace: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// How many times as fast it is as another, rounded down; 0 if it is slower.
-    public func times(_ other: Pace) -> Int { pushes * other.intervalSeconds / (intervalSeconds * max(1, other.pushes)) }
+    public func times(_ other: Pace) -> Int {
+        pushes * other.intervalSeconds / (intervalSeconds * max(1, other.pushes))
+    }
 
-    /// The part of the pace for some of the devices that share it, rounded down, so that all parts together do not exceed it in any of its
-    /// intervals; at least a push an hour.
+    /// The part of the pace for some of the devices that share it, rounded down, so that all parts
+    /// together do not exceed it in any of its intervals; at least a push an hour.
     public func share(of part: Int, in whole: Int) -> Pace {
         guard part < whole else { return self }
         let share = Double(part) / Double(whole)

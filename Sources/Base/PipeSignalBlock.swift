@@ -1,7 +1,8 @@
 import Glibc
 
-/// Blocks SIGPIPE in this thread: a write to a connection or a pipe that the peer closed must be an error, and must not end the process.
-/// libcurl leaves signals alone if CURLOPT_NOSIGNAL is set, and OpenSSL writes without MSG_NOSIGNAL.
+/// Blocks SIGPIPE in this thread: a write to a connection or a pipe that the peer closed must be an
+/// error, and must not end the process. libcurl leaves signals alone if CURLOPT_NOSIGNAL is set,
+/// and OpenSSL writes without MSG_NOSIGNAL.
 public func withPipeSignalBlocked<Result>(_ body: () -> Result) -> Result {
     var pipe = sigset_t()
     sigemptyset(&pipe)

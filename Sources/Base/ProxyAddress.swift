@@ -1,4 +1,5 @@
-/// A proxy and Volley's credentials for it. Its description leaves out user and password, so that neither reaches a message or a log.
+/// A proxy and Volley's credentials for it. Its description leaves out user and password, so that
+/// neither reaches a message or a log.
 ///
 /// ```swift
 /// let proxy = try ProxyAddress("socks5h://proxy.example:1080")
@@ -46,11 +47,13 @@ extension ProxyAddress {
     public enum Form: Sendable {
         /// Scheme and port must be there: without them, programs guess differently.
         case whole
-        /// As in environment variables: `http` without a scheme, and port 1080 (443 for `https`) without a port. Source: curl(1), --proxy.
+        /// As in environment variables: `http` without a scheme, and port 1080 (443 for `https`)
+        /// without a port. Source: curl(1), --proxy.
         case asInEnvironment
     }
 
-    /// Reads `scheme://user:password@host:port`; user and password may be left out, and are percent-encoded where needed.
+    /// Reads `scheme://user:password@host:port`; user and password may be left out, and are
+    /// percent-encoded where needed.
     public init(_ text: String, _ form: Form = .whole) throws(Mistake) {
         let example = "For example: http://proxy.example.com:3128."
         let shown = Self.shown(text)
@@ -74,18 +77,21 @@ extension ProxyAddress {
             rest = rest[rest.index(after: at)...]
         }
         guard !rest.contains(where: { "/?#".contains($0) }) else {
-            throw Mistake("the proxy '\(shown)' has more than scheme, host and port", remedy: "Remove what follows the port.")
+            throw Mistake(
+                "the proxy '\(shown)' has more than scheme, host and port", remedy: "Remove what follows the port.")
         }
         let parts = HostPort(rest)
         host = String(parts.host)
         guard Self.isHost(host) else { throw Mistake("the proxy '\(shown)' has no host", remedy: example) }
         self.port = scheme == .https ? 443 : 1080
         if password != nil, !takesPassword {
-            throw Mistake("\(scheme.rawValue) takes a user but no password", remedy: "Remove the password, or use socks5h.")
+            throw Mistake(
+                "\(scheme.rawValue) takes a user but no password", remedy: "Remove the password, or use socks5h.")
         }
         guard parts.portText != nil else {
             guard form == .asInEnvironment else {
-                throw Mistake("the proxy '\(shown)' has no port", remedy: "Add it: most proxies listen on 3128, 8080 or 1080.")
+                throw Mistake(
+                    "the proxy '\(shown)' has no port", remedy: "Add it: most proxies listen on 3128, 8080 or 1080.")
             }
             return
         }
@@ -133,7 +139,8 @@ extension ProxyAddress {
         for byte in text.utf8 {
             let isUnreserved =
                 switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"),
                     UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
                     true
                 default: false
@@ -157,7 +164,8 @@ extension ProxyAddress {
                 continue
             }
             let pair = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard pair.utf8.count == 2, pair.allSatisfy(\.isHexDigit), let value = UInt8(pair, radix: 16), value != 0 else { return nil }
+            guard pair.utf8.count == 2, pair.allSatisfy(\.isHexDigit), let value = UInt8(pair, radix: 16), value != 0
+            else { return nil }
             bytes.append(value)
             rest = rest.dropFirst(2)
         }

@@ -1,17 +1,23 @@
 /// The ASCII form of a host name with other letters. Source: RFC 3492, RFC 5891.
 public enum Punycode {
-    /// `xn--mller-kva.de` for `müller.de`; nil for a host with letters that have several spellings: one would have to be chosen first.
+    /// `xn--mller-kva.de` for `müller.de`; nil for a host with letters that have several spellings:
+    /// one would have to be chosen first.
     /// - Parameter host: labels separated by full stops.
     public static func host(_ host: some StringProtocol) -> String? {
-        let labels = host.lowercased().split(separator: ".", omittingEmptySubsequences: false).map { label(Array($0.unicodeScalars)) }
+        let labels = host.lowercased().split(separator: ".", omittingEmptySubsequences: false).map {
+            label(Array($0.unicodeScalars))
+        }
         return labels.contains(nil) ? nil : labels.compactMap(\.self).joined(separator: ".")
     }
 
     private static func label(_ scalars: [Unicode.Scalar]) -> String? {
         let plain = scalars.filter(\.isASCII)
         guard plain.count < scalars.count else { return String(String.UnicodeScalarView(plain)) }
-        // A letter and its accent apart, or full-width letters: RFC 5891 5.3 requires composed and narrow ones.
-        let isOpen = scalars.contains { $0.properties.canonicalCombiningClass != .notReordered || (0xFF00...0xFFEF).contains($0.value) }
+        // A letter and its accent apart, or full-width letters: RFC 5891 5.3 requires composed and
+        // narrow ones.
+        let isOpen = scalars.contains {
+            $0.properties.canonicalCombiningClass != .notReordered || (0xFF00...0xFFEF).contains($0.value)
+        }
         guard !isOpen else { return nil }
         let prefix = String(String.UnicodeScalarView(plain))
         return "xn--\(prefix)\(prefix.isEmpty ? "" : "-")\(encoded(scalars, basic: plain.count))"

@@ -1,6 +1,7 @@
-/// The id that a push has on the wire: a lower-case UUID (version 8, RFC 9562) derived from the run and the recipient, so that a repetition
-/// of the same push is recognisable and the id needs no storage. Within a run no two recipients share one: recipient ids pass a bijection
-/// on the 62 bits that the UUID leaves free.
+/// The id that a push has on the wire: a lower-case UUID (version 8, RFC 9562) derived from the run
+/// and the recipient, so that a repetition of the same push is recognisable and the id needs no
+/// storage. Within a run no two recipients share one: recipient ids pass a bijection on the 62 bits
+/// that the UUID leaves free.
 ///
 /// ```swift
 /// let id = PushID(runSeed: .random(), recipient: 0).description
@@ -52,7 +53,8 @@ public struct PushID: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private static func write(_ number: UInt64, digits: Int, to text: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+    private static func write(_ number: UInt64, digits: Int, to text: UnsafeMutableBufferPointer<UInt8>, at start: Int)
+    {
         var rest = number
         var place = start + digits
         while place > start {

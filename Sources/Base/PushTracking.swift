@@ -1,4 +1,5 @@
-/// What a tracked push says of itself, under `volley` in the app's own data and in links to web pages (`delivery: {track: true}`).
+/// What a tracked push says of itself, under `volley` in the app's own data and in links to web
+/// pages (`delivery: {track: true}`).
 public struct PushTracking: Hashable, Sendable {
     /// The key of the app's own data.
     public static let key = "volley"
@@ -7,7 +8,8 @@ public struct PushTracking: Hashable, Sendable {
     public var run: String
     /// The campaign's name.
     public var campaign: String
-    /// The variant's name; blank where there is none, and where devices of several variants may share a request.
+    /// The variant's name; blank where there is none, and where devices of several variants may
+    /// share a request.
     public var variant = ""
     /// Whether silent pushes say it, too: no one sees or opens them.
     public var includesSilent: Bool
@@ -24,10 +26,13 @@ public struct PushTracking: Hashable, Sendable {
         [("run", run), ("campaign", campaign)] + (variant.isEmpty ? [] : [("variant", variant)])
     }
 
-    /// What a link to a web page gets, as a URL's query has it: what is not a letter, a digit or one of `-._~` is percent-encoded (RFC 3986).
+    /// What a link to a web page gets, as a URL's query has it: what is not a letter, a digit or
+    /// one of `-._~` is percent-encoded (RFC 3986).
     public var linkParameters: [String] {
-        [("source", "volley"), ("medium", "push"), ("campaign", campaign), ("content", variant), ("id", run)].filter { !$1.isEmpty }
-            .map { "utm_\($0)=\(Self.encoded($1))" }
+        [("source", "volley"), ("medium", "push"), ("campaign", campaign), ("content", variant), ("id", run)].filter {
+            !$1.isEmpty
+        }
+        .map { "utm_\($0)=\(Self.encoded($1))" }
     }
 
     private static func encoded(_ text: String) -> String {
@@ -43,14 +48,17 @@ public struct PushTracking: Hashable, Sendable {
     }
 }
 
-/// The place of a push's id in a rendered payload. Which request carries the push, and with which others, is decided after rendering: a
-/// request for many devices has one id in its body, that of its first push. Until then the place is filled with a byte that UTF-8 never has, so
-/// that payloads have their final length, equal texts are equal bytes, and no text can be taken for it.
+/// The place of a push's id in a rendered payload. Which request carries the push, and with which
+/// others, is decided after rendering: a request for many devices has one id in its body, that of
+/// its first push. Until then the place is filled with a byte that UTF-8 never has, so that
+/// payloads have their final length, equal texts are equal bytes, and no text can be taken for it.
 public enum PushIDPlace {
     private static let byte: UInt8 = 0xC1
 
     /// Appends a place for an id.
-    public static func append(to bytes: inout [UInt8]) { bytes.append(contentsOf: repeatElement(byte, count: PushID.textCount)) }
+    public static func append(to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: repeatElement(byte, count: PushID.textCount))
+    }
 
     /// Writes an id into all its places from `start` on.
     public static func fill(_ bytes: inout [UInt8], from start: Int, with id: PushID) {

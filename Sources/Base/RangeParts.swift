@@ -13,13 +13,15 @@ public struct RangeParts {
     ///   - threads: the threads that work on parts, including the calling one.
     public init(unit: Int, threads: Int) { (self.unit, self.threads) = (max(1, unit), max(1, threads)) }
 
-    /// The parts of a range, in order: at most one for each thread, and as equal as whole units allow.
+    /// The parts of a range, in order: at most one for each thread, and as equal as whole units
+    /// allow.
     public func parts(of range: Range<Int>) -> [Range<Int>] {
         let units = range.count / unit + (range.count % unit > 0 ? 1 : 0)
         let count = max(1, min(threads, units))
         return (0..<count).map { part in
             let (first, last) = (units * part / count, units * (part + 1) / count)
-            return range.lowerBound + first * unit..<(part == count - 1 ? range.upperBound : range.lowerBound + last * unit)
+            return range.lowerBound + first
+                * unit..<(part == count - 1 ? range.upperBound : range.lowerBound + last * unit)
         }
     }
 }

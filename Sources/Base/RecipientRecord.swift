@@ -1,4 +1,5 @@
-/// A device that a campaign goes to, as bytes: a scan passes it on without making strings. Valid only during the call that receives it.
+/// A device that a campaign goes to, as bytes: a scan passes it on without making strings. Valid
+/// only during the call that receives it.
 public struct RecipientRecord {
     /// Lower-case hex digits.
     public var token: UnsafeBufferPointer<UInt8>
@@ -8,7 +9,8 @@ public struct RecipientRecord {
     public var alias: UnsafeBufferPointer<UInt8>
     /// Blank if the export has none.
     public var language: UnsafeBufferPointer<UInt8>
-    /// The cells that templates need: a JSON array of strings in the form that `EscapedCells` takes.
+    /// The cells that templates need: a JSON array of strings in the form that `EscapedCells`
+    /// takes.
     public var fields: UnsafeBufferPointer<UInt8>
     /// The number of the service that takes its push, among those of the run; 0 when there is one.
     public var service: UInt8
@@ -22,7 +24,8 @@ public struct RecipientRecord {
 /// batch.forEach { slot, recipient in print(slot, recipient.token.count) }
 /// ```
 public struct RecipientBatch: Sendable {
-    /// The ends of a recipient's texts in the batch's bytes, in their order. They are below 4 GB, the limit of a block.
+    /// The ends of a recipient's texts in the batch's bytes, in their order. They are below 4 GB,
+    /// the limit of a block.
     public struct Ends: BitwiseCopyable, Sendable {
         fileprivate var token: UInt32
         fileprivate var registrationID: UInt32
@@ -49,7 +52,8 @@ public struct RecipientBatch: Sendable {
 
     private var entries: [Entry] = []
 
-    /// All texts, one after the other: append a recipient's here in the order of `Ends`, then call `complete`.
+    /// All texts, one after the other: append a recipient's here in the order of `Ends`, then call
+    /// `complete`.
     public var bytes: [UInt8] = []
 
     /// An empty batch.
@@ -60,17 +64,22 @@ public struct RecipientBatch: Sendable {
 
     /// Adds a recipient, without a slot, after its texts were appended to `bytes`.
     /// - Parameter service: the number of the service that takes its push.
-    public mutating func complete(_ ends: Ends, service: UInt8 = 0) { entries.append(Entry(slot: -1, ends: ends, service: service)) }
+    public mutating func complete(_ ends: Ends, service: UInt8 = 0) {
+        entries.append(Entry(slot: -1, ends: ends, service: service))
+    }
 
     /// Adds a recipient with its slot. NUL is replaced, because many programs end a text there.
     /// - Parameter service: the number of the service that takes its push.
     public mutating func append(_ recipient: Recipient, at slot: Int, service: UInt8 = 0) {
         func end(_ text: String) -> Int {
-            bytes.append(contentsOf: text.utf8.contains(0) ? Array(text.replacing(scalar: "\0", with: "\u{FFFD}").utf8) : Array(text.utf8))
+            bytes.append(
+                contentsOf: text.utf8.contains(0)
+                    ? Array(text.replacing(scalar: "\0", with: "\u{FFFD}").utf8) : Array(text.utf8))
             return bytes.count
         }
         var ends = Ends(
-            token: end(recipient.token.text), registrationID: end(recipient.registrationID), alias: end(recipient.alias),
+            token: end(recipient.token.text), registrationID: end(recipient.registrationID),
+            alias: end(recipient.alias),
             language: end(recipient.language))
         JSONValue.array(recipient.fields.map(JSONValue.string)).append(to: &bytes)
         ends.fields = UInt32(bytes.count)
@@ -97,12 +106,15 @@ public struct RecipientBatch: Sendable {
     /// Calls `body` with each recipient that has a slot, in order.
     public func forEach(_ body: (Int, RecipientRecord) throws -> Void) rethrows {
         try bytes.withUnsafeBufferPointer { bytes in
-            for index in entries.indices where entries[index].slot >= 0 { try body(entries[index].slot, record(index, in: bytes)) }
+            for index in entries.indices where entries[index].slot >= 0 {
+                try body(entries[index].slot, record(index, in: bytes))
+            }
         }
     }
 
     /// Calls `body` with the recipients that have a slot, in order, in groups of `count`.
-    public func forEachGroup(of count: Int, _ body: ([(slot: Int, recipient: RecipientRecord)]) throws -> Void) rethrows {
+    public func forEachGroup(of count: Int, _ body: ([(slot: Int, recipient: RecipientRecord)]) throws -> Void) rethrows
+    {
         var group: [(slot: Int, recipient: RecipientRecord)] = []
         group.reserveCapacity(count)
         try bytes.withUnsafeBufferPointer { bytes in
@@ -118,10 +130,12 @@ public struct RecipientBatch: Sendable {
 
     // MARK: - Storage
 
-    /// Appends all texts and services, without slots, in the form that `init(stored:)` takes. Where one service takes all, no byte is spent on services.
+    /// Appends all texts and services, without slots, in the form that `init(stored:)` takes. Where
+    /// one service takes all, no byte is spent on services.
     public func store(into target: inout [UInt8]) {
         let hasServices = entries.contains { $0.service != 0 }
-        target.reserveCapacity(target.count + 5 + count * (MemoryLayout<Ends>.size + (hasServices ? 1 : 0)) + bytes.count)
+        target.reserveCapacity(
+            target.count + 5 + count * (MemoryLayout<Ends>.size + (hasServices ? 1 : 0)) + bytes.count)
         withUnsafeBytes(of: UInt32(count)) { target.append(contentsOf: $0) }
         target.append(hasServices ? 1 : 0)
         for entry in entries { withUnsafeBytes(of: entry.ends) { target.append(contentsOf: $0) } }
@@ -137,7 +151,8 @@ public struct RecipientBatch: Sendable {
             let services = 5 + count * MemoryLayout<Ends>.size
             entries = (0..<count).map {
                 Entry(
-                    slot: -1, ends: stored.loadUnaligned(fromByteOffset: 5 + $0 * MemoryLayout<Ends>.size, as: Ends.self),
+                    slot: -1,
+                    ends: stored.loadUnaligned(fromByteOffset: 5 + $0 * MemoryLayout<Ends>.size, as: Ends.self),
                     service: hasServices ? stored[services + $0] : 0)
             }
             bytes = Array(stored[(services + (hasServices ? count : 0))...])
@@ -163,7 +178,8 @@ extension Recipient {
         guard case .array(let values)? = try? JSONValue(parsing: Array(record.fields)) else { return nil }
         func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
         self.init(
-            token: Target(normalized: text(record.token)), registrationID: text(record.registrationID), alias: text(record.alias),
+            token: Target(normalized: text(record.token)), registrationID: text(record.registrationID),
+            alias: text(record.alias),
             language: text(record.language), fields: values.compactMap(\.stringValue))
     }
 }
@@ -197,8 +213,8 @@ public struct Recipient: Hashable, Sendable {
     }
 }
 
-/// Where a push goes: the service's name for an app on a device, or for a user, such as a device token or a registration id. Its form
-/// depends on the service (`TargetForm`).
+/// Where a push goes: the service's name for an app on a device, or for a user, such as a device
+/// token or a registration id. Its form depends on the service (`TargetForm`).
 ///
 /// ```swift
 /// let target = Target(normalized: "7276d5a35b8c1f1d9e0a4b6c2d3e4f5a89f1")
@@ -214,20 +230,25 @@ public struct Target: Hashable, Sendable, CustomStringConvertible {
     /// The first and last four characters, the most that any log, error or page may show.
     public var redacted: String { Self.redact(text) }
 
-    /// From this many characters on, a part of a target in a text is not shown: next to the target's short form, it tells the rest.
+    /// From this many characters on, a part of a target in a text is not shown: next to the
+    /// target's short form, it tells the rest.
     private static let fewestOfPart = 12
 
-    /// A text in which the target, and each longer part of it, is shortened wherever it occurs, in capitals or small letters, with blanks or
-    /// hyphens between its digits, or in base64: no more of it is shown than `redacted` shows.
+    /// A text in which the target, and each longer part of it, is shortened wherever it occurs, in
+    /// capitals or small letters, with blanks or hyphens between its digits, or in base64: no more
+    /// of it is shown than `redacted` shows.
     public func redacted(in text: String) -> String {
         let shown = redacting(self.text, in: text)
         return base64.map { redacting($0, in: shown) } ?? shown
     }
 
-    /// The bytes of hex digits in base64, without what fills it up; nil for other targets. Source: RFC 4648, section 4.
+    /// The bytes of hex digits in base64, without what fills it up; nil for other targets. Source:
+    /// RFC 4648, section 4.
     private var base64: String? {
         let digits = text.utf8.map { byte in Character(Unicode.Scalar(byte)).hexDigitValue }
-        guard digits.count >= SecretText.fewestHexDigits, digits.count % 2 == 0, !digits.contains(nil) else { return nil }
+        guard digits.count >= SecretText.fewestHexDigits, digits.count % 2 == 0, !digits.contains(nil) else {
+            return nil
+        }
         let bits = digits.flatMap { digit in (0..<4).reversed().map { (digit ?? 0) >> $0 & 1 } }
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
         return String(
@@ -249,14 +270,16 @@ public struct Target: Hashable, Sendable, CustomStringConvertible {
                 continue
             }
             let (start, end) = (part.lowerBound == 0, part.upperBound == target.count)
-            shown += (start && end ? redacted : start ? "\(self.text.prefix(4))…" : end ? "…\(self.text.suffix(4))" : "…").utf8
+            shown +=
+                (start && end ? redacted : start ? "\(self.text.prefix(4))…" : end ? "…\(self.text.suffix(4))" : "…")
+                .utf8
             index += length
         }
         return String(decoding: shown, as: UTF8.self)
     }
 
-    /// The longest part of a target that some bytes begin with, in either case, and how many bytes it has with what separates its
-    /// characters.
+    /// The longest part of a target that some bytes begin with, in either case, and how many bytes
+    /// it has with what separates its characters.
     private static func part(of target: [UInt8], in bytes: ArraySlice<UInt8>) -> (part: Range<Int>, length: Int)? {
         let mayBeGrouped = target.count >= SecretText.fewestHexDigits
         return target.indices.filter { Self.isSame(bytes[bytes.startIndex], target[$0]) }.map { start in
@@ -265,8 +288,11 @@ public struct Target: Hashable, Sendable, CustomStringConvertible {
                 if end < target.count, isSame(byte, target[end]) {
                     if place > length { beforeLastSign = (end, length) }
                     (end, length) = (end + 1, place + 1)
-                } else if end == target.count || !mayBeGrouped || place - length >= mostBytesBetween || !isSeparator(byte) {
-                    // A word that continues with other letters is not a group of the target's digits.
+                } else if end == target.count || !mayBeGrouped || place - length >= mostBytesBetween
+                    || !isSeparator(byte)
+                {
+                    // A word that continues with other letters is not a group of the target's
+                    // digits.
                     let isWithinWord = place == length && byte < 0x80 && Character(Unicode.Scalar(byte)).isLetter
                     if end < target.count, isWithinWord, let beforeLastSign { (end, length) = beforeLastSign }
                     break
@@ -276,7 +302,8 @@ public struct Target: Hashable, Sendable, CustomStringConvertible {
         }.max { $0.part.count < $1.part.count }
     }
 
-    /// Between two characters of a target, as people write it: a no-break space and a blank have more than one.
+    /// Between two characters of a target, as people write it: a no-break space and a blank have
+    /// more than one.
     private static let mostBytesBetween = 4
 
     /// In capitals or small letters, and in either alphabet of base64.
@@ -286,7 +313,9 @@ public struct Target: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// No sign that JSON needs.
-    private static func isSeparator(_ byte: UInt8) -> Bool { byte == 0x20 || byte >= 0x80 || "-:._".utf8.contains(byte) }
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte >= 0x80 || "-:._".utf8.contains(byte)
+    }
 
     /// The redacted form: printing a target by accident must not reveal it.
     public var description: String { redacted }

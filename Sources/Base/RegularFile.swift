@@ -1,18 +1,21 @@
 import Glibc
 
-/// A file that others wrote, open for reading: an export, a campaign, a key. Every such file is opened here, because opening or reading
-/// anything but a regular file may wait forever: a named pipe without a writer, a terminal, a device without an end.
+/// A file that others wrote, open for reading: an export, a campaign, a key. Every such file is
+/// opened here, because opening or reading anything but a regular file may wait forever: a named
+/// pipe without a writer, a terminal, a device without an end.
 public struct RegularFile: ~Copyable {
     /// Open until this value ends.
     public let descriptor: Int32
     /// The file's state when it was opened.
     public let stamp: FileStamp
 
-    /// Opens a file; follows symbolic links. Never waits, and opens no record that Volley keeps (`ProtectedFiles`).
+    /// Opens a file; follows symbolic links. Never waits, and opens no record that Volley keeps
+    /// (`ProtectedFiles`).
     public init(path: String) throws(FileError) {
         // The system would cut off a path at a NUL.
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .system(ENOENT) }
-        // Checked before opening: to open a device may have effects, and a socket cannot be opened at all.
+        // Checked before opening: to open a device may have effects, and a socket cannot be opened
+        // at all.
         if let kind = FileKind(path: path), kind != .regular { throw .notAFile(kind) }
         if ProtectedFiles.holds(path) { throw .notAFile(.record) }
         let before = FileStamp(path: path)
@@ -31,7 +34,8 @@ public struct RegularFile: ~Copyable {
             throw .notAFile(kind)
         }
         let opened = FileStamp(status)
-        // The name may lead to a record since it was looked at. Closing that would be the harm, so its descriptor stays open.
+        // The name may lead to a record since it was looked at. Closing that would be the harm, so
+        // its descriptor stays open.
         let isAsBefore = before?.isSameFile(as: opened) ?? false
         guard isAsBefore || !ProtectedFiles.holds("/proc/self/fd/\(descriptor)") else { throw .notAFile(.record) }
         self.descriptor = descriptor
@@ -58,7 +62,8 @@ public struct RegularFile: ~Copyable {
     }
 
     /// Reads a small file as a whole.
-    /// - Parameter limit: of a longer file, at least one byte more than this is returned, but not everything.
+    /// - Parameter limit: of a longer file, at least one byte more than this is returned, but not
+    ///   everything.
     public static func bytes(of path: String, atMost limit: Int) throws(FileError) -> [UInt8] {
         let file = try RegularFile(path: path)
         var bytes: [UInt8] = []
@@ -79,8 +84,9 @@ public struct RegularFile: ~Copyable {
     }
 }
 
-/// Tells whether a file is still the same, with the same content: if two stamps are equal, they are of the same file, which was not written
-/// to in between. A write within the same tick of the file system's clock that keeps the size goes unnoticed.
+/// Tells whether a file is still the same, with the same content: if two stamps are equal, they are
+/// of the same file, which was not written to in between. A write within the same tick of the file
+/// system's clock that keeps the size goes unnoticed.
 ///
 /// ```swift
 /// let before = FileStamp(path: "devices.csv")

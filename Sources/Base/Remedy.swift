@@ -1,5 +1,6 @@
-/// What to do about a mistake, as a value. A remedy in words names commands, which only people at a terminal can use. Where there is no
-/// terminal, these values are worded with the pages and buttons that exist there.
+/// What to do about a mistake, as a value. A remedy in words names commands, which only people at a
+/// terminal can use. Where there is no terminal, these values are worded with the pages and buttons
+/// that exist there.
 public enum Remedy: Hashable, Sendable {
     /// What only the people that run the machine can do.
     public enum Task: Hashable, Sendable {

@@ -1,8 +1,9 @@
 import Glibc
 
-/// Repeated attempts at something that no event announces: a lock that another process holds for a moment (flock, and locks that SQLite
-/// takes without waiting), a lock file that its holder is about to put back, space on a disk. The only place that sleeps and tries again;
-/// for everything that can wake a thread, wait with `Wakeup`, `Cancellation` or poll.
+/// Repeated attempts at something that no event announces: a lock that another process holds for a
+/// moment (flock, and locks that SQLite takes without waiting), a lock file that its holder is
+/// about to put back, space on a disk. The only place that sleeps and tries again; for everything
+/// that can wake a thread, wait with `Wakeup`, `Cancellation` or poll.
 ///
 /// ```swift
 /// var retries = Retries(atMost: 20, milliseconds: 50)
@@ -21,7 +22,8 @@ public struct Retries: ~Copyable {
         self.milliseconds = milliseconds
     }
 
-    /// Sleeps before another attempt, for a caller that counts its attempts itself: SQLite counts those of a connection.
+    /// Sleeps before another attempt, for a caller that counts its attempts itself: SQLite counts
+    /// those of a connection.
     public static func pause(milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }
 
     /// Sleeps before another attempt.

@@ -1,14 +1,17 @@
 import Glibc
 
-/// How words of volley.yaml and of campaigns are shown, as people paste secrets into the wrong place: in a message, a log or a support
-/// bundle, at most four characters at either end of what may be one are left.
+/// How words of volley.yaml and of campaigns are shown, as people paste secrets into the wrong
+/// place: in a message, a log or a support bundle, at most four characters at either end of what
+/// may be one are left.
 ///
 /// ```swift
 /// let shown = SecretText.hidden(in: "http://anna:secret@proxy:3128/")
 /// ```
 public enum SecretText {
-    /// A text in which addresses keep only scheme and host, and everything that may be a key, a token or a password is shortened.
-    /// - Parameter keepsPaths: for what devices get: of an address without a user, path and query are no secret there.
+    /// A text in which addresses keep only scheme and host, and everything that may be a key, a
+    /// token or a password is shortened.
+    /// - Parameter keepsPaths: for what devices get: of an address without a user, path and query
+    ///   are no secret there.
     public static func hidden(in text: String, keepsPaths: Bool = false) -> String {
         guard text.utf8.count >= 8 else { return text }
         if keepsPaths, text.contains("://"), !text.contains("@") { return text }
@@ -21,10 +24,16 @@ public enum SecretText {
     // MARK: - Addresses
 
     /// Of an address, its scheme and host, and whether there is more: the rest may be a secret.
-    /// - Returns: nil if it is not certain what of it is the host: a password may hold any character.
-    public static func address(_ text: some StringProtocol) -> (scheme: String, host: String, hasUser: Bool, hasPath: Bool)? {
-        let pattern = /([A-Za-z][A-Za-z0-9+.-]*):\/\/([^@\/?#]*@)?((?:[A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?)([\/?#].*)?/
-        guard let address = String(text).wholeMatch(of: pattern.dotMatchesNewlines()), !(address.output.4 ?? "").contains("@") else {
+    /// - Returns: nil if it is not certain what of it is the host: a password may hold any
+    ///   character.
+    public static func address(_ text: some StringProtocol) -> (
+        scheme: String, host: String, hasUser: Bool, hasPath: Bool
+    )? {
+        let pattern =
+            /([A-Za-z][A-Za-z0-9+.-]*):\/\/([^@\/?#]*@)?((?:[A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?)([\/?#].*)?/
+        guard let address = String(text).wholeMatch(of: pattern.dotMatchesNewlines()),
+            !(address.output.4 ?? "").contains("@")
+        else {
             return nil
         }
         let (_, scheme, user, host, rest) = address.output
@@ -53,7 +62,9 @@ public enum SecretText {
 
     /// `password=…` and the like, and what follows the name of a key file after a colon.
     private static func withoutPasswords(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: " ") }) else {
+        guard
+            text.utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: " ") })
+        else {
             return text
         }
         let named =
@@ -70,13 +81,16 @@ public enum SecretText {
 
     // MARK: - Keys
 
-    /// From this many characters on, letters and digits without an order are a key rather than a name. The longest secrets of services
-    /// that are short have 24; ids in the names of key files have ten to fifteen.
+    /// From this many characters on, letters and digits without an order are a key rather than a
+    /// name. The longest secrets of services that are short have 24; ids in the names of key files
+    /// have ten to fifteen.
     private static let fewestOfKey = 20
 
     private static func withoutKeys(_ text: String) -> String {
         guard text.utf8.count >= fewestOfKey else { return text }
-        return text.replacing(/[A-Za-z0-9+\/=_-]{20,}/) { run in isKey(run.output) ? short(String(run.output)) : String(run.output) }
+        return text.replacing(/[A-Za-z0-9+\/=_-]{20,}/) { run in
+            isKey(run.output) ? short(String(run.output)) : String(run.output)
+        }
     }
 
     /// Whether letters and digits in it have no order, other than in words, dates and numbers.
@@ -86,7 +100,8 @@ public enum SecretText {
 
     private enum Kind { case upper, lower, digit }
 
-    /// Whether capitals, small letters and digits change so often that this is no word, `camelCase` or `Campaign2026`.
+    /// Whether capitals, small letters and digits change so often that this is no word, `camelCase`
+    /// or `Campaign2026`.
     private static func isDisordered(_ part: Substring) -> Bool {
         let kinds: [Kind] = part.map { $0.isNumber ? .digit : $0.isUppercase ? .upper : .lower }
         var changes = 0
@@ -102,18 +117,24 @@ public enum SecretText {
 
     /// Whether a text in the place of a path is the key itself, or a path and a password.
     public static func isNoPath(_ text: String) -> Bool {
-        if text.contains("-----BEGIN") || text.drop(while: \.isWhitespace).first == "{" || text.contains("://") { return true }
+        if text.contains("-----BEGIN") || text.drop(while: \.isWhitespace).first == "{" || text.contains("://") {
+            return true
+        }
         if withoutPasswords(text) != text { return true }
         let joined = text.filter { !$0.isWhitespace }
         guard joined.wholeMatch(of: /[A-Za-z0-9+\/=_-]+/) != nil, isKey(joined[...]) else { return false }
-        let hasAll = joined.contains(where: \.isUppercase) && joined.contains(where: \.isLowercase) && joined.contains(where: \.isNumber)
+        let hasAll =
+            joined.contains(where: \.isUppercase) && joined.contains(where: \.isLowercase)
+            && joined.contains(where: \.isNumber)
         return !joined.contains("/") || hasAll && joined.utf8.count >= 40
     }
 
-    /// Whether a name holds an address or a password: names are shown wherever what has them is meant.
+    /// Whether a name holds an address or a password: names are shown wherever what has them is
+    /// meant.
     public static func isNoName(_ name: String) -> Bool { name.contains("://") || withoutPasswords(name) != name }
 
-    /// The program of a command, as it may be shown: people write a whole command line as one word, with what is secret of it.
+    /// The program of a command, as it may be shown: people write a whole command line as one word,
+    /// with what is secret of it.
     public static func program(_ word: String) -> String {
         let name = word.prefix { !$0.isWhitespace }
         return hidden(in: String(name)) + (name.endIndex < word.endIndex ? " …" : "")
@@ -121,22 +142,30 @@ public enum SecretText {
 
     // MARK: - Device tokens
 
-    /// A text with at least this many hex digits can only be a device token or a client id, or one that lost a few digits on its way.
+    /// A text with at least this many hex digits can only be a device token or a client id, or one
+    /// that lost a few digits on its way.
     public static let fewestHexDigits = 28
-    /// The same of letters, digits, `-`, `_` and `:` for the tokens of services that do not write them in hex.
+    /// The same of letters, digits, `-`, `_` and `:` for the tokens of services that do not write
+    /// them in hex.
     static let fewestOfToken = 100
-    /// What tokens of one service have after the id of an installation, also those that are cut off.
+    /// What tokens of one service have after the id of an installation, also those that are cut
+    /// off.
     private static let markOfToken = Array(":APA91".utf8)
 
-    /// A text in which everything that is written like a device's token, and as long as one, keeps its first and last four characters.
+    /// A text in which everything that is written like a device's token, and as long as one, keeps
+    /// its first and last four characters.
     ///
-    /// A column of an export may hold tokens whatever it is called, so this is applied where words leave Volley, and not where values enter them:
-    /// every `Diagnostic`, preview, explanation and report goes through it.
+    /// A column of an export may hold tokens whatever it is called, so this is applied where words
+    /// leave Volley, and not where values enter them: every `Diagnostic`, preview, explanation and
+    /// report goes through it.
     public static func withoutTokens(_ text: String) -> String {
         guard text.utf8.count >= fewestHexDigits else { return text }
         let isHexDigit = { (byte: UInt8) in byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 < 6 }
-        let isOfToken = { (byte: UInt8) in byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 < 26 || "-_:".utf8.contains(byte) }
-        let shown = withoutRuns(text, of: isOfToken) { $0.count >= fewestOfToken || $0.firstRange(of: markOfToken) != nil }
+        let isOfToken = { (byte: UInt8) in byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 < 26 || "-_:".utf8.contains(byte)
+        }
+        let shown = withoutRuns(text, of: isOfToken) {
+            $0.count >= fewestOfToken || $0.firstRange(of: markOfToken) != nil
+        }
         return withoutRuns(shown, of: isHexDigit) { _ in true }
     }
 
@@ -156,7 +185,8 @@ public enum SecretText {
         return copied == 0 ? text : String(decoding: shown + bytes[copied...], as: UTF8.self)
     }
 
-    /// Whether slashes enclose it, as in `/volumes/5f4d…/_data`: a path without it would lead nowhere. A token is at the end of a path.
+    /// Whether slashes enclose it, as in `/volumes/5f4d…/_data`: a path without it would lead
+    /// nowhere. A token is at the end of a path.
     private static func isFolder(_ run: Range<Int>, in bytes: [UInt8]) -> Bool {
         run.lowerBound > 0 && run.upperBound < bytes.count && bytes[run.lowerBound - 1] == UInt8(ascii: "/")
             && bytes[run.upperBound] == UInt8(ascii: "/")
@@ -167,14 +197,18 @@ public enum SecretText {
 
     // MARK: - Variables
 
-    /// Whether a text certainly names a variable: people write the secret itself where its variable belongs, and that may be in capitals, too.
+    /// Whether a text certainly names a variable: people write the secret itself where its variable
+    /// belongs, and that may be in capitals, too.
     public static func isVariable(_ text: String) -> Bool {
         guard text.wholeMatch(of: /[A-Z_][A-Z0-9_]*/) != nil else { return false }
-        return text.firstMatch(of: /[A-Z0-9]_[A-Z0-9]/) != nil && hidden(in: text) == text || EnvironmentVariables[text] != nil
+        return text.firstMatch(of: /[A-Z0-9]_[A-Z0-9]/) != nil && hidden(in: text) == text
+            || EnvironmentVariables[text] != nil
     }
 
     /// The name of a variable, as it may be shown.
-    public static func variable(_ name: String) -> String { isVariable(name) || EnvironmentVariables[name] != nil ? name : short(name) }
+    public static func variable(_ name: String) -> String {
+        isVariable(name) || EnvironmentVariables[name] != nil ? name : short(name)
+    }
 
     /// What to do about a variable that is not set.
     /// - Parameters:
@@ -183,13 +217,15 @@ public enum SecretText {
     public static func remedy(forUnset name: String, noun: String, _ remedy: String) -> String {
         if isVariable(name) { return remedy }
         // `PGPASSWORD` cannot be told from a password in capitals.
-        return "If that is the name of a variable, set it where Volley runs. If it is the \(noun) itself, write the name of a variable in "
+        return
+            "If that is the name of a variable, set it where Volley runs. If it is the \(noun) itself, write the name of a variable in "
             + "volley.yaml instead, such as VOLLEY_\(noun.uppercased().replacing(" ", with: "_")), and set that variable."
     }
 }
 
 extension JSONValue {
-    /// A document in which device tokens are shortened, wherever they are (`SecretText`), but for what names a plan or a file.
+    /// A document in which device tokens are shortened, wherever they are (`SecretText`), but for
+    /// what names a plan or a file.
     public var withoutTokens: JSONValue {
         switch self {
         case .string(let text): .string(SecretText.withoutTokens(text))
@@ -198,7 +234,8 @@ extension JSONValue {
             .object(
                 members.map { member in
                     let isKept = ["plan_hash", "file"].contains(member.name)
-                    return JSONMember(SecretText.withoutTokens(member.name), isKept ? member.value : member.value.withoutTokens)
+                    return JSONMember(
+                        SecretText.withoutTokens(member.name), isKept ? member.value : member.value.withoutTokens)
                 })
         default: self
         }

@@ -24,7 +24,8 @@ public struct Settlement: Hashable, Sendable {
 
     /// A settlement.
     public init(
-        recipient: Int, outcome: Outcome, status: Int = 0, reason: String = "", attempts: Int = 0, latencyMilliseconds: Int = 0,
+        recipient: Int, outcome: Outcome, status: Int = 0, reason: String = "", attempts: Int = 0,
+        latencyMilliseconds: Int = 0,
         settledAt: Timestamp, invalidSince: Timestamp? = nil
     ) {
         self.recipient = recipient
@@ -39,6 +40,7 @@ public struct Settlement: Hashable, Sendable {
 
     /// A push that is settled without an answer.
     public init(recipient: Int, outcome: Outcome, own reason: OwnReason, attempts: Int = 0, settledAt: Timestamp) {
-        self.init(recipient: recipient, outcome: outcome, reason: reason.rawValue, attempts: attempts, settledAt: settledAt)
+        self.init(
+            recipient: recipient, outcome: outcome, reason: reason.rawValue, attempts: attempts, settledAt: settledAt)
     }
 }

@@ -1,4 +1,5 @@
-/// A small seeded generator: the same seed gives the same numbers, so that a failing simulation can be repeated.
+/// A small seeded generator: the same seed gives the same numbers, so that a failing simulation can
+/// be repeated.
 /// Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (SplitMix64).
 ///
 /// ```swift

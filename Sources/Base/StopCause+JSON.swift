@@ -11,7 +11,8 @@ extension StopCause {
         case .notSent(let words): CauseFields("not_sent", ("words", .string(words))).json()
         case .interrupted: CauseFields("interrupted").json()
         case .cancelled: CauseFields("cancelled").json()
-        case .rejected(let name, let reason): CauseFields("rejected", ("by", .string(name)), ("words", .string(reason))).json()
+        case .rejected(let name, let reason):
+            CauseFields("rejected", ("by", .string(name)), ("words", .string(reason))).json()
         case .described(let words): CauseFields("described", ("words", .string(words))).json()
         }
     }
@@ -86,14 +87,19 @@ extension PartialStop {
     fileprivate var fields: CauseFields {
         CauseFields(
             Self.cause,
-            ("stopped", .array(stopped.map { .object(pairs: [("service", .string($0.service)), ("why", $0.cause.json)]) })),
+            (
+                "stopped",
+                .array(stopped.map { .object(pairs: [("service", .string($0.service)), ("why", $0.cause.json)]) })
+            ),
             ("finished", .array(finished.map { .string($0) })))
     }
 
     fileprivate init?(_ read: CauseReader) {
-        guard case .array(let stopped)? = read.json["stopped"], case .array(let finished)? = read.json["finished"] else { return nil }
+        guard case .array(let stopped)? = read.json["stopped"], case .array(let finished)? = read.json["finished"]
+        else { return nil }
         let stops = stopped.compactMap { stop -> Stop? in
-            guard let name = stop["service"]?.stringValue, let cause = stop["why"].flatMap({ StopCause(json: $0) }) else { return nil }
+            guard let name = stop["service"]?.stringValue, let cause = stop["why"].flatMap({ StopCause(json: $0) })
+            else { return nil }
             return Stop(service: name, cause: cause)
         }
         guard stops.count == stopped.count else { return nil }
@@ -106,7 +112,8 @@ extension ServiceStop {
         switch self {
         case .refused(let reason, let status, let lag):
             CauseFields(
-                "refused", ("reason", .string(reason)), ("status", .integer(Int64(status))), ("clock_lag_s", lag.map { .double($0) }))
+                "refused", ("reason", .string(reason)), ("status", .integer(Int64(status))),
+                ("clock_lag_s", lag.map { .double($0) }))
         case .certificateExpired(let reason): CauseFields("certificate_expired", ("reason", .string(reason)))
         case .credentialsUnusable(let why): CauseFields("credentials_unusable", ("because", .string(why)))
         case .tokenExpired(let age, let lag):
@@ -123,14 +130,16 @@ extension ServiceStop {
             CauseFields("names_missing", ("reason", .string(trouble)), ("seconds", .double(seconds)))
         case .notTheService(let status): CauseFields("not_the_service", ("status", .integer(Int64(status))))
         case .notHTTP2(let endpoint): CauseFields("not_http2", ("endpoint", .string(endpoint)))
-        case .outage(let reason, let seconds): CauseFields("outage", ("reason", .string(reason)), ("seconds", .double(seconds)))
+        case .outage(let reason, let seconds):
+            CauseFields("outage", ("reason", .string(reason)), ("seconds", .double(seconds)))
         case .quotaUsedUp(let reason, let until):
             CauseFields("quota_used_up", ("reason", .string(reason)), ("until", .string(until.description)))
         case .mostTargetsRefused(let reason): CauseFields("most_targets_refused", ("reason", .string(reason)))
         case .targetsRefused(let reason, let refusals):
             CauseFields(
                 "targets_refused", ("reason", .string(reason)), ("refused", .integer(Int64(refusals.refused))),
-                ("answers", .integer(Int64(refusals.answers))), ("since_accepted", .bool(refusals.isSinceOthersWereAccepted)),
+                ("answers", .integer(Int64(refusals.answers))),
+                ("since_accepted", .bool(refusals.isSinceOthersWereAccepted)),
                 ("accepted", .integer(Int64(refusals.accepted))))
         case .mostRejected(let reason): CauseFields("most_rejected", ("reason", .string(reason)))
         }
@@ -152,7 +161,8 @@ extension ServiceStop {
         case "names_missing": self = .namesMissing(lastTrouble: reason, seconds: read.seconds("seconds") ?? 0)
         case "certificate_expired": self = .certificateExpired(reason: reason)
         case "credentials_unusable": self = .credentialsUnusable(because: read.text("because") ?? "")
-        case "token_expired": self = .tokenExpired(ageSeconds: read.seconds("age_s"), clockLagSeconds: read.seconds("clock_lag_s"))
+        case "token_expired":
+            self = .tokenExpired(ageSeconds: read.seconds("age_s"), clockLagSeconds: read.seconds("clock_lag_s"))
         case "not_the_service":
             guard let status = read.number("status") else { return nil }
             self = .notTheService(status: status)
@@ -163,12 +173,14 @@ extension ServiceStop {
             self = .quotaUsedUp(reason: reason, until: until)
         case "most_targets_refused": self = .mostTargetsRefused(lastReason: reason)
         case "targets_refused":
-            guard let refused = read.number("refused"), let answers = read.number("answers"), let accepted = read.number("accepted")
+            guard let refused = read.number("refused"), let answers = read.number("answers"),
+                let accepted = read.number("accepted")
             else { return nil }
             self = .targetsRefused(
                 reason: reason,
                 TargetRefusals(
-                    refused: refused, answers: answers, isSinceOthersWereAccepted: read.flag("since_accepted"), accepted: accepted))
+                    refused: refused, answers: answers, isSinceOthersWereAccepted: read.flag("since_accepted"),
+                    accepted: accepted))
         case "most_rejected": self = .mostRejected(lastReason: reason)
         default: return nil
         }
@@ -182,18 +194,25 @@ extension ConnectionStop {
             CauseFields("server_not_trusted", ("endpoint", .string(endpoint)), ("because", .string(why)))
         case .certificateRefused(let endpoint, let why):
             CauseFields("certificate_refused", ("endpoint", .string(endpoint)), ("because", .string(why)))
-        case .misconfigured(let endpoint, let why): CauseFields("misconfigured", ("endpoint", .string(endpoint)), ("because", .string(why)))
-        case .proxyCredentials(let proxy, let why): CauseFields("proxy_credentials", ("proxy", .string(proxy)), ("because", .string(why)))
+        case .misconfigured(let endpoint, let why):
+            CauseFields("misconfigured", ("endpoint", .string(endpoint)), ("because", .string(why)))
+        case .proxyCredentials(let proxy, let why):
+            CauseFields("proxy_credentials", ("proxy", .string(proxy)), ("because", .string(why)))
         case .proxyForbids(let proxy, let endpoint, let why):
-            CauseFields("proxy_forbids", ("proxy", .string(proxy)), ("endpoint", .string(endpoint)), ("because", .string(why)))
-        case .proxyNotTrusted(let proxy, let why): CauseFields("proxy_not_trusted", ("proxy", .string(proxy)), ("because", .string(why)))
+            CauseFields(
+                "proxy_forbids", ("proxy", .string(proxy)), ("endpoint", .string(endpoint)), ("because", .string(why)))
+        case .proxyNotTrusted(let proxy, let why):
+            CauseFields("proxy_not_trusted", ("proxy", .string(proxy)), ("because", .string(why)))
         case .unreachable(let destination, let attempts, let why):
             CauseFields(
-                "unreachable", ("endpoint", .string(destination.endpoint)), ("proxy", destination.proxy.map { .string($0) }),
-                ("certificate", .bool(destination.usesCertificate)), ("attempts", .integer(Int64(attempts))), ("because", .string(why)))
+                "unreachable", ("endpoint", .string(destination.endpoint)),
+                ("proxy", destination.proxy.map { .string($0) }),
+                ("certificate", .bool(destination.usesCertificate)), ("attempts", .integer(Int64(attempts))),
+                ("because", .string(why)))
         case .lost(let destination, let why):
             CauseFields(
-                "connection_lost", ("endpoint", .string(destination.endpoint)), ("proxy", destination.proxy.map { .string($0) }),
+                "connection_lost", ("endpoint", .string(destination.endpoint)),
+                ("proxy", destination.proxy.map { .string($0) }),
                 ("certificate", .bool(destination.usesCertificate)), ("because", .string(why)))
         }
     }
@@ -220,16 +239,19 @@ extension ExceededLimit {
 
     fileprivate var fields: CauseFields {
         CauseFields(
-            Self.cause, ("outcome", .string(outcome.name)), ("count", .integer(Int64(count))), ("answers", .integer(Int64(answers))),
+            Self.cause, ("outcome", .string(outcome.name)), ("count", .integer(Int64(count))),
+            ("answers", .integer(Int64(answers))),
             ("limit_millionths", .integer(Int64(limit.millionths))), ("reason", .string(lastReason)))
     }
 
     fileprivate init?(_ read: CauseReader) {
         guard let name = read.text("outcome"), let outcome = Outcome.allCases.first(where: { $0.name == name }),
-            let count = read.number("count"), let answers = read.number("answers"), let limit = read.number("limit_millionths")
+            let count = read.number("count"), let answers = read.number("answers"),
+            let limit = read.number("limit_millionths")
         else { return nil }
         self.init(
-            outcome: outcome, count: count, answers: answers, limit: StopShare(millionths: limit), lastReason: read.text("reason") ?? "")
+            outcome: outcome, count: count, answers: answers, limit: StopShare(millionths: limit),
+            lastReason: read.text("reason") ?? "")
     }
 }
 

@@ -4,14 +4,15 @@ public enum RunEnd: Hashable, Sendable {
     case finished
     /// It would have been wrong to continue. What was not on the wire is unsent.
     case stopped(StopCause)
-    /// Ctrl-C or SIGTERM; of a part of a run, also a pause or the beginning of quiet hours. A person resumes an
-    /// interrupted run.
+    /// Ctrl-C or SIGTERM; of a part of a run, also a pause or the beginning of quiet hours. A
+    /// person resumes an interrupted run.
     case interrupted
     /// `volley cancel`. A part of a run is interrupted then.
     case cancelled
 }
 
-/// Why a run stopped before its end: a fact with its values. The sentence about it is made where it is shown.
+/// Why a run stopped before its end: a fact with its values. The sentence about it is made where it
+/// is shown.
 public enum StopCause: Hashable, Sendable {
     /// An answer of a push service, which is named as in run files.
     case service(String, ServiceStop)
@@ -36,7 +37,8 @@ public enum StopCause: Hashable, Sendable {
 }
 
 extension StopCause {
-    /// Whether the store can no longer tell which recipients were sent a push (`LedgerStop.isForgetting`).
+    /// Whether the store can no longer tell which recipients were sent a push
+    /// (`LedgerStop.isForgetting`).
     public var isForgetting: Bool { if case .ledger(let stop) = self { stop.isForgetting } else { false } }
 
     /// Whether it concerns one service only, so that the others of a run can go on.
@@ -49,7 +51,8 @@ extension StopCause {
 }
 
 extension StopCause {
-    /// Until when the service takes no pushes, as it said; nil when it did not, and in a run that stopped for other reasons.
+    /// Until when the service takes no pushes, as it said; nil when it did not, and in a run that
+    /// stopped for other reasons.
     public var heldUntil: Timestamp? { if case .service(_, .quotaUsedUp(_, let until)) = self { until } else { nil } }
 }
 
@@ -78,11 +81,13 @@ public struct PartialStop: Hashable, Sendable {
 /// The answer of a push service that stopped a run.
 public enum ServiceStop: Hashable, Sendable {
     /// A push was refused, as all others would be.
-    /// - clockLagSeconds: how far this machine's clock is behind the server's; nil if they agree, or if it is unknown.
+    /// - clockLagSeconds: how far this machine's clock is behind the server's; nil if they agree,
+    ///   or if it is unknown.
     case refused(reason: String, status: Int, clockLagSeconds: Double?)
     /// A client certificate is no longer accepted.
     case certificateExpired(reason: String)
-    /// What volley.yaml names cannot be used, so no request was made to the service: a missing file, for example.
+    /// What volley.yaml names cannot be used, so no request was made to the service: a missing
+    /// file, for example.
     /// - because: an error's words, which end without a full stop or with a remedy.
     case credentialsUnusable(because: String)
     /// The service calls a signed token expired, but does not accept a newer one yet.
@@ -165,7 +170,8 @@ public enum ConnectionStop: Hashable, Sendable {
         public var endpoint: String
         /// `host:port` of the proxy in between; nil for none.
         public var proxy: String?
-        /// Whether a client certificate is used: the server may refuse one by closing the connection.
+        /// Whether a client certificate is used: the server may refuse one by closing the
+        /// connection.
         public var usesCertificate: Bool
 
         /// A destination.
@@ -224,16 +230,20 @@ public enum LedgerStop: Hashable, Sendable {
     case lockLost(String, during: RunActivity)
     /// The process that sent it is gone.
     case processGone
-    /// The store that machines share has forgotten entries that it had confirmed: how many, as far as is known.
+    /// The store that machines share has forgotten entries that it had confirmed: how many, as far
+    /// as is known.
     case forgotten(entries: Int)
-    /// The store's database restarted, and no process that had sent before was left to tell whether something is missing in it.
+    /// The store's database restarted, and no process that had sent before was left to tell whether
+    /// something is missing in it.
     case unwitnessed
 
-    /// Whether the store can no longer tell which recipients were sent a push. If the run continues, it does so without the store.
+    /// Whether the store can no longer tell which recipients were sent a push. If the run
+    /// continues, it does so without the store.
     public var isForgetting: Bool {
         switch self {
         case .forgotten, .unwitnessed: true
-        case .unusable, .endNotRecorded, .recordingFailed, .claimNotNoted, .readingFailed, .beginNotNoted, .takenOver, .fileLost,
+        case .unusable, .endNotRecorded, .recordingFailed, .claimNotNoted, .readingFailed, .beginNotNoted, .takenOver,
+            .fileLost,
             .accountFileLost, .lockLost, .processGone:
             false
         }
@@ -245,7 +255,8 @@ public enum RunActivity: String, CaseIterable, Hashable, Sendable {
     case sending, paused, waiting
 }
 
-/// How large the share of answers with a bad outcome may become before a run stops: a campaign's `delivery.stop_when`.
+/// How large the share of answers with a bad outcome may become before a run stops: a campaign's
+/// `delivery.stop_when`.
 ///
 /// ```swift
 /// var limits = StopLimits()
@@ -256,7 +267,8 @@ public struct StopLimits: Hashable, Sendable {
     /// How many answers are needed if the campaign names no number.
     public static let usualAnswers = 1000
 
-    /// The limits, for `invalidToken`, `rejected` and `failed`; no limit for the others. A run stops when a share is greater.
+    /// The limits, for `invalidToken`, `rejected` and `failed`; no limit for the others. A run
+    /// stops when a share is greater.
     public var shares: [Outcome: StopShare] = [:]
     /// The number of answers before the limit applies, at least 1.
     public var after = usualAnswers

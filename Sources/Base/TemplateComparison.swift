@@ -1,4 +1,5 @@
-/// A comparison after `{% if %}`, as far as an export can show whether it makes sense: what the cells of a column are compared with.
+/// A comparison after `{% if %}`, as far as an export can show whether it makes sense: what the
+/// cells of a column are compared with.
 public struct TemplateComparison: Hashable, Sendable {
     /// The kind of comparison.
     public enum Kind: Hashable, Sendable {
@@ -22,8 +23,8 @@ public struct TemplateComparison: Hashable, Sendable {
     public var column: SourceText
     /// How its cells are compared.
     public var kind: Kind
-    /// Whether it is joined to others in such a way that no other spelling can be added to it: mixing `and` and `or` would reverse the
-    /// condition.
+    /// Whether it is joined to others in such a way that no other spelling can be added to it:
+    /// mixing `and` and `or` would reverse the condition.
     public var isEntangled: Bool
 
     /// A comparison of a column.
@@ -41,7 +42,8 @@ extension TemplateComparison: CustomStringConvertible {
         case .order(let comparison, let value):
             let isNumber = ComparisonValue(value, column: column.value).kind == .number
             return "\(column.value) \(comparison.rawValue) \(isNumber ? value : "'\(value)'")"
-        case .text(let comparison, let text), .language(let comparison, let text): return "\(column.value) \(comparison.rawValue) '\(text)'"
+        case .text(let comparison, let text), .language(let comparison, let text):
+            return "\(column.value) \(comparison.rawValue) '\(text)'"
         case .truth(let comparison, let isTrue): return "\(column.value) \(comparison.rawValue) \(isTrue)"
         case .part(let text): return "\(column.value) contains '\(text)'"
         case .presence: return column.value

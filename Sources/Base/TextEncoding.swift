@@ -1,4 +1,5 @@
-/// What the first bytes of a text file say about its encoding. Volley reads UTF-8, with or without byte order marks in front.
+/// What the first bytes of a text file say about its encoding. Volley reads UTF-8, with or without
+/// byte order marks in front.
 public enum TextEncoding {
     /// U+FEFF in UTF-8, which editors on Windows write in front of a text.
     public static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -6,14 +7,16 @@ public enum TextEncoding {
     /// What to do about a file in another encoding.
     public static let remedy = "Save it again with the encoding UTF-8; most editors offer that under 'Save as'."
 
-    /// How many bytes the byte order marks in front of a text take. Tools that put files together leave several.
+    /// How many bytes the byte order marks in front of a text take. Tools that put files together
+    /// leave several.
     public static func markBytes(_ bytes: some Collection<UInt8>) -> Int {
         var rest = bytes[...]
         while rest.starts(with: mark) { rest = rest.dropFirst(mark.count) }
         return bytes.count - rest.count
     }
 
-    /// The encoding of Unicode in which a text is written, `UTF-16` or `UTF-32`; nil for UTF-8 and for everything that is no such text.
+    /// The encoding of Unicode in which a text is written, `UTF-16` or `UTF-32`; nil for UTF-8 and
+    /// for everything that is no such text.
     public static func foreign(_ bytes: some Collection<UInt8>) -> String? {
         let start = Array(bytes.prefix(4))
         if start == [0xFF, 0xFE, 0, 0] || start == [0, 0, 0xFE, 0xFF] { return "UTF-32" }

@@ -5,25 +5,31 @@
 /// let share = TextFormat.percent(0.0731)  // 7.3 %
 /// ```
 public enum TextFormat {
-    /// Words from outside (a server's, for example), made fit for terminals, logs and run files: without control characters, and not too
-    /// long.
+    /// Words from outside (a server's, for example), made fit for terminals, logs and run files:
+    /// without control characters, and not too long.
     public static func foreign(_ text: String, maximumBytes: Int = 200) -> String {
         var kept = String.UnicodeScalarView()
         var bytes = 0
         for scalar in text.unicodeScalars {
             bytes += UTF8.width(scalar)
             if bytes > maximumBytes { break }
-            kept.append(scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format ? " " : scalar)
+            kept.append(
+                scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+                    ? " " : scalar)
         }
         return String(kept)
     }
 
-    /// Text from outside (a cell, a file's name, the output of a program) for a terminal or a log, of any length. Control characters, which
-    /// could control the terminal, and characters that change the direction of text are shown as escapes, `\u001B`; line ends and tabs are
-    /// kept. JSON stays valid JSON with the same meaning.
-    /// - Parameter keepsStyles: keeps colours (SGR sequences of ECMA-48), for a text that Volley coloured.
+    /// Text from outside (a cell, a file's name, the output of a program) for a terminal or a log,
+    /// of any length. Control characters, which could control the terminal, and characters that
+    /// change the direction of text are shown as escapes, `\u001B`; line ends and tabs are kept.
+    /// JSON stays valid JSON with the same meaning.
+    /// - Parameter keepsStyles: keeps colours (SGR sequences of ECMA-48), for a text that Volley
+    ///   coloured.
     public static func printable(_ text: String, keepsStyles: Bool = false) -> String {
-        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2 || $0 == 0x0A || $0 == 0x09 }
+        let isPlain = text.utf8.allSatisfy {
+            $0 >= 0x20 && $0 != 0x7F && $0 != 0xC2 && $0 != 0xE2 || $0 == 0x0A || $0 == 0x09
+        }
         if isPlain { return text }
         var shown = ""
         var rest = text.unicodeScalars[...]
@@ -40,19 +46,23 @@ public enum TextFormat {
         return shown
     }
 
-    /// A name from outside (a file's, for example) inside a message or a line of a log: as `printable`, but line ends and tabs are escaped,
-    /// too, so that no name looks like a message of its own.
+    /// A name from outside (a file's, for example) inside a message or a line of a log: as
+    /// `printable`, but line ends and tabs are escaped, too, so that no name looks like a message
+    /// of its own.
     public static func inLine(_ name: String) -> String {
         printable(name).replacing(scalar: "\n", with: escape("\n")).replacing(scalar: "\t", with: escape("\t"))
     }
 
     /// C0, DEL and C1.
-    static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+    }
 
     /// `\u001B`, for a character of the first plane.
     static func escape(_ scalar: Unicode.Scalar) -> String { "\\u" + hex(scalar.value, digits: 4, uppercase: true) }
 
-    /// Whether the text after it may be read in another direction (Unicode's UAX 9, embeddings, overrides and isolates).
+    /// Whether the text after it may be read in another direction (Unicode's UAX 9, embeddings,
+    /// overrides and isolates).
     private static func turnsDirection(_ scalar: Unicode.Scalar) -> Bool {
         (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
@@ -94,11 +104,16 @@ public enum TextFormat {
         return "\(whole / 3600) h \(whole / 60 % 60) min"
     }
 
-    /// Whether a text is a long number as a spreadsheet program shows it, `1.23E+15`, with digits missing.
+    /// Whether a text is a long number as a spreadsheet program shows it, `1.23E+15`, with digits
+    /// missing.
     public static func isRounded(_ text: String) -> Bool {
         let halves = text.uppercased().split(separator: "E", omittingEmptySubsequences: false)
-        func isDigits(_ text: some StringProtocol) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }
-        guard halves.count == 2, halves[1].count == 3, halves[1].first == "+", isDigits(halves[1].dropFirst()) else { return false }
+        func isDigits(_ text: some StringProtocol) -> Bool {
+            !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber }
+        }
+        guard halves.count == 2, halves[1].count == 3, halves[1].first == "+", isDigits(halves[1].dropFirst()) else {
+            return false
+        }
         // In locales with a decimal comma, this has one, too.
         let digits = halves[0].split(omittingEmptySubsequences: false) { $0 == "." || $0 == "," }
         return digits[0].count == 1 && digits.count <= 2 && digits.allSatisfy(isDigits)
@@ -107,8 +122,9 @@ public enum TextFormat {
     /// The digits of a number that a spreadsheet program keeps.
     public static let keptDigits = 15
 
-    /// How many zeros replace the digits of a long number that a spreadsheet program does not keep; nil if there are other digits, and for
-    /// a date and time written as one number, `20261123093000000`.
+    /// How many zeros replace the digits of a long number that a spreadsheet program does not keep;
+    /// nil if there are other digits, and for a date and time written as one number,
+    /// `20261123093000000`.
     public static func zerosOfRounding(_ text: String) -> Int? {
         guard text.utf8.count > keptDigits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             text.dropFirst(keptDigits).allSatisfy({ $0 == "0" }), !(text.utf8.count <= 17 && isDay(text.prefix(8)))
@@ -116,10 +132,12 @@ public enum TextFormat {
         return text.utf8.count - keptDigits
     }
 
-    private static func isDay(_ digits: Substring) -> Bool { Array(digits.utf8).withUnsafeBufferPointer { CompactDate($0) != nil } }
+    private static func isDay(_ digits: Substring) -> Bool {
+        Array(digits.utf8).withUnsafeBufferPointer { CompactDate($0) != nil }
+    }
 
-    /// `45 s`, `30 min`, `4 h`, `2 h 5 min`, `3 days`: a length of time as people say it; hours and days come without smaller parts that
-    /// hardly matter.
+    /// `45 s`, `30 min`, `4 h`, `2 h 5 min`, `3 days`: a length of time as people say it; hours and
+    /// days come without smaller parts that hardly matter.
     public static func span(seconds: Int64) -> String {
         switch seconds {
         case ..<60: return "\(seconds) s"
@@ -145,7 +163,8 @@ public enum TextFormat {
         return "\(number) B"
     }
 
-    /// A bar of block characters, `share` of `width` columns long, in eighths; something is always visible if the share is above 0.
+    /// A bar of block characters, `share` of `width` columns long, in eighths; something is always
+    /// visible if the share is above 0.
     public static func bar(_ share: Double, width: Int) -> String {
         guard share > 0 else { return "" }
         let eighths = max(1, min(width * 8, Int((share * Double(width) * 8).rounded())))
@@ -184,12 +203,16 @@ extension TextFormat {
     public static func zeroPadded(_ number: Int, digits: Int = 2) -> String { filled(String(number), digits: digits) }
 
     /// `00ff`; a longer number is not cut.
-    public static func hex(_ number: some FixedWidthInteger & UnsignedInteger, digits: Int, uppercase: Bool = false) -> String {
+    public static func hex(_ number: some FixedWidthInteger & UnsignedInteger, digits: Int, uppercase: Bool = false)
+        -> String
+    {
         filled(String(number, radix: 16, uppercase: uppercase), digits: digits)
     }
 
     /// `U+00A0`, the Unicode notation for characters.
-    public static func codePoint(_ scalar: Unicode.Scalar) -> String { "U+" + hex(scalar.value, digits: 4, uppercase: true) }
+    public static func codePoint(_ scalar: Unicode.Scalar) -> String {
+        "U+" + hex(scalar.value, digits: 4, uppercase: true)
+    }
 
     private static func filled(_ text: String, digits: Int) -> String {
         String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
@@ -200,7 +223,8 @@ extension TextFormat {
 extension TextFormat {
     /// `1 device`, `1,096,469 devices`
     /// - Parameters:
-    ///   - one: for a single thing; it may include the words that follow in the sentence: `row holds`.
+    ///   - one: for a single thing; it may include the words that follow in the sentence:
+    ///     `row holds`.
     ///   - many: for none or several; nil for `one` with an s.
     public static func counted(_ number: Int, one: String, many: String? = nil) -> String {
         "\(count(number)) \(plural(number, one: one, many: many))"
@@ -217,8 +241,9 @@ extension TextFormat {
 }
 
 extension TextFormat {
-    /// A text as a scalar of YAML, in a block or between brackets: without quotes where it cannot be read as anything else, otherwise in
-    /// the quotes that were there, or in double ones. Every message that puts the name of a column, a tag or a file into YAML uses it.
+    /// A text as a scalar of YAML, in a block or between brackets: without quotes where it cannot
+    /// be read as anything else, otherwise in the quotes that were there, or in double ones. Every
+    /// message that puts the name of a column, a tag or a file into YAML uses it.
     /// - Parameter style: of the scalar that it replaces; nil for a new one.
     public static func yaml(_ text: String, like style: SourceText.Style? = nil) -> String {
         if style != .singleQuoted, style != .doubleQuoted, isPlainYAML(text) { return text }
@@ -229,10 +254,12 @@ extension TextFormat {
         return "\"" + text.unicodeScalars.map(escapedInYAML).joined() + "\""
     }
 
-    /// Words of letters, digits and the safest of marks, but for what readers of YAML 1.1 and 1.2 take for a truth value or nothing.
+    /// Words of letters, digits and the safest of marks, but for what readers of YAML 1.1 and 1.2
+    /// take for a truth value or nothing.
     private static func isPlainYAML(_ text: String) -> Bool {
         let values: Set = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
-        guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last, first.properties.isAlphabetic, last != " ",
+        guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last, first.properties.isAlphabetic,
+            last != " ",
             !values.contains(text.lowercased())
         else { return false }
         return text.unicodeScalars.allSatisfy {
@@ -255,15 +282,17 @@ extension TextFormat {
     }
 
     /// What a reader of YAML 1.1 takes for the end of a line, and a mark of byte order.
-    private static func isBreak(_ scalar: Unicode.Scalar) -> Bool { ["\u{85}", "\u{2028}", "\u{2029}", "\u{FEFF}"].contains(scalar) }
+    private static func isBreak(_ scalar: Unicode.Scalar) -> Bool {
+        ["\u{85}", "\u{2028}", "\u{2029}", "\u{FEFF}"].contains(scalar)
+    }
 }
 
 extension TextFormat {
-    /// A text in which characters that a person cannot see are named, `<U+200B>`: a name that holds one looks like another name. Every
-    /// `Diagnostic` goes through it.
+    /// A text in which characters that a person cannot see are named, `<U+200B>`: a name that holds
+    /// one looks like another name. Every `Diagnostic` goes through it.
     ///
-    /// What belongs to visible text stays: the joiners and variation selectors of scripts and emoji, and the no-break spaces of French
-    /// punctuation.
+    /// What belongs to visible text stays: the joiners and variation selectors of scripts and
+    /// emoji, and the no-break spaces of French punctuation.
     public static func namingInvisible(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
         let scalars = Array(text.unicodeScalars)
@@ -288,15 +317,23 @@ extension TextFormat {
         let properties = scalar.properties
         if properties.isWhitespace || properties.isDefaultIgnorableCodePoint { return true }
         guard properties.generalCategory == .format else { return false }
-        // Signs in front of Arabic, Syriac and Kaithi numbers have a shape. Source: Unicode, Prepended_Concatenation_Mark.
-        return ![0x600...0x605, 0x6DD...0x6DD, 0x70F...0x70F, 0x890...0x891, 0x8E2...0x8E2, 0x110BD...0x110BD, 0x110CD...0x110CD]
-            .contains { $0.contains(scalar.value) }
+        // Signs in front of Arabic, Syriac and Kaithi numbers have a shape. Source: Unicode,
+        // Prepended_Concatenation_Mark.
+        return ![
+            0x600...0x605, 0x6DD...0x6DD, 0x70F...0x70F, 0x890...0x891, 0x8E2...0x8E2, 0x110BD...0x110BD,
+            0x110CD...0x110CD,
+        ]
+        .contains { $0.contains(scalar.value) }
     }
 
-    private static func isPartOfText(_ scalar: Unicode.Scalar, after before: Unicode.Scalar?, before after: Unicode.Scalar?) -> Bool {
+    private static func isPartOfText(
+        _ scalar: Unicode.Scalar, after before: Unicode.Scalar?, before after: Unicode.Scalar?
+    ) -> Bool {
         switch scalar.value {
-        // ZWNJ, ZWJ, variation selectors, tags of flags: after a letter or sign of a script that uses them.
-        case 0x200C, 0x200D, 0xFE00...0xFE0F, 0xE0020...0xE007F, 0xE0100...0xE01EF: return before.map { $0.value > 0xFF } ?? false
+        // ZWNJ, ZWJ, variation selectors, tags of flags: after a letter or sign of a script that
+        // uses them.
+        case 0x200C, 0x200D, 0xFE00...0xFE0F, 0xE0020...0xE007F, 0xE0100...0xE01EF:
+            return before.map { $0.value > 0xFF } ?? false
         case 0xA0, 0x202F:
             return before == "«" || after.map { "»!?:;%€".unicodeScalars.contains($0) } ?? false
         default: return false

@@ -1,4 +1,5 @@
-/// The width of text where letters are set in columns, as on a terminal: Chinese, Japanese and Korean characters and emoji take two.
+/// The width of text where letters are set in columns, as on a terminal: Chinese, Japanese and
+/// Korean characters and emoji take two.
 /// Source: Unicode Standard Annex 11, East Asian Width (wide and full-width ranges, coarsely).
 ///
 /// ```swift
@@ -26,7 +27,8 @@ public enum TextWidth {
         default: break
         }
         switch scalar.value {
-        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+            0xFF00...0xFF60,
             0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD:
             return 2
         default: return scalar.properties.isEmojiPresentation ? 2 : 1
@@ -38,11 +40,14 @@ public enum TextWidth {
         text + String(repeating: " ", count: max(0, width - columns(text)))
     }
 
-    /// Breaks text into lines of at most this many columns: between words, and within words that are longer than a line or written without
-    /// spaces. A device token is shortened: in parts it would not be found any more.
+    /// Breaks text into lines of at most this many columns: between words, and within words that
+    /// are longer than a line or written without spaces. A device token is shortened: in parts it
+    /// would not be found any more.
     /// - Parameter width: at least 2.
     public static func wrapped(_ text: String, to width: Int) -> [String] {
-        SecretText.withoutTokens(text).split(omittingEmptySubsequences: false) { $0.isNewline }.flatMap { wrappedLine($0, to: width) }
+        SecretText.withoutTokens(text).split(omittingEmptySubsequences: false) { $0.isNewline }.flatMap {
+            wrappedLine($0, to: width)
+        }
     }
 
     private static func wrappedLine(_ text: Substring, to width: Int) -> [String] {

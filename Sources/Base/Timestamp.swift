@@ -24,7 +24,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Whole seconds since 1970, rounded down.
-    public var epochSeconds: Int64 { epochMilliseconds >= 0 ? epochMilliseconds / 1000 : (epochMilliseconds - 999) / 1000 }
+    public var epochSeconds: Int64 {
+        epochMilliseconds >= 0 ? epochMilliseconds / 1000 : (epochMilliseconds - 999) / 1000
+    }
 
     /// This moment plus a number of seconds.
     public func adding(seconds: Double) -> Timestamp {
@@ -32,7 +34,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Earlier moments come first.
-    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.epochMilliseconds < right.epochMilliseconds }
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.epochMilliseconds < right.epochMilliseconds
+    }
 
     /// ISO 8601 to the second: `2026-12-01T09:00:00Z`.
     public var description: String {
@@ -52,7 +56,8 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// `20261201-090000`, the start of run ids.
     public var compact: String {
         let parts = civil
-        return "\(pad(parts.year, width: 4))\(pad(parts.month))\(pad(parts.day))-\(pad(parts.hour))\(pad(parts.minute))\(pad(parts.second))"
+        return
+            "\(pad(parts.year, width: 4))\(pad(parts.month))\(pad(parts.day))-\(pad(parts.hour))\(pad(parts.minute))\(pad(parts.second))"
     }
 
     private var civil: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
@@ -67,9 +72,10 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 }
 
 extension Timestamp {
-    /// Reads the forms that exports use: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a space, with `Z` or an offset such as
-    /// `+08:00` (UTC without either); `20261101`, `202611010930` and `20261101093015`, as `CompactDate` tells them from numbers; epoch
-    /// seconds (9 to 11 digits) or milliseconds (12 to 14 digits); nil for anything else.
+    /// Reads the forms that exports use: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a
+    /// space, with `Z` or an offset such as `+08:00` (UTC without either); `20261101`,
+    /// `202611010930` and `20261101093015`, as `CompactDate` tells them from numbers; epoch seconds
+    /// (9 to 11 digits) or milliseconds (12 to 14 digits); nil for anything else.
     public init?(_ bytes: some Collection<UInt8>) {
         var scanner = DateScanner(Array(bytes))
         guard let moment = scanner.scan() else { return nil }
@@ -80,8 +86,8 @@ extension Timestamp {
     public init?(_ text: String) { self.init(text.utf8) }
 }
 
-/// Days from 1970-01-01 to a date in the proleptic Gregorian calendar. Source: Howard Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms", days_from_civil.
+/// Days from 1970-01-01 to a date in the proleptic Gregorian calendar. Source: Howard Hinnant,
+/// "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
 @inlinable public func daysFromCivil(year: Int, month: Int, day: Int) -> Int {
     let y = month <= 2 ? year - 1 : year
     let era = (y >= 0 ? y : y - 399) / 400
@@ -121,16 +127,21 @@ private struct DateScanner {
     mutating func scan() -> Timestamp? {
         if let compact = bytes.withUnsafeBufferPointer(CompactDate.init) { return compact.timestamp }
         if (9...14).contains(bytes.count), let epoch = number(digits: bytes.count), index == bytes.count {
-            return bytes.count <= 11 ? Timestamp(epochSeconds: Int64(epoch)) : Timestamp(epochMilliseconds: Int64(epoch))
+            return bytes.count <= 11
+                ? Timestamp(epochSeconds: Int64(epoch)) : Timestamp(epochMilliseconds: Int64(epoch))
         }
         index = 0
-        guard let year = number(digits: 4), consume("-"), let month = number(digits: 2), consume("-"), let day = number(digits: 2) else {
+        guard let year = number(digits: 4), consume("-"), let month = number(digits: 2), consume("-"),
+            let day = number(digits: 2)
+        else {
             return nil
         }
         guard (1...12).contains(month), (1...daysInMonth(month, year: year)).contains(day) else { return nil }
         var milliseconds = Int64(daysFromCivil(year: year, month: month, day: day)) * 86_400_000
         guard index < bytes.count else { return Timestamp(epochMilliseconds: milliseconds) }
-        guard consume("T") || consume("t") || consume(" "), let time = timeOfDay(), let offset = zoneOffset(), index == bytes.count else {
+        guard consume("T") || consume("t") || consume(" "), let time = timeOfDay(), let offset = zoneOffset(),
+            index == bytes.count
+        else {
             return nil
         }
         milliseconds += time - offset
@@ -139,7 +150,9 @@ private struct DateScanner {
 
     /// Milliseconds since midnight.
     private mutating func timeOfDay() -> Int64? {
-        guard let hour = number(digits: 2), hour < 24, consume(":"), let minute = number(digits: 2), minute < 60 else { return nil }
+        guard let hour = number(digits: 2), hour < 24, consume(":"), let minute = number(digits: 2), minute < 60 else {
+            return nil
+        }
         var milliseconds = Int64(hour * 3600 + minute * 60) * 1000
         guard consume(":") else { return milliseconds }
         guard let second = number(digits: 2), second < 61 else { return nil }
@@ -196,7 +209,8 @@ extension Timestamp {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
-    /// Reads the form that servers must write; nil for anything else, including the two obsolete forms.
+    /// Reads the form that servers must write; nil for anything else, including the two obsolete
+    /// forms.
     public init?(httpDate text: String) {
         guard text.utf8.count == 29, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -220,14 +234,17 @@ extension Timestamp {
         let days = Int((Double(epochSeconds) / 86_400).rounded(.down))
         let date = civilDate(fromDays: days)
         let seconds = Int(epochSeconds) - days * 86_400
-        let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { Self.digits($0, width: 2) }.joined(separator: ":")
+        let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { Self.digits($0, width: 2) }.joined(
+            separator: ":")
         let weekday = Self.weekdays[((days % 7) + 7) % 7]
         return
             "\(weekday), \(Self.digits(date.day, width: 2)) \(Self.months[date.month - 1]) \(Self.digits(date.year, width: 4)) \(clock) GMT"
     }
 
     private static func number(_ digits: Substring, count: Int) -> Int? {
-        guard digits.utf8.count == count, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+        guard digits.utf8.count == count,
+            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else {
             return nil
         }
         return Int(digits)

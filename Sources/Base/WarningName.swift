@@ -1,5 +1,6 @@
-/// The name of a warning: in brackets at its end, in JSON as `name`, and in a campaign's `allow`. docs/reference/warnings.md explains each.
-/// Those here are Volley's own; a service's rules may add others (`PushService.warnings`).
+/// The name of a warning: in brackets at its end, in JSON as `name`, and in a campaign's `allow`.
+/// docs/reference/warnings.md explains each. Those here are Volley's own; a service's rules may add
+/// others (`PushService.warnings`).
 public struct WarningName: Hashable, Sendable {
     /// As people write it.
     public let rawValue: String
@@ -131,7 +132,8 @@ extension WarningName {
     /// `not-tracked`
     public static let notTracked = WarningName("not-tracked", from: [.files])
 
-    // What the headers of the exports show. Which of a device's rows is the newest matters only if a device has several.
+    // What the headers of the exports show. Which of a device's rows is the newest matters only if
+    // a device has several.
     /// `column-not-found`
     public static let columnNotFound = WarningName("column-not-found", from: [.headers, .rows])
     // In JSON, any object may have a key twice.
@@ -172,7 +174,8 @@ extension WarningName {
     public static let exclusionNotFound = WarningName("exclusion-not-found", from: [.rows])
     /// `none-not-excluded`
     public static let noneNotExcluded = WarningName("none-not-excluded", from: [.rows])
-    // A template shows by itself that a part of it applies to no device; for a condition on cells, only the rows show it.
+    // A template shows by itself that a part of it applies to no device; for a condition on cells,
+    // only the rows show it.
     /// `condition-never-holds`
     public static let conditionNeverHolds = WarningName("condition-never-holds", from: [.files, .rows])
     /// `cells-not-compared`
@@ -225,25 +228,34 @@ extension WarningName {
     /// All of Volley's own warnings.
     public static let own: [WarningName] = [
         .curlyQuotes, .commentInText, .numberChanged, .conditionInList, .mixedConditions, .oddLanguage, .oddTimezone,
-        .passwordInFile, .notCarried, .simulatorAndProduction, .expiryTooLong, .expiresSoon, .schedulePast, .scheduleFar, .timeInQuietHours,
+        .passwordInFile, .notCarried, .simulatorAndProduction, .expiryTooLong, .expiresSoon, .schedulePast,
+        .scheduleFar, .timeInQuietHours,
         .timeInGap, .makerCategory, .makerCap, .makerQuietHours,
-        .expiresBeforeSchedule, .expiresInUTC, .optOutTargeted, .daysUnited, .repeatUneven, .dayIsMidnight, .unusedAllow, .partlyTranslated,
-        .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .textNotReady, .soundNotPlayable,
+        .expiresBeforeSchedule, .expiresInUTC, .optOutTargeted, .daysUnited, .repeatUneven, .dayIsMidnight,
+        .unusedAllow, .partlyTranslated,
+        .variantNotTranslated, .sameVariants, .pluralFormMissing, .textCutOff, .doubleBlank, .textNotReady,
+        .soundNotPlayable,
         .variantGetsText, .linkWithoutScheme,
         .hostNotReachable, .nothingVisible, .silentAndVisible, .mutableWithoutAlert, .mediaNotMutable, .mediaNotHTTPS,
-        .imageNotShown, .unknownPayloadKey, .timeSensitive, .criticalAlert, .notTracked, .columnNotFound, .columnTwice, .staleExport,
+        .imageNotShown, .unknownPayloadKey, .timeSensitive, .criticalAlert, .notTracked, .columnNotFound, .columnTwice,
+        .staleExport,
         .timezoneNotFound,
-        .oddExport, .commentInList, .roundedNumber, .foreignTargets, .badRow, .keyTwice, .rowForEachTag, .tagSeparator, .tagSpelling,
-        .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .noneNotExcluded, .conditionNeverHolds,
-        .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours, .languageFormsUnknown,
-        .audienceEmpty, .serviceWithoutDevices, .audienceNearlyEveryone, .audienceChanged, .audienceDropped, .lastRunUnfinished,
+        .oddExport, .commentInList, .roundedNumber, .foreignTargets, .badRow, .keyTwice, .rowForEachTag, .tagSeparator,
+        .tagSpelling,
+        .tagNotFound, .aliasNotFound, .registrationIDNotFound, .exclusionNotFound, .noneNotExcluded,
+        .conditionNeverHolds,
+        .cellsNotCompared, .valueNotFound, .languageNotSpoken, .timezonesUnknown, .sentInQuietHours,
+        .languageFormsUnknown,
+        .audienceEmpty, .serviceWithoutDevices, .audienceNearlyEveryone, .audienceChanged, .audienceDropped,
+        .lastRunUnfinished,
         .mayGetItTwice, .sentRecently, .partlyChanged,
         .paceTooSlow, .slowTexts, .storeAway, .certificateExpires, .credentialsUnusable, .secretReadable,
     ]
 }
 
 extension WarningName {
-    /// Names that earlier releases gave warnings, each with the warning that has taken its place: in `allow` they silence that one.
+    /// Names that earlier releases gave warnings, each with the warning that has taken its place:
+    /// in `allow` they silence that one.
     public static let retired: [String: WarningName] = [
         "placeholder-in-text": .textNotReady, "markup-in-text": .textNotReady, "escape-in-text": .textNotReady,
         "garbled-text": .textNotReady, "invisible-in-text": .textNotReady,

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A thread with a result. Stages of a run block on queues and sockets for minutes: they get their own threads instead of places in the
-/// pool of Swift concurrency.
+/// A thread with a result. Stages of a run block on queues and sockets for minutes: they get their
+/// own threads instead of places in the pool of Swift concurrency.
 ///
 /// ```swift
 /// let sum = try WorkerThread("sum") { (1...1000).reduce(0, +) }
@@ -16,8 +16,11 @@ public final class WorkerThread<Result: Sendable>: Sendable {
     /// - Parameters:
     ///   - name: as `top -H` and `perf` show it, at most 15 bytes.
     ///   - ended: rung once `isFinished`.
-    /// - Throws: a `Diagnostic` if the system has no thread, or no memory for one; `body` is not called then.
-    public init(_ name: String, ringing ended: Wakeup? = nil, _ body: @escaping @Sendable () -> Result) throws(Diagnostic) {
+    /// - Throws: a `Diagnostic` if the system has no thread, or no memory for one; `body` is not
+    ///   called then.
+    public init(_ name: String, ringing ended: Wakeup? = nil, _ body: @escaping @Sendable () -> Result)
+        throws(Diagnostic)
+    {
         let slot = ResultSlot<Result>()
         self.slot = slot
         thread = try startThread {
@@ -59,7 +62,8 @@ extension Diagnostic {
         Diagnostic(
             "Volley cannot start another thread: \(SystemError.words(code))",
             remedy:
-                "Allow more threads or memory: `ulimit -u` and `ulimit -v`, TasksMax= of a systemd unit, or the limits of the container.")
+                "Allow more threads or memory: `ulimit -u` and `ulimit -v`, TasksMax= of a systemd unit, or the limits of the container."
+        )
     }
 }
 
@@ -89,15 +93,17 @@ private func startThread(_ body: @escaping @Sendable () -> Void) throws(Diagnost
     return thread
 }
 
-/// Threads that work on parts of a range of ids, together with the calling thread. They start with the first range that has several parts,
-/// and sleep in between. A team belongs to one calling thread.
+/// Threads that work on parts of a range of ids, together with the calling thread. They start with
+/// the first range that has several parts, and sleep in between. A team belongs to one calling
+/// thread.
 ///
 /// ```swift
 /// let counts = RangeThreads<Int>("count") { range, _ in .success(range.count) }
 /// let total = try counts.run([0..<500, 500..<1200]).reduce(0, +)
 /// ```
 public final class RangeThreads<Part: Sendable> {
-    /// The work on a part. It is called from several threads at the same time, each with its own number; the calling thread has 0.
+    /// The work on a part. It is called from several threads at the same time, each with its own
+    /// number; the calling thread has 0.
     public typealias Work = @Sendable (_ range: Range<Int>, _ thread: Int) -> Result<Part, any Error>
 
     private struct Member {
@@ -120,8 +126,8 @@ public final class RangeThreads<Part: Sendable> {
         }
     }
 
-    /// Works on all ranges at the same time, on the first in the calling thread. If the system has no thread for a range, the calling
-    /// thread works on it, too.
+    /// Works on all ranges at the same time, on the first in the calling thread. If the system has
+    /// no thread for a range, the calling thread works on it, too.
     /// - Returns: the parts in the order of the ranges.
     /// - Throws: the error of the first range that failed; work on all ranges has ended by then.
     public func run(_ ranges: [Range<Int>]) throws -> [Part] {

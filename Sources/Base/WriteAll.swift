@@ -1,6 +1,7 @@
 import Glibc
 
-/// Writes all bytes to a descriptor, even if it is a pipe or a terminal that does not block and accepts only as many bytes as fit.
+/// Writes all bytes to a descriptor, even if it is a pipe or a terminal that does not block and
+/// accepts only as many bytes as fit.
 public enum WriteAll {
     /// - Returns: 0, or errno.
     public static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {

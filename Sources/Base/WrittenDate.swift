@@ -1,5 +1,5 @@
-/// A date in another common form, `01.10.2026`, `10/1/2026`, `2026/10/01`, or one that does not exist, `2026-11-31`; with or without a time
-/// of day.
+/// A date in another common form, `01.10.2026`, `10/1/2026`, `2026/10/01`, or one that does not
+/// exist, `2026-11-31`; with or without a time of day.
 package struct WrittenDate {
     private let year: Int
     /// In the order in which they are written.
@@ -25,15 +25,19 @@ package struct WrittenDate {
             return nil
         }
         // Of two dates, neither may be lost.
-        guard (1...31).contains(first), (1...31).contains(second), !words.dropFirst().contains(where: { WrittenDate(String($0)) != nil })
+        guard (1...31).contains(first), (1...31).contains(second),
+            !words.dropFirst().contains(where: { WrittenDate(String($0)) != nil })
         else { return nil }
         time = WrittenTime.time(in: words.dropFirst().joined(separator: " ")).map { " \($0)" } ?? ""
     }
 
-    /// `2 Dec 2030, 09:00`, `December 2nd, 2030 9:00`. A condition may compare texts of this form, so it is a date only where one is wanted.
+    /// `2 Dec 2030, 09:00`, `December 2nd, 2030 9:00`. A condition may compare texts of this form,
+    /// so it is a date only where one is wanted.
     init?(month text: String) {
         var words = text.lowercased().split { " ,".contains($0) }.map(String.init)
-        if let day = words.first, day.hasSuffix("day") || ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].contains(day) {
+        if let day = words.first,
+            day.hasSuffix("day") || ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].contains(day)
+        {
             words.removeFirst()
         }
         let month = WrittenPeriod.month(named:)
@@ -55,7 +59,8 @@ package struct WrittenDate {
     package var flaw: String {
         if dates({ $0 }).isEmpty { return "is not a day that exists" }
         guard isYearFirst else { return "is not a date that Volley reads: the year comes first" }
-        return mark == "-" ? "is not a date that Volley reads" : "is not a date that Volley reads: its parts need hyphens between them"
+        return mark == "-"
+            ? "is not a date that Volley reads" : "is not a date that Volley reads: its parts need hyphens between them"
     }
 
     /// - Parameter comparison: writes the comparison with a date.
@@ -94,14 +99,16 @@ enum WrittenTime {
     }
 }
 
-/// A month or a year as people write them: `2026-11`, `11/2026`, `Nov 2026`, `2026`. A comparison needs a day.
+/// A month or a year as people write them: `2026-11`, `11/2026`, `Nov 2026`, `2026`. A comparison
+/// needs a day.
 public struct WrittenPeriod {
     /// Its first day, and the first one after it, as `2026-11-01`.
     public let first: String, next: String
     /// Whether it is a whole year, which may also be a number.
     public let isYear: Bool
 
-    /// - Parameter text: without white space around it; nil when it is neither a month nor a year from 1900 to 2100.
+    /// - Parameter text: without white space around it; nil when it is neither a month nor a year
+    ///   from 1900 to 2100.
     public init?(_ text: String) {
         let parts = text.lowercased().split(omittingEmptySubsequences: false) { "-/. ".contains($0) }.map(String.init)
         func number(_ text: String, _ digits: ClosedRange<Int>, _ range: ClosedRange<Int>) -> Int? {
@@ -112,7 +119,9 @@ public struct WrittenPeriod {
         func month(_ text: String) -> Int? { number(text, 1...2, 1...12) ?? Self.month(named: text) }
         if parts.count == 1, let year = year(parts[0]) {
             (first, next, isYear) = ("\(year)-01-01", "\(year + 1)-01-01", true)
-        } else if parts.count == 2, let year = year(parts[0]) ?? year(parts[1]), let month = month(parts[0]) ?? month(parts[1]) {
+        } else if parts.count == 2, let year = year(parts[0]) ?? year(parts[1]),
+            let month = month(parts[0]) ?? month(parts[1])
+        {
             let (nextYear, nextMonth) = month == 12 ? (year + 1, 1) : (year, month + 1)
             first = "\(year)-\(TextFormat.zeroPadded(month))-01"
             next = "\(nextYear)-\(TextFormat.zeroPadded(nextMonth))-01"
@@ -126,7 +135,8 @@ public struct WrittenPeriod {
     static func month(named word: String) -> Int? {
         let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
         let names = [
-            "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+            "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+            "november", "december",
         ]
         let name = word.hasSuffix(".") ? String(word.dropLast()) : word == "sept" ? "sep" : word
         return (months.firstIndex(of: name) ?? names.firstIndex(of: name)).map { $0 + 1 }

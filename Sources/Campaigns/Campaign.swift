@@ -1,7 +1,8 @@
 public import Base
 public import PushServices
 
-/// A campaign as marketing wrote it: checked, with its places, nothing expanded. Paths are as written, relative to `file`.
+/// A campaign as marketing wrote it: checked, with its places, nothing expanded. Paths are as
+/// written, relative to `file`.
 ///
 /// ```swift
 /// let (campaign, warnings) = try Campaign.read(file: "campaigns/spring-sale.yaml", now: .now())
@@ -22,7 +23,8 @@ public struct Campaign: Sendable {
     public var audience: CampaignAudience
     /// What they get.
     public var content: MessageContent
-    /// Parts of the audience that get different content, or nothing, in the order of the file; empty when all get the same.
+    /// Parts of the audience that get different content, or nothing, in the order of the file;
+    /// empty when all get the same.
     public var variants: [MessageVariant]
     /// How devices are assigned to them. (`variants: {by: alias}`)
     public var variantDealing: VariantDealing
@@ -40,7 +42,8 @@ public struct Campaign: Sendable {
 public struct CampaignAudience: Sendable {
     /// Where `audience` is.
     public var position: SourcePosition
-    /// The service that chooses the devices, to which only names are sent; nil where Volley chooses them in the exports. (`by: …`)
+    /// The service that chooses the devices, to which only names are sent; nil where Volley chooses
+    /// them in the exports. (`by: …`)
     public var by: SourceText?
     /// Paths or globs; empty when the app's default export is meant.
     public var devices: [SourceText] = []
@@ -76,7 +79,8 @@ public struct CampaignAudience: Sendable {
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which a plan stops.
     public var maximumBadRowShare = 0.01
-    /// How much smaller it may be than in the campaign's last run; nil when the campaign does not say.
+    /// How much smaller it may be than in the campaign's last run; nil when the campaign does not
+    /// say.
     public var shrinkLimit: ShrinkLimit?
     /// Where `shrinks_at_most` is, for errors about it.
     public var shrinkLimitPosition: SourcePosition?
@@ -138,8 +142,9 @@ public struct CampaignDelivery: Sendable {
     /// Everything by default.
     public init() {}
 
-    /// What to do with a push through a service after its answer was lost. By default it is sent again only if the service may recognise it
-    /// by its id: otherwise the device would show it twice.
+    /// What to do with a push through a service after its answer was lost. By default it is sent
+    /// again only if the service may recognise it by its id: otherwise the device would show it
+    /// twice.
     public func unknownPolicy(of service: any PushService) -> UnknownPolicy {
         unknownPolicy ?? (service.recognizesRepeats ? .resend : .skip)
     }
@@ -206,21 +211,24 @@ extension Project {
         return try read(source)
     }
 
-    /// Reads of volley.yaml what stopping a run needs: where runs are kept, and their store. A run continues whatever
-    /// mistake the file has by now, and it must be possible to stop it. If there is a mistake, the result has no apps,
-    /// databases or notices.
+    /// Reads of volley.yaml what stopping a run needs: where runs are kept, and their store. A run
+    /// continues whatever mistake the file has by now, and it must be possible to stop it. If there
+    /// is a mistake, the result has no apps, databases or notices.
     /// - Throws: every mistake of the file, if one is about these two, or may be.
     public static func readToStop(file: String) throws(Diagnostics) -> Project {
         let source = try openSource(file)
         do throws(Diagnostics) { return try read(source).0 } catch {
             let root = rootSection(
-                of: source, ProjectKeys.root, ProjectKeys.file, example: "runs: runs", findings: Findings(isOfProject: true))
+                of: source, ProjectKeys.root, ProjectKeys.file, example: "runs: runs",
+                findings: Findings(isOfProject: true))
             guard let project = root.flatMap({ ProjectReader(root: $0, file: source.file).readPlaces() }) else {
                 throw Diagnostics(
                     error.all + [
                         Diagnostic(
-                            "with these mistakes the file does not say where runs are kept, or which store machines share", file: file,
-                            remedy: "Correct them; or name the folder with --runs FOLDER, which stops a run on this machine.",
+                            "with these mistakes the file does not say where runs are kept, or which store machines share",
+                            file: file,
+                            remedy:
+                                "Correct them; or name the folder with --runs FOLDER, which stops a run on this machine.",
                             [.seeProblems])
                     ])
             }
@@ -231,7 +239,8 @@ extension Project {
     /// Reads and checks the text of volley.yaml.
     static func read(_ source: YAMLSource) throws(Diagnostics) -> (Project, [Diagnostic]) {
         let findings = Findings(isOfProject: true)
-        let root = rootSection(of: source, ProjectKeys.root, ProjectKeys.file, example: "runs: runs", findings: findings)
+        let root = rootSection(
+            of: source, ProjectKeys.root, ProjectKeys.file, example: "runs: runs", findings: findings)
         let project = root.flatMap { ProjectReader(root: $0, file: source.file).read() }
         findings.preferFalseSpaces(in: source)
         let warnings = try findings.warnings()
@@ -249,16 +258,22 @@ func openSource(_ file: String) throws(Diagnostics) -> YAMLSource {
 }
 
 /// Parses a file and opens its top level; nil, and reported, when that is impossible.
-func rootSection(of source: YAMLSource, _ group: KeyGroup, _ keys: FileKeys, example: String, findings: Findings) -> Section? {
+func rootSection(of source: YAMLSource, _ group: KeyGroup, _ keys: FileKeys, example: String, findings: Findings)
+    -> Section?
+{
     let start = SourcePosition(file: source.file, line: 1, column: 1)
     do throws(Diagnostic) {
         var composer = try YAMLComposer(source: source, findings: findings)
         guard let root = try composer.document(), !root.isNull else {
-            findings.error("the file is empty", at: start, remedy: "It must hold 'key: value' lines, for example: \(example).")
+            findings.error(
+                "the file is empty", at: start, remedy: "It must hold 'key: value' lines, for example: \(example).")
             return nil
         }
-        if case .scalar(let value, _) = root.content, let key = group.valid.first(where: { value.hasPrefix($0 + ":") }) {
-            findings.error("a space is missing after the ':' of '\(key):'", at: root.position, remedy: "Write it as 'name: value'.")
+        if case .scalar(let value, _) = root.content, let key = group.valid.first(where: { value.hasPrefix($0 + ":") })
+        {
+            findings.error(
+                "a space is missing after the ':' of '\(key):'", at: root.position, remedy: "Write it as 'name: value'."
+            )
             return nil
         }
         guard case .mapping = root.content else {

@@ -1,8 +1,10 @@
 public import Base
 
-/// `console: {oidc: …}` of volley.yaml: a provider of identities by which people sign in (OpenID Connect).
+/// `console: {oidc: …}` of volley.yaml: a provider of identities by which people sign in (OpenID
+/// Connect).
 public struct ConsoleProvider: Sendable {
-    /// The claim with the name to sign in with, if none is named (OpenID Connect Core 1.0, section 5.1).
+    /// The claim with the name to sign in with, if none is named (OpenID Connect Core 1.0, section
+    /// 5.1).
     public static let usualNameClaim = "preferred_username"
     /// The scopes that are requested in addition to `openid` by default.
     public static let usualScopes = ["profile", "email"]
@@ -23,7 +25,8 @@ public struct ConsoleProvider: Sendable {
     public var clientSecret: Secret?
     /// The claim that roles follow from; a part of one as `realm_access.roles`.
     public var rolesClaim: String
-    /// What values of that claim give, in the order of the file. A person gets the roles of all their values.
+    /// What values of that claim give, in the order of the file. A person gets the roles of all
+    /// their values.
     public var roles: [(value: String, roles: [ClaimedRole])]
     /// What the button calls the provider; nil for its host.
     public var name: SourceText?
@@ -59,22 +62,27 @@ public struct ClaimedRole: Hashable, Sendable {
     }
 }
 
-/// `console` of volley.yaml: how `volley serve` shows campaigns and runs in a browser. It has no effect on sending.
+/// `console` of volley.yaml: how `volley serve` shows campaigns and runs in a browser. It has no
+/// effect on sending.
 public struct ConsoleSettings: Sendable {
     /// Where the console listens by default.
     public static let usualAddress = "127.0.0.1:8181"
 
-    /// `https://push.example.com`, the console's address as people type it; nil when it is used on this machine only.
+    /// `https://push.example.com`, the console's address as people type it; nil when it is used on
+    /// this machine only.
     public var publicURL: SourceText?
-    /// The reverse proxies that may set `X-Forwarded-For`, `-Proto` and `-Host`. From other addresses these headers are ignored.
+    /// The reverse proxies that may set `X-Forwarded-For`, `-Proto` and `-Host`. From other
+    /// addresses these headers are ignored.
     public var proxies: [AddressRange]
-    /// Folders with the campaigns and exports that the console may name, as written; that of volley.yaml when empty.
+    /// Folders with the campaigns and exports that the console may name, as written; that of
+    /// volley.yaml when empty.
     public var roots: [SourceText]
     /// The provider of identities by which people sign in; nil where all have passwords.
     public var provider: ConsoleProvider?
 }
 
-/// Addresses that begin with the same bits: `10.0.0.0/8`, or a single address (RFC 4632, section 3.1).
+/// Addresses that begin with the same bits: `10.0.0.0/8`, or a single address (RFC 4632, section
+/// 3.1).
 ///
 /// ```swift
 /// let office = AddressRange("10.0.0.0/8")
@@ -86,7 +94,8 @@ public struct AddressRange: Hashable, Sendable {
     /// How many of its leading bits count: up to 32 for IPv4, up to 128 for IPv6.
     public let prefixBits: Int
 
-    /// nil if the text is neither an address nor a range, or a range that does not begin at its first address, such as `10.0.0.1/8`.
+    /// nil if the text is neither an address nor a range, or a range that does not begin at its
+    /// first address, such as `10.0.0.1/8`.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = IPAddress(String(parts[0])) else { return nil }
@@ -95,13 +104,15 @@ public struct AddressRange: Hashable, Sendable {
             (self.first, prefixBits) = (first, all)
             return
         }
-        guard parts[1].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let bits = Int(parts[1]), bits <= all,
+        guard parts[1].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let bits = Int(parts[1]), bits <= all,
             (bits..<all).allSatisfy({ first.bytes[$0 / 8] & (0x80 >> ($0 % 8)) == 0 })
         else { return nil }
         (self.first, prefixBits) = (first, bits)
     }
 
-    /// Whether an address is in the range. An IPv4 address is in no range of IPv6 addresses, and the other way round.
+    /// Whether an address is in the range. An IPv4 address is in no range of IPv6 addresses, and
+    /// the other way round.
     public func contains(_ address: IPAddress) -> Bool {
         guard address.bytes.count == first.bytes.count else { return false }
         return (0..<prefixBits).allSatisfy { (address.bytes[$0 / 8] ^ first.bytes[$0 / 8]) & (0x80 >> ($0 % 8)) == 0 }

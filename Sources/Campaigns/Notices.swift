@@ -26,8 +26,8 @@ public enum NoticeEvent: String, CaseIterable, Hashable, Sendable {
 public struct NoticeTarget: Sendable {
     /// How a notice is delivered.
     public enum Channel: Sendable {
-        /// An https URL that gets a POST (http on this machine only), the environment variable with the secret that signs it, and a file with the
-        /// only authority to trust, as written.
+        /// An https URL that gets a POST (http on this machine only), the environment variable with
+        /// the secret that signs it, and a file with the only authority to trust, as written.
         case webhook(url: SourceText, secretVariable: SourceText?, certificateAuthority: SourceText?)
         /// A program and its arguments; a program with a slash is a path relative to volley.yaml.
         case command([SourceText])
@@ -50,7 +50,8 @@ public struct Monitoring: Sendable {
 }
 
 extension Project {
-    /// Every receiver that the project names, with the app that it gets notices of; nil for all apps.
+    /// Every receiver that the project names, with the app that it gets notices of; nil for all
+    /// apps.
     public var noticeTargets: [(app: App?, target: NoticeTarget)] {
         notices.map { (nil, $0) } + apps.flatMap { app in app.notices.map { (app, $0) } }
     }

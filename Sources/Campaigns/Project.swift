@@ -2,7 +2,8 @@ public import Base
 import Glibc
 public import PushServices
 
-/// volley.yaml: written once, by the people that run the apps. Paths are as written, relative to `file`.
+/// volley.yaml: written once, by the people that run the apps. Paths are as written, relative to
+/// `file`.
 ///
 /// ```swift
 /// if let file = Project.find(startingAt: "campaigns") {
@@ -77,7 +78,8 @@ public struct DeviceQuery: Sendable {
 public struct App: Sendable {
     /// The key below `apps`.
     public var name: SourceText
-    /// The services that take its pushes, at least one. A device belongs to one of them, by its number here.
+    /// The services that take its pushes, at least one. A device belongs to one of them, by its
+    /// number here.
     public var services: [AppService]
     /// The default device export: paths or globs.
     public var devices: [SourceText]
@@ -93,7 +95,8 @@ public struct App: Sendable {
     public var needsApproval: Bool
     /// Where `volley send --test` goes.
     public var testDevices: [TestDevice]
-    /// The app's own proxy, else the one at the top level of volley.yaml; nil when neither is there and the environment decides.
+    /// The app's own proxy, else the one at the top level of volley.yaml; nil when neither is there
+    /// and the environment decides.
     public var proxy: ProxySetting?
     /// Where to send notices about its runs, in addition to the project's own.
     public var notices: [NoticeTarget]
@@ -107,13 +110,16 @@ public struct AppService: Sendable {
     public var topic: SourceText
     /// Which of the service's servers.
     public var environment: Environment
-    /// The credential that the app presents to the service; nil (in the simulator only) when one is made for the run.
+    /// The credential that the app presents to the service; nil (in the simulator only) when one is
+    /// made for the run.
     public var credential: CredentialReference?
-    /// Never faster than this, whatever a campaign sets, in the unit of the service's own pace; nil if the app has no pace of its own.
+    /// Never faster than this, whatever a campaign sets, in the unit of the service's own pace; nil
+    /// if the app has no pace of its own.
     public var pace: Pace?
     /// Where its keys begin.
     public var position: SourcePosition
-    /// What the service is asked about for statistics (`AccountForm.countedApp`); nil if the app does not name it.
+    /// What the service is asked about for statistics (`AccountForm.countedApp`); nil if the app
+    /// does not name it.
     public var countedApp: SourceText?
 
     /// The form of its credential; nil if it has none.
@@ -142,7 +148,8 @@ public enum Environment: Sendable {
     case named(ServiceEnvironment)
     /// One that Volley starts for the run on a free loopback port.
     case simulator
-    /// Any other server: an https URL without path, and a file with the certificate authority to trust (nil: the system's).
+    /// Any other server: an https URL without path, and a file with the certificate authority to
+    /// trust (nil: the system's).
     case server(url: SourceText, certificateAuthority: SourceText?)
 
     /// What volley.yaml calls a simulator that Volley starts.
@@ -167,8 +174,8 @@ extension App {
     /// The service of that name, or nil.
     public func service(named name: String) -> AppService? { services.first { $0.service.name == name } }
 
-    /// The app as it sends to audiences that one of its services keeps: through that one alone, and without what is about single devices. nil
-    /// if it has no such service.
+    /// The app as it sends to audiences that one of its services keeps: through that one alone, and
+    /// without what is about single devices. nil if it has no such service.
     public func sending(toAudiencesOf name: String) -> App? {
         guard var account = service(named: name), let own = account.service.ownAudience else { return nil }
         account.service = own.service
@@ -190,7 +197,8 @@ extension App {
         return app
     }
 
-    /// The app as a run of it was planned: to audiences that one of its services keeps, if the run goes through such a service.
+    /// The app as a run of it was planned: to audiences that one of its services keeps, if the run
+    /// goes through such a service.
     public func sending(asThrough service: any PushService) -> App {
         service.accountName == service.name ? self : sending(toAudiencesOf: service.accountName) ?? self
     }
@@ -225,13 +233,16 @@ extension Project {
     /// What the project's file is called.
     public static let fileName = "volley.yaml"
 
-    /// The other ending of YAML files counts where there is no file with the first name: a file further up is not meant for this folder.
+    /// The other ending of YAML files counts where there is no file with the first name: a file
+    /// further up is not meant for this folder.
     public static let fileNames = [fileName, "volley.yml"]
 
-    /// Looks for volley.yaml in a folder, then in those above it up to the root. The nearest one counts, even when it is a broken link,
-    /// a folder, or not accessible: a file further up is not meant for this folder. Reading it reports what is wrong with it.
+    /// Looks for volley.yaml in a folder, then in those above it up to the root. The nearest one
+    /// counts, even when it is a broken link, a folder, or not accessible: a file further up is not
+    /// meant for this folder. Reading it reports what is wrong with it.
     /// - Parameter folder: relative to the current folder, or absolute; empty for the current one.
-    /// - Returns: its path: below `folder` as named when it is there, otherwise absolute; nil when it is not found.
+    /// - Returns: its path: below `folder` as named when it is there, otherwise absolute; nil when
+    ///   it is not found.
     public static func find(startingAt folder: String) -> String? {
         // The system would cut a path at a NUL.
         guard !folder.utf8.contains(0) else { return nil }
@@ -247,18 +258,22 @@ extension Project {
 
     /// - Parameter folder: blank, or with a slash at its end.
     private static func file(in folder: String) -> String? {
-        fileNames.map { folder + $0 }.first(where: isThere) ?? names(in: folder, where: isLookAlike).first.map { folder + $0 }
+        fileNames.map { folder + $0 }.first(where: isThere)
+            ?? names(in: folder, where: isLookAlike).first.map { folder + $0 }
     }
 
     private static func names(in folder: String, where isWanted: (String) -> Bool) -> [String] {
         (try? Folder.names(in: folder.isEmpty ? "." : folder, where: isWanted)) ?? []
     }
 
-    /// Whether a file was probably meant as volley.yaml: `Volley.yaml`, `volley.yaml.txt`, or with a blank at an end. It is found, so that
-    /// no file further up takes its place, and reading it says what to do.
+    /// Whether a file was probably meant as volley.yaml: `Volley.yaml`, `volley.yaml.txt`, or with
+    /// a blank at an end. It is found, so that no file further up takes its place, and reading it
+    /// says what to do.
     private static func isLookAlike(_ name: String) -> Bool {
         // A folder may hold thousands of other files.
-        guard !fileNames.contains(name), name.utf8.count < 40, name.lowercased().contains("volley") else { return false }
+        guard !fileNames.contains(name), name.utf8.count < 40, name.lowercased().contains("volley") else {
+            return false
+        }
         func trimmed(_ text: some StringProtocol) -> String {
             let end = text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }
             return String(end.reversed())
@@ -267,13 +282,16 @@ extension Project {
         return fileNames.contains(plain.hasSuffix(".txt") ? trimmed(plain.dropLast(4)) : plain)
     }
 
-    /// Why it is not clear which file was meant as volley.yaml; nil if it is. The one that is passed over may require approval.
+    /// Why it is not clear which file was meant as volley.yaml; nil if it is. The one that is
+    /// passed over may require approval.
     static func ambiguity(of file: String) -> Diagnostic? {
         let folder = FilePaths.folder(of: file), name = String(file.split(separator: "/").last ?? "")
         if isLookAlike(name) {
             return Diagnostic(
                 "a file is not read under the name '\(TextFormat.foreign(name))'", file: file,
-                remedy: "If it is this folder's \(fileName), rename it to that; if not, remove it or give it another name.", [.seeProblems])
+                remedy:
+                    "If it is this folder's \(fileName), rename it to that; if not, remove it or give it another name.",
+                [.seeProblems])
         }
         guard fileNames.contains(name),
             let other = names(in: folder, where: { $0 != name && (fileNames.contains($0) || isLookAlike($0)) }).first

@@ -1,8 +1,9 @@
 public import Base
 
-/// What volley.yaml says, for people outside of the project that help with a problem: every known key, the names of apps, and only those
-/// values that cannot be secret. Tokens, other names, addresses beyond their host, queries and commands are left out, and so are comments.
-/// It is read as it is, right or wrong.
+/// What volley.yaml says, for people outside of the project that help with a problem: every known
+/// key, the names of apps, and only those values that cannot be secret. Tokens, other names,
+/// addresses beyond their host, queries and commands are left out, and so are comments. It is read
+/// as it is, right or wrong.
 ///
 /// ```swift
 /// let outline = try ProjectOutline(file: "volley.yaml")
@@ -13,14 +14,17 @@ public struct ProjectOutline: Sendable {
     /// The outline.
     public let json: JSONValue
 
-    /// Keys with plain values that may be shown; below `columns` all may be: they are names of columns.
+    /// Keys with plain values that may be shown; below `columns` all may be: they are names of
+    /// columns.
     private static let shown: Set<String> = [
-        "service", "environment", "topic", "pace", "frequency", "approval", "timeout", "runs", "timezone", "columns", "proxies",
+        "service", "environment", "topic", "pace", "frequency", "approval", "timeout", "runs", "timezone", "columns",
+        "proxies",
         "roots",
         "file", "package", "region", "every", "at_most", "within", "metrics", "health",
     ]
 
-    /// All keys that the file may have, wherever they belong. Others are people's own words, or mistakes, with anything in them.
+    /// All keys that the file may have, wherever they belong. Others are people's own words, or
+    /// mistakes, with anything in them.
     private static let known = keys(in: ProjectSchema.document)
 
     private static func keys(in schema: JSONValue) -> Set<String> {
@@ -28,7 +32,9 @@ public struct ProjectOutline: Sendable {
         case .array(let items): items.reduce(into: []) { $0.formUnion(keys(in: $1)) }
         case .object(let members):
             members.reduce(into: []) { found, member in
-                if member.name == "properties", case .object(let properties) = member.value { found.formUnion(properties.map(\.name)) }
+                if member.name == "properties", case .object(let properties) = member.value {
+                    found.formUnion(properties.map(\.name))
+                }
                 found.formUnion(keys(in: member.value))
             }
         default: []
@@ -58,7 +64,9 @@ public struct ProjectOutline: Sendable {
                     let name = entry.key.value
                     let isShown = key == "columns" && isShown || shown.contains(name)
                     let value = outline(entry.value, key: name, isShown: isShown, depth: depth + 1)
-                    if known.contains(name) || hasNamesOfApps && SecretText.hidden(in: name) == name { return (name, value) }
+                    if known.contains(name) || hasNamesOfApps && SecretText.hidden(in: name) == name {
+                        return (name, value)
+                    }
                     removedCount += 1
                     return (removedCount == 1 ? removed : "\(removed) \(removedCount)", value)
                 })
@@ -68,7 +76,9 @@ public struct ProjectOutline: Sendable {
                 guard let address = SecretText.address(text) else { return .string(removed) }
                 return .string("\(address.scheme)://\(address.host)\(address.hasPath ? "/\(removed)" : "")")
             }
-            if isShown { return .string(SecretText.isNoPath(text) || SecretText.hidden(in: text) != text ? removed : text) }
+            if isShown {
+                return .string(SecretText.isNoPath(text) || SecretText.hidden(in: text) != text ? removed : text)
+            }
             return .string(key.hasSuffix("_env") && SecretText.isVariable(text) ? text : removed)
         }
     }

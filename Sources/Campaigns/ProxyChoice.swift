@@ -50,9 +50,12 @@ extension ProxyChoice {
     /// Those of this process.
     public static func variables(_ name: String) -> String? { EnvironmentVariables.filled(name) }
 
-    /// The proxy to a server: what volley.yaml says or, if it says nothing, what the environment says.
-    /// - Throws: a `Diagnostic` when an address cannot be used or a password is missing; it shows neither user nor password.
-    public static func choose(_ setting: ProxySetting?, host: String, port: Int, _ variables: Variables) throws(Diagnostic) -> ProxyChoice?
+    /// The proxy to a server: what volley.yaml says or, if it says nothing, what the environment
+    /// says.
+    /// - Throws: a `Diagnostic` when an address cannot be used or a password is missing; it shows
+    ///   neither user nor password.
+    public static func choose(_ setting: ProxySetting?, host: String, port: Int, _ variables: Variables)
+        throws(Diagnostic) -> ProxyChoice?
     {
         switch setting {
         case .none?: return nil
@@ -79,10 +82,15 @@ extension ProxyChoice {
 
     /// Names and order as curl has them (curl(1), ENVIRONMENT).
     private static func chosen(host: String, port: Int, _ variables: Variables) throws(Diagnostic) -> ProxyChoice? {
-        guard let name = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].first(where: { variables($0) != nil }),
+        guard
+            let name = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].first(where: { variables($0) != nil }),
             let text = variables(name)
         else { return nil }
-        if let list = variables("no_proxy") ?? variables("NO_PROXY"), ProxyExceptions(list).contains(host: host, port: port) { return nil }
+        if let list = variables("no_proxy") ?? variables("NO_PROXY"),
+            ProxyExceptions(list).contains(host: host, port: port)
+        {
+            return nil
+        }
         do throws(Mistake) {
             return ProxyChoice(address: try ProxyAddress(text, .asInEnvironment), source: .variable(name))
         } catch {

@@ -3,8 +3,8 @@ public import Postgres
 package import Runs
 import Synchronization
 
-/// The database through which several machines send runs. Any thread may use it; each purpose has a connection of its
-/// own (`StoreConnection`).
+/// The database through which several machines send runs. Any thread may use it; each purpose has a
+/// connection of its own (`StoreConnection`).
 public final class Store: Sendable {
     let address: PostgresAddress
     let retryDeadline: StoreRetryDeadline
@@ -13,14 +13,16 @@ public final class Store: Sendable {
 
     /// The store at an address, whose tables are there.
     /// - Parameters:
-    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if no person
-    ///     can ask.
+    ///   - asked: a person's request to end, after which the database is waited for some seconds
+    ///     more; nil if no person can ask.
     ///   - isPatient: whether it is waited for already if it is away now.
-    ///   - tell: told why the store does not answer, now and then, and nil once it does. Without it that is not shown,
-    ///     and the store is waited for ten seconds only.
-    /// - Throws: a `Diagnostic`: it cannot be reached, or its tables are missing or of another version.
+    ///   - tell: told why the store does not answer, now and then, and nil once it does. Without it
+    ///     that is not shown, and the store is waited for ten seconds only.
+    /// - Throws: a `Diagnostic`: it cannot be reached, or its tables are missing or of another
+    ///   version.
     public static func open(
-        _ address: PostgresAddress, asked: Cancellation?, isPatient: Bool = false, tell: (@Sendable (Diagnostic?) -> Void)? = nil
+        _ address: PostgresAddress, asked: Cancellation?, isPatient: Bool = false,
+        tell: (@Sendable (Diagnostic?) -> Void)? = nil
     ) throws -> Store {
         let store = try Store(address, StoreRetryDeadline(asked, tell: tell))
         let storeConnection = store.storeConnection()
@@ -39,8 +41,8 @@ public final class Store: Sendable {
         looking = StoreConnection(address, retryDeadline)
     }
 
-    /// Whether the store was away for so long, after a person had requested the end, that it was waited for no longer:
-    /// what it does not know then is not known there.
+    /// Whether the store was away for so long, after a person had requested the end, that it was
+    /// waited for no longer: what it does not know then is not known there.
     package var isGivenUp: Bool { retryDeadline.isOver() }
 
     /// A connection that is opened when it is first needed.
@@ -53,7 +55,8 @@ public final class Store: Sendable {
 package enum StoreRefusal: ExplainedError, Hashable {
     /// Some of these recipients are claimed already: the database holds claims apart.
     case claimedAlready(Range<Int>)
-    /// A run was to begin, and another one of its campaign has begun or continued since its gate looked.
+    /// A run was to begin, and another one of its campaign has begun or continued since its gate
+    /// looked.
     case isOvertaken(BegunAtOnce)
     /// It has just come up, and may have forgotten which run has a time (`FiringBarrier`).
     case quiet
@@ -71,7 +74,8 @@ package enum StoreRefusal: ExplainedError, Hashable {
                 Diagnostic(
                     "another machine began or continued \(TextFormat.foreign(runs.other)), a run of '\(runs.campaign)', at the same moment; "
                         + "nothing was sent",
-                    remedy: "`volley resume \(runs.run)` sends this one, if it may still be sent then.", [.resume(run: runs.run)])
+                    remedy: "`volley resume \(runs.run)` sends this one, if it may still be sent then.",
+                    [.resume(run: runs.run)])
             ]
         case .quiet:
             let seconds = Int(FiringBarrier.quietSeconds)
@@ -84,12 +88,13 @@ package enum StoreRefusal: ExplainedError, Hashable {
     }
 }
 
-/// Of two runs of a campaign that were to begin at the same moment, the one that did not, and the other.
+/// Of two runs of a campaign that were to begin at the same moment, the one that did not, and the
+/// other.
 package struct BegunAtOnce: Hashable, Sendable { let run: String, campaign: String, other: String }
 
 extension Store {
-    /// Runs of some apps that are being sent, or are paused, the oldest first, by their ids. To be called again and
-    /// again, also while the store is away.
+    /// Runs of some apps that are being sent, or are paused, the oldest first, by their ids. To be
+    /// called again and again, also while the store is away.
     /// - Throws: `Diagnostic`: the store cannot be queried.
     package func runsToSend(ofApps apps: [String]) throws -> [String] {
         var runs: [String] = []
@@ -107,7 +112,8 @@ extension Store {
     /// Gives an order to the workers that send a run, from a machine that need not have its file.
     /// - Parameter now: of the store's clock.
     /// - Returns: false if the store has no such run.
-    /// - Throws: `Diagnostic`: no process sends it, or its state does not allow the order; the store cannot be queried.
+    /// - Throws: `Diagnostic`: no process sends it, or its state does not allow the order; the
+    ///   store cannot be queried.
     package func give(_ order: RunOrder, toRun id: String, in catalog: RunsFolder, at now: Timestamp) throws -> Bool {
         let isThere = try StoreError.explaining { try looking.once { try Self.find(id, $0)?.isPublished ?? false } }
         guard isThere else { return false }
@@ -135,7 +141,9 @@ extension Store {
     /// The database's clock minus this machine's, in seconds.
     /// - Throws: `Diagnostic`: the store cannot be queried.
     package func clockOffsetSeconds() throws -> Double {
-        try StoreError.explaining { try looking.once { try Self.clockOffsetSeconds($0, within: looking.answerSeconds) } }
+        try StoreError.explaining {
+            try looking.once { try Self.clockOffsetSeconds($0, within: looking.answerSeconds) }
+        }
     }
 
     static func clockOffsetSeconds(_ connection: PostgresConnection, within answerSeconds: Double) throws -> Double {
@@ -168,14 +176,16 @@ enum StoreError {
             case .address: error.message
             case .unreachable: "the store cannot be reached: \(TextFormat.foreign(error.message, maximumBytes: 500))"
             case .lost, .late: "the store gave no answer: \(TextFormat.foreign(error.message, maximumBytes: 500))"
-            case .refused: "the store refuses what Volley asks of it: \(TextFormat.foreign(error.message, maximumBytes: 500))"
+            case .refused:
+                "the store refuses what Volley asks of it: \(TextFormat.foreign(error.message, maximumBytes: 500))"
             }
         return Diagnostic(what, remedy: remedy(error.sqlState) ?? error.remedy ?? usualRemedy)
     }
 
     private static let usualRemedy = "Look at the database's log; `volley store check` says what Volley finds there."
 
-    /// SQLSTATEs: appendix A of PostgreSQL's manual. The server's own hints are for its administrators.
+    /// SQLSTATEs: appendix A of PostgreSQL's manual. The server's own hints are for its
+    /// administrators.
     private static func remedy(_ state: String?) -> String? {
         switch state {
         case "42501": "Give the role its rights: `volley store check` says which are missing."
@@ -185,7 +195,8 @@ enum StoreError {
         case "53100": "Its disk is full: make room there."
         case "53200": "The database's machine has no memory left: give it more, or end other work there."
         case "53300": "It has too many connections: allow more (max_connections); each process that sends needs four."
-        case "55P03", "57014": "Another session of the database holds what Volley needs: `pg_locks` and `pg_stat_activity` show which."
+        case "55P03", "57014":
+            "Another session of the database holds what Volley needs: `pg_locks` and `pg_stat_activity` show which."
         case "57P01", "57P02", "57P03": "The database is shutting down, or coming up: wait, or start it."
         default: nil
         }
@@ -197,7 +208,9 @@ extension PostgresRow {
     /// - Throws: a `Diagnostic` for what no run can have: the database was damaged or edited.
     func ids(_ first: Int, _ last: Int) throws(Diagnostic) -> Range<Int> {
         let (first, last) = (int(first), int(last))
-        guard first >= 0, first <= last, last <= Int(UInt32.max) else { throw StoreError.damaged("the ids of some recipients") }
+        guard first >= 0, first <= last, last <= Int(UInt32.max) else {
+            throw StoreError.damaged("the ids of some recipients")
+        }
         return first..<last
     }
 
@@ -222,27 +235,35 @@ extension StoreError {
     /// A value of a row is not what it should be; it is not shown.
     /// - Parameter run: the id of the run that the row is about, if it is known.
     static func damaged(_ what: String, ofRun run: String? = nil) -> Diagnostic {
-        let way = run.map { " If it is no longer needed there, `volley store remove \(TextFormat.foreign($0)) --force` removes it." } ?? ""
+        let way =
+            run.map {
+                " If it is no longer needed there, `volley store remove \(TextFormat.foreign($0)) --force` removes it."
+            } ?? ""
         return Diagnostic(
             "the store is damaged: \(what)\(run.map { " of the run \(TextFormat.foreign($0))" } ?? "") cannot be right",
-            remedy: "Nothing more is sent of this run. Restore the database from a backup, and look for what else writes to it.\(way)")
+            remedy:
+                "Nothing more is sent of this run. Restore the database from a backup, and look for what else writes to it.\(way)"
+        )
     }
 
     /// Opens what the store has of a run's plan.
     /// - Parameter folder: where it is kept while it is read.
     /// - Throws: `Diagnostic`: it is damaged there, or cannot be kept.
     static func bareFile(_ bytes: [UInt8], of run: String, in folder: ScratchFolder) throws -> RunFile {
-        do { return try RunFile(bare: bytes, of: run, in: folder) } catch is Mistake { throw damaged("the plan", ofRun: run) }
+        do { return try RunFile(bare: bytes, of: run, in: folder) } catch is Mistake {
+            throw damaged("the plan", ofRun: run)
+        }
     }
 }
 
-/// How long to wait for a store that is away, and the observer of the wait (`StoreOutage`). What was sent must be
-/// recorded, so the wait has no limit if it is shown; but once a person has requested the end, it lasts only some
-/// seconds more.
+/// How long to wait for a store that is away, and the observer of the wait (`StoreOutage`). What
+/// was sent must be recorded, so the wait has no limit if it is shown; but once a person has
+/// requested the end, it lasts only some seconds more.
 final class StoreRetryDeadline: Sendable {
     private let asked: Cancellation?
     private let tell: (@Sendable (Diagnostic?) -> Void)?
-    /// Never requested: what is asked of the database is not cut short at once by a person's Ctrl-C.
+    /// Never requested: what is asked of the database is not cut short at once by a person's
+    /// Ctrl-C.
     let none: Cancellation
     private let trouble: Mutex<StoreOutage>
     private let silenceSeconds: Double
@@ -292,8 +313,8 @@ final class StoreRetryDeadline: Sendable {
 
     private static let silence = PostgresError(.late, "the server did not answer in time")
 
-    /// A connection waits for an answer. Where that is not shown, the limit of each statement counts instead, unless a
-    /// person requests the end.
+    /// A connection waits for an answer. Where that is not shown, the limit of each statement
+    /// counts instead, unless a person requests the end.
     /// - Throws: `PostgresError` once it is waited for no longer.
     func waits(_ storeConnection: ObjectIdentifier, silentSeconds: Double) throws {
         guard silentSeconds >= silenceSeconds, tell != nil || isAsked else { return }
@@ -312,13 +333,15 @@ final class StoreRetryDeadline: Sendable {
 
     // MARK: - Whether it is waited for
 
-    /// Whether the store is waited for no longer: what follows gets a moment in all (`StoreOutage.Limits`).
+    /// Whether the store is waited for no longer: what follows gets a moment in all
+    /// (`StoreOutage.Limits`).
     func isOver() -> Bool {
         let now = seconds, isAsked = isAsked
         return trouble.withLock { $0.isOver(isAsked: isAsked, isHeard: tell != nil, at: now) }
     }
 
-    /// Whether a wait for others, which began at a moment (`seconds`), is over as a person has requested the end.
+    /// Whether a wait for others, which began at a moment (`seconds`), is over as a person has
+    /// requested the end.
     func isSpent(since moment: Double) -> Bool {
         let now = seconds, isAsked = isAsked
         return trouble.withLock { $0.isSpent(since: moment, isAsked: isAsked, at: now) }

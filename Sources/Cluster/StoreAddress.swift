@@ -16,14 +16,16 @@ public struct StoreAddress: Sendable {
 
     /// Opens the store to work with it.
     /// - Parameters:
-    ///   - asked: a person's request to end, after which the database is waited for some seconds more; nil if no person
-    ///     can ask.
+    ///   - asked: a person's request to end, after which the database is waited for some seconds
+    ///     more; nil if no person can ask.
     ///   - isPatient: whether it is waited for already if it is away now.
-    ///   - tell: told why the store does not answer, now and then, and nil once it does; without it, it is waited for
-    ///     ten seconds only.
-    /// - Throws: a `Diagnostic`: the variable is not set, the store cannot be reached, or its tables are missing or of
-    ///   another version.
-    public func open(asked: Cancellation?, isPatient: Bool = false, tell: (@Sendable (Diagnostic?) -> Void)? = nil) throws -> Store {
+    ///   - tell: told why the store does not answer, now and then, and nil once it does; without
+    ///     it, it is waited for ten seconds only.
+    /// - Throws: a `Diagnostic`: the variable is not set, the store cannot be reached, or its
+    ///   tables are missing or of another version.
+    public func open(asked: Cancellation?, isPatient: Bool = false, tell: (@Sendable (Diagnostic?) -> Void)? = nil)
+        throws -> Store
+    {
         let address = try resolved()
         return try explaining { try Store.open(address, asked: asked, isPatient: isPatient, tell: tell) }
     }
@@ -35,7 +37,8 @@ public struct StoreAddress: Sendable {
         return try explaining { try PostgresConnection.open(address, cancellation) }
     }
 
-    /// The database's clock minus this machine's, in seconds, over a connection of its own. The tables are not looked at.
+    /// The database's clock minus this machine's, in seconds, over a connection of its own. The
+    /// tables are not looked at.
     /// - Throws: `Diagnostic`; `CancellationError`, at once when a person asks to end.
     package func clockOffsetSeconds(_ cancellation: Cancellation) throws -> Double {
         let connection = try connect(cancellation)
@@ -50,14 +53,17 @@ public struct StoreAddress: Sendable {
                 at: variable.position,
                 remedy: SecretText.remedy(
                     forUnset: variable.value, noun: "address",
-                    "Set it where Volley runs, for example: export \(variable.value)=postgresql://volley@HOST/DATABASE."))
+                    "Set it where Volley runs, for example: export \(variable.value)=postgresql://volley@HOST/DATABASE."
+                ))
         }
         return try explaining { try PostgresAddress(text, of: variable.value, connectingWithin: Self.connectSeconds) }
     }
 
     /// Says what went wrong where volley.yaml names the store.
     func explaining<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try StoreError.explaining(body) } catch var mistake as Diagnostic where mistake.position == nil && mistake.file == nil {
+        do { return try StoreError.explaining(body) } catch var mistake as Diagnostic
+            where mistake.position == nil && mistake.file == nil
+        {
             mistake.position = variable.position
             throw mistake
         }

@@ -1,21 +1,22 @@
 import Base
 import Postgres
 
-/// What is wrong with the store, as all connections of a process find it together: what people are told of it, and when
-/// it is waited for no longer. A value without a clock; moments are seconds of this machine since some start.
+/// What is wrong with the store, as all connections of a process find it together: what people are
+/// told of it, and when it is waited for no longer. A value without a clock; moments are seconds of
+/// this machine since some start.
 ///
-/// Each connection counts by itself. A database whose disk is full still answers beats, which change a row in place,
-/// while every claim fails: one that answers says nothing about the others.
+/// Each connection counts by itself. A database whose disk is full still answers beats, which
+/// change a row in place, while every claim fails: one that answers says nothing about the others.
 struct StoreOutage {
     /// Lengths of time, in seconds.
     struct Limits {
         /// A server that is silent for longer is in trouble.
         var silence = 2.0
-        /// People are told of trouble that lasts this long: a restart of the database is often over sooner. They are
-        /// told again after `repetition`.
+        /// People are told of trouble that lasts this long: a restart of the database is often over
+        /// sooner. They are told again after `repetition`.
         var notice = 4.0, repetition = 60.0
-        /// Once a person has requested the end, the store is waited for this long; then what is left to do gets
-        /// `closing` in all.
+        /// Once a person has requested the end, the store is waited for this long; then what is
+        /// left to do gets `closing` in all.
         var grace = 3.0, closing = 2.0
         /// Where no message is shown, it is waited for this long.
         var unheard = 10.0
@@ -44,7 +45,9 @@ struct StoreOutage {
 
     /// A connection gets no answer, or one that it cannot continue with.
     /// - Parameter since: from when on.
-    mutating func failed(_ storeConnection: ObjectIdentifier, _ why: PostgresError, since: Double, at now: Double) -> News? {
+    mutating func failed(_ storeConnection: ObjectIdentifier, _ why: PostgresError, since: Double, at now: Double)
+        -> News?
+    {
         let since = min(storeConnections[storeConnection]?.since ?? since, since)
         storeConnections[storeConnection] = (since, why)
         guard now - since >= limits.notice else { return nil }
@@ -76,8 +79,8 @@ struct StoreOutage {
         return givenUpAt != nil
     }
 
-    /// Whether a person has requested the end, and something that began at a moment has been waited for long enough
-    /// since.
+    /// Whether a person has requested the end, and something that began at a moment has been waited
+    /// for long enough since.
     mutating func isSpent(since start: Double, isAsked: Bool, at now: Double) -> Bool {
         guard isAsked else { return false }
         let asked = askedAt ?? now

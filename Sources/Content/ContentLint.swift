@@ -1,8 +1,8 @@
 import Base
 import PushServices
 
-/// What is allowed in a push, but rarely meant. Checks only what a campaign says; the results of templates are checked when they are
-/// rendered.
+/// What is allowed in a push, but rarely meant. Checks only what a campaign says; the results of
+/// templates are checked when they are rendered.
 struct ContentLint {
     private let content: MessageContent
     private let service: any PushService
@@ -24,7 +24,9 @@ struct ContentLint {
         return lint.findings
     }
 
-    private init(_ content: MessageContent, _ service: any PushService) { (self.content, self.service) = (content, service) }
+    private init(_ content: MessageContent, _ service: any PushService) {
+        (self.content, self.service) = (content, service)
+    }
 
     private mutating func warn(_ name: WarningName, message: String, at place: SourcePosition, remedy: String) {
         findings.append(.warning(name, message: message, at: place, remedy: remedy))
@@ -46,7 +48,9 @@ struct ContentLint {
         let isAddress = sound.value.contains("://")
         let isDefault = sound.value.lowercased() == "default"
         // Of other systems it is not known what they play.
-        let mayPlay = service.system.map { system in ending.map { system.soundEndings.contains(String($0)) } ?? false } ?? !isDefault
+        let mayPlay =
+            service.system.map { system in ending.map { system.soundEndings.contains(String($0)) } ?? false }
+            ?? !isDefault
         if !isAddress, mayPlay { return }
         let message =
             isAddress
@@ -60,12 +64,14 @@ struct ContentLint {
             at: sound.position,
             remedy: isDefault
                 ? "Write sound: default."
-                : "Name a file of the app\(service.system == nil ? "" : " with its ending: .caf, .aiff or .wav"); or write sound: default.")
+                : "Name a file of the app\(service.system == nil ? "" : " with its ending: .caf, .aiff or .wav"); or write sound: default."
+        )
     }
 
     // MARK: - Media
 
-    /// Custom keys with the address of a picture, film or sound: the app's extension can load it only in a mutable push.
+    /// Custom keys with the address of a picture, film or sound: the app's extension can load it
+    /// only in a mutable push.
     private mutating func checkMedia(_ members: [ContentMember]) {
         guard !content.isSilent, content.image == nil,
             content.title != nil || content.subtitle != nil || content.body != nil || !content.localized.isEmpty
@@ -74,7 +80,9 @@ struct ContentLint {
         }
         for member in members {
             // Of other systems it is not known what lets an app show it.
-            checkMedia(member, isMutable: service.system == nil, remedy: "Write it as 'image' under 'content', which sets mutable-content.")
+            checkMedia(
+                member, isMutable: service.system == nil,
+                remedy: "Write it as 'image' under 'content', which sets mutable-content.")
         }
     }
 
@@ -83,18 +91,22 @@ struct ContentLint {
         if !isMutable {
             warn(
                 .mediaNotMutable,
-                message: "'\(member.name.value)' looks like media, but without mutable-content no app can show it in the push",
+                message:
+                    "'\(member.name.value)' looks like media, but without mutable-content no app can show it in the push",
                 at: member.name.position, remedy: remedy)
         }
         if scheme == "http" {
             warn(
-                .mediaNotHTTPS, message: "'\(member.name.value)' is loaded over http, which \(service.showing("refuse"))",
+                .mediaNotHTTPS,
+                message: "'\(member.name.value)' is loaded over http, which \(service.showing("refuse"))",
                 at: address.position,
                 remedy: "Write https://.")
         }
     }
 
-    private static let mediaEndings = ["jpg", "jpeg", "png", "gif", "webp", "heic", "mp4", "mov", "m4v", "mp3", "m4a", "wav", "aiff"]
+    private static let mediaEndings = [
+        "jpg", "jpeg", "png", "gif", "webp", "heic", "mp4", "mov", "m4v", "mp3", "m4a", "wav", "aiff",
+    ]
 
     /// `http` or `https` if this looks like the address of media.
     private static func mediaScheme(_ text: String) -> String? {

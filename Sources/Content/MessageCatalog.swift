@@ -1,7 +1,8 @@
 public import Base
 public import PushServices
 
-/// Everything that a campaign may say, compiled: a message for each variant in each language, and which devices get it.
+/// Everything that a campaign may say, compiled: a message for each variant in each language, and
+/// which devices get it.
 public struct MessageCatalog: Sendable {
     /// What the devices of one service, one variant and one language get.
     public struct Message: Sendable {
@@ -17,7 +18,8 @@ public struct MessageCatalog: Sendable {
         public let content: MessageContent
     }
 
-    /// Changes whenever the same campaign and cells may give a different payload: a plan made under other rules is not sent.
+    /// Changes whenever the same campaign and cells may give a different payload: a plan made under
+    /// other rules is not sent.
     public static let renderingRules = 6
 
     /// The most messages: with more, a preview could not count them separately.
@@ -26,7 +28,8 @@ public struct MessageCatalog: Sendable {
     /// A variant, with its share of the hashes.
     struct Variant: Sendable {
         let name: String
-        /// The upper end of its hashes, in units of 1/10,000; they begin at the bound of the variant before it.
+        /// The upper end of its hashes, in units of 1/10,000; they begin at the bound of the
+        /// variant before it.
         let bound: UInt64
         /// The number of its first message; nil for the holdout.
         let firstMessage: Int?
@@ -36,9 +39,11 @@ public struct MessageCatalog: Sendable {
     public let columns: [SourceText]
     /// alert, or background for a silent campaign.
     public let pushType: PushType
-    /// Things that are allowed but rarely meant, in the order of their places; empty for a planned campaign.
+    /// Things that are allowed but rarely meant, in the order of their places; empty for a planned
+    /// campaign.
     public let warnings: [Diagnostic]
-    /// Service by service, in each variant by variant, in the order of the file, and in each the text above `languages` first.
+    /// Service by service, in each variant by variant, in the order of the file, and in each the
+    /// text above `languages` first.
     public let messages: [Message]
     /// How many messages each service has.
     public var messagesOfService: Int { messages.count / services.count }
@@ -49,7 +54,8 @@ public struct MessageCatalog: Sendable {
     public var service: any PushService { services[0] }
 
     let variants: [Variant]
-    /// Normalised tags of `languages`; a tag's index + 1 is the index of the language's message in its variant.
+    /// Normalised tags of `languages`; a tag's index + 1 is the index of the language's message in
+    /// its variant.
     let languages: [String]
     /// Hashed together with aliases and device tokens.
     let campaign: String
@@ -61,15 +67,20 @@ public struct MessageCatalog: Sendable {
     /// Compiles and checks everything that a campaign may say.
     /// - Parameters:
     ///   - services: each determines the form and the largest size of its payloads.
-    ///   - variants: their shares add up to `MessageVariant.wholeShare`; empty if all devices get the same.
-    ///   - campaign: its name; together with a device's alias or token it decides which variant the device gets.
+    ///   - variants: their shares add up to `MessageVariant.wholeShare`; empty if all devices get
+    ///     the same.
+    ///   - campaign: its name; together with a device's alias or token it decides which variant the
+    ///     device gets.
     ///   - dealing: whether the alias or the token decides.
-    ///   - tracking: of the run, or of one like it for a preview; nil if its pushes do not say which they are.
-    ///   - isPlanned: whether the content was checked when it was planned. Then texts are only compiled: looking for what is rarely meant
-    ///     takes many times as long, and the warnings would not be read.
+    ///   - tracking: of the run, or of one like it for a preview; nil if its pushes do not say
+    ///     which they are.
+    ///   - isPlanned: whether the content was checked when it was planned. Then texts are only
+    ///     compiled: looking for what is rarely meant takes many times as long, and the warnings
+    ///     would not be read.
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
-        _ content: MessageContent, for services: [any PushService] = [PushServices.standard], variants: [MessageVariant] = [],
+        _ content: MessageContent, for services: [any PushService] = [PushServices.standard],
+        variants: [MessageVariant] = [],
         campaign: String = "", dealing: VariantDealing = .alias, tracking: PushTracking? = nil, isPlanned: Bool = false
     ) throws(Diagnostics) {
         self.services = services
@@ -90,11 +101,14 @@ public struct MessageCatalog: Sendable {
             let named = tracking.map { _ in sources[number].nameableVariants(through: service) } ?? []
             for variant in sources[number].variants where !variant.isHoldout {
                 for (language, content) in sources[number].contents(of: variant) {
-                    let content = tracking?.applied(to: content, variant: named.contains(variant.name) ? variant.name : "") ?? content
+                    let content =
+                        tracking?.applied(to: content, variant: named.contains(variant.name) ? variant.name : "")
+                        ?? content
                     guard let template = compiler.compile(content, for: service) else { continue }
                     messages.append(
                         Message(
-                            service: number, variant: variants.isEmpty ? "" : variant.name, language: language, template: template,
+                            service: number, variant: variants.isEmpty ? "" : variant.name, language: language,
+                            template: template,
                             content: content))
                 }
             }
@@ -114,7 +128,8 @@ public struct MessageCatalog: Sendable {
         var (bound, messages) = (0, 0)
         for variant in sources.variants {
             bound += variant.share
-            placed.append(Variant(name: variant.name, bound: UInt64(bound), firstMessage: variant.isHoldout ? nil : messages))
+            placed.append(
+                Variant(name: variant.name, bound: UInt64(bound), firstMessage: variant.isHoldout ? nil : messages))
             if !variant.isHoldout { messages += sources.tags.count + 1 }
         }
         return placed
@@ -131,7 +146,8 @@ public struct MessageCatalog: Sendable {
         messages[message].template.append(cells, language: language, to: &bytes)
     }
 
-    /// The comparisons in the conditions of its texts: each once, at its first place, however many texts contain it.
+    /// The comparisons in the conditions of its texts: each once, at its first place, however many
+    /// texts contain it.
     public var comparisons: [TemplateComparison] {
         var seen: Set<String> = []
         return messages.flatMap(\.template.comparisons).filter { seen.insert($0.description).inserted }
@@ -143,7 +159,8 @@ public struct MessageCatalog: Sendable {
         return messages.flatMap(\.template.limitedParts).filter { seen.insert($0).inserted }
     }
 
-    /// What people read, each text once, without its tags and without signs, which already have a warning.
+    /// What people read, each text once, without its tags and without signs, which already have a
+    /// warning.
     public var texts: [SourceText] {
         var seen: Set<String> = []
         return messages.flatMap { [$0.content.title, $0.content.subtitle, $0.content.body] }.compactMap(\.self)
@@ -151,10 +168,11 @@ public struct MessageCatalog: Sendable {
             .map { SourceText(TextReadiness.withoutSigns(ShownText.words($0.value)), at: $0.position) }
     }
 
-    /// The columns that all these contents name, as far as they can be read: for mistakes about columns in addition to those that `init`
-    /// throws.
+    /// The columns that all these contents name, as far as they can be read: for mistakes about
+    /// columns in addition to those that `init` throws.
     public static func columns(
-        of content: MessageContent, for services: [any PushService] = [PushServices.standard], variants: [MessageVariant]
+        of content: MessageContent, for services: [any PushService] = [PushServices.standard],
+        variants: [MessageVariant]
     ) -> [SourceText] {
         sources(of: content, for: services, variants: variants).reduce([]) {
             PayloadTemplate.columns(of: $1.content, for: services[$1.service], after: $0)
@@ -173,9 +191,11 @@ public struct MessageCatalog: Sendable {
         public let content: MessageContent
     }
 
-    /// The contents of the messages that a catalog of these would have, also where some have mistakes.
+    /// The contents of the messages that a catalog of these would have, also where some have
+    /// mistakes.
     public static func sources(
-        of content: MessageContent, for services: [any PushService] = [PushServices.standard], variants: [MessageVariant]
+        of content: MessageContent, for services: [any PushService] = [PushServices.standard],
+        variants: [MessageVariant]
     ) -> [Source] {
         services.enumerated().flatMap { number, service in
             let sources = MessageSources(content, variants, for: service)
@@ -188,7 +208,9 @@ public struct MessageCatalog: Sendable {
     }
 
     /// The largest payload of a message that its service takes, in bytes.
-    public func byteLimit(ofMessage number: Int) -> Int { services[messages[number].service].payloadLimit(of: pushType) }
+    public func byteLimit(ofMessage number: Int) -> Int {
+        services[messages[number].service].payloadLimit(of: pushType)
+    }
 
     /// Whether what a device gets depends on its language or variant.
     public var hasChoice: Bool { messages.count > 1 }
@@ -196,13 +218,15 @@ public struct MessageCatalog: Sendable {
     /// Whether a device's language or variant must be known to render what it gets.
     public var needsTraits: Bool { hasChoice || messages.contains { $0.template.usesLanguage } }
 
-    /// The languages among these that need dates and numbers in forms that Volley does not have, so that the English ones are used.
+    /// The languages among these that need dates and numbers in forms that Volley does not have, so
+    /// that the English ones are used.
     public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
         let tags = Array(tags)
         return messages.lazy.map { $0.template.unknownLanguages(among: tags) }.first { !$0.isEmpty } ?? []
     }
 
-    /// The names of the variants in the order of the file, including the holdout; empty if all devices get the same.
+    /// The names of the variants in the order of the file, including the holdout; empty if all
+    /// devices get the same.
     public var variantNames: [String] { variants.count == 1 && variants[0].name.isEmpty ? [] : variants.map(\.name) }
 }
 
@@ -232,7 +256,8 @@ private struct MessageCompiler {
             if let pushType, template.pushType != pushType {
                 findings.append(
                     Diagnostic(
-                        "some devices would get a visible push here, and others a background push", at: content.position,
+                        "some devices would get a visible push here, and others a background push",
+                        at: content.position,
                         remedy: "Make a separate campaign for each."))
             }
             pushType = pushType ?? template.pushType

@@ -1,6 +1,7 @@
 public import Base
 
-/// Decides which message of a catalog a device gets. Belongs to one thread: it remembers the languages it has met.
+/// Decides which message of a catalog a device gets. Belongs to one thread: it remembers the
+/// languages it has met.
 public struct MessageChooser {
     private let catalog: MessageCatalog
     private let seed: UInt64
@@ -18,12 +19,13 @@ public struct MessageChooser {
         for (index, tag) in catalog.languages.enumerated() { known[tag] = index + 1 }
     }
 
-    /// The number of the variant that a device gets, in the order of `variantNames`; 0 without variants. Always the same for the same
-    /// campaign name, shares and alias or token.
+    /// The number of the variant that a device gets, in the order of `variantNames`; 0 without
+    /// variants. Always the same for the same campaign name, shares and alias or token.
     ///
-    /// FNV-1a over the campaign's name, a zero byte and the alias or the token's hex digits, mixed as in SplitMix64; the upper 32 bits
-    /// times 10,000 give the share. Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm"; Steele, Lea, Flood, "Fast
-    /// Splittable Pseudorandom Number Generators".
+    /// FNV-1a over the campaign's name, a zero byte and the alias or the token's hex digits, mixed
+    /// as in SplitMix64; the upper 32 bits times 10,000 give the share. Source: Fowler, Noll, Vo,
+    /// "The FNV Non-Cryptographic Hash Algorithm"; Steele, Lea, Flood, "Fast Splittable
+    /// Pseudorandom Number Generators".
     /// - Parameters:
     ///   - token: in lower-case hex.
     ///   - alias: the alias in the device's newest row; blank for none.
@@ -34,7 +36,8 @@ public struct MessageChooser {
         return catalog.variants.firstIndex { point < $0.bound } ?? catalog.variants.count - 1
     }
 
-    /// The number of the variant that a device of the holdout would get if there were no holdout, in proportion to the variants' shares.
+    /// The number of the variant that a device of the holdout would get if there were no holdout,
+    /// in proportion to the variants' shares.
     public func variantWithoutHoldout(of token: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>) -> Int {
         var shares: [(variant: Int, share: UInt64)] = []
         var bound: UInt64 = 0
@@ -52,7 +55,8 @@ public struct MessageChooser {
         return shares.last?.variant ?? 0
     }
 
-    /// The number of the message for a variant and a device's language and service; nil for the holdout.
+    /// The number of the message for a variant and a device's language and service; nil for the
+    /// holdout.
     /// - Parameters:
     ///   - language: as in the export.
     ///   - service: its number among the catalog's.
@@ -62,8 +66,11 @@ public struct MessageChooser {
         return catalog.languages.isEmpty ? first : first + number(of: language)
     }
 
-    /// The number of the message for a variant's name, as in a run file; nil if there is no such variant.
-    public mutating func message(variant name: UnsafeBufferPointer<UInt8>, language: UnsafeBufferPointer<UInt8>, service: Int = 0) -> Int? {
+    /// The number of the message for a variant's name, as in a run file; nil if there is no such
+    /// variant.
+    public mutating func message(
+        variant name: UnsafeBufferPointer<UInt8>, language: UnsafeBufferPointer<UInt8>, service: Int = 0
+    ) -> Int? {
         guard let variant = catalog.variants.firstIndex(where: { $0.name.utf8.elementsEqual(name) }) else { return nil }
         return message(variant: variant, language: language, service: service)
     }
@@ -79,7 +86,8 @@ public struct MessageChooser {
     /// The number of the variant that a recipient gets.
     public func variant(of recipient: Recipient) -> Int { withKeys(of: recipient) { variant(of: $0, alias: $1) } }
 
-    /// The number of the variant that a recipient of the holdout would get if there were no holdout.
+    /// The number of the variant that a recipient of the holdout would get if there were no
+    /// holdout.
     public func variantWithoutHoldout(of recipient: Recipient) -> Int {
         withKeys(of: recipient) { variantWithoutHoldout(of: $0, alias: $1) }
     }
@@ -92,7 +100,8 @@ public struct MessageChooser {
         }
     }
 
-    /// The hash of the alias if variants are assigned by alias and the device has one, otherwise of the token.
+    /// The hash of the alias if variants are assigned by alias and the device has one, otherwise of
+    /// the token.
     private func hash(_ token: UnsafeBufferPointer<UInt8>, _ alias: UnsafeBufferPointer<UInt8>) -> UInt64 {
         Self.mixed(Self.fold(catalog.dealing == .device || Blank.isCell(alias) ? token : alias, into: seed))
     }
@@ -107,7 +116,8 @@ public struct MessageChooser {
             lastNumber = number
         } else {
             lastNumber =
-                LanguageTag.fallbacks(of: name).lazy.compactMap { [catalog] in catalog.languages.firstIndex(of: $0) }.first.map { $0 + 1 }
+                LanguageTag.fallbacks(of: name).lazy.compactMap { [catalog] in catalog.languages.firstIndex(of: $0) }
+                .first.map { $0 + 1 }
                 ?? 0
             if known.count < Self.mostLanguages { known[name] = lastNumber }
         }

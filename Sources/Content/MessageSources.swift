@@ -3,8 +3,9 @@ import PushServices
 
 /// What each variant says in each language, before it is compiled.
 ///
-/// If a key has several texts, the most specific one counts: the service's translation, then the variant's, then the campaign's, then the
-/// service's text, then the variant's, then the campaign's. So a device never gets a text in another language because a variant was not
+/// If a key has several texts, the most specific one counts: the service's translation, then the
+/// variant's, then the campaign's, then the service's text, then the variant's, then the
+/// campaign's. So a device never gets a text in another language because a variant was not
 /// translated. What the service removes, only its own translations bring back.
 struct MessageSources {
     struct Tag {
@@ -37,10 +38,13 @@ struct MessageSources {
         var tags: [Tag] = []
         var warnings: [Diagnostic] = []
         // Numbers of messages must not depend on the service.
-        let further = variants.flatMap { $0.content?.languages ?? [] } + content.services.flatMap { $0.content.languages }
+        let further =
+            variants.flatMap { $0.content?.languages ?? [] } + content.services.flatMap { $0.content.languages }
         for translation in content.languages + further {
             // Not a tag: this was reported when the campaign was read.
-            guard let normal = LanguageTag.normalized(translation.language.value), !tags.contains(where: { $0.normal == normal }) else {
+            guard let normal = LanguageTag.normalized(translation.language.value),
+                !tags.contains(where: { $0.normal == normal })
+            else {
                 continue
             }
             tags.append(Tag(written: translation.language.value, normal: normal))
@@ -54,7 +58,9 @@ struct MessageSources {
         self.variants =
             variants.isEmpty
             ? [Variant(name: "", share: MessageVariant.wholeShare, isHoldout: false, content: nil)]
-            : variants.map { Variant(name: $0.name.value, share: $0.share, isHoldout: $0.isHoldout, content: $0.content) }
+            : variants.map {
+                Variant(name: $0.name.value, share: $0.share, isHoldout: $0.isHoldout, content: $0.content)
+            }
         self.warnings = warnings
         self.warnings += sameVariants(variants)
     }
@@ -62,7 +68,8 @@ struct MessageSources {
     /// How many messages there are.
     var count: Int { variants.count { !$0.isHoldout } * (tags.count + 1) }
 
-    /// The contents of a variant: first for devices with a language that is not in `tags`, then for those in `tags`.
+    /// The contents of a variant: first for devices with a language that is not in `tags`, then for
+    /// those in `tags`.
     func contents(of variant: Variant) -> [(language: String, content: MessageContent)] {
         let plain = carried([variant.content, ofService].compactMap(\.self).reduce(base) { $0.overlaid(by: $1) })
         return [("", plain)]
@@ -71,17 +78,23 @@ struct MessageSources {
                 let chain = LanguageTag.fallbacks(of: tag.normal).reversed()
                 let texts = [base, variant.content].flatMap { Self.translations(of: $0, chain) }
                 let translated = texts.reduce(plain) { $0.overlaid(by: $1) }.without(ofService?.removed ?? [])
-                return (tag.written, carried(Self.translations(of: ofService, chain).reduce(translated) { $0.overlaid(by: $1) }))
+                return (
+                    tag.written,
+                    carried(Self.translations(of: ofService, chain).reduce(translated) { $0.overlaid(by: $1) })
+                )
             }
     }
 
-    /// Without what the service does not have. A warning reports it where another service of the app has it. A push that would not be one
-    /// without it stays as it is: that is a mistake.
+    /// Without what the service does not have. A warning reports it where another service of the
+    /// app has it. A push that would not be one without it stays as it is: that is a mistake.
     private func carried(_ content: MessageContent) -> MessageContent {
-        content.without(ContentKey.removable.union([.wakeApp]).subtracting([.title, .body]).subtracting(service.rules.contentKeys))
+        content.without(
+            ContentKey.removable.union([.wakeApp]).subtracting([.title, .body]).subtracting(service.rules.contentKeys))
     }
 
-    private static func translations(of content: MessageContent?, _ chain: ReversedCollection<[String]>) -> [MessageContent] {
+    private static func translations(of content: MessageContent?, _ chain: ReversedCollection<[String]>)
+        -> [MessageContent]
+    {
         chain.compactMap { tag in
             content?.languages.first { LanguageTag.normalized($0.language.value) == tag }?.content
         }
@@ -98,8 +111,10 @@ struct MessageSources {
                 return nil
             }
             return .warning(
-                .sameVariants, message: "the variant '\(variant.name)' says the same as '\(other)'", at: source.name.position,
-                remedy: "Change its content, or make one variant of both; a variant that gets nothing is called 'holdout'.")
+                .sameVariants, message: "the variant '\(variant.name)' says the same as '\(other)'",
+                at: source.name.position,
+                remedy:
+                    "Change its content, or make one variant of both; a variant that gets nothing is called 'holdout'.")
         }
     }
 
@@ -120,7 +135,8 @@ struct MessageSources {
         return [
             .warning(
                 .partlyTranslated,
-                message: "\(translation.language.value) has no \(keys) of its own, so those devices read two languages in one push",
+                message:
+                    "\(translation.language.value) has no \(keys) of its own, so those devices read two languages in one push",
                 at: translation.language.position, remedy: "Add \(keys) to \(translation.language.value).")
         ]
     }
@@ -140,12 +156,15 @@ struct MessageSources {
                 message:
                     "the variant '\(variant.name.value)' has no \(keys) for \(translation.language.value), so its devices read the same as in every other variant",
                 at: variant.name.position,
-                remedy: "Add it to the variant's content: languages: {\(translation.language.value): {\(missing[0]): \"…\"}}.")
+                remedy:
+                    "Add it to the variant's content: languages: {\(translation.language.value): {\(missing[0]): \"…\"}}."
+            )
         }
     }
 }
 
-/// The meaning of a content, without its places in the file: equal for contents that give the same push.
+/// The meaning of a content, without its places in the file: equal for contents that give the same
+/// push.
 struct ContentSignature: Hashable {
     private let texts: [String?]
     private let localized: [ContentKey: [String]]
@@ -155,7 +174,8 @@ struct ContentSignature: Hashable {
 
     init(_ content: MessageContent) {
         texts = [
-            content.title, content.subtitle, content.body, content.sound, content.category, content.thread, content.image, content.link,
+            content.title, content.subtitle, content.body, content.sound, content.category, content.thread,
+            content.image, content.link,
             content.interruption, content.targetContent, content.filter,
         ].map { $0?.value }
         localized = content.localized.mapValues { [$0.key.value] + $0.arguments.map(\.value) }

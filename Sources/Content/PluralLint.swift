@@ -2,7 +2,8 @@ import Base
 
 /// Checks that a word next to a number has all forms of the translation's language.
 enum PluralLint {
-    /// Numbers that people usually read: a form that only millions need (French and Spanish `many`) may be missing.
+    /// Numbers that people usually read: a form that only millions need (French and Spanish `many`)
+    /// may be missing.
     private static let usualNumbers: ClosedRange<UInt64> = 0...200
 
     /// For the translation's own texts.
@@ -10,7 +11,8 @@ enum PluralLint {
         let needed = forms(of: translation.language.value)
         guard !needed.isEmpty else { return [] }
         let content = translation.content
-        return [content.title, content.subtitle, content.body].compactMap { $0 }.flatMap { (text: SourceText) -> [Diagnostic] in
+        return [content.title, content.subtitle, content.body].compactMap { $0 }.flatMap {
+            (text: SourceText) -> [Diagnostic] in
             var parser = TemplateParser(text, isShown: true)
             return outputs(of: parser.parse()).compactMap { output in
                 guard let written = written(output) else { return nil }

@@ -3,10 +3,12 @@ import PushServices
 
 /// Which pushes of a run say which they are (`delivery: {track: true}`).
 extension PushTracking {
-    /// Content that says which push it is, unless it is a hand-written payload, which is sent as written, a Live Activity, which has no place
-    /// for it, or silent.
+    /// Content that says which push it is, unless it is a hand-written payload, which is sent as
+    /// written, a Live Activity, which has no place for it, or silent.
     func applied(to content: MessageContent, variant: String) -> MessageContent {
-        guard content.payload == nil, content.activity == nil, !content.isSilent || includesSilent else { return content }
+        guard content.payload == nil, content.activity == nil, !content.isSilent || includesSilent else {
+            return content
+        }
         var content = content
         content.tracking = self
         content.tracking?.variant = variant
@@ -18,13 +20,16 @@ extension PushTracking {
         guard content.tracking == nil else { return nil }
         if let payload = content.payload {
             return .warning(
-                .notTracked, message: "a payload written by hand is sent as it is written, so these pushes are not tracked",
+                .notTracked,
+                message: "a payload written by hand is sent as it is written, so these pushes are not tracked",
                 at: payload.position,
                 remedy: "Write the push with the keys of 'content'; or write track: false under 'delivery'.")
         }
         guard content.activity == nil else {
             return .warning(
-                .notTracked, message: "a Live Activity has no place that says which push it is, so these pushes are not tracked", at: place,
+                .notTracked,
+                message: "a Live Activity has no place that says which push it is, so these pushes are not tracked",
+                at: place,
                 remedy: "Write track: false under 'delivery'.")
         }
         return .warning(
@@ -34,17 +39,21 @@ extension PushTracking {
 }
 
 extension MessageSources {
-    /// The variants that a tracked push of a service may name. Where devices of a request share its body, a name must never be what keeps two
-    /// devices from sharing one: such a variant has a text that begins otherwise than those of all others, so that none of its payloads is
-    /// the same.
+    /// The variants that a tracked push of a service may name. Where devices of a request share its
+    /// body, a name must never be what keeps two devices from sharing one: such a variant has a
+    /// text that begins otherwise than those of all others, so that none of its payloads is the
+    /// same.
     func nameableVariants(through service: any PushService) -> Set<String> {
         let written = variants.filter { !$0.isHoldout }
-        guard service.batching.largestTargets > 1, !service.batching.hasOwnTexts else { return Set(written.map(\.name)) }
+        guard service.batching.largestTargets > 1, !service.batching.hasOwnTexts else {
+            return Set(written.map(\.name))
+        }
         let starts = written.map { variant in contents(of: variant).map { FixedStarts($0.content) } }
         return Set(
             written.indices.filter { index in
                 written.indices.allSatisfy { other in
-                    other == index || starts[index].allSatisfy { own in starts[other].allSatisfy { own.differ(from: $0) } }
+                    other == index
+                        || starts[index].allSatisfy { own in starts[other].allSatisfy { own.differ(from: $0) } }
                 }
             }.map { written[$0].name })
     }
@@ -61,7 +70,10 @@ private struct FixedStarts {
             guard let end else { return (value, true) }
             // A tag may take away the white space in front of it.
             let start = value[..<end]
-            return (String(start[..<(start.lastIndex { !$0.isWhitespace }.map(start.index(after:)) ?? start.startIndex)]), false)
+            return (
+                String(start[..<(start.lastIndex { !$0.isWhitespace }.map(start.index(after:)) ?? start.startIndex)]),
+                false
+            )
         }
     }
 

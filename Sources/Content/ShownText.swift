@@ -2,8 +2,9 @@ public import Base
 
 /// Rules for texts that people see.
 ///
-/// Apple does not document how much of a push a lock screen shows; it depends on the phone, the text size and what else is there. These
-/// limits are roughly what an iPhone shows at its usual text size: a line of 50 characters, and four lines of body.
+/// Apple does not document how much of a push a lock screen shows; it depends on the phone, the
+/// text size and what else is there. These limits are roughly what an iPhone shows at its usual
+/// text size: a line of 50 characters, and four lines of body.
 public enum ShownText {
     /// Approximate characters of a title or subtitle; wide ones (Chinese, emoji) count twice.
     public static let lineCharacters = 50
@@ -34,13 +35,15 @@ public enum ShownText {
         if hasDoubleBlank(text) {
             warnings.append(
                 .warning(
-                    .doubleBlank, message: "the \(key) has two blanks in a row\(note)", at: place, remedy: RenderedBlank.remedy(template)))
+                    .doubleBlank, message: "the \(key) has two blanks in a row\(note)", at: place,
+                    remedy: RenderedBlank.remedy(template)))
         }
         guard isWhole else { return warnings }
         if let template, let flaw = RenderedBlank.flaw(atEdgeOf: text, from: template) {
             warnings.append(
                 .warning(
-                    .doubleBlank, message: "the \(key) \(flaw.words)\(note), as the tag \(flaw.tag) it prints nothing", at: place,
+                    .doubleBlank, message: "the \(key) \(flaw.words)\(note), as the tag \(flaw.tag) it prints nothing",
+                    at: place,
                     remedy: flaw.remedy))
         }
         warnings += TextReadiness.flaws(in: text, renderedFrom: template).map {
@@ -55,23 +58,30 @@ public enum ShownText {
     static func warnings(_ key: String, template: SourceText) -> [Diagnostic] {
         warnings(key, text: constant(template.value), isWhole: false, at: template.position)
             + TextReadiness.flaws(in: words(template.value)).map {
-                .warning(.textNotReady, message: "the \(key) holds \($0.words)", at: template.position, remedy: $0.remedy)
+                .warning(
+                    .textNotReady, message: "the \(key) holds \($0.words)", at: template.position, remedy: $0.remedy)
             }
     }
 
     static func hasDoubleBlank(_ text: String) -> Bool {
-        text.split(whereSeparator: \.isNewline).contains { $0.drop { $0 == " " }.contains("  ") && !$0.allSatisfy { $0 == " " } }
+        text.split(whereSeparator: \.isNewline).contains {
+            $0.drop { $0 == " " }.contains("  ") && !$0.allSatisfy { $0 == " " }
+        }
     }
 
-    /// The text outside tags, with all branches, and with … for cells; without what `raw` and `comment` enclose.
+    /// The text outside tags, with all branches, and with … for cells; without what `raw` and
+    /// `comment` enclose.
     static func words(_ template: String) -> String {
         // Most texts have no tag, and regular expressions are slow.
         guard template.utf8.contains(UInt8(ascii: "{")) else { return template }
-        return template.replacing(/\{%-?\s*(?:raw|comment)\s*-?%\}.*?\{%-?\s*end(?:raw|comment)\s*-?%\}/.dotMatchesNewlines(), with: "…")
-            .replacing(/\{%.*?%\}/.dotMatchesNewlines(), with: "").replacing(/\{\{.*?\}\}/.dotMatchesNewlines(), with: "…")
+        return template.replacing(
+            /\{%-?\s*(?:raw|comment)\s*-?%\}.*?\{%-?\s*end(?:raw|comment)\s*-?%\}/.dotMatchesNewlines(), with: "…"
+        )
+        .replacing(/\{%.*?%\}/.dotMatchesNewlines(), with: "").replacing(/\{\{.*?\}\}/.dotMatchesNewlines(), with: "…")
     }
 
-    /// The part of a template that is the same for every device: the text outside tags. Empty if conditions choose between parts.
+    /// The part of a template that is the same for every device: the text outside tags. Empty if
+    /// conditions choose between parts.
     static func constant(_ template: String) -> String {
         guard !template.contains("{%") else { return "" }
         var constant = ""
@@ -89,7 +99,8 @@ public enum ShownText {
 
 /// Blanks in a rendered text where a tag printed nothing: two in a row, or one at an edge.
 enum RenderedBlank {
-    private static let gapRemedy = "Put the words that lead to it into the condition too, as in {% if city %}in {{ city }} {% endif %}."
+    private static let gapRemedy =
+        "Put the words that lead to it into the condition too, as in {% if city %}in {{ city }} {% endif %}."
 
     /// What to do about two blanks in a row.
     /// - Parameter template: what the text was rendered from; nil for a template's constant part.
@@ -99,7 +110,8 @@ enum RenderedBlank {
             ? "A tag prints nothing there. \(gapRemedy)" : "It comes from the export; check the columns of this text."
     }
 
-    /// `Sale in `, ` points`: an edge at which a tag should have printed something; nil if the template itself has nothing there.
+    /// `Sale in `, ` points`: an edge at which a tag should have printed something; nil if the
+    /// template itself has nothing there.
     static func flaw(atEdgeOf text: String, from template: String) -> (words: String, tag: String, remedy: String)? {
         guard mayPrintNothing(template) else { return nil }
         if text.last?.isWhitespace ?? false, template.last == "}" {

@@ -1,7 +1,8 @@
 public import Base
 
-/// The rule behind `text-not-ready`: a text holds only what people should read. docs/reference/templates.md states it, and `flaws(in:)` is
-/// all of it: syntax decides, not words, but for the five marks of drafts. What `{% raw %}` encloses is meant as it is.
+/// The rule behind `text-not-ready`: a text holds only what people should read.
+/// docs/reference/templates.md states it, and `flaws(in:)` is all of it: syntax decides, not words,
+/// but for the five marks of drafts. What `{% raw %}` encloses is meant as it is.
 public enum TextReadiness {
     /// What a text holds instead, and what to do about it.
     struct Flaw {
@@ -11,7 +12,8 @@ public enum TextReadiness {
     }
 
     /// At most one each of signs, invisible characters and letters in the wrong encoding.
-    /// - Parameter template: what the text was rendered from; what it holds itself is not said again.
+    /// - Parameter template: what the text was rendered from; what it holds itself is not said
+    ///   again.
     static func flaws(in text: String, renderedFrom template: String? = nil) -> [Flaw] {
         func isNew(_ found: some StringProtocol) -> Bool { !(template?.contains(found) ?? false) }
         var flaws: [Flaw] = []
@@ -24,7 +26,8 @@ public enum TextReadiness {
             flaws.append(
                 Flaw(
                     words: "an invisible character (\(TextFormat.codePoint(scalar)))",
-                    remedy: "Type the text around it again; it often comes with text copied from a chat or a web page."))
+                    remedy: "Type the text around it again; it often comes with text copied from a chat or a web page.")
+            )
         }
         if !text.utf8.allSatisfy({ $0 < 0x80 }), let letters = text.firstMatch(of: garbled)?.output, isNew(letters) {
             flaws.append(
@@ -43,7 +46,9 @@ public enum TextReadiness {
 
     /// A text without its signs, which have a warning of their own.
     static func withoutSigns(_ text: String) -> String {
-        syntax(in: text).reduce(text) { text, sign in text.replacing(sign) { "\($0.output.0[..<$0.output.1.startIndex])…" } }
+        syntax(in: text).reduce(text) { text, sign in
+            text.replacing(sign) { "\($0.output.0[..<$0.output.1.startIndex])…" }
+        }
     }
 
     // MARK: - Signs
@@ -73,17 +78,22 @@ public enum TextReadiness {
             // {name}, ${name}, {{ name }}, ｛名前｝, and a brace that nothing opens.
             ("{｛", { /(\$?[{｛]+[^{}｛｝\n\p{L}_]*[\p{L}_][^{}｛｝\n]*[}｝]+)/ }), ("}｝", { /^[^{｛]*?([}｝])/ }),
             // [[name]], <<First Name>>; <first_name>, <b>, <!-- note -->; &nbsp;
-            ("[<", { /(\[\[[^\[\]\n]+\]\]|<<[^<>\n\p{L}]*\p{L}[^<>\n]*>>)/ }), ("<", { /(<(?:!--|\/?[\p{L}_])[^<>]*>)/ }),
+            ("[<", { /(\[\[[^\[\]\n]+\]\]|<<[^<>\n\p{L}]*\p{L}[^<>\n]*>>)/ }),
+            ("<", { /(<(?:!--|\/?[\p{L}_])[^<>]*>)/ }),
             ("&", { /(&#?[A-Za-z0-9]{2,30};)/ }),
             // %name%, *|NAME|*; %d, %1$s, %@, but not 20 %d'achat; #name#, $name
             ("%|", { /(?:^|[^\p{L}\p{N}%])(%{1,2}[\p{L}_][\p{L}\p{N}_.\-]*%{1,2}|\*\|[^|\n]+\|\*)/ }),
-            ("%", { /(?:^|[^0-9\s%]|[^0-9]\s)(%(?:[0-9]\$)?[dsi@])(?![\p{L}\p{N}'’])/ }), ("#", { /(#[A-Za-z_][A-Za-z0-9_]*#)/ }),
+            ("%", { /(?:^|[^0-9\s%]|[^0-9]\s)(%(?:[0-9]\$)?[dsi@])(?![\p{L}\p{N}'’])/ }),
+            ("#", { /(#[A-Za-z_][A-Za-z0-9_]*#)/ }),
             ("$", { /(?:^|[^\p{L}\p{N}$])(\$[a-z_][A-Za-z0-9_]*)/ }),
             // [Name], unless a text begins with it, as with a label: [New] Sale; [name] also there.
             ("[", { /[^\[\]\s]\s*(\[\s*[A-Za-zÀ-ÿ_][^\[\]\n]{0,40}\](?:\([^()\s]+\))?)/ }),
             ("[", { /^\s*(\[\s*[a-z_][^\[\]\n]{0,40}\])/ }),
             // **bold**, __bold__, ____, ~~old~~, [text](https://…), /* note */
-            ("*_~[", { /(\*\*[^\s*][^*\n]*\*\*|__+|~~[^\s~][^~\n]*~~|\[[^\[\]\n]+\]\([a-z]+:[^()\s]+\)|\/\*[^*\n]*\*\/)/ }),
+            (
+                "*_~[",
+                { /(\*\*[^\s*][^*\n]*\*\*|__+|~~[^\s~][^~\n]*~~|\[[^\[\]\n]+\]\([a-z]+:[^()\s]+\)|\/\*[^*\n]*\*\/)/ }
+            ),
             // \n, \u00e9; :tada:
             ("\\", { /(\\(?:[ntr\u{22}]|[uUx][0-9A-Fa-f{]))/ }),
             (":", { /(?:^|[\s(.!?])(:[a-z][a-z0-9_+\-]*[a-z0-9]:)(?=$|[\s.,!?):])/ }),
@@ -95,14 +105,16 @@ public enum TextReadiness {
 
     // MARK: - Characters
 
-    /// U+FFFD, and what Windows-1252 makes of UTF-8: Ã or Â before what it has for the bytes from 0x80 to 0xBF, the beginnings of quotes and
-    /// emoji, and two pairs of Cyrillic, Arabic or Hebrew, as one may end a word in quotes. `AMANHÃ…` is a word and its punctuation.
+    /// U+FFFD, and what Windows-1252 makes of UTF-8: Ã or Â before what it has for the bytes from
+    /// 0x80 to 0xBF, the beginnings of quotes and emoji, and two pairs of Cyrillic, Arabic or
+    /// Hebrew, as one may end a word in quotes. `AMANHÃ…` is a word and its punctuation.
     private static var garbled: Regex<Substring> {
         /\u{FFFD}|[ÃÂ](?![…’”](?:\P{L}|$))[\u{80}-\u{BF}€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â[€\u{80}]|ð[Ÿ\u{9F}]|ï[»¿]|(?:[ÐÑØÙ×][\u{80}-\u{BF}€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]){2}/
             .matchingSemantics(.unicodeScalar)
     }
 
-    /// The first character that has no width, or controls the direction of a text that does not need it.
+    /// The first character that has no width, or controls the direction of a text that does not
+    /// need it.
     private static func invisible(_ text: String) -> Unicode.Scalar? {
         let scalars = Array(text.unicodeScalars)
         let hasRightToLeft = scalars.contains {
@@ -116,7 +128,8 @@ public enum TextReadiness {
             case 0x09, 0x0A, 0x600...0x605, 0x6DD, 0x70F, 0x890...0x8E2, 0xE0020...0xE007F: return false
             // Between letters of other scripts, and within emoji, joiners are useful.
             case 0x200B...0x200D:
-                return index == 0 || index + 1 == scalars.count || scalars[index - 1].isASCII || scalars[index + 1].isASCII
+                return index == 0 || index + 1 == scalars.count || scalars[index - 1].isASCII
+                    || scalars[index + 1].isASCII
             case 0x200E, 0x200F, 0x61C, 0x202A...0x202C, 0x2066...0x2069: return !hasRightToLeft
             default: return true
             }
@@ -125,7 +138,8 @@ public enum TextReadiness {
 
     // MARK: - Days
 
-    /// Days written with their year that do not exist, or that are over everywhere, or when the texts go out: one for each text.
+    /// Days written with their year that do not exist, or that are over everywhere, or when the
+    /// texts go out: one for each text.
     /// - Parameters:
     ///   - texts: with their places.
     ///   - sending: the time for which the campaign is planned, on its clock; nil without one.
@@ -133,14 +147,18 @@ public enum TextReadiness {
         // The last clocks of the earth are 12 hours behind UTC.
         let today = (now.epochMilliseconds - 12 * 3_600_000) / 86_400_000
         return texts.compactMap { text -> Diagnostic? in
-            for match in text.value.matches(of: /\b(?:(20[0-9]{2})-([0-9]{2})-([0-9]{2})|([0-9]{1,2})\.([0-9]{1,2})\.(20[0-9]{2}))\b/) {
+            for match in text.value.matches(
+                of: /\b(?:(20[0-9]{2})-([0-9]{2})-([0-9]{2})|([0-9]{1,2})\.([0-9]{1,2})\.(20[0-9]{2}))\b/)
+            {
                 let (_, year, month, day, firstDay, secondMonth, lastYear) = match.output
                 let parts = [year ?? lastYear, month ?? secondMonth, day ?? firstDay].map { $0 ?? "" }
                 let date = parts.map { $0.count == 1 ? "0\($0)" : String($0) }.joined(separator: "-")
                 let moment = Array(date.utf8).withUnsafeBufferPointer(dateMilliseconds)
                 if let moment, moment / 86_400_000 >= max(today, Int64(sending?.dayNumber ?? 0)) { continue }
                 let flaw =
-                    moment.map { $0 / 86_400_000 < today ? "a day in the past" : "a day that is over when the campaign goes out" }
+                    moment.map {
+                        $0 / 86_400_000 < today ? "a day in the past" : "a day that is over when the campaign goes out"
+                    }
                     ?? "a day that no calendar has"
                 return .warning(
                     .textNotReady, message: "'\(match.output.0)' is \(flaw)", at: text.position,
@@ -152,8 +170,8 @@ public enum TextReadiness {
 
     // MARK: - Texts for blank cells
 
-    /// What is wrong with a text that people would read instead of a blank cell: a tag, a sign, the column's name, or what programs write for
-    /// an empty value.
+    /// What is wrong with a text that people would read instead of a blank cell: a tag, a sign, the
+    /// column's name, or what programs write for an empty value.
     /// - Parameters:
     ///   - column: for the remedy.
     ///   - index: where the text is.
@@ -181,6 +199,7 @@ public enum TextReadiness {
         }
         return TemplateMistake(
             message: "people would read '\(text)' for a blank cell, \(flaw)", index: index,
-            remedy: "Write what they should read, for example default: 'there'; default: '' prints nothing.", warning: .textNotReady)
+            remedy: "Write what they should read, for example default: 'there'; default: '' prints nothing.",
+            warning: .textNotReady)
     }
 }

@@ -4,19 +4,24 @@ import Glibc
 
 /// A file of certificate authorities in PEM form, which volley.yaml may name: `ca`.
 ///
-/// OpenSSL stops at the first certificate that it cannot read, and trusts those before it. Which servers are trusted must not depend on
-/// where the damage is, so every certificate is read before the file is used.
+/// OpenSSL stops at the first certificate that it cannot read, and trusts those before it. Which
+/// servers are trusted must not depend on where the damage is, so every certificate is read before
+/// the file is used.
 public enum CertificateAuthorityFile {
     /// All authorities of a system are a quarter of this.
     private static let mostBytes = 1 << 20
     private static let copyAgain = "Copy the file again from where you got it, or remove this certificate."
 
     /// Checks the file before anything relies on it.
-    /// - Parameter now: when its certificates must be valid; a file in which some are not is accepted, as bundles of authorities keep old ones.
-    /// - Throws: a `Diagnostic` with the line: it cannot be read, it holds no certificate, one of them is damaged, or all have expired.
+    /// - Parameter now: when its certificates must be valid; a file in which some are not is
+    ///   accepted, as bundles of authorities keep old ones.
+    /// - Throws: a `Diagnostic` with the line: it cannot be read, it holds no certificate, one of
+    ///   them is damaged, or all have expired.
     public static func check(_ file: String, now: Timestamp = .now()) throws(Diagnostic) {
         let bytes = try read(file)
-        if bytes.isEmpty { throw Diagnostic("the file of certificate authorities is empty", file: file, remedy: "Copy it again.") }
+        if bytes.isEmpty {
+            throw Diagnostic("the file of certificate authorities is empty", file: file, remedy: "Copy it again.")
+        }
         if let other = TextEncoding.foreign(bytes) {
             throw Diagnostic("the file is written in \(other), not in UTF-8", file: file, remedy: TextEncoding.remedy)
         }
@@ -34,12 +39,14 @@ public enum CertificateAuthorityFile {
         guard now < last else {
             throw Diagnostic(
                 ends.count == 1
-                    ? "the certificate expired at \(last)" : "all certificates of the file have expired, the last one at \(last)",
+                    ? "the certificate expired at \(last)"
+                    : "all certificates of the file have expired, the last one at \(last)",
                 file: file, remedy: "Copy the authority's current certificate into it.")
         }
     }
 
-    /// The file as OpenSSL and libcurl read it: without byte order marks, each line ended by LF. Empty if it cannot be read.
+    /// The file as OpenSSL and libcurl read it: without byte order marks, each line ended by LF.
+    /// Empty if it cannot be read.
     public static func pem(of file: String) -> [UInt8] {
         guard let bytes = try? RegularFile.bytes(of: file, atMost: mostBytes) else { return [] }
         return SecretBytes(bytes).withBytes { Array($0) }
@@ -52,9 +59,12 @@ public enum CertificateAuthorityFile {
             case .system(ENOENT), .system(ENOTDIR):
                 throw Diagnostic("there is no such file of certificate authorities", file: file, remedy: remedy)
             case .system(EACCES), .system(EPERM):
-                throw Diagnostic("this user may not read the file of certificate authorities", file: file, remedy: remedy)
+                throw Diagnostic(
+                    "this user may not read the file of certificate authorities", file: file, remedy: remedy)
             case .system(let code):
-                throw Diagnostic("the certificate authority cannot be read: \(SecretFile.systemMessage(code))", file: file, remedy: remedy)
+                throw Diagnostic(
+                    "the certificate authority cannot be read: \(SecretFile.systemMessage(code))", file: file,
+                    remedy: remedy)
             case .notAFile(let kind): throw kind.refusal(file, remedy: remedy)
             }
         }
@@ -101,10 +111,13 @@ public enum CertificateAuthorityFile {
                 at: SourcePosition(file: place.file, line: open.line, column: 1), remedy: copyAgain)
         }
         if line.hasPrefix("-----END ") {
-            return Diagnostic("a certificate ends here, and its line -----BEGIN CERTIFICATE----- is missing", at: place, remedy: copyAgain)
+            return Diagnostic(
+                "a certificate ends here, and its line -----BEGIN CERTIFICATE----- is missing", at: place,
+                remedy: copyAgain)
         }
         return Diagnostic(
-            "this line is damaged: five hyphens belong in front of the words and after them", at: place, remedy: copyAgain)
+            "this line is damaged: five hyphens belong in front of the words and after them", at: place,
+            remedy: copyAgain)
     }
 
     private static func certificate(_ bytes: UnsafeRawBufferPointer) -> X509Certificate? {
@@ -118,7 +131,8 @@ public enum CertificateAuthorityFile {
             return Diagnostic(
                 "this is \(TextFormat.withArticle(block.label.lowercased())), not a certificate",
                 at: SourcePosition(file: file, line: block.line, column: 1),
-                remedy: "Name the file with the authority's certificate, which begins with -----BEGIN CERTIFICATE-----.")
+                remedy: "Name the file with the authority's certificate, which begins with -----BEGIN CERTIFICATE-----."
+            )
         }
         let isBinary = bytes.withUnsafeBytes { bytes in
             var start = bytes.bindMemory(to: UInt8.self).baseAddress
@@ -128,9 +142,12 @@ public enum CertificateAuthorityFile {
         if isBinary {
             return Diagnostic(
                 "this certificate is binary (DER), and Volley reads PEM", file: file,
-                remedy: "Run: openssl x509 -inform der -in \(shellQuoted(file)) -out authority.pem; then name authority.pem.")
+                remedy:
+                    "Run: openssl x509 -inform der -in \(shellQuoted(file)) -out authority.pem; then name authority.pem."
+            )
         }
         return Diagnostic(
-            "this is not a certificate in PEM form", file: file, remedy: "A PEM file begins with -----BEGIN CERTIFICATE-----.")
+            "this is not a certificate in PEM form", file: file,
+            remedy: "A PEM file begins with -----BEGIN CERTIFICATE-----.")
     }
 }

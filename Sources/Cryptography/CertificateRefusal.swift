@@ -12,8 +12,10 @@ public enum CertificateRefusal {
         switch Int32(clamping: code) {
         case X509_V_OK, X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
             return "the certificate is for another host name than the one that Volley connects to"
-        case X509_V_ERR_CERT_HAS_EXPIRED: clause = "the certificate or its authority has expired, by this machine's clock"
-        case X509_V_ERR_CERT_NOT_YET_VALID: clause = "the certificate or its authority is not valid yet, by this machine's clock"
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+            clause = "the certificate or its authority has expired, by this machine's clock"
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+            clause = "the certificate or its authority is not valid yet, by this machine's clock"
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
             clause = "none of \(ours) issued the certificate"

@@ -2,17 +2,22 @@ import Base
 import COpenSSL
 import Glibc
 
-/// Finds certificate and key in the bytes of a .p12 or PEM file, or says in the user's words why it cannot.
+/// Finds certificate and key in the bytes of a .p12 or PEM file, or says in the user's words why it
+/// cannot.
 struct CertificateSource {
     let file: String
     let passphrase: String?
     var words = KeyFileWords.plain
 
-    /// PEM: any number of certificates and one key, in any order; the leaf is the certificate to which the key belongs.
-    func readPEM(_ bytes: UnsafeRawBufferPointer, _ algorithms: borrowing AlgorithmLibrary) throws(Diagnostic) -> CertificateIdentity {
+    /// PEM: any number of certificates and one key, in any order; the leaf is the certificate to
+    /// which the key belongs.
+    func readPEM(_ bytes: UnsafeRawBufferPointer, _ algorithms: borrowing AlgorithmLibrary) throws(Diagnostic)
+        -> CertificateIdentity
+    {
         let labels = PEMLabels(bytes)
         guard labels.hasCertificate else {
-            let what = labels.hasPrivateKey ? "a key without a certificate" : "a \(labels.all.first?.lowercased() ?? "text")"
+            let what =
+                labels.hasPrivateKey ? "a key without a certificate" : "a \(labels.all.first?.lowercased() ?? "text")"
             throw Diagnostic(
                 "the file holds no certificate: this is \(what)", file: file,
                 remedy: labels.hasPrivateKey ? "Put the certificate into the same file\(keyRemedy)." : exportRemedy)
@@ -26,16 +31,20 @@ struct CertificateSource {
     }
 
     /// PKCS #12, which older tools encrypt with algorithms that OpenSSL 3 keeps separate.
-    func readPKCS12(_ bytes: UnsafeRawBufferPointer, _ algorithms: borrowing AlgorithmLibrary) throws(Diagnostic) -> CertificateIdentity {
+    func readPKCS12(_ bytes: UnsafeRawBufferPointer, _ algorithms: borrowing AlgorithmLibrary) throws(Diagnostic)
+        -> CertificateIdentity
+    {
         defer { ERR_clear_error() }
         let source = require(OpenSSLHandle.reader(bytes), "BIO")
-        // If decoding fails, OpenSSL has either freed the object and set the pointer to nil, or left it unchanged.
+        // If decoding fails, OpenSSL has either freed the object and set the pointer to nil, or
+        // left it unchanged.
         var object = PKCS12_init_ex(NID_pkcs7_data, algorithms.context, nil)
         let isDecoded = d2i_PKCS12_bio(source.pointer, &object) != nil
         guard let store = OpenSSLHandle.pkcs12(object), isDecoded else { throw notAStore(bytes) }
         let isProtected = PKCS12_mac_present(store.pointer) == 1
         guard let word = workingPassphrase(store.pointer) else { throw passphraseProblem }
-        // PKCS12_parse requires a checksum if there is a passphrase, so a store without one gets it here.
+        // PKCS12_parse requires a checksum if there is a passphrase, so a store without one gets it
+        // here.
         if !isProtected, !word.isEmpty { PKCS12_set_mac(store.pointer, word, -1, nil, 0, 1, nil) }
 
         var keyPointer: OpaquePointer?
@@ -49,7 +58,9 @@ struct CertificateSource {
         return try identity(key.pointer, certificates: certificates)
     }
 
-    private func identity(_ key: OpaquePointer, certificates: [X509Certificate]) throws(Diagnostic) -> CertificateIdentity {
+    private func identity(_ key: OpaquePointer, certificates: [X509Certificate]) throws(Diagnostic)
+        -> CertificateIdentity
+    {
         guard !certificates.isEmpty else {
             throw Diagnostic("the file holds a key but no certificate", file: file, remedy: exportRemedy)
         }
@@ -68,7 +79,9 @@ struct CertificateSource {
         let source = require(OpenSSLHandle.reader(bytes), "BIO")
         defer { ERR_clear_error() }
         var found: [X509Certificate] = []
-        while let certificate = X509Certificate(PEM_read_bio_X509(source.pointer, nil, nil, nil)) { found.append(certificate) }
+        while let certificate = X509Certificate(PEM_read_bio_X509(source.pointer, nil, nil, nil)) {
+            found.append(certificate)
+        }
         return found
     }
 
@@ -76,16 +89,19 @@ struct CertificateSource {
     private func takeAll(_ stack: OpaquePointer?) -> [X509Certificate] {
         guard let stack else { return [] }
         defer { OPENSSL_sk_free(stack) }
-        return (0..<OPENSSL_sk_num(stack)).compactMap { X509Certificate(OPENSSL_sk_value(stack, $0).map { OpaquePointer($0) }) }
+        return (0..<OPENSSL_sk_num(stack)).compactMap {
+            X509Certificate(OPENSSL_sk_value(stack, $0).map { OpaquePointer($0) })
+        }
     }
 
-    /// The passphrase that fits the store's checksum: the given one, or an empty one for a store that is not really protected. Without a
-    /// checksum, only decoding can tell.
+    /// The passphrase that fits the store's checksum: the given one, or an empty one for a store
+    /// that is not really protected. Without a checksum, only decoding can tell.
     private func workingPassphrase(_ store: OpaquePointer) -> String? {
         let wanted = passphrase ?? ""
         guard PKCS12_mac_present(store) == 1 else { return wanted }
         if PKCS12_verify_mac(store, wanted, -1) == 1 { return wanted }
-        // There are two ways to write "no passphrase" into the checksum; PKCS12_parse tries both when it gets an empty one.
+        // There are two ways to write "no passphrase" into the checksum; PKCS12_parse tries both
+        // when it gets an empty one.
         return PKCS12_verify_mac(store, "", 0) == 1 || PKCS12_verify_mac(store, nil, 0) == 1 ? "" : nil
     }
 }
@@ -103,13 +119,16 @@ extension CertificateSource {
         passphrase == nil
             ? Diagnostic(
                 "the file needs a passphrase, but there is none", file: file,
-                remedy: "Name the environment variable that holds it as '\(words.passphrase):' under '\(certificateName):', and set it.")
+                remedy:
+                    "Name the environment variable that holds it as '\(words.passphrase):' under '\(certificateName):', and set it."
+            )
             : Diagnostic(
                 "the passphrase is wrong\(invisibleEnd)", file: file,
                 remedy: "Check the environment variable that '\(words.passphrase):' names.")
     }
 
-    /// What a person does not see of the passphrase: a line end that came along with it, for example.
+    /// What a person does not see of the passphrase: a line end that came along with it, for
+    /// example.
     private var invisibleEnd: String {
         let ends = [passphrase?.unicodeScalars.first, passphrase?.unicodeScalars.last].compactMap(\.self)
         return ends.first(where: Blank.isInvisible).map {
@@ -121,10 +140,14 @@ extension CertificateSource {
         Diagnostic("the file holds a certificate but no key", file: file, remedy: exportRemedy)
     }
 
-    private var empty: Diagnostic { Diagnostic("the file holds neither a certificate nor a key", file: file, remedy: exportRemedy) }
+    private var empty: Diagnostic {
+        Diagnostic("the file holds neither a certificate nor a key", file: file, remedy: exportRemedy)
+    }
 
     private var damaged: Diagnostic {
-        Diagnostic("the file is damaged: it starts like a certificate with a key, but cannot be decoded", file: file, remedy: exportRemedy)
+        Diagnostic(
+            "the file is damaged: it starts like a certificate with a key, but cannot be decoded", file: file,
+            remedy: exportRemedy)
     }
 
     /// Binary, but not PKCS #12.
@@ -138,7 +161,9 @@ extension CertificateSource {
 
     private func undecodable(isProtected: Bool, hasLegacy: Bool) -> Diagnostic {
         var reasons: [String] = []
-        while case let code = ERR_get_error(), code != 0 { reasons.append(ERR_reason_error_string(code).map { String(cString: $0) } ?? "") }
+        while case let code = ERR_get_error(), code != 0 {
+            reasons.append(ERR_reason_error_string(code).map { String(cString: $0) } ?? "")
+        }
         if reasons.contains(where: { $0.contains("unsupported") || $0.contains("unknown") }) {
             let name = shellQuoted(file)
             let command = "openssl pkcs12 -legacy -in \(name) -nodes -out push.pem && chmod 600 push.pem"
@@ -146,15 +171,18 @@ extension CertificateSource {
                 hasLegacy
                     ? "the file is encrypted with an algorithm that this machine's OpenSSL does not know"
                     : "the file is encrypted with an outdated algorithm (RC2 or RC4) that this machine's OpenSSL lacks",
-                file: file, remedy: "On a machine whose OpenSSL has it, run: \(command); then name push.pem under '\(certificateName):'.")
+                file: file,
+                remedy:
+                    "On a machine whose OpenSSL has it, run: \(command); then name push.pem under '\(certificateName):'."
+            )
         }
         return isProtected ? damaged : passphraseProblem
     }
 }
 
-/// A separate library context with OpenSSL's default and legacy algorithms. Files from Keychain Access and old tools are encrypted with RC2
-/// or RC4; if these were loaded for the whole process, they would be available to TLS, too. Keys that were read in this context must not
-/// outlive it.
+/// A separate library context with OpenSSL's default and legacy algorithms. Files from Keychain
+/// Access and old tools are encrypted with RC2 or RC4; if these were loaded for the whole process,
+/// they would be available to TLS, too. Keys that were read in this context must not outlive it.
 struct AlgorithmLibrary: ~Copyable {
     let context: OpaquePointer
     private let standard: OpaquePointer?
@@ -193,7 +221,9 @@ struct CertificateIdentity {
     init(leaf: X509Certificate, chain: [X509Certificate], key: OpaquePointer) {
         let output = require(OpenSSLHandle.writer(), "BIO")
         var done = true
-        for certificate in [leaf] + chain { done = done && PEM_write_bio_X509(output.pointer, certificate.pointer) == 1 }
+        for certificate in [leaf] + chain {
+            done = done && PEM_write_bio_X509(output.pointer, certificate.pointer) == 1
+        }
         keyStart = BIO_ctrl_pending(output.pointer)
         done = done && PEM_write_bio_PKCS8PrivateKey(output.pointer, key, nil, nil, 0, nil, nil) == 1
         guard done else { fatalError("OpenSSL failed: writing a certificate") }
@@ -247,6 +277,7 @@ final class X509Certificate {
         var parts = tm()
         guard ASN1_TIME_to_tm(time, &parts) == 1 else { return Timestamp(epochMilliseconds: 0) }
         let days = daysFromCivil(year: Int(parts.tm_year) + 1900, month: Int(parts.tm_mon) + 1, day: Int(parts.tm_mday))
-        return Timestamp(epochSeconds: Int64(days * 86400) + Int64(parts.tm_hour * 3600 + parts.tm_min * 60 + parts.tm_sec))
+        return Timestamp(
+            epochSeconds: Int64(days * 86400) + Int64(parts.tm_hour * 3600 + parts.tm_min * 60 + parts.tm_sec))
     }
 }

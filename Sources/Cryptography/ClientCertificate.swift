@@ -6,7 +6,8 @@ public struct ClientCertificate: Sendable {
     public let pem: [UInt8]
     /// The subject's common name, as in `Push Services: com.example.shop`; empty if it has none.
     public let commonName: String
-    /// The subject's user id, in which some services name the topic: `com.example.shop`; empty if it has none.
+    /// The subject's user id, in which some services name the topic: `com.example.shop`; empty if
+    /// it has none.
     public let userID: String
     /// When it expires.
     public let notAfter: Timestamp
@@ -18,17 +19,21 @@ public struct ClientCertificate: Sendable {
 
     /// Reads a .p12 or a PEM with certificate and key.
     /// - Parameters:
-    ///   - passphrase: the passphrase of the file; nil if none was given. Ignored for a file that needs none.
+    ///   - passphrase: the passphrase of the file; nil if none was given. Ignored for a file that
+    ///     needs none.
     ///   - now: the moment at which the certificate must be valid.
     ///   - words: for messages about a file that cannot be used.
-    /// - Throws: a `Diagnostic` with the file and the remedy: file missing, wrong passphrase, no key inside, expired, key of another
-    ///   certificate.
+    /// - Throws: a `Diagnostic` with the file and the remedy: file missing, wrong passphrase, no
+    ///   key inside, expired, key of another certificate.
     public init(file: String, passphrase: String?, now: Timestamp, words: KeyFileWords = .plain) throws(Diagnostic) {
         try self.init(file: file, passphrase: passphrase, now: now, words: words, allowsLegacy: true)
     }
 
-    /// - Parameter allowsLegacy: false behaves like a machine with an OpenSSL that has no legacy algorithms.
-    init(file: String, passphrase: String?, now: Timestamp, words: KeyFileWords = .plain, allowsLegacy: Bool) throws(Diagnostic) {
+    /// - Parameter allowsLegacy: false behaves like a machine with an OpenSSL that has no legacy
+    ///   algorithms.
+    init(file: String, passphrase: String?, now: Timestamp, words: KeyFileWords = .plain, allowsLegacy: Bool)
+        throws(Diagnostic)
+    {
         let bytes = try SecretFile.read(file, kind: "certificate")
         let source = CertificateSource(file: file, passphrase: passphrase, words: words)
         let identity = try bytes.withBytes { (buffer) throws(Diagnostic) -> CertificateIdentity in
@@ -65,6 +70,7 @@ public struct ClientCertificate: Sendable {
             remedy: "Create a new one under Certificates, Identifiers & Profiles before then.")
     }
 
-    /// A warning if other users of the machine may read the file, with the command that prevents this; nil if they may not.
+    /// A warning if other users of the machine may read the file, with the command that prevents
+    /// this; nil if they may not.
     public static func permissionWarning(file: String) -> Diagnostic? { SecretFile.permissionWarning(file) }
 }

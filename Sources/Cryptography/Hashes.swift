@@ -9,14 +9,16 @@ public enum HMACSHA256 {
         return [UInt8](unsafeUninitializedCapacity: SHA256.digestBytes) { buffer, filled in
             var length = 0
             let result = EVP_Q_mac(
-                nil, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count, buffer.baseAddress, buffer.count, &length)
+                nil, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count, buffer.baseAddress,
+                buffer.count, &length)
             guard result != nil, length == SHA256.digestBytes else { fatalError("OpenSSL failed: HMAC") }
             filled = length
         }
     }
 }
 
-/// HMAC with SHA-1 (RFC 2104), which one-time passwords are made with (RFC 4226): apps that show them know nothing else for certain.
+/// HMAC with SHA-1 (RFC 2104), which one-time passwords are made with (RFC 4226): apps that show
+/// them know nothing else for certain.
 public enum HMACSHA1 {
     /// The 20 bytes of the code.
     /// - Parameter key: the secret, of any length but 0.
@@ -25,7 +27,8 @@ public enum HMACSHA1 {
         return [UInt8](unsafeUninitializedCapacity: SHA1.digestBytes) { buffer, filled in
             var length = 0
             let result = EVP_Q_mac(
-                nil, "HMAC", nil, "SHA1", nil, key, key.count, message, message.count, buffer.baseAddress, buffer.count, &length)
+                nil, "HMAC", nil, "SHA1", nil, key, key.count, message, message.count, buffer.baseAddress, buffer.count,
+                &length)
             guard result != nil, length == SHA1.digestBytes else { fatalError("OpenSSL failed: HMAC") }
             filled = length
         }
@@ -40,7 +43,9 @@ public enum SHA1 {
     /// The 20 bytes of the digest.
     public static func digest(of bytes: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: digestBytes) { buffer, filled in
-            guard EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, EVP_sha1(), nil) == 1 else { fatalError("OpenSSL failed: SHA-1") }
+            guard EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, EVP_sha1(), nil) == 1 else {
+                fatalError("OpenSSL failed: SHA-1")
+            }
             filled = digestBytes
         }
     }
@@ -66,7 +71,9 @@ public struct SHA256: ~Copyable {
     /// Hashes more bytes. Not allowed after `finalize`.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
         precondition(!isFinished, "a digest takes nothing more once it is finished")
-        guard EVP_DigestUpdate(context.pointer, bytes.baseAddress, bytes.count) == 1 else { fatalError("OpenSSL failed: SHA-256") }
+        guard EVP_DigestUpdate(context.pointer, bytes.baseAddress, bytes.count) == 1 else {
+            fatalError("OpenSSL failed: SHA-256")
+        }
     }
 
     /// Hashes more bytes. Not allowed after `finalize`.
@@ -83,7 +90,9 @@ public struct SHA256: ~Copyable {
         precondition(!isFinished, "a digest is finished once")
         isFinished = true
         return [UInt8](unsafeUninitializedCapacity: Self.digestBytes) { buffer, filled in
-            guard EVP_DigestFinal_ex(context.pointer, buffer.baseAddress, nil) == 1 else { fatalError("OpenSSL failed: SHA-256") }
+            guard EVP_DigestFinal_ex(context.pointer, buffer.baseAddress, nil) == 1 else {
+                fatalError("OpenSSL failed: SHA-256")
+            }
             filled = Self.digestBytes
         }
     }

@@ -3,13 +3,14 @@ import COpenSSL
 
 /// Owns one object of OpenSSL and frees it exactly once.
 ///
-/// In Swift, OpenSSL's types are bare `OpaquePointer`s; the free function is chosen where the object is made, by the matching factory
-/// below.
+/// In Swift, OpenSSL's types are bare `OpaquePointer`s; the free function is chosen where the
+/// object is made, by the matching factory below.
 struct OpenSSLHandle: ~Copyable {
     let pointer: OpaquePointer
     private let free: (OpaquePointer) -> Void
 
-    /// Takes ownership of `pointer`; nil stays nil, so that the failure of a C call can be detected at the call.
+    /// Takes ownership of `pointer`; nil stays nil, so that the failure of a C call can be detected
+    /// at the call.
     private init?(_ pointer: OpaquePointer?, free: @escaping (OpaquePointer) -> Void) {
         guard let pointer else { return nil }
         self.pointer = pointer
@@ -19,7 +20,9 @@ struct OpenSSLHandle: ~Copyable {
     deinit { free(pointer) }
 
     static func key(_ pointer: OpaquePointer?) -> OpenSSLHandle? { OpenSSLHandle(pointer) { EVP_PKEY_free($0) } }
-    static func keyContext(_ pointer: OpaquePointer?) -> OpenSSLHandle? { OpenSSLHandle(pointer) { EVP_PKEY_CTX_free($0) } }
+    static func keyContext(_ pointer: OpaquePointer?) -> OpenSSLHandle? {
+        OpenSSLHandle(pointer) { EVP_PKEY_CTX_free($0) }
+    }
     static func digestContext() -> OpenSSLHandle? { OpenSSLHandle(EVP_MD_CTX_new()) { EVP_MD_CTX_free($0) } }
     static func certificate(_ pointer: OpaquePointer?) -> OpenSSLHandle? { OpenSSLHandle(pointer) { X509_free($0) } }
     static func signature(_ pointer: OpaquePointer?) -> OpenSSLHandle? { OpenSSLHandle(pointer) { ECDSA_SIG_free($0) } }
@@ -42,7 +45,8 @@ struct OpenSSLHandle: ~Copyable {
     }
 }
 
-/// The handle, or the end of the process: the calls that use this fail only if memory or random numbers run out.
+/// The handle, or the end of the process: the calls that use this fail only if memory or random
+/// numbers run out.
 func require<Handle: ~Copyable>(_ handle: consuming Handle?, _ what: StaticString) -> Handle {
     guard let handle else { fatalError("OpenSSL failed: \(what)") }
     return handle
@@ -54,6 +58,7 @@ extension Diagnostic {
     static func openSSLCannotMake(_ thing: String) -> Diagnostic {
         let code = ERR_peek_last_error()
         defer { ERR_clear_error() }
-        return .cannotMake(thing, cause: code == 0 ? nil : ERR_reason_error_string(code).map { "OpenSSL: \(String(cString: $0))" })
+        return .cannotMake(
+            thing, cause: code == 0 ? nil : ERR_reason_error_string(code).map { "OpenSSL: \(String(cString: $0))" })
     }
 }

@@ -12,7 +12,8 @@ struct PEMLabels {
         var labels: [String] = []
         var encrypted = false
         for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
-            let text = String(decoding: line.dropFirst(Self.marginBytes(UnsafeRawBufferPointer(rebasing: line))), as: UTF8.self)
+            let text = String(
+                decoding: line.dropFirst(Self.marginBytes(UnsafeRawBufferPointer(rebasing: line))), as: UTF8.self)
             if text.hasPrefix("-----BEGIN "), let end = text.dropFirst(11).firstRange(of: "-----") {
                 labels.append(String(text.dropFirst(11)[..<end.lowerBound]))
             }
@@ -39,7 +40,8 @@ struct PEMLabels {
     var isEncrypted: Bool { hasEncryptionHeader || all.contains("ENCRYPTED PRIVATE KEY") }
 }
 
-/// The data for OpenSSL's passphrase callback. Without a callback, OpenSSL would ask on the terminal.
+/// The data for OpenSSL's passphrase callback. Without a callback, OpenSSL would ask on the
+/// terminal.
 struct PassphraseRequest {
     /// The passphrase in UTF-8; nil without one.
     var passphrase: [UInt8]?
@@ -48,19 +50,24 @@ struct PassphraseRequest {
 
     init(_ passphrase: String?) { self.passphrase = passphrase.map { Array($0.utf8) } }
 
-    static let callback: @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = {
-        buffer, size, _, user in
-        guard let buffer, let request = user?.assumingMemoryBound(to: PassphraseRequest.self) else { return -1 }
-        request.pointee.wasAsked = true
-        guard let passphrase = request.pointee.passphrase, passphrase.count <= Int(size) else { return -1 }
-        UnsafeMutableRawPointer(buffer).copyMemory(from: passphrase, byteCount: passphrase.count)
-        return Int32(passphrase.count)
-    }
+    static let callback:
+        @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = {
+            buffer, size, _, user in
+            guard let buffer, let request = user?.assumingMemoryBound(to: PassphraseRequest.self) else { return -1 }
+            request.pointee.wasAsked = true
+            guard let passphrase = request.pointee.passphrase, passphrase.count <= Int(size) else { return -1 }
+            UnsafeMutableRawPointer(buffer).copyMemory(from: passphrase, byteCount: passphrase.count)
+            return Int32(passphrase.count)
+        }
 }
 
-/// Reads the first private key of a PEM text, of any kind; nil if the text has no such key or it cannot be decoded.
-/// - Parameter context: the library context with the algorithms that decrypt it; nil for the default one.
-func readPrivateKey(_ bytes: UnsafeRawBufferPointer, _ request: inout PassphraseRequest, context: OpaquePointer? = nil) -> OpenSSLHandle? {
+/// Reads the first private key of a PEM text, of any kind; nil if the text has no such key or it
+/// cannot be decoded.
+/// - Parameter context: the library context with the algorithms that decrypt it; nil for the
+///   default one.
+func readPrivateKey(_ bytes: UnsafeRawBufferPointer, _ request: inout PassphraseRequest, context: OpaquePointer? = nil)
+    -> OpenSSLHandle?
+{
     let source = require(OpenSSLHandle.reader(bytes), "BIO")
     defer { ERR_clear_error() }
     return OpenSSLHandle.key(

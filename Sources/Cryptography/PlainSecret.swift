@@ -16,26 +16,33 @@ public struct PlainSecret: Sendable {
         self.noun = noun
     }
 
-    /// Reads it. White space around it and byte order marks in front do not count: editors write both.
-    /// - Throws: a `Diagnostic` that does not repeat anything of the secret: it is missing, or something else.
+    /// Reads it. White space around it and byte order marks in front do not count: editors write
+    /// both.
+    /// - Throws: a `Diagnostic` that does not repeat anything of the secret: it is missing, or
+    ///   something else.
     public func text() throws(Diagnostic) -> String {
         let bytes: [UInt8]
         switch place {
         case .file(let file): bytes = try SecretFile.read(file, kind: noun).withBytes { Array($0) }
         case .variable(let name):
-            guard let value = EnvironmentVariables[name] else { throw mistake("which should hold the \(noun), is not set", joint: ", ") }
+            guard let value = EnvironmentVariables[name] else {
+                throw mistake("which should hold the \(noun), is not set", joint: ", ")
+            }
             bytes = Array(value.utf8)
         }
         let trimmed = bytes.dropFirst(TextEncoding.markBytes(bytes)).drop(while: Self.isSpace)
         let end = trimmed.lastIndex { !Self.isSpace($0) }
         guard let end else { throw mistake("is blank") }
         let secret = trimmed[...end]
-        if let hidden = String(decoding: secret, as: UTF8.self).unicodeScalars.first(where: { $0.value > 0x20 && Blank.isInvisible($0) }) {
+        if let hidden = String(decoding: secret, as: UTF8.self).unicodeScalars.first(where: {
+            $0.value > 0x20 && Blank.isInvisible($0)
+        }) {
             throw mistake("holds an invisible character (\(TextFormat.codePoint(hidden))) next to the \(noun)")
         }
         if let flaw = Self.surrounding(String(decoding: secret, as: UTF8.self)) {
             throw mistake(
-                "holds more than the \(noun): \(flaw)", remedy: "Write the value alone into it, without its name and without quotes.")
+                "holds more than the \(noun): \(flaw)",
+                remedy: "Write the value alone into it, without its name and without quotes.")
         }
         guard secret.count <= Self.longest, secret.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw mistake("holds something else than the \(noun), which is one word")
@@ -43,7 +50,8 @@ public struct PlainSecret: Sendable {
         return String(decoding: secret, as: UTF8.self)
     }
 
-    /// A warning if other users of the machine may read the file, with the command that prevents this; nil if they may not.
+    /// A warning if other users of the machine may read the file, with the command that prevents
+    /// this; nil if they may not.
     public var permissionWarning: Diagnostic? {
         guard case .file(let file) = place else { return nil }
         return SecretFile.permissionWarning(file)
@@ -79,7 +87,8 @@ public struct PlainSecret: Sendable {
                 remedy: remedy?.replacing("into it", with: "into the variable")
                     ?? SecretText.remedy(
                         forUnset: name, noun: noun,
-                        "Set it to the \(noun) from the service's console, for example with `read -s \(name); export \(name)`."))
+                        "Set it to the \(noun) from the service's console, for example with `read -s \(name); export \(name)`."
+                    ))
         }
     }
 

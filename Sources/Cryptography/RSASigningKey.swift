@@ -1,9 +1,11 @@
 public import Base
 import COpenSSL
 
-/// An RSA private key, as services put it into the files that identify an app's server. Never printed.
+/// An RSA private key, as services put it into the files that identify an app's server. Never
+/// printed.
 ///
-/// `@unchecked Sendable`: the EVP_PKEY is not changed after init, and several threads may read OpenSSL's keys.
+/// `@unchecked Sendable`: the EVP_PKEY is not changed after init, and several threads may read
+/// OpenSSL's keys.
 public final class RSASigningKey: @unchecked Sendable {
     /// Smaller keys are refused (RFC 7518 section 3.3).
     public static let leastBits = 2048
@@ -21,22 +23,25 @@ public final class RSASigningKey: @unchecked Sendable {
         self.init(try RSAKey.decode(pem, file: file, words, wantsPrivate: true))
     }
 
-    /// Why a private key is of no use here although it can be decoded, continuing a sentence that names it; nil for a key in order, and
-    /// for one that cannot be decoded.
+    /// Why a private key is of no use here although it can be decoded, continuing a sentence that
+    /// names it; nil for a key in order, and for one that cannot be decoded.
     static func flaw(ofReadable pem: String) -> String? { RSAKey.flaw(ofReadable: pem) }
 
     /// A new key.
-    /// - Parameter bits: its size; a test of keys that are too small may ask for less than `leastBits`.
+    /// - Parameter bits: its size; a test of keys that are too small may ask for less than
+    ///   `leastBits`.
     public static func generate(bits: Int = leastBits) -> RSASigningKey {
         let context = require(OpenSSLHandle.keyContext(EVP_PKEY_CTX_new_from_name(nil, "RSA", nil)), "key context")
         var made: OpaquePointer?
         let done =
-            EVP_PKEY_keygen_init(context.pointer) == 1 && EVP_PKEY_CTX_set_rsa_keygen_bits(context.pointer, Int32(bits)) == 1
+            EVP_PKEY_keygen_init(context.pointer) == 1
+            && EVP_PKEY_CTX_set_rsa_keygen_bits(context.pointer, Int32(bits)) == 1
             && EVP_PKEY_generate(context.pointer, &made) == 1
         return RSASigningKey(require(done ? OpenSSLHandle.key(made) : nil, "key generation"))
     }
 
-    /// RS256: RSASSA-PKCS1-v1_5 with SHA-256 over `message`, as JWS requires (RFC 7518 section 3.3). As long as the key.
+    /// RS256: RSASSA-PKCS1-v1_5 with SHA-256 over `message`, as JWS requires (RFC 7518 section
+    /// 3.3). As long as the key.
     public func sign(_ message: [UInt8]) -> [UInt8] {
         let context = require(OpenSSLHandle.digestContext(), "digest context")
         var signature = [UInt8](repeating: 0, count: Int(EVP_PKEY_get_size(key.pointer)))
@@ -62,7 +67,8 @@ public final class RSASigningKey: @unchecked Sendable {
     }
 }
 
-/// An RSA public key. `@unchecked Sendable` for the same reason as `RSASigningKey`: it is not changed after init.
+/// An RSA public key. `@unchecked Sendable` for the same reason as `RSASigningKey`: it is not
+/// changed after init.
 public final class RSAVerificationKey: @unchecked Sendable {
     private let key: OpenSSLHandle
 
@@ -74,10 +80,12 @@ public final class RSAVerificationKey: @unchecked Sendable {
         let length = i2d_PUBKEY(key, &der)
         defer { CRYPTO_free(der, #file, #line) }
         var start = UnsafePointer(der)
-        self.init(require(length > 0 ? OpenSSLHandle.key(d2i_PUBKEY(nil, &start, Int(length))) : nil, "copying a public key"))
+        self.init(
+            require(length > 0 ? OpenSSLHandle.key(d2i_PUBKEY(nil, &start, Int(length))) : nil, "copying a public key"))
     }
 
-    /// Reads a public key (`-----BEGIN PUBLIC KEY-----`), or the public half of a private one, from PEM.
+    /// Reads a public key (`-----BEGIN PUBLIC KEY-----`), or the public half of a private one, from
+    /// PEM.
     /// - Parameters:
     ///   - file: where the text comes from, for messages; nil for no file.
     ///   - words: for messages about a text that contains no such key.
@@ -99,14 +107,18 @@ public final class RSAVerificationKey: @unchecked Sendable {
     /// The key in PEM, `-----BEGIN PUBLIC KEY-----`.
     public var pem: String {
         let output = require(OpenSSLHandle.writer(), "BIO")
-        guard PEM_write_bio_PUBKEY(output.pointer, key.pointer) == 1 else { fatalError("OpenSSL failed: writing a public key") }
+        guard PEM_write_bio_PUBKEY(output.pointer, key.pointer) == 1 else {
+            fatalError("OpenSSL failed: writing a public key")
+        }
         return String(decoding: output.collectedBytes(), as: UTF8.self)
     }
 }
 
 /// Reading either half of an RSA key.
 private enum RSAKey {
-    static func decode(_ pem: String, file: String?, _ words: KeyFileWords, wantsPrivate: Bool) throws(Diagnostic) -> OpenSSLHandle {
+    static func decode(_ pem: String, file: String?, _ words: KeyFileWords, wantsPrivate: Bool) throws(Diagnostic)
+        -> OpenSSLHandle
+    {
         let key = try SecretBytes(pem.utf8).withBytes { (bytes) throws(Diagnostic) -> OpenSSLHandle in
             let labels = PEMLabels(bytes)
             guard !labels.isEncrypted, let key = decode(bytes, labels, wantsPrivate: wantsPrivate) else {
@@ -122,14 +134,18 @@ private enum RSAKey {
         SecretBytes(pem.utf8).withBytes { bytes -> String? in
             let labels = PEMLabels(bytes)
             guard !labels.isEncrypted, let key = decode(bytes, labels, wantsPrivate: true) else { return nil }
-            guard EVP_PKEY_get_base_id(key.pointer) == EVP_PKEY_RSA else { return "is not an RSA key, which its signatures need (RS256)" }
+            guard EVP_PKEY_get_base_id(key.pointer) == EVP_PKEY_RSA else {
+                return "is not an RSA key, which its signatures need (RS256)"
+            }
             let bits = EVP_PKEY_get_bits(key.pointer)
             return bits < RSASigningKey.leastBits
                 ? "has \(bits) bits, but signatures with RSA need at least \(RSASigningKey.leastBits)" : nil
         }
     }
 
-    private static func decode(_ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, wantsPrivate: Bool) -> OpenSSLHandle? {
+    private static func decode(_ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, wantsPrivate: Bool)
+        -> OpenSSLHandle?
+    {
         defer { ERR_clear_error() }
         if labels.hasPrivateKey {
             var request = PassphraseRequest(nil)
@@ -140,11 +156,14 @@ private enum RSAKey {
         return OpenSSLHandle.key(PEM_read_bio_PUBKEY(source.pointer, nil, nil, nil))
     }
 
-    private static func unreadable(_ labels: PEMLabels, file: String?, _ words: KeyFileWords, wantsPrivate: Bool) -> Diagnostic {
+    private static func unreadable(_ labels: PEMLabels, file: String?, _ words: KeyFileWords, wantsPrivate: Bool)
+        -> Diagnostic
+    {
         let remedy = "Use \(words.source)."
         if labels.isEncrypted {
             return Diagnostic(
-                "the key is encrypted with a passphrase, but Volley reads only keys without one", file: file, remedy: remedy)
+                "the key is encrypted with a passphrase, but Volley reads only keys without one", file: file,
+                remedy: remedy)
         }
         if labels.hasPrivateKey {
             return Diagnostic(
@@ -154,25 +173,29 @@ private enum RSAKey {
         if let label = labels.all.first, wantsPrivate {
             return Diagnostic("this is not a private key but a \(label.lowercased())", file: file, remedy: remedy)
         }
-        return Diagnostic("this is not a key in PEM: it has no line -----BEGIN PRIVATE KEY-----", file: file, remedy: remedy)
+        return Diagnostic(
+            "this is not a key in PEM: it has no line -----BEGIN PRIVATE KEY-----", file: file, remedy: remedy)
     }
 
     /// Why a key cannot be used; nil if it can.
     private static func problem(of key: OpaquePointer, file: String?, _ words: KeyFileWords) -> Diagnostic? {
         let remedy = "Use \(words.source)."
         guard EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA else {
-            return Diagnostic("this is not an RSA key, but \(words.service) takes only RSA (RS256)", file: file, remedy: remedy)
+            return Diagnostic(
+                "this is not an RSA key, but \(words.service) takes only RSA (RS256)", file: file, remedy: remedy)
         }
         let bits = EVP_PKEY_get_bits(key)
         guard bits >= RSASigningKey.leastBits else {
             return Diagnostic(
-                "the key has \(bits) bits, but signatures with RSA need at least \(RSASigningKey.leastBits)", file: file, remedy: remedy)
+                "the key has \(bits) bits, but signatures with RSA need at least \(RSASigningKey.leastBits)",
+                file: file, remedy: remedy)
         }
         return nil
     }
 }
 
-/// Words for messages about a file that contains no key or certificate of the right kind. They depend on the service that issues the keys.
+/// Words for messages about a file that contains no key or certificate of the right kind. They
+/// depend on the service that issues the keys.
 public struct KeyFileWords: Hashable, Sendable {
     /// The service that accepts the signatures.
     public var service: String
@@ -201,9 +224,11 @@ public struct KeyFileWords: Hashable, Sendable {
     }
 
     /// For signatures with an unknown recipient.
-    public static let plain = KeyFileWords(service: "Volley", source: "a .p8 file with a key for ES256", fileName: "key.p8")
+    public static let plain = KeyFileWords(
+        service: "Volley", source: "a .p8 file with a key for ES256", fileName: "key.p8")
 
     /// For RSA signatures with an unknown recipient.
     public static let plainRSA = KeyFileWords(
-        service: "Volley", source: "an RSA private key in PEM (PKCS #8) of at least 2048 bits, without a passphrase", fileName: "key.pem")
+        service: "Volley", source: "an RSA private key in PEM (PKCS #8) of at least 2048 bits, without a passphrase",
+        fileName: "key.pem")
 }

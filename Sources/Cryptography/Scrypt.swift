@@ -1,7 +1,8 @@
 public import Base
 import COpenSSL
 
-/// scrypt (RFC 7914): a key from a password, so that each guess of the password costs time and memory.
+/// scrypt (RFC 7914): a key from a password, so that each guess of the password costs time and
+/// memory.
 public struct Scrypt: Hashable, Sendable {
     /// log2 of N, the cost: 1 to 20. A key takes 128 · r · N bytes of memory.
     public var costBits: Int
@@ -10,9 +11,12 @@ public struct Scrypt: Hashable, Sendable {
     /// p, how often it is done: 1 to 16.
     public var parallelism: Int
 
-    /// Parameters; nil outside of the ranges, beyond which they take more memory (2 GB) and work than is useful.
+    /// Parameters; nil outside of the ranges, beyond which they take more memory (2 GB) and work
+    /// than is useful.
     public init?(costBits: Int, blockSize: Int, parallelism: Int) {
-        guard (1...20).contains(costBits), (1...16).contains(blockSize), (1...16).contains(parallelism) else { return nil }
+        guard (1...20).contains(costBits), (1...16).contains(blockSize), (1...16).contains(parallelism) else {
+            return nil
+        }
         self.costBits = costBits
         self.blockSize = blockSize
         self.parallelism = parallelism
@@ -28,13 +32,16 @@ public struct Scrypt: Hashable, Sendable {
     /// - Throws: a `Diagnostic` without anything of the password: there is not enough memory.
     public func key(password: [UInt8], salt: [UInt8], count: Int) throws(Diagnostic) -> [UInt8] {
         var isMade = false
-        // OpenSSL takes nil, which an empty array may give it, for a question about the parameters alone.
+        // OpenSSL takes nil, which an empty array may give it, for a question about the parameters
+        // alone.
         let text = password.map { CChar(bitPattern: $0) } + [0]
         let key = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            // OpenSSL refuses to take more memory than it is allowed here; it needs a little more than the large block.
+            // OpenSSL refuses to take more memory than it is allowed here; it needs a little more
+            // than the large block.
             isMade =
                 EVP_PBE_scrypt(
-                    text, password.count, salt, salt.count, UInt64(1) << UInt64(costBits), UInt64(blockSize), UInt64(parallelism),
+                    text, password.count, salt, salt.count, UInt64(1) << UInt64(costBits), UInt64(blockSize),
+                    UInt64(parallelism),
                     UInt64(memoryBytes * 2 + (1 << 20)), buffer.baseAddress, count) == 1
             filled = isMade ? count : 0
         }

@@ -1,7 +1,8 @@
 public import Base
 import Glibc
 
-/// A JSON document with a private key, as a service gives it out for an account. It is in a file, or in an environment variable.
+/// A JSON document with a private key, as a service gives it out for an account. It is in a file,
+/// or in an environment variable.
 public struct SecretDocument: Sendable {
     /// Where it is.
     public enum Place: Hashable, Sendable {
@@ -26,7 +27,8 @@ public struct SecretDocument: Sendable {
     }
 
     /// Reads the document.
-    /// - Throws: a `Diagnostic` that does not repeat anything of the secret: it is missing, cut off, or something else.
+    /// - Throws: a `Diagnostic` that does not repeat anything of the secret: it is missing, cut
+    ///   off, or something else.
     public func json() throws(Diagnostic) -> JSONValue {
         let bytes = try bytes()
         let start = bytes.first { !isSpace($0) }
@@ -34,7 +36,8 @@ public struct SecretDocument: Sendable {
         do throws(Mistake) { return try JSONValue(parsing: bytes) } catch {
             let message = "the \(noun) is damaged: \(error.message)"
             guard case .file(let file) = place else { throw mistake(message, remedy: remedyToCopy) }
-            throw Diagnostic(message, at: SourcePosition(file: file, utf8Offset: error.utf8Offset, in: bytes), remedy: remedyToCopy)
+            throw Diagnostic(
+                message, at: SourcePosition(file: file, utf8Offset: error.utf8Offset, in: bytes), remedy: remedyToCopy)
         }
     }
 
@@ -51,7 +54,8 @@ public struct SecretDocument: Sendable {
             throw mistake("the private key in the \(noun) is not one: \(flaw.message)", remedy: flaw.remedy)
         }
         throw mistake(
-            "the private key in the \(noun) is not one: it has no line -----BEGIN PRIVATE KEY-----", remedy: remedyToCopy)
+            "the private key in the \(noun) is not one: it has no line -----BEGIN PRIVATE KEY-----",
+            remedy: remedyToCopy)
     }
 
     /// A mistake in the document.
@@ -59,11 +63,13 @@ public struct SecretDocument: Sendable {
     public func mistake(_ message: String, remedy: String? = nil) -> Diagnostic {
         switch place {
         case .file(let file): Diagnostic(message, file: file, remedy: remedy ?? remedyToCopy)
-        case .variable(let name): Diagnostic("in the environment variable \(name), \(message)", remedy: remedy ?? remedyToCopy)
+        case .variable(let name):
+            Diagnostic("in the environment variable \(name), \(message)", remedy: remedy ?? remedyToCopy)
         }
     }
 
-    /// A warning if other users of the machine may read the file, with the command that prevents this; nil if they may not.
+    /// A warning if other users of the machine may read the file, with the command that prevents
+    /// this; nil if they may not.
     public var permissionWarning: Diagnostic? {
         guard case .file(let file) = place else { return nil }
         return SecretFile.permissionWarning(file)
@@ -81,7 +87,8 @@ public struct SecretDocument: Sendable {
             let all = value.utf8
             let bytes = Array(all.dropFirst(TextEncoding.markBytes(all)))
             guard bytes.contains(where: { !isSpace($0) }) else {
-                throw Diagnostic("the environment variable \(name), which should hold the \(noun), is empty", remedy: remedyToCopy)
+                throw Diagnostic(
+                    "the environment variable \(name), which should hold the \(noun), is empty", remedy: remedyToCopy)
             }
             return bytes
         }
@@ -108,7 +115,8 @@ public struct SecretDocument: Sendable {
             return Diagnostic("this is \(what), not \(TextFormat.withArticle(noun))", file: file, remedy: remedy)
         case .variable(let name):
             return Diagnostic(
-                "the environment variable \(name) holds \(what), not \(TextFormat.withArticle(noun))", remedy: remedyToCopy)
+                "the environment variable \(name) holds \(what), not \(TextFormat.withArticle(noun))",
+                remedy: remedyToCopy)
         }
     }
 

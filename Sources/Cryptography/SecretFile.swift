@@ -29,8 +29,9 @@ struct SecretBytes: ~Copyable {
         try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
     }
 
-    /// Removes the byte order marks in front of a text. In PEM, brings every line into the form that OpenSSL reads: editors and tools
-    /// indent lines, end them with CR alone, and leave marks where they put files together.
+    /// Removes the byte order marks in front of a text. In PEM, brings every line into the form
+    /// that OpenSSL reads: editors and tools indent lines, end them with CR alone, and leave marks
+    /// where they put files together.
     mutating func normalizeText() {
         remove(first: TextEncoding.markBytes(storage[..<count]))
         let text = UnsafeRawBufferPointer(rebasing: storage[..<count])
@@ -80,17 +81,23 @@ enum SecretFile {
         var bytes = SecretBytes(capacity: maximumBytes)
         do throws(FileError) { try bytes.fill(from: opened) } catch {
             guard case .system(let code) = error else { fatalError("an open file became something else") }
-            throw Diagnostic("the \(kind) file cannot be read: \(systemMessage(code))", file: file, remedy: "Check the disk and the file.")
+            throw Diagnostic(
+                "the \(kind) file cannot be read: \(systemMessage(code))", file: file,
+                remedy: "Check the disk and the file.")
         }
         guard bytes.count < maximumBytes else {
-            throw Diagnostic("this is too large to be a \(kind) file", file: file, remedy: "Check the path in volley.yaml.")
+            throw Diagnostic(
+                "this is too large to be a \(kind) file", file: file, remedy: "Check the path in volley.yaml.")
         }
         if let other = bytes.withBytes({ TextEncoding.foreign($0) }) {
-            throw Diagnostic("the \(kind) file is written in \(other), not in UTF-8", file: file, remedy: TextEncoding.remedy)
+            throw Diagnostic(
+                "the \(kind) file is written in \(other), not in UTF-8", file: file, remedy: TextEncoding.remedy)
         }
         bytes.normalizeText()
         guard bytes.count > 0 else {
-            throw Diagnostic("the \(kind) file is empty", file: file, remedy: "Copy it again from where it was downloaded or exported.")
+            throw Diagnostic(
+                "the \(kind) file is empty", file: file,
+                remedy: "Copy it again from where it was downloaded or exported.")
         }
         return bytes
     }
@@ -100,13 +107,15 @@ enum SecretFile {
             switch error {
             case .system(let code): throw cannotOpen(file, kind: kind, error: code)
             case .notAFile(.folder):
-                throw Diagnostic("this is a directory, not a \(kind) file", file: file, remedy: "Name the file inside it.")
+                throw Diagnostic(
+                    "this is a directory, not a \(kind) file", file: file, remedy: "Name the file inside it.")
             case .notAFile(let found): throw found.refusal(file, wanted: "a \(kind) file")
             }
         }
     }
 
-    /// A warning if users other than the owner may read or change the file; nil if they may not, or if there is no such file.
+    /// A warning if users other than the owner may read or change the file; nil if they may not, or
+    /// if there is no such file.
     static func permissionWarning(_ file: String) -> Diagnostic? {
         var status = stat()
         guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -114,20 +123,25 @@ enum SecretFile {
         guard others != 0 else { return nil }
         let mode = String(status.st_mode & 0o777, radix: 8)
         return .warning(
-            .secretReadable, message: "other users of this machine can use this secret (its permissions are \(mode))", file: file,
+            .secretReadable, message: "other users of this machine can use this secret (its permissions are \(mode))",
+            file: file,
             remedy: "Run: chmod 600 \(shellQuoted(file))")
     }
 
     private static func cannotOpen(_ file: String, kind: String, error: Int32) -> Diagnostic {
         switch error {
         case ENOENT, ENOTDIR:
-            Diagnostic("there is no such \(kind) file", file: file, remedy: "Correct the path in volley.yaml, or copy the file there.")
+            Diagnostic(
+                "there is no such \(kind) file", file: file,
+                remedy: "Correct the path in volley.yaml, or copy the file there.")
         case EACCES, EPERM:
             Diagnostic(
                 "this user may not read the \(kind) file", file: file,
                 remedy: "Give the file to the user that runs Volley, with permissions 600.")
         default:
-            Diagnostic("the \(kind) file cannot be opened: \(systemMessage(error))", file: file, remedy: "Check the path in volley.yaml.")
+            Diagnostic(
+                "the \(kind) file cannot be opened: \(systemMessage(error))", file: file,
+                remedy: "Check the path in volley.yaml.")
         }
     }
 

@@ -3,7 +3,8 @@ import COpenSSL
 
 /// A P-256 private key, as issued in a .p8 file. Never printed.
 ///
-/// `@unchecked Sendable`: the EVP_PKEY is not changed after init, and several threads may read OpenSSL's keys.
+/// `@unchecked Sendable`: the EVP_PKEY is not changed after init, and several threads may read
+/// OpenSSL's keys.
 public final class SigningKey: @unchecked Sendable {
     private let key: OpenSSLHandle
 
@@ -11,20 +12,27 @@ public final class SigningKey: @unchecked Sendable {
 
     /// Reads a .p8 file (PKCS #8, PEM).
     /// - Parameter words: for messages about a file that contains no such key.
-    /// - Throws: a `Diagnostic` with the file and the remedy: missing, encrypted, RSA or another curve, not a key.
+    /// - Throws: a `Diagnostic` with the file and the remedy: missing, encrypted, RSA or another
+    ///   curve, not a key.
     public convenience init(file: String, _ words: KeyFileWords = .plain) throws(Diagnostic) {
         let bytes = try SecretFile.read(file, kind: "key")
-        let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> OpenSSLHandle in try Self.decode(buffer, file: file, words) }
+        let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> OpenSSLHandle in
+            try Self.decode(buffer, file: file, words)
+        }
         self.init(key)
     }
 
-    private static func decode(_ bytes: UnsafeRawBufferPointer, file: String, _ words: KeyFileWords) throws(Diagnostic) -> OpenSSLHandle {
+    private static func decode(_ bytes: UnsafeRawBufferPointer, file: String, _ words: KeyFileWords) throws(Diagnostic)
+        -> OpenSSLHandle
+    {
         let labels = PEMLabels(bytes)
         guard labels.hasPrivateKey else { throw notAKey(bytes, labels, file: file, words) }
         guard !labels.isEncrypted else {
             throw Diagnostic(
                 "the key is encrypted with a passphrase, but Volley reads only keys without one", file: file,
-                remedy: "Run: openssl pkcs8 -topk8 -nocrypt -in \(shellQuoted(file)) -out \(words.fileName) && chmod 600 \(words.fileName)")
+                remedy:
+                    "Run: openssl pkcs8 -topk8 -nocrypt -in \(shellQuoted(file)) -out \(words.fileName) && chmod 600 \(words.fileName)"
+            )
         }
         var request = PassphraseRequest(nil)
         guard let key = readPrivateKey(bytes, &request) else { throw damaged(bytes, file) }
@@ -42,10 +50,14 @@ public final class SigningKey: @unchecked Sendable {
             remedy: "Copy the .p8 file again from where you downloaded it, as a file, not as text.")
     }
 
-    private static func notAKey(_ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, file: String, _ words: KeyFileWords) -> Diagnostic {
+    private static func notAKey(
+        _ bytes: UnsafeRawBufferPointer, _ labels: PEMLabels, file: String, _ words: KeyFileWords
+    ) -> Diagnostic {
         let remedy = "Name \(words.source)."
         if labels.hasCertificate {
-            let elsewhere = words.certificate.map { "Name it under '\($0):', or the .p8 under '\(words.key ?? "key"):'." }
+            let elsewhere = words.certificate.map {
+                "Name it under '\($0):', or the .p8 under '\(words.key ?? "key"):'."
+            }
             return Diagnostic("this is a certificate, not a signing key", file: file, remedy: elsewhere ?? remedy)
         }
         if let label = labels.all.first {
@@ -53,7 +65,8 @@ public final class SigningKey: @unchecked Sendable {
         }
         // A .p12, like every other large DER structure, is a SEQUENCE with a long-form length.
         if bytes.first == 0x30, bytes.count > 1, bytes[1] >= 0x80 {
-            return Diagnostic("this is not a .p8 file in PEM: it is binary, like a .p12 or .cer", file: file, remedy: remedy)
+            return Diagnostic(
+                "this is not a .p8 file in PEM: it is binary, like a .p12 or .cer", file: file, remedy: remedy)
         }
         if let flaw = PEMArmour.flaw(in: String(decoding: bytes, as: UTF8.self)) {
             return Diagnostic(flaw.message, file: file, remedy: flaw.remedy)
@@ -61,7 +74,8 @@ public final class SigningKey: @unchecked Sendable {
         return Diagnostic("this is not a key: it has no line -----BEGIN PRIVATE KEY-----", file: file, remedy: remedy)
     }
 
-    /// A warning if other users of the machine may read the file, with the command that prevents this; nil if they may not.
+    /// A warning if other users of the machine may read the file, with the command that prevents
+    /// this; nil if they may not.
     public static func permissionWarning(file: String) -> Diagnostic? { SecretFile.permissionWarning(file) }
 
     /// A new key.
@@ -74,7 +88,8 @@ public final class SigningKey: @unchecked Sendable {
         return SigningKey(require(done ? OpenSSLHandle.key(made) : nil, "key generation"))
     }
 
-    /// ECDSA with SHA-256 over `message`: 64 bytes, r then s, as JWS requires (RFC 7518 section 3.4).
+    /// ECDSA with SHA-256 over `message`: 64 bytes, r then s, as JWS requires (RFC 7518 section
+    /// 3.4).
     public func sign(_ message: [UInt8]) -> [UInt8] {
         let context = require(OpenSSLHandle.digestContext(), "digest context")
         var der = [UInt8](repeating: 0, count: 80)
@@ -112,12 +127,14 @@ enum P256 {
         let remedy = "Use \(words.source)."
         guard EVP_PKEY_get_base_id(key) == EVP_PKEY_EC else {
             return Diagnostic(
-                "this is \(algorithmName(of: key)) key, but \(words.service) takes only P-256 (ES256)", file: file, remedy: remedy)
+                "this is \(algorithmName(of: key)) key, but \(words.service) takes only P-256 (ES256)", file: file,
+                remedy: remedy)
         }
         let group = groupName(of: key)
         guard group == groupName else {
             return Diagnostic(
-                "this key is on the curve \(curveNames[group] ?? group), but \(words.service) takes only P-256 (ES256)", file: file,
+                "this key is on the curve \(curveNames[group] ?? group), but \(words.service) takes only P-256 (ES256)",
+                file: file,
                 remedy: remedy)
         }
         return nil

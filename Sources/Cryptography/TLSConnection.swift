@@ -28,14 +28,17 @@ public enum TLSFailure: Hashable, Sendable {
     case broken(String)
 }
 
-/// One end of a TLS connection over a non-blocking socket, which it does not own. A client always verifies the server's certificate.
+/// One end of a TLS connection over a non-blocking socket, which it does not own. A client always
+/// verifies the server's certificate.
 ///
-/// Writing to a socket that the peer has closed raises SIGPIPE: the thread that uses this must block that signal.
+/// Writing to a socket that the peer has closed raises SIGPIPE: the thread that uses this must
+/// block that signal.
 public struct TLSConnection: ~Copyable {
     private let ssl: OpaquePointer
     /// Keeps the objects alive that the context's callbacks use.
     private let context: AnyObject
-    /// The protocol on which ALPN must agree; nil for a server, and for a client whose server need not support ALPN.
+    /// The protocol on which ALPN must agree; nil for a server, and for a client whose server need
+    /// not support ALPN.
     private let requiredProtocol: String?
     /// The connection through which this one runs; nil for one directly on a socket.
     private let outer: Outer?
@@ -57,7 +60,8 @@ public struct TLSConnection: ~Copyable {
     }
 
     /// The client's end of a connection before its handshake.
-    /// - Parameter host: the name or address that the server's certificate must carry; a name is also sent as SNI (RFC 6066).
+    /// - Parameter host: the name or address that the server's certificate must carry; a name is
+    ///   also sent as SNI (RFC 6066).
     public init(_ context: TLSClientContext, host: String, socket: Int32) throws(Diagnostic) {
         ssl = try Self.connecting(Self.make(context.pointer, socket), context, host: host)
         outer = nil
@@ -65,11 +69,13 @@ public struct TLSConnection: ~Copyable {
         requiredProtocol = context.requiredProtocol
     }
 
-    /// The client's end of a connection inside another one with a complete handshake: to a server behind a proxy that itself uses TLS.
-    /// Progress refers to the socket of the outermost connection.
+    /// The client's end of a connection inside another one with a complete handshake: to a server
+    /// behind a proxy that itself uses TLS. Progress refers to the socket of the outermost
+    /// connection.
     public init(_ context: TLSClientContext, host: String, inside outer: consuming TLSConnection) throws(Diagnostic) {
         let ssl = try Self.connecting(Self.make(context.pointer), context, host: host)
-        // OpenSSL's own filter: the outer connection encrypts what the inner one writes, and passes on when it must wait.
+        // OpenSSL's own filter: the outer connection encrypts what the inner one writes, and passes
+        // on when it must wait.
         guard let filter = BIO_new(BIO_f_ssl()) else {
             SSL_free(ssl)
             throw .openSSLCannotMake("a TLS connection")
@@ -83,7 +89,9 @@ public struct TLSConnection: ~Copyable {
     }
 
     /// Makes a new connection the client's end; frees it on failure.
-    private static func connecting(_ ssl: OpaquePointer, _ context: TLSClientContext, host: String) throws(Diagnostic) -> OpaquePointer {
+    private static func connecting(_ ssl: OpaquePointer, _ context: TLSClientContext, host: String) throws(Diagnostic)
+        -> OpaquePointer
+    {
         SSL_set_connect_state(ssl)
         if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1 {
             guard SSL_set1_host(ssl, host) == 1 else {
@@ -134,8 +142,8 @@ public struct TLSConnection: ~Copyable {
         return result == 1 ? .done(count) : failure(result)
     }
 
-    /// Writes the first part of `bytes`, which must not be empty, at most one record. After `.wantsWrite` the same bytes must be passed
-    /// again (their address may differ).
+    /// Writes the first part of `bytes`, which must not be empty, at most one record. After
+    /// `.wantsWrite` the same bytes must be passed again (their address may differ).
     public func write(_ bytes: UnsafeRawBufferPointer) -> TLSProgress {
         ERR_clear_error()
         var count = 0
@@ -153,13 +161,15 @@ public struct TLSConnection: ~Copyable {
     /// Whether the handshake was shortened by an earlier session.
     public var isResumed: Bool { SSL_session_reused(ssl) == 1 }
 
-    /// Whether the client showed a certificate that the server's policy accepts. Known after the handshake.
+    /// Whether the client showed a certificate that the server's policy accepts. Known after the
+    /// handshake.
     public var hasClientCertificate: Bool { SSL_get0_peer_certificate(ssl) != nil }
 
     /// Whether that certificate is within its period of validity.
     public var clientCertificateIsInForce: Bool {
         guard let certificate = SSL_get0_peer_certificate(ssl) else { return false }
-        return X509_cmp_current_time(X509_get0_notBefore(certificate)) < 0 && X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
+        return X509_cmp_current_time(X509_get0_notBefore(certificate)) < 0
+            && X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
     }
 
     /// The protocol that ALPN agreed on; empty if the client offered none.
@@ -176,7 +186,8 @@ public struct TLSConnection: ~Copyable {
         case SSL_ERROR_WANT_READ: return .wantsRead
         case SSL_ERROR_WANT_WRITE: return .wantsWrite
         // The layer below ended cleanly, for which OpenSSL has no error of its own here.
-        case SSL_ERROR_SYSCALL where outer?.connection.isClosedByPeer == true: return .failed(.closed("the connection was cut"))
+        case SSL_ERROR_SYSCALL where outer?.connection.isClosedByPeer == true:
+            return .failed(.closed("the connection was cut"))
         case SSL_ERROR_ZERO_RETURN: return .failed(.closed("the peer closed the connection"))
         case SSL_ERROR_SYSCALL: return .failed(.broken(cause == 0 ? "the connection ended" : SystemError.words(cause)))
         default: return .failed(protocolFailure())
@@ -189,13 +200,15 @@ public struct TLSConnection: ~Copyable {
         let error = ERR_peek_error()
         let verification = SSL_get_verify_result(ssl)
         if verification != X509_V_OK {
-            return .untrusted(CertificateRefusal.words(verification, authorityFile: (context as? TLSClientContext)?.authorityFile))
+            return .untrusted(
+                CertificateRefusal.words(verification, authorityFile: (context as? TLSClientContext)?.authorityFile))
         }
         let detail = ERR_reason_error_string(error).map { " (OpenSSL: \(String(cString: $0)))" } ?? ""
         switch ERR_GET_REASON(error) {
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: return .closed("the connection was cut")
         // Alerts from the peer: 1000 plus the number of RFC 8446 section 6.
-        case 1042...1046, 1048, 1049, 1116: return .certificateRefused("it ended the TLS handshake with an alert\(detail)")
+        case 1042...1046, 1048, 1049, 1116:
+            return .certificateRefused("it ended the TLS handshake with an alert\(detail)")
         case 1120: return .otherProtocol
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST:
             return .broken("what answers there does not speak TLS\(detail)")

@@ -1,7 +1,8 @@
 public import Base
 import COpenSSL
 
-/// A P-256 public key. `@unchecked Sendable` for the same reason as `SigningKey`: it is not changed after init.
+/// A P-256 public key. `@unchecked Sendable` for the same reason as `SigningKey`: it is not changed
+/// after init.
 public final class VerificationKey: @unchecked Sendable {
     private let key: OpenSSLHandle
 
@@ -13,10 +14,12 @@ public final class VerificationKey: @unchecked Sendable {
         let length = i2d_PUBKEY(key, &der)
         defer { CRYPTO_free(der, #file, #line) }
         var start = UnsafePointer(der)
-        self.init(require(length > 0 ? OpenSSLHandle.key(d2i_PUBKEY(nil, &start, Int(length))) : nil, "copying a public key"))
+        self.init(
+            require(length > 0 ? OpenSSLHandle.key(d2i_PUBKEY(nil, &start, Int(length))) : nil, "copying a public key"))
     }
 
-    /// Reads a public key (`-----BEGIN PUBLIC KEY-----`), or the public half of a private one, from PEM.
+    /// Reads a public key (`-----BEGIN PUBLIC KEY-----`), or the public half of a private one, from
+    /// PEM.
     /// - Parameter words: for messages about a text that contains no such key.
     /// - Throws: a `Diagnostic` without a file: not a key, or not one of P-256.
     public convenience init(pem: String, _ words: KeyFileWords = .plain) throws(Diagnostic) {
@@ -31,23 +34,28 @@ public final class VerificationKey: @unchecked Sendable {
     /// - Throws: a `Diagnostic` with the file and the remedy.
     public convenience init(file: String, _ words: KeyFileWords = .plain) throws(Diagnostic) {
         let bytes = try SecretFile.read(file, kind: "key")
-        let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> VerificationKey in try Self.decode(buffer, file: file, words) }
+        let key = try bytes.withBytes { (buffer) throws(Diagnostic) -> VerificationKey in
+            try Self.decode(buffer, file: file, words)
+        }
         self.init(copyingPublicHalfOf: key.key.pointer)
     }
 
-    private static func decode(_ bytes: UnsafeRawBufferPointer, file: String?, _ words: KeyFileWords) throws(Diagnostic) -> VerificationKey
+    private static func decode(_ bytes: UnsafeRawBufferPointer, file: String?, _ words: KeyFileWords) throws(Diagnostic)
+        -> VerificationKey
     {
         let labels = PEMLabels(bytes)
         let remedy = "Use the PEM of a P-256 public key, or a .p8 file."
         guard !labels.isEncrypted else {
             throw Diagnostic(
-                "the key is encrypted with a passphrase", file: file, remedy: "Decrypt it first with openssl pkcs8 -topk8 -nocrypt.")
+                "the key is encrypted with a passphrase", file: file,
+                remedy: "Decrypt it first with openssl pkcs8 -topk8 -nocrypt.")
         }
         let source = require(OpenSSLHandle.reader(bytes), "BIO")
         defer { ERR_clear_error() }
         var request = PassphraseRequest(nil)
         let read =
-            labels.hasPrivateKey ? readPrivateKey(bytes, &request) : OpenSSLHandle.key(PEM_read_bio_PUBKEY(source.pointer, nil, nil, nil))
+            labels.hasPrivateKey
+            ? readPrivateKey(bytes, &request) : OpenSSLHandle.key(PEM_read_bio_PUBKEY(source.pointer, nil, nil, nil))
         guard let key = read else { throw Diagnostic("this is not a public key in PEM", file: file, remedy: remedy) }
         if let problem = P256.problem(of: key.pointer, file: file, words) { throw problem }
         return VerificationKey(copyingPublicHalfOf: key.pointer)
@@ -62,7 +70,8 @@ public final class VerificationKey: @unchecked Sendable {
         return EVP_DigestVerify(context.pointer, der, der.count, message, message.count) == 1
     }
 
-    /// SHA-256 over the key as a SubjectPublicKeyInfo (RFC 5280), in hex: identifies the key, whatever file it came from.
+    /// SHA-256 over the key as a SubjectPublicKeyInfo (RFC 5280), in hex: identifies the key,
+    /// whatever file it came from.
     public var fingerprint: String {
         var der: UnsafeMutablePointer<UInt8>?
         let length = i2d_PUBKEY(key.pointer, &der)
@@ -74,24 +83,29 @@ public final class VerificationKey: @unchecked Sendable {
     /// The key in PEM, `-----BEGIN PUBLIC KEY-----`.
     public var pem: String {
         let output = require(OpenSSLHandle.writer(), "BIO")
-        guard PEM_write_bio_PUBKEY(output.pointer, key.pointer) == 1 else { fatalError("OpenSSL failed: writing a public key") }
+        guard PEM_write_bio_PUBKEY(output.pointer, key.pointer) == 1 else {
+            fatalError("OpenSSL failed: writing a public key")
+        }
         return String(decoding: output.collectedBytes(), as: UTF8.self)
     }
 }
 
-/// Public keys from the numbers that JSON Web Keys hold (RFC 7518, section 6), as providers of identities publish them.
+/// Public keys from the numbers that JSON Web Keys hold (RFC 7518, section 6), as providers of
+/// identities publish them.
 extension RSAVerificationKey {
     /// A larger modulus would only make checking slow.
     private static let mostBits = 8192
 
-    /// nil for numbers that are no key of `RSASigningKey.leastBits` to 8192 bits with an odd exponent of 3 to 2^64.
+    /// nil for numbers that are no key of `RSASigningKey.leastBits` to 8192 bits with an odd
+    /// exponent of 3 to 2^64.
     /// - Parameters:
     ///   - modulus: `n`, big-endian.
     ///   - exponent: `e`, big-endian.
     public convenience init?(modulus: [UInt8], exponent: [UInt8]) {
         let (n, e) = (modulus.drop { $0 == 0 }, exponent.drop { $0 == 0 })
         let bits = n.count * 8 - (n.first?.leadingZeroBitCount ?? 0)
-        guard (RSASigningKey.leastBits...Self.mostBits).contains(bits), (1...8).contains(e.count), let last = e.last, last & 1 == 1,
+        guard (RSASigningKey.leastBits...Self.mostBits).contains(bits), (1...8).contains(e.count), let last = e.last,
+            last & 1 == 1,
             e.count > 1 || last >= 3
         else { return nil }
         let numbers = DER.sequence(DER.integer(n) + DER.integer(e))
@@ -106,8 +120,11 @@ extension VerificationKey {
     ///   - x: 32 bytes, big-endian.
     ///   - y: 32 bytes, big-endian.
     public convenience init?(x: [UInt8], y: [UInt8]) {
-        // 4 stands for a point with both its coordinates (SEC 1, section 2.3.3). OpenSSL takes none that is not on the curve.
-        guard x.count == 32, y.count == 32, let key = DER.publicKey(algorithm: DER.p256, [4] + x + y) else { return nil }
+        // 4 stands for a point with both its coordinates (SEC 1, section 2.3.3). OpenSSL takes none
+        // that is not on the curve.
+        guard x.count == 32, y.count == 32, let key = DER.publicKey(algorithm: DER.p256, [4] + x + y) else {
+            return nil
+        }
         self.init(copyingPublicHalfOf: key.pointer)
     }
 }
@@ -118,7 +135,8 @@ private enum DER {
     static let rsa: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00]
     /// id-ecPublicKey with the curve prime256v1 (RFC 5480, section 2.1.1).
     static let p256: [UInt8] = [
-        0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07,
+        0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01,
+        0x07,
     ]
 
     static func publicKey(algorithm: [UInt8], _ key: [UInt8]) -> OpenSSLHandle? {

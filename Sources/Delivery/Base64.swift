@@ -14,7 +14,9 @@ private func encode(_ bytes: [UInt8], digits: [UInt8], isPadded: Bool) -> String
     var index = 0
     while index < bytes.count {
         let left = bytes.count - index
-        let word = UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0) | (left > 2 ? UInt32(bytes[index + 2]) : 0)
+        let word =
+            UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0)
+            | (left > 2 ? UInt32(bytes[index + 2]) : 0)
         for digit in 0..<4 {
             if digit <= left {
                 text.append(digits[Int(word >> (18 - 6 * UInt32(digit)) & 63)])
@@ -27,7 +29,8 @@ private func encode(_ bytes: [UInt8], digits: [UInt8], isPadded: Bool) -> String
     return String(decoding: text, as: UTF8.self)
 }
 
-/// A signed token in compact form (RFC 7515, section 3.1): header, claims and signature in base64url, joined by dots.
+/// A signed token in compact form (RFC 7515, section 3.1): header, claims and signature in
+/// base64url, joined by dots.
 /// - Parameter sign: signs the first two parts.
 func jsonWebToken(header: JSONValue, claims: JSONValue, sign: ([UInt8]) -> [UInt8]) -> String {
     let signed = "\(base64URL(Array(header.text.utf8))).\(base64URL(Array(claims.text.utf8)))"

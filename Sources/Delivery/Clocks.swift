@@ -1,11 +1,13 @@
-// Both: which module the compiler attributes `timespec` to depends on the order in which it reads headers.
+// Both: which module the compiler attributes `timespec` to depends on the order in which it reads
+// headers.
 import CCurl
 import Glibc
 
 /// The clock for measuring intervals. It stops while the machine sleeps.
 func monotonicNanoseconds() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
-/// The clock for the age of tokens. It also counts while the machine sleeps, as a token ages then too.
+/// The clock for the age of tokens. It also counts while the machine sleeps, as a token ages then
+/// too.
 func bootNanoseconds() -> Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
 
 /// The CPU time that the calling thread has used.

@@ -1,9 +1,11 @@
-/// Bodies that were compressed although every request asks for `identity`: some proxies do that to all answers.
+/// Bodies that were compressed although every request asks for `identity`: some proxies do that to
+/// all answers.
 ///
-/// Source: RFC 1952 (gzip) and RFC 1951 (deflate). The check sum is not compared: what is not whole does not end, and what is not JSON is not
-/// understood.
+/// Source: RFC 1952 (gzip) and RFC 1951 (deflate). The check sum is not compared: what is not whole
+/// does not end, and what is not JSON is not understood.
 enum GzipBody {
-    /// Returns the body as it was before it was compressed; itself, if it is not compressed or not whole.
+    /// Returns the body as it was before it was compressed; itself, if it is not compressed or not
+    /// whole.
     /// - Parameter limit: the most bytes to return.
     static func plain(_ body: [UInt8], limit: Int) -> [UInt8] {
         guard let start = contents(of: body), start < body.count else { return body }
@@ -43,10 +45,12 @@ private struct HuffmanCode {
 
 private struct Inflation {
     private static let lengthBases = [
-        3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258,
+        3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227,
+        258,
     ]
     private static let distanceBases = [
-        1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12_289,
+        1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097,
+        6145, 8193, 12_289,
         16_385, 24_577,
     ]
     /// In this order the lengths of the code for lengths come.
@@ -119,7 +123,8 @@ private struct Inflation {
         return true
     }
 
-    private static let fixedLiterals = HuffmanCode(lengths: (0..<288).map { $0 < 144 ? 8 : $0 < 256 ? 9 : $0 < 280 ? 7 : 8 })
+    private static let fixedLiterals = HuffmanCode(
+        lengths: (0..<288).map { $0 < 144 ? 8 : $0 < 256 ? 9 : $0 < 280 ? 7 : 8 })
     private static let fixedDistances = HuffmanCode(lengths: Array(repeating: 5, count: 30))
 
     private mutating func inflateWithOwnCodes() -> Bool {
@@ -144,7 +149,8 @@ private struct Inflation {
             }
         }
         guard lengths.count == wanted else { return false }
-        return inflate(HuffmanCode(lengths: lengths[..<(literals + 257)]), HuffmanCode(lengths: lengths[(literals + 257)...]))
+        return inflate(
+            HuffmanCode(lengths: lengths[..<(literals + 257)]), HuffmanCode(lengths: lengths[(literals + 257)...]))
     }
 
     private mutating func inflate(_ literals: HuffmanCode, _ distances: HuffmanCode) -> Bool {
@@ -154,7 +160,8 @@ private struct Inflation {
             case 0..<256: output.append(UInt8(symbol))
             case 256: return true
             default:
-                guard let length = value(symbol - 257, Self.lengthBases, sharing: 4), let distanceSymbol = self.symbol(distances),
+                guard let length = value(symbol - 257, Self.lengthBases, sharing: 4),
+                    let distanceSymbol = self.symbol(distances),
                     let distance = value(distanceSymbol, Self.distanceBases, sharing: 2), distance <= output.count
                 else { return false }
                 for _ in 0..<length { output.append(output[output.count - distance]) }

@@ -1,8 +1,8 @@
 import Base
 import Synchronization
 
-/// What the loops of one sender share. When one stops, all do. They count their answers together, and a loop that saturates its core
-/// requests help.
+/// What the loops of one sender share. When one stops, all do. They count their answers together,
+/// and a loop that saturates its core requests help.
 final class LoopGroup: Sendable {
     private enum LoopMessage: Sendable { case helpWanted, done }
 
@@ -32,7 +32,8 @@ final class LoopGroup: Sendable {
         messages = BoundedQueue(capacity: 2 * largest)
     }
 
-    /// Waits until another loop is needed (true: the caller must start it) or all loops have ended (false).
+    /// Waits until another loop is needed (true: the caller must start it) or all loops have ended
+    /// (false).
     func waitForHelpWanted() -> Bool {
         while let word = messages.take() {
             if word == .helpWanted { return true }
@@ -59,7 +60,8 @@ final class LoopGroup: Sendable {
     /// Notes that the calling loop has ended.
     func leave() { messages.put(.done) }
 
-    /// Notes that a server answered the calling loop. The server is up, so a loop that does not reach it has trouble of its own.
+    /// Notes that a server answered the calling loop. The server is up, so a loop that does not
+    /// reach it has trouble of its own.
     func noteAnswer() {
         guard !hasAnswered else { return }
         isAnswered.store(true, ordering: .releasing)
@@ -69,16 +71,16 @@ final class LoopGroup: Sendable {
     /// Whether a server has answered any loop.
     var hasAnswered: Bool { isAnswered.load(ordering: .acquiring) }
 
-    /// Notes that the service has accepted this number of further pushes of the calling loop, and returns the number of all loops and of all
-    /// other workers of the run.
+    /// Notes that the service has accepted this number of further pushes of the calling loop, and
+    /// returns the number of all loops and of all other workers of the run.
     func count(accepted: Int) -> Int {
         let elsewhere = control.tallyElsewhere.accepted
         guard accepted > 0 else { return acceptedCount.load(ordering: .acquiring) + elsewhere }
         return acceptedCount.add(accepted, ordering: .acquiringAndReleasing).newValue + elsewhere
     }
 
-    /// Notes that the service gave the calling loop a time before which no push may leave, and returns the latest one that any loop was
-    /// given: monotonic nanoseconds.
+    /// Notes that the service gave the calling loop a time before which no push may leave, and
+    /// returns the latest one that any loop was given: monotonic nanoseconds.
     func hold(until end: Int64?) -> Int64 {
         guard let end else { return heldUntil.load(ordering: .acquiring) }
         return heldUntil.max(end, ordering: .acquiringAndReleasing).newValue
@@ -95,7 +97,8 @@ final class LoopGroup: Sendable {
         }
     }
 
-    /// Stores what a loop has counted and returns what all others have counted: other loops, and other workers of the run.
+    /// Stores what a loop has counted and returns what all others have counted: other loops, and
+    /// other workers of the run.
     func exchange(_ tally: AnswerTally, of loop: Int) -> AnswerTally {
         let elsewhere = control.tallyElsewhere
         return state.withLock { state in

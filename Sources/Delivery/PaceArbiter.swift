@@ -1,11 +1,14 @@
 import Base
 import PushServices
 
-/// Decides which of several senders may push next when they keep one pace together: a value without a clock.
+/// Decides which of several senders may push next when they keep one pace together: a value without
+/// a clock.
 ///
-/// All of them take from one `Pacer`, so that together they are never faster, whichever of them come and go: what a sender used up stays used up
-/// until its second is over, and only then do the others get it. While several wait, one that has had less of its part goes first. So each
-/// gets its part, and what one does not use, because it is slower or has nothing left, goes to the others by their parts.
+/// All of them take from one `Pacer`, so that together they are never faster, whichever of them
+/// come and go: what a sender used up stays used up until its second is over, and only then do the
+/// others get it. While several wait, one that has had less of its part goes first. So each gets
+/// its part, and what one does not use, because it is slower or has nothing left, goes to the
+/// others by their parts.
 struct PaceArbiter {
     private struct Member {
         /// Its part, in relation to those of the others.
@@ -25,9 +28,11 @@ struct PaceArbiter {
         }
     }
 
-    /// A loop that waits for its turn sleeps until it may try again. One that is later than this loses its turn.
+    /// A loop that waits for its turn sleeps until it may try again. One that is later than this
+    /// loses its turn.
     private static let timeoutNanoseconds: Int64 = 60_000_000
-    /// A member that waits for a larger part of the pace tries again after this (`SenderLoop.longestSleep`).
+    /// A member that waits for a larger part of the pace tries again after this
+    /// (`SenderLoop.longestSleep`).
     private static let longestRestNanoseconds: Int64 = 500_000_000
     /// A member that gave way to another tries again after this.
     private static let yieldNanoseconds: Int64 = 1_000_000
@@ -62,8 +67,8 @@ struct PaceArbiter {
     /// The part of the pace that all members together may use (`Pacer.setPart`).
     var part: Int? { pacer.part }
 
-    /// Lets members use only a part of the pace. A member that waits tries again within `longestRestNanoseconds`, and does not keep its
-    /// turn for longer.
+    /// Lets members use only a part of the pace. A member that waits tries again within
+    /// `longestRestNanoseconds`, and does not keep its turn for longer.
     mutating func setPart(_ part: Int?) {
         pacer.setPart(part)
         for number in members.keys {
@@ -72,7 +77,8 @@ struct PaceArbiter {
         }
     }
 
-    /// The most that may leave within one of the pace's intervals that ends later than now, as long as no larger part is given.
+    /// The most that may leave within one of the pace's intervals that ends later than now, as long
+    /// as no larger part is given.
     func used(at nanoseconds: Int64) -> Int { pacer.used(at: nanoseconds) }
 
     /// What has left within the last of the pace's intervals, at most.
@@ -114,7 +120,9 @@ struct PaceArbiter {
     /// Takes something for a member. Returns false, and takes nothing, if it must wait.
     /// - Parameter heldNanoseconds: how long another pace of the member has held it back.
     mutating func take(_ count: Int, for number: Int, at nanoseconds: Int64, heldNanoseconds: Int64 = 0) -> Bool {
-        guard mayTake(count, for: number, at: nanoseconds), pacer.take(count, at: nanoseconds, heldNanoseconds: heldNanoseconds) else {
+        guard mayTake(count, for: number, at: nanoseconds),
+            pacer.take(count, at: nanoseconds, heldNanoseconds: heldNanoseconds)
+        else {
             return false
         }
         if var member = members[number] {
@@ -124,15 +132,16 @@ struct PaceArbiter {
         return true
     }
 
-    /// Notes that another pace holds a member back: until then it stays a member that has had less of its part, and does not hold up
-    /// others.
+    /// Notes that another pace holds a member back: until then it stays a member that has had less
+    /// of its part, and does not hold up others.
     mutating func rest(_ number: Int, until nanoseconds: Int64) { members[number]?.returnsAt = nanoseconds }
 
-    /// Whether another member that has had less of its part is waiting. A member with a request that needs a larger part of the pace does
-    /// not hold up others.
+    /// Whether another member that has had less of its part is waiting. A member with a request
+    /// that needs a larger part of the pace does not hold up others.
     private func yieldsTo(_ number: Int, _ member: Member) -> Bool {
         members.contains { other in
-            other.key != number && other.value.waitsFor > 0 && pacer.fits(other.value.waitsFor) && other.value.isPresent(at: member.askedAt)
+            other.key != number && other.value.waitsFor > 0 && pacer.fits(other.value.waitsFor)
+                && other.value.isPresent(at: member.askedAt)
                 && other.value.taken + slack / max(other.value.weight, member.weight) <= member.taken
         }
     }

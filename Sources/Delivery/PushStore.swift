@@ -1,7 +1,8 @@
 public import Base
 
-/// The bytes of the pushes that the machine holds, by slot. Fresh batches are kept whole. A push that must wait for a retry gets a copy of
-/// its few bytes, so that a single straggler does not keep a whole batch in memory.
+/// The bytes of the pushes that the machine holds, by slot. Fresh batches are kept whole. A push
+/// that must wait for a retry gets a copy of its few bytes, so that a single straggler does not
+/// keep a whole batch in memory.
 struct PushStore {
     private struct StoredBatch {
         var batch: PushBatch
@@ -49,7 +50,8 @@ struct PushStore {
         guard places[slot].batch >= 0 else { return }
         let batch = Int(places[slot].batch)
         let push = batches[batch].batch.pushes[Int(places[slot].index)]
-        held[slot] = HeldPush(bytes: Array(batches[batch].batch.bytes[push.start..<push.end]), tokenCount: push.payloadStart - push.start)
+        held[slot] = HeldPush(
+            bytes: Array(batches[batch].batch.bytes[push.start..<push.end]), tokenCount: push.payloadStart - push.start)
         release(slot)
     }
 
@@ -59,7 +61,9 @@ struct PushStore {
     }
 
     /// Passes the token's hex digits and the payload to `body`, which must not keep them.
-    func withBytes(of slot: Int, _ body: (_ token: UnsafeBufferPointer<UInt8>, _ payload: UnsafeBufferPointer<UInt8>) -> Void) {
+    func withBytes(
+        of slot: Int, _ body: (_ token: UnsafeBufferPointer<UInt8>, _ payload: UnsafeBufferPointer<UInt8>) -> Void
+    ) {
         let place = places[slot]
         guard place.batch >= 0 else {
             return held[slot].bytes.withUnsafeBufferPointer { bytes in
@@ -68,7 +72,9 @@ struct PushStore {
         }
         let push = batches[Int(place.batch)].batch.pushes[Int(place.index)]
         batches[Int(place.batch)].batch.bytes.withUnsafeBufferPointer { bytes in
-            body(.init(rebasing: bytes[push.start..<push.payloadStart]), .init(rebasing: bytes[push.payloadStart..<push.end]))
+            body(
+                .init(rebasing: bytes[push.start..<push.payloadStart]),
+                .init(rebasing: bytes[push.payloadStart..<push.end]))
         }
     }
 
@@ -100,7 +106,8 @@ struct PushStore {
     }
 }
 
-/// A batch of pushes on its way to the sender. All bytes are in one arena, without an allocation per push.
+/// A batch of pushes on its way to the sender. All bytes are in one arena, without an allocation
+/// per push.
 public struct PushBatch: Sendable {
     /// One push: the recipient's id, and where its token (hex) and payload are in `bytes`.
     public struct Push: Hashable, Sendable {
@@ -115,10 +122,11 @@ public struct PushBatch: Sendable {
     /// Tokens and payloads one after the other.
     public private(set) var bytes: [UInt8] = []
 
-    /// The call that its pushes are, all of them and in this order, if an earlier process named it and perhaps sent it.
+    /// The call that its pushes are, all of them and in this order, if an earlier process named it
+    /// and perhaps sent it.
     public var call: EarlierCall?
-    /// What an earlier process did with pushes, by recipient, for services that recognize a push by its generation; those that are missing
-    /// have no past.
+    /// What an earlier process did with pushes, by recipient, for services that recognize a push by
+    /// its generation; those that are missing have no past.
     public var pasts: [Int: PushHistory] = [:]
 
     /// An empty batch.
@@ -142,7 +150,8 @@ public struct PushBatch: Sendable {
     /// Adds a push and writes its payload in place.
     /// - Parameters:
     ///   - token: lower-case hex digits.
-    ///   - appendPayload: appends the payload to the bytes of the batch, and does nothing else with them. When it throws, nothing is added.
+    ///   - appendPayload: appends the payload to the bytes of the batch, and does nothing else with
+    ///     them. When it throws, nothing is added.
     public mutating func append(
         recipient: Int, token: UnsafeBufferPointer<UInt8>, appendPayload: (_ bytes: inout [UInt8]) throws -> Void
     ) rethrows {
@@ -176,5 +185,7 @@ public struct PushHistory: Hashable, Sendable {
     public var isInDoubt: Bool
 
     /// A push's past; without arguments, none.
-    public init(generation: UInt16 = 0, isInDoubt: Bool = false) { (self.generation, self.isInDoubt) = (generation, isInDoubt) }
+    public init(generation: UInt16 = 0, isInDoubt: Bool = false) {
+        (self.generation, self.isInDoubt) = (generation, isInDoubt)
+    }
 }

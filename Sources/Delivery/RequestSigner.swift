@@ -16,7 +16,8 @@ public struct RequestSigner: Sendable {
     /// The header lines of a request that leaves now; each is for one request.
     func lines(at now: Timestamp) -> [String] {
         let digits = Array("0123456789abcdef".utf8)
-        let nonce = String(decoding: (0..<signature.nonceDigits).map { _ in digits[Int.random(in: 0...15)] }, as: UTF8.self)
+        let nonce = String(
+            decoding: (0..<signature.nonceDigits).map { _ in digits[Int.random(in: 0...15)] }, as: UTF8.self)
         let time = String(now.epochSeconds)
         return [
             "\(signature.account): \(secret.topic)", "\(signature.nonce): \(nonce)", "\(signature.timestamp): \(time)",

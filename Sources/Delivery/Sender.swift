@@ -2,16 +2,17 @@ public import Base
 import Cryptography
 import PushServices
 
-/// Pushes batches to the service. Every push taken from the source is settled exactly once, whatever happens.
+/// Pushes batches to the service. Every push taken from the source is settled exactly once,
+/// whatever happens.
 ///
-/// It begins with one loop on one thread. When that loop saturates its core, a second one with its own connections takes batches from the
-/// same source; when that is saturated too, a third, and so on up to the number of cores. A run with a pace has one loop, which keeps the
-/// pace exactly.
+/// It begins with one loop on one thread. When that loop saturates its core, a second one with its
+/// own connections takes batches from the same source; when that is saturated too, a third, and so
+/// on up to the number of cores. A run with a pace has one loop, which keeps the pace exactly.
 public struct Sender: Sendable {
     private let settings: SenderSettings
 
-    /// - Throws: a `Diagnostic` when the settings cannot work (an authority file that is missing or broken, a proxy that is not an address,
-    ///   a header with a line break).
+    /// - Throws: a `Diagnostic` when the settings cannot work (an authority file that is missing or
+    ///   broken, a proxy that is not an address, a header with a line break).
     public init(_ settings: SenderSettings) throws(Diagnostic) {
         try settings.request.check()
         if let file = settings.endpoint.certificateAuthorityFile { try CertificateAuthorityFile.check(file) }
@@ -25,18 +26,24 @@ public struct Sender: Sendable {
         self.settings = settings
     }
 
-    /// Runs until the source is closed and empty and all its pushes are settled, or until the run must stop. Blocks the calling thread.
+    /// Runs until the source is closed and empty and all its pushes are settled, or until the run
+    /// must stop. Blocks the calling thread.
     /// - Parameters:
-    ///   - source: batches in sending order. On a stop the sender closes it and settles what it holds as unsent.
-    ///   - results: receives settlements in groups, at least five times a second while there are any.
-    ///   - closingResults: whether the sender closes `results` at its end: not if other senders use it.
+    ///   - source: batches in sending order. On a stop the sender closes it and settles what it
+    ///     holds as unsent.
+    ///   - results: receives settlements in groups, at least five times a second while there are
+    ///     any.
+    ///   - closingResults: whether the sender closes `results` at its end: not if other senders use
+    ///     it.
     public func run(
         source: BoundedQueue<PushBatch>, results: BoundedQueue<[Settlement]>, control: SendControl,
         after earlier: EarlierAnswers = EarlierAnswers(), closingResults: Bool = true
     ) -> RunEnd {
         defer { if closingResults { results.close() } }
         let loopGroup = LoopGroup(control: control, largest: largestLoopGroup)
-        if let seconds = settings.heldUntil.map({ Double($0.epochMilliseconds - settings.clock.now().epochMilliseconds) / 1000 }),
+        if let seconds = settings.heldUntil.map({
+            Double($0.epochMilliseconds - settings.clock.now().epochMilliseconds) / 1000
+        }),
             seconds > 0
         {
             _ = loopGroup.hold(until: monotonicNanoseconds() + Int64(nanosecondsFromSeconds: seconds))
@@ -44,7 +51,9 @@ public struct Sender: Sendable {
         let shares = settings.sharedPaces.map { $0.pace.join(weight: $0.weight) }
         defer { for share in shares { share.leave() } }
         let namer: RequestNamer?
-        do throws(Diagnostic) { namer = try RequestNamer(settings) } catch { return Self.refuse(source, results, because: error) }
+        do throws(Diagnostic) { namer = try RequestNamer(settings) } catch {
+            return Self.refuse(source, results, because: error)
+        }
         // After the loops have ended.
         defer { namer?.stop() }
         func startLoop(isHelper: Bool) throws(Diagnostic) -> WorkerThread<RunEnd> {
@@ -72,26 +81,32 @@ public struct Sender: Sendable {
             do throws(Diagnostic) { loops.append(try startLoop(isHelper: true)) } catch { loopGroup.leave() }
         }
         let ends = loops.map { $0.join() }
-        return ends.first { if case .stopped = $0 { true } else { false } } ?? ends.first { $0 == .interrupted } ?? .finished
+        return ends.first { if case .stopped = $0 { true } else { false } } ?? ends.first { $0 == .interrupted }
+            ?? .finished
     }
 
-    /// Runs a loop to its end. Each transport is written out, so that the compiler makes a loop for each.
+    /// Runs a loop to its end. Each transport is written out, so that the compiler makes a loop for
+    /// each.
     /// - Throws: a `Diagnostic` when no more files can be opened.
     private static func runLoop(
         _ settings: SenderSettings, machine: MachineSettings, queues: SenderQueues, loopGroup: LoopContext
     ) throws(Diagnostic) -> RunEnd {
         switch settings.wire {
         case .http2:
-            var loop = SenderLoop(try HTTP2Transport(settings), settings, machine: machine, queues: queues, loopGroup: loopGroup)
+            var loop = SenderLoop(
+                try HTTP2Transport(settings), settings, machine: machine, queues: queues, loopGroup: loopGroup)
             return loop.run()
         case .calls(inFlight: _):
-            var loop = SenderLoop(try CurlTransport(settings), settings, machine: machine, queues: queues, loopGroup: loopGroup)
+            var loop = SenderLoop(
+                try CurlTransport(settings), settings, machine: machine, queues: queues, loopGroup: loopGroup)
             return loop.run()
         }
     }
 
     /// Settles everything in the source as unsent.
-    private static func refuse(_ source: BoundedQueue<PushBatch>, _ results: BoundedQueue<[Settlement]>, because mistake: Diagnostic)
+    private static func refuse(
+        _ source: BoundedQueue<PushBatch>, _ results: BoundedQueue<[Settlement]>, because mistake: Diagnostic
+    )
         -> RunEnd
     {
         source.close()
@@ -100,7 +115,8 @@ public struct Sender: Sendable {
                 batch.pushes.map { push in
                     let isInDoubt = batch.call != nil || batch.pasts[push.recipient]?.isInDoubt ?? false
                     return Settlement(
-                        recipient: push.recipient, outcome: isInDoubt ? .unknown : .unsent, own: isInDoubt ? .processEnded : .stopped,
+                        recipient: push.recipient, outcome: isInDoubt ? .unknown : .unsent,
+                        own: isInDoubt ? .processEnded : .stopped,
                         settledAt: .now())
                 })
         }

@@ -1,9 +1,11 @@
 import Base
 import PushServices
 
-/// Drives the machine on one thread: tells it what happened, carries out what it decides, and sleeps whenever nothing is due.
+/// Drives the machine on one thread: tells it what happened, carries out what it decides, and
+/// sleeps whenever nothing is due.
 struct SenderLoop<Carrier: Transport>: ~Copyable {
-    /// The longest sleep. The machine takes a gap of a second for a stall. Other threads wake the loop earlier when they need it.
+    /// The longest sleep. The machine takes a gap of a second for a stall. Other threads wake the
+    /// loop earlier when they need it.
     private static var longestSleep: Int64 { 500_000_000 }
     private static var flushInterval: Int64 { 100_000_000 }
     private static var groupLimit: Int { 1000 }
@@ -36,13 +38,15 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
     private var pushesStarted = 0
     private var pushesSettled = 0
     private var requestsAnswered = 0
-    /// Accepted pushes of this loop that the others were told of, and those that they told this one of.
+    /// Accepted pushes of this loop that the others were told of, and those that they told this one
+    /// of.
     private var acceptedTold = 0, acceptedByOthers = 0
     /// Settlements that were put into the queue of results.
     private var pushesHandedOver = 0
 
     init(
-        _ transport: Carrier, _ settings: SenderSettings, machine machineSettings: MachineSettings, queues: SenderQueues,
+        _ transport: Carrier, _ settings: SenderSettings, machine machineSettings: MachineSettings,
+        queues: SenderQueues,
         loopGroup: LoopContext
     ) {
         self.settings = settings
@@ -92,7 +96,11 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         if let request = loopGroup.control.requested { machine.interrupt(request.reason, at: now) }
         if let cause = loopGroup.stopCause { machine.stop(cause, at: now) }
         if case .stopped(let cause) = machine.ending?.end { loopGroup.stop(cause) }
-        if machine.hasEverAnswered { loopGroup.noteAnswer() } else if loopGroup.hasAnswered { machine.hasEverAnswered = true }
+        if machine.hasEverAnswered {
+            loopGroup.noteAnswer()
+        } else if loopGroup.hasAnswered {
+            machine.hasEverAnswered = true
+        }
         hearOfAccepted(at: now)
         machine.quota.join(until: loopGroup.hold(until: machine.quota.until), at: now.nanoseconds)
         machine.noteGate(isOpen: loopGroup.control.isGateOpen, at: now)
@@ -123,13 +131,14 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         let answered = machine.answerCount
         if started != pushesStarted || settled != pushesSettled || answered != requestsAnswered {
             loopGroup.control.add(
-                started: started - pushesStarted, settled: settled - pushesSettled, answered: answered - requestsAnswered)
+                started: started - pushesStarted, settled: settled - pushesSettled,
+                answered: answered - requestsAnswered)
         }
         (pushesStarted, pushesSettled, requestsAnswered) = (started, settled, answered)
     }
 
-    /// Reports what the loop waits for. That changes with every push but is read only a few times a second, so
-    /// reporting it more often is waste.
+    /// Reports what the loop waits for. That changes with every push but is read only a few times a
+    /// second, so reporting it more often is waste.
     private mutating func tellWait(at now: Moment) {
         guard now.nanoseconds - waitToldAt >= Self.tellingInterval else { return }
         waitToldAt = now.nanoseconds
@@ -155,14 +164,17 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         isSourceEmpty = false
         while machine.wantsPushes, !machine.isSourceEnded {
             guard let batch = source.takeIfReady(orWake: transport.wakeup) else {
-                // A batch may arrive between these two calls, but none comes after the source is finished. So the order matters.
+                // A batch may arrive between these two calls, but none comes after the source is
+                // finished. So the order matters.
                 if source.isFinished { machine.sourceEnded() } else { isSourceEmpty = true }
                 return
             }
             add(batch, at: now)
         }
         // A machine that does not want pushes yet may never get any.
-        if machine.openPushes == 0, !machine.isSourceEnded, source.isFinished(orWake: transport.wakeup) { machine.sourceEnded() }
+        if machine.openPushes == 0, !machine.isSourceEnded, source.isFinished(orWake: transport.wakeup) {
+            machine.sourceEnded()
+        }
     }
 
     /// Settles what the source still holds as unsent at once, because the run is ending.
@@ -220,7 +232,8 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
             switch consume event {
             case .answered(let request, let answer):
                 if !answer.receipt.isEmpty { settings.receipts?.add(answer.receipt) }
-                machine.answered(request, answer, targets: answer.targets.isEmpty ? [] : targets(of: request, answer), at: now)
+                machine.answered(
+                    request, answer, targets: answer.targets.isEmpty ? [] : targets(of: request, answer), at: now)
             case .notProcessed(let request): machine.notProcessed(request, at: now)
             case .refused(let request): machine.streamRefused(request, at: now)
             case .reset(let request): machine.streamReset(request, at: now)
@@ -259,7 +272,8 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
             case .renewToken(let connection): renewToken(of: connection, at: now)
             case .changeServer(let name): transport.changeServer(to: name)
             case .forgetText(let name): namer?.forgetText(name: name)
-            case .confirmToken(let connection): if let token = transport.token(of: connection) { tokens?.confirm(token) }
+            case .confirmToken(let connection):
+                if let token = transport.token(of: connection) { tokens?.confirm(token) }
             }
         }
         actions.removeAll(keepingCapacity: true)
@@ -277,9 +291,10 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         body.removeAll(keepingCapacity: true)
         let generation = Int(machine.pushes[request].generation)
         let batching = settings.service.batching, name = machine.name(of: request)?.text
-        // Where a body has one text for all, it is that of the first push. A request for one push has had its id since it was rendered, and one
-        // that names a text holds none.
-        let isOpen = batching.largestTargets > 1 && !(batching.keepsTexts && name != nil), hasOwnTexts = batching.largestWithOwnTexts > 1
+        // Where a body has one text for all, it is that of the first push. A request for one push
+        // has had its id since it was rendered, and one that names a text holds none.
+        let isOpen = batching.largestTargets > 1 && !(batching.keepsTexts && name != nil),
+            hasOwnTexts = batching.largestWithOwnTexts > 1
         let pushes = machine.pushes(of: request).map { push in
             let (target, payload) = store.bytes(of: push), id = self.id(of: push)
             let own = isOpen && (hasOwnTexts || push == request) ? PushIDPlace.filled(payload, with: id) : payload
@@ -289,15 +304,22 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         makeBody(call, now.wall.epochSeconds, &body)
         let pathEnd = template.pathEnd.map { Array($0(call).utf8) } ?? []
         pathEnd.withUnsafeBufferPointer { target in
-            body.withUnsafeBufferPointer { transport.submit(request: request, id: id, on: connection, target: target, body: $0) }
+            body.withUnsafeBufferPointer {
+                transport.submit(request: request, id: id, on: connection, target: target, body: $0)
+            }
         }
     }
 
-    private func id(of push: Int) -> PushID { PushID(runSeed: settings.runSeed, recipient: machine.pushes[push].recipient) }
+    private func id(of push: Int) -> PushID {
+        PushID(runSeed: settings.runSeed, recipient: machine.pushes[push].recipient)
+    }
 
-    /// Returns what an answer says about each push of its request; blank for a push that it does not name.
+    /// Returns what an answer says about each push of its request; blank for a push that it does
+    /// not name.
     private func targets(of request: Int, _ answer: DeliveryMachine.Answer) -> [String] {
-        machine.pushes(of: request).map { answer.targets[String(decoding: store.bytes(of: $0).target, as: UTF8.self)] ?? "" }
+        machine.pushes(of: request).map {
+            answer.targets[String(decoding: store.bytes(of: $0).target, as: UTF8.self)] ?? ""
+        }
     }
 
     // MARK: Names
@@ -353,7 +375,8 @@ struct SenderLoop<Carrier: Transport>: ~Copyable {
         flushedAt = now.nanoseconds
         guard !machine.settlements.isEmpty else { return }
         pushesHandedOver += machine.settlements.count
-        // What an answer settles is recorded together: if a request were recorded only in part, the outcome of the rest would be unknown.
+        // What an answer settles is recorded together: if a request were recorded only in part, the
+        // outcome of the rest would be unknown.
         let limit = machine.largestRequest > 1 ? machine.settlements.count : Self.groupLimit
         var rest = machine.settlements[...]
         while !rest.isEmpty {

@@ -11,7 +11,8 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     public var port: Int
     /// A PEM file with the only authority to trust; nil for the system's.
     public var certificateAuthorityFile: String?
-    /// Hosts that take the same pushes at the same port when this one does not, in the order in which they are tried: over libcurl only.
+    /// Hosts that take the same pushes at the same port when this one does not, in the order in
+    /// which they are tried: over libcurl only.
     public var spareHosts: [String] = []
 
     /// Creates an endpoint.
@@ -33,9 +34,11 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 
 /// How Volley proves its identity to the service.
 public enum Credentials: Sendable {
-    /// Provider tokens. All senders of a process share one source, because the 20-minute rule applies to a key, not to a connection.
+    /// Provider tokens. All senders of a process share one source, because the 20-minute rule
+    /// applies to a key, not to a connection.
     case token(SignedTokenSource)
-    /// Tokens that a server gives out for a time. The source must have been started, and be stopped after the last run.
+    /// Tokens that a server gives out for a time. The source must have been started, and be stopped
+    /// after the last run.
     case fetched(FetchedTokenSource)
     /// A name and a secret that each request shows.
     case fixed(FixedTokenSource)
@@ -46,11 +49,13 @@ public enum Credentials: Sendable {
 }
 
 extension RequestTemplate {
-    /// Checks that each value can be a header. After a line break the rest would become a header of its own, and a space at either end
-    /// makes an HTTP/2 request malformed (RFC 9113 section 8.2.1).
+    /// Checks that each value can be a header. After a line break the rest would become a header of
+    /// its own, and a space at either end makes an HTTP/2 request malformed (RFC 9113 section
+    /// 8.2.1).
     /// - Throws: a `Diagnostic` when a value cannot be a header.
     func check() throws(Diagnostic) {
-        for header in headers where !HTTP2Header.canHold(header.value) || header.value.hasPrefix(" ") || header.value.hasSuffix(" ") {
+        for header in headers
+        where !HTTP2Header.canHold(header.value) || header.value.hasPrefix(" ") || header.value.hasSuffix(" ") {
             throw Diagnostic(
                 "\(header.name) contains a control character, or begins or ends with a space, which a header may not: '\(header.value)'",
                 remedy: "Write it as one line of visible text, without spaces around it.")
@@ -70,46 +75,52 @@ public struct SenderSettings: Sendable {
     public var options: PushOptions
     /// The seed from which each push's id is derived.
     public var runSeed: RunSeed
-    /// The pace, never exceeded in any second; nil for no limit. It counts what the service's own pace counts (`Batching.paceUnit`).
+    /// The pace, never exceeded in any second; nil for no limit. It counts what the service's own
+    /// pace counts (`Batching.paceUnit`).
     public var pace: Pace?
     /// Paces that all senders keep together that name the same objects, such as an app's.
     public var sharedPaces: [PaceAllotment] = []
     /// The moment after which nothing more is sent; what is left is unsent. nil for none.
     public var deadline: Timestamp?
-    /// Whether a push is sent again after its answer was lost (under the same id), or reported as unknown.
+    /// Whether a push is sent again after its answer was lost (under the same id), or reported as
+    /// unknown.
     public var resendsUnknown: Bool
-    /// Shares of bad answers beyond which the run stops, in addition to what always stops a run (most tokens bad, most pushes rejected);
-    /// nil for none.
+    /// Shares of bad answers beyond which the run stops, in addition to what always stops a run
+    /// (most tokens bad, most pushes rejected); nil for none.
     public var stopLimits: StopLimits?
     /// When and how often a refused push is tried again.
     public var retry: RetryPolicy
-    /// The moment before which the service takes no pushes, as it said to an earlier epoch of the run; nil for none.
+    /// The moment before which the service takes no pushes, as it said to an earlier epoch of the
+    /// run; nil for none.
     public var heldUntil: Timestamp?
-    /// Gets the receipts of the service's answers, each before the settlements that came with it are in the queue of results; nil if they
-    /// are not needed.
+    /// Gets the receipts of the service's answers, each before the settlements that came with it
+    /// are in the queue of results; nil if they are not needed.
     public var receipts: ReceiptQueue?
     /// Dates settlements, and says when something has expired.
     public var clock = CommonClock()
-    /// A proxy (`http://user:password@host:3128`, `socks5h://host:1080`; user and password percent-encoded); nil for none, whatever the
-    /// environment says.
+    /// A proxy (`http://user:password@host:3128`, `socks5h://host:1080`; user and password
+    /// percent-encoded); nil for none, whatever the environment says.
     public var proxy: String?
-    /// For tests: a PEM file of authorities to trust for an `https` proxy's certificate, in place of the system's bundle.
+    /// For tests: a PEM file of authorities to trust for an `https` proxy's certificate, in place
+    /// of the system's bundle.
     var proxyAuthorityFile: String?
-    /// The most loops, each on its own thread with its own connections; by default the number of cores. A run with a pace always has one,
-    /// and so has a service with a limit of calls.
+    /// The most loops, each on its own thread with its own connections; by default the number of
+    /// cores. A run with a pace always has one, and so has a service with a limit of calls.
     public var loops: Int
     /// For tests: further loops join even if the running ones are not saturated.
     var startsLoopsAtOnce = false
-    /// The most TCP connections of a loop. It begins with one and adds others while streams are the limit.
+    /// The most TCP connections of a loop. It begins with one and adds others while streams are the
+    /// limit.
     public var connections: Int
     /// The most streams in flight on a connection. The server's own limit also applies.
     public var streamsPerConnection: Int
     /// How many pushes must be answered before any other goes out. Only measurements change it.
     var canaryPushes = Canary.usualSize
-    /// What carries the requests, as the service requires. Only tests and measurements choose another wire.
+    /// What carries the requests, as the service requires. Only tests and measurements choose
+    /// another wire.
     package var wire: Wire
-    /// Commits the names of calls before they leave, where the service recognizes repeats; returns false if they could not be committed: then
-    /// they never leave. Called on a thread of its own.
+    /// Commits the names of calls before they leave, where the service recognizes repeats; returns
+    /// false if they could not be committed: then they never leave. Called on a thread of its own.
     package var commitCalls: @Sendable ([NamedCall]) -> Bool = { _ in true }
     /// The longest time to connect, including TLS.
     public var connectTimeoutSeconds: Double
@@ -121,7 +132,8 @@ public struct SenderSettings: Sendable {
 
     /// Settings with the usual limits, and with the service's waits.
     public init(
-        _ service: any PushService = PushServices.standard, endpoint: Endpoint, credentials: Credentials, options: PushOptions,
+        _ service: any PushService = PushServices.standard, endpoint: Endpoint, credentials: Credentials,
+        options: PushOptions,
         runSeed: RunSeed
     ) {
         self.service = service

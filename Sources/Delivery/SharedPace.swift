@@ -6,14 +6,18 @@ import Synchronization
 ///
 /// Each `Sender` with settings that name this pace takes part while it runs.
 ///
-/// Several machines keep it together when each is given a part of it (`setPart`), by a coordinator that adds up what they use (`used`):
-/// 1. a machine takes a smaller part as soon as it is given, and tells what it uses from then on, no sooner;
-/// 2. no machine gets a larger part than the pace less the sum of what each of the others was given or says that it uses, whichever is
-///    more.
+/// Several machines keep it together when each is given a part of it (`setPart`), by a coordinator
+/// that adds up what they use (`used`):
+/// 1. a machine takes a smaller part as soon as it is given, and tells what it uses from then on,
+///    no sooner;
+/// 2. no machine gets a larger part than the pace less the sum of what each of the others was given
+///    or says that it uses, whichever is more.
 ///
-/// Then no more leaves all of them than the pace within any of its intervals, for the reason that `Pacer` states: seconds for `100/s`,
-/// minutes for `6000/min`, hours. Of a pace by minute or hour, each machine keeps within any second to its part of that second, rounded up,
-/// and to one request more where another pace held one back: together they may exceed the second's share by two for each machine.
+/// Then no more leaves all of them than the pace within any of its intervals, for the reason that
+/// `Pacer` states: seconds for `100/s`, minutes for `6000/min`, hours. Of a pace by minute or hour,
+/// each machine keeps within any second to its part of that second, rounded up, and to one request
+/// more where another pace held one back: together they may exceed the second's share by two for
+/// each machine.
 public final class SharedPace: Sendable {
     /// The limit for all members together.
     public let pace: Pace
@@ -23,8 +27,10 @@ public final class SharedPace: Sendable {
 
     /// - Parameters:
     ///   - pace: the limit for all members together.
-    ///   - unit: what it counts. Requests that have a single target each count the same either way, and cost less as requests.
-    ///   - spare: how many fewer leave in a second, so that what arrives late does not fill a second beyond the pace.
+    ///   - unit: what it counts. Requests that have a single target each count the same either way,
+    ///     and cost less as requests.
+    ///   - spare: how many fewer leave in a second, so that what arrives late does not fill a
+    ///     second beyond the pace.
     ///   - rampSeconds: after how many seconds the rate reaches the pace.
     public init(_ pace: Pace, counting unit: Batching.PaceUnit = .requests, spare: Int = 0, rampSeconds: Double = 0) {
         self.pace = pace
@@ -35,31 +41,40 @@ public final class SharedPace: Sendable {
     /// The part of the pace that may be used here, in each of its intervals; nil for all of it.
     public var part: Int? { shares.withLock { $0.part } }
 
-    /// Lets only a part of the pace be used from now on. When this returns, no request leaves faster than that: those that left under a larger
-    /// part are counted, and a larger part does not make up for what did not leave before. Senders that wait notice a larger part within
+    /// Lets only a part of the pace be used from now on. When this returns, no request leaves
+    /// faster than that: those that left under a larger part are counted, and a larger part does
+    /// not make up for what did not leave before. Senders that wait notice a larger part within
     /// half a second.
-    /// - Parameter part: what leaves in each of the pace's intervals (of `6000/min`, 0 to 6000); 0 for nothing until another part is given,
-    ///   nil for all of the pace. Set one before the first sender takes part: of what left earlier it is known only that it left.
+    /// - Parameter part: what leaves in each of the pace's intervals (of `6000/min`, 0 to 6000); 0
+    ///   for nothing until another part is given, nil for all of the pace. Set one before the first
+    ///   sender takes part: of what left earlier it is known only that it left.
     public func setPart(_ part: Int?) { shares.withLock { $0.setPart(part) } }
 
-    /// What the other machines must leave to this one, in each of the pace's intervals: the larger of its part and of what has left within
-    /// the last interval, as long as no larger part is given.
+    /// What the other machines must leave to this one, in each of the pace's intervals: the larger
+    /// of its part and of what has left within the last interval, as long as no larger part is
+    /// given.
     public var used: Int { used(at: monotonicNanoseconds()) }
 
     func used(at nanoseconds: Int64) -> Int { shares.withLock { $0.used(at: nanoseconds) } }
 
-    /// What has left here within the last of the pace's intervals, at most: all of the pace before a part was set.
+    /// What has left here within the last of the pace's intervals, at most: all of the pace before
+    /// a part was set.
     public var left: Int { shares.withLock { $0.left(at: monotonicNanoseconds()) } }
 
-    /// The smallest part with which every request that senders had so far may leave: a request with several targets does not leave with a
-    /// part that has no room for it within a second. From 1 to the pace; it never falls.
+    /// The smallest part with which every request that senders had so far may leave: a request with
+    /// several targets does not leave with a part that has no room for it within a second. From 1
+    /// to the pace; it never falls.
     public var leastPart: Int { shares.withLock { $0.leastPart } }
 
     /// Adds a member.
     /// - Parameter weight: its part, in relation to those of the others.
-    func join(weight: Double = 1) -> PaceParticipant { PaceParticipant(pace: self, member: shares.withLock { $0.join(weight: weight) }) }
+    func join(weight: Double = 1) -> PaceParticipant {
+        PaceParticipant(pace: self, member: shares.withLock { $0.join(weight: weight) })
+    }
 
-    fileprivate func withShares<Value: Sendable>(_ body: (inout PaceArbiter) -> Value) -> Value { shares.withLock { body(&$0) } }
+    fileprivate func withShares<Value: Sendable>(_ body: (inout PaceArbiter) -> Value) -> Value {
+        shares.withLock { body(&$0) }
+    }
 }
 
 /// A sender's part in a shared pace.

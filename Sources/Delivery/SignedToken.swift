@@ -3,8 +3,8 @@ public import Cryptography
 public import PushServices
 import Synchronization
 
-/// Mints signed tokens (JWT, ES256) and keeps one history for all connections of a key. It neither renews a token more often nor uses one
-/// longer than the service allows.
+/// Mints signed tokens (JWT, ES256) and keeps one history for all connections of a key. It neither
+/// renews a token more often nor uses one longer than the service allows.
 public final class SignedTokenSource: Sendable {
     /// The service refuses a replacement for a token younger than this: nanoseconds.
     private let youngestReplaced: Int64
@@ -33,7 +33,8 @@ public final class SignedTokenSource: Sendable {
     }
 
     init(
-        key: SigningKey, keyID: String, teamID: String, history: SignedTokenHistory, facts: SignedTokenFacts = .standard,
+        key: SigningKey, keyID: String, teamID: String, history: SignedTokenHistory,
+        facts: SignedTokenFacts = .standard,
         clock: @escaping @Sendable () -> Moment
     ) {
         self.facts = facts
@@ -55,9 +56,9 @@ public final class SignedTokenSource: Sendable {
         }
     }
 
-    /// Returns the token to use after the service called `refused` expired: the one that another connection has already obtained, or a new
-    /// one. nil if `refused` is too young to be replaced: then a clock is wrong, and the service would refuse a newer token as one too
-    /// many.
+    /// Returns the token to use after the service called `refused` expired: the one that another
+    /// connection has already obtained, or a new one. nil if `refused` is too young to be replaced:
+    /// then a clock is wrong, and the service would refuse a newer token as one too many.
     func renew(after refused: ServiceToken) -> ServiceToken? {
         let now = clock()
         let token = history.token(keyID: keyID, teamID: teamID, key: key) { last in
@@ -72,7 +73,9 @@ public final class SignedTokenSource: Sendable {
 
     private func mint(_ now: Moment) -> ServiceToken {
         let header = JSONValue.object(pairs: [("alg", .string("ES256")), (facts.keyIDField, .string(keyID))])
-        let claims = JSONValue.object(pairs: [(facts.issuerClaim, .string(teamID)), ("iat", .integer(now.wall.epochSeconds))])
+        let claims = JSONValue.object(pairs: [
+            (facts.issuerClaim, .string(teamID)), ("iat", .integer(now.wall.epochSeconds)),
+        ])
         let token = jsonWebToken(header: header, claims: claims, sign: key.sign)
         return ServiceToken(value: "bearer \(token)", mintedAt: now.nanoseconds)
     }
@@ -92,8 +95,10 @@ public final class SignedTokenHistory: Sendable {
     /// A history without tokens.
     public init() {}
 
-    /// Passes the key's last token to `choose`, then remembers and returns the token that `choose` returns.
-    func token(keyID: String, teamID: String, key: SigningKey, choose: (ServiceToken?) -> ServiceToken) -> ServiceToken {
+    /// Passes the key's last token to `choose`, then remembers and returns the token that `choose`
+    /// returns.
+    func token(keyID: String, teamID: String, key: SigningKey, choose: (ServiceToken?) -> ServiceToken) -> ServiceToken
+    {
         entries.withLock { entries in
             let index = entries.firstIndex { $0.keyID == keyID && $0.teamID == teamID && isSame($0.key, key) }
             let token = choose(index.map { entries[$0].token })
@@ -106,7 +111,8 @@ public final class SignedTokenHistory: Sendable {
         }
     }
 
-    /// A key read twice from its file is one key. Two keys under one id are two, as when a simulator has made a new key.
+    /// A key read twice from its file is one key. Two keys under one id are two, as when a
+    /// simulator has made a new key.
     private func isSame(_ left: SigningKey, _ right: SigningKey) -> Bool {
         left === right || left.pem == right.pem
     }

@@ -1,10 +1,12 @@
 import PushServices
 
-/// Decides which pushes share a request as they are handed to the machine: any pushes where each may have its own text, otherwise those
-/// with the same rendered text. (Where the service keeps texts, the machine joins small requests later.)
+/// Decides which pushes share a request as they are handed to the machine: any pushes where each
+/// may have its own text, otherwise those with the same rendered text. (Where the service keeps
+/// texts, the machine joins small requests later.)
 ///
-/// It remembers one request per hash of a text, and checks that a request still fits before a push joins it. So nothing needs to be
-/// removed, and many different texts cost no memory, only less full requests.
+/// It remembers one request per hash of a text, and checks that a request still fits before a push
+/// joins it. So nothing needs to be removed, and many different texts cost no memory, only less
+/// full requests.
 struct TextIndex {
     private static let size = 1024
 
@@ -18,9 +20,11 @@ struct TextIndex {
     }
 
     /// Adds a push of a stored batch to a request that it fits, or to a new one.
-    /// - Parameter past: what an earlier process did with the push; pushes with different pasts share no request.
+    /// - Parameter past: what an earlier process did with the push; pushes with different pasts
+    ///   share no request.
     mutating func add(
-        _ recipient: Int, in stored: (batch: Int, index: Int), after past: PushHistory = PushHistory(), _ store: inout PushStore,
+        _ recipient: Int, in stored: (batch: Int, index: Int), after past: PushHistory = PushHistory(),
+        _ store: inout PushStore,
         to machine: inout DeliveryMachine, at now: Moment
     ) {
         let (batch, index) = stored
@@ -39,7 +43,8 @@ struct TextIndex {
     }
 
     private static func hash(of payload: ArraySlice<UInt8>) -> UInt64 {
-        // FNV-1a gives the same hash in every process, so that a simulated campaign can be repeated.
+        // FNV-1a gives the same hash in every process, so that a simulated campaign can be
+        // repeated.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in payload { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return hash

@@ -1,19 +1,21 @@
 import CNghttp2
 import Glibc
 
-/// Memory for one nghttp2 session. For each request, nghttp2 allocates half a dozen small blocks, and frees them with its answer, a
-/// thousand requests later. That is more than malloc's caches hold, so that each block would take malloc's slow path. Here freed blocks
-/// wait in lists by size.
+/// Memory for one nghttp2 session. For each request, nghttp2 allocates half a dozen small blocks,
+/// and frees them with its answer, a thousand requests later. That is more than malloc's caches
+/// hold, so that each block would take malloc's slow path. Here freed blocks wait in lists by size.
 ///
 /// Belongs to one thread, as its session does, and must outlive the session.
 final class SessionMemory {
     private static let classBytes = 64
     private static let classCount = 32
-    /// Each block is preceded by its size class; 16 bytes keep the alignment that malloc guarantees.
+    /// Each block is preceded by its size class; 16 bytes keep the alignment that malloc
+    /// guarantees.
     private static let headerBytes = 16
 
     /// By size class: a freed block. Its first bytes contain the address of the next one.
-    @exclusivity(unchecked) private let free = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: classCount)
+    @exclusivity(unchecked) private let free = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(
+        capacity: classCount)
 
     init() { free.initialize(repeating: nil, count: Self.classCount) }
 

@@ -10,7 +10,9 @@ struct SessionSetup: ~Copyable {
     init() throws(Diagnostic) {
         var callbacks: OpaquePointer?
         var options: OpaquePointer?
-        guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0, let callbacks, let options else {
+        guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0, let callbacks,
+            let options
+        else {
             nghttp2_session_callbacks_del(callbacks)
             throw .cannotMake("the shared HTTP/2 settings")
         }

@@ -21,7 +21,8 @@ public struct LineLog: LogHandler {
         write: @escaping @Sendable (String) -> Void = LineLog.standardError()
     ) { (self.format, self.now, self.write) = (format, now, write) }
 
-    /// Writes to standard error. A line that is longer than a pipe takes at once would be mixed with that of another thread.
+    /// Writes to standard error. A line that is longer than a pipe takes at once would be mixed
+    /// with that of another thread.
     public static func standardError() -> @Sendable (String) -> Void {
         let turn = Turn()
         return { line in turn.lock.withLock { _ in _ = WriteAll.write(Array(line.utf8), to: STDERR_FILENO) } }
@@ -43,13 +44,16 @@ public struct LineLog: LogHandler {
         write(line(event.level, "\(event.message)", about) + "\n")
     }
 
-    private func line(_ level: Logger.Level, _ message: String, _ about: [(key: String, value: Logger.MetadataValue)]) -> String {
+    private func line(_ level: Logger.Level, _ message: String, _ about: [(key: String, value: Logger.MetadataValue)])
+        -> String
+    {
         switch format {
         case .journal: return "<\(level.priority)>\(Self.text(message, about))"
         case .text: return "\(now().descriptionWithMilliseconds) \(level.rawValue) \(Self.text(message, about))"
         case .json:
             let head: [(String, JSONValue)] = [
-                ("time", .string(now().descriptionWithMilliseconds)), ("level", .string(level.rawValue)), ("message", .string(message)),
+                ("time", .string(now().descriptionWithMilliseconds)), ("level", .string(level.rawValue)),
+                ("message", .string(message)),
             ]
             return JSONValue.object(pairs: head + about.map { ($0.key, Self.value($0.value)) }).text
         }
@@ -63,7 +67,8 @@ public struct LineLog: LogHandler {
 }
 
 extension LineLog {
-    /// What an event is about, and its message on one line: programs that collect lines, and the journal, take each for an event of its own.
+    /// What an event is about, and its message on one line: programs that collect lines, and the
+    /// journal, take each for an event of its own.
     private static func text(_ message: String, _ about: [(key: String, value: Logger.MetadataValue)]) -> String {
         let list = about.map { "\($0.key)=\(TextFormat.inLine("\($0.value)"))" }.joined(separator: " ")
         let text = TextFormat.printable(message).split(whereSeparator: \.isNewline).joined(separator: " | ")
@@ -91,6 +96,7 @@ public enum LogFormat: String, CaseIterable, Sendable {
     case text
     /// An object with `time`, `level`, `message`, and what the message is about.
     case json
-    /// For the journal of systemd, which adds the time: a priority, what the message is about, and the message. Source: sd-daemon(3).
+    /// For the journal of systemd, which adds the time: a priority, what the message is about, and
+    /// the message. Source: sd-daemon(3).
     case journal
 }

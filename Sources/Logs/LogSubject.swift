@@ -22,7 +22,9 @@ public struct LogSubject: Hashable, Sendable {
     /// The names and values, as a log event has them. Figures are numbers.
     public var metadata: Logger.Metadata {
         var metadata = figures.mapValues { Logger.MetadataValue.stringConvertible($0) }
-        for (name, value) in [("app", app), ("campaign", campaign), ("run", run)] where value != nil { metadata[name] = "\(value ?? "")" }
+        for (name, value) in [("app", app), ("campaign", campaign), ("run", run)] where value != nil {
+            metadata[name] = "\(value ?? "")"
+        }
         return metadata
     }
 }

@@ -1,8 +1,8 @@
 import Base
 import Cryptography
 
-/// A signed ID token, in two steps: first it is read, to find the key that it needs; then it is checked (OpenID Connect
-/// Core 1.0, section 3.1.3.7; RFC 7515, RFC 8725).
+/// A signed ID token, in two steps: first it is read, to find the key that it needs; then it is
+/// checked (OpenID Connect Core 1.0, section 3.1.3.7; RFC 7515, RFC 8725).
 struct IDToken {
     /// The claims that a token needs to be accepted.
     struct Expectation {
@@ -33,8 +33,11 @@ struct IDToken {
         guard parts.count == 3, let header = Self.object(parts[0]), let signature = Base64URL.bytes(parts[2]) else {
             throw .token(.form)
         }
-        // Neither `none` nor an HMAC, for which a public key could be used as the secret (RFC 8725, section 2.1).
-        guard let algorithm = header["alg"]?.stringValue, ["RS256", "ES256"].contains(algorithm) else { throw .token(.algorithm) }
+        // Neither `none` nor an HMAC, for which a public key could be used as the secret (RFC 8725,
+        // section 2.1).
+        guard let algorithm = header["alg"]?.stringValue, ["RS256", "ES256"].contains(algorithm) else {
+            throw .token(.algorithm)
+        }
         guard !signature.isEmpty else { throw .token(.form) }
         guard header["crit"] == nil else { throw .token(.criticalHeader) }
         guard let claims = Self.object(parts[1]) else { throw .token(.claims) }
@@ -46,18 +49,26 @@ struct IDToken {
     }
 
     /// - Returns: the claims, after all checks.
-    func checked(with key: JSONWebKeys.Key, _ expected: Expectation, at now: Timestamp) throws(OpenIDProblem) -> JSONValue {
+    func checked(with key: JSONWebKeys.Key, _ expected: Expectation, at now: Timestamp) throws(OpenIDProblem)
+        -> JSONValue
+    {
         guard key.algorithm == algorithm, key.isValid(signature, for: signed) else { throw .token(.signature) }
         guard claims["iss"]?.stringValue == expected.issuer else { throw .token(.issuer) }
         try checkAudience(expected.clientID)
-        guard let expires = Self.seconds(claims["exp"]), now.epochSeconds < expires + Self.leewaySeconds else { throw .token(.expired) }
+        guard let expires = Self.seconds(claims["exp"]), now.epochSeconds < expires + Self.leewaySeconds else {
+            throw .token(.expired)
+        }
         guard let issued = Self.seconds(claims["iat"]), issued <= now.epochSeconds + Self.leewaySeconds,
             issued > now.epochSeconds - Self.oldestSeconds
         else { throw .token(.issuedAt) }
         if let begins = claims["nbf"] {
-            guard let begins = Self.seconds(begins), begins <= now.epochSeconds + Self.leewaySeconds else { throw .token(.issuedAt) }
+            guard let begins = Self.seconds(begins), begins <= now.epochSeconds + Self.leewaySeconds else {
+                throw .token(.issuedAt)
+            }
         }
-        guard let nonce = claims["nonce"]?.stringValue, ConstantTime.areEqual(Array(nonce.utf8), Array(expected.nonce.utf8)) else {
+        guard let nonce = claims["nonce"]?.stringValue,
+            ConstantTime.areEqual(Array(nonce.utf8), Array(expected.nonce.utf8))
+        else {
             throw .token(.nonce)
         }
         guard let subject = claims["sub"]?.stringValue, (1...Self.longestSubject).contains(subject.utf8.count) else {
@@ -73,7 +84,9 @@ struct IDToken {
 
     /// When the person last signed in at the provider; nil if the token does not say.
     static func authenticatedAt(_ claims: JSONValue, at now: Timestamp) -> Timestamp? {
-        guard let seconds = seconds(claims["auth_time"]), seconds <= now.epochSeconds + leewaySeconds else { return nil }
+        guard let seconds = seconds(claims["auth_time"]), seconds <= now.epochSeconds + leewaySeconds else {
+            return nil
+        }
         return min(Timestamp(epochSeconds: seconds), now)
     }
 

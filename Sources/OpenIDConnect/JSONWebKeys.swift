@@ -1,7 +1,8 @@
 import Base
 import Cryptography
 
-/// The keys that a provider signs with now (RFC 7517), as far as Volley can check signatures with them.
+/// The keys that a provider signs with now (RFC 7517), as far as Volley can check signatures with
+/// them.
 struct JSONWebKeys: Sendable {
     /// A key. Its algorithm follows from the key, never from the token that is checked with it.
     enum Key: Sendable {
@@ -34,8 +35,8 @@ struct JSONWebKeys: Sendable {
         keys = values.prefix(Self.most).compactMap { value in Self.key(value).map { (value["kid"]?.stringValue, $0) } }
     }
 
-    /// The keys that may have signed a token: the one that it names, or, where it names none, the only one of its algorithm (OpenID Connect
-    /// Core 1.0, section 10.1).
+    /// The keys that may have signed a token: the one that it names, or, where it names none, the
+    /// only one of its algorithm (OpenID Connect Core 1.0, section 10.1).
     func find(id: String?, algorithm: String) -> Key? {
         let fitting = keys.filter { $0.key.algorithm == algorithm }
         guard let id else { return fitting.count == 1 ? fitting[0].key : nil }

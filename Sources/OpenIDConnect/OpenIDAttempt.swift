@@ -2,8 +2,8 @@ public import Base
 import Cryptography
 import Synchronization
 
-/// A sign-in that a browser began. The values that the provider sees are derived from a secret that only this browser
-/// has, and from a key that never leaves the process.
+/// A sign-in that a browser began. The values that the provider sees are derived from a secret that
+/// only this browser has, and from a key that never leaves the process.
 public struct OpenIDAttempt: Hashable, Sendable {
     /// What it is for.
     public enum Purpose: Hashable, Sendable {
@@ -30,15 +30,17 @@ public struct OpenIDAttempt: Hashable, Sendable {
     var challenge: String { Base64URL.text(SHA256.digest(of: Array(verifier.utf8))) }
 }
 
-/// Begins sign-ins, and accepts each one's return once. A begun sign-in is not stored, so that a flood cannot fill the
-/// memory: the browser keeps it, sealed, in a cookie. Returned ones are remembered until they have lapsed.
+/// Begins sign-ins, and accepts each one's return once. A begun sign-in is not stored, so that a
+/// flood cannot fill the memory: the browser keeps it, sealed, in a cookie. Returned ones are
+/// remembered until they have lapsed.
 public final class OpenIDAttempts: Sendable {
     /// A sign-in must come back within this time.
     public static let seconds: Int64 = 10 * 60
-    /// The most bytes of the address that the browser goes to afterwards; a longer one is dropped. Browsers keep
-    /// cookies of 4096 bytes.
+    /// The most bytes of the address that the browser goes to afterwards; a longer one is dropped.
+    /// Browsers keep cookies of 4096 bytes.
     private static let mostWayBytes = 2000
-    /// At most this number of returned sign-ins is remembered, the latest ones: a provider takes each code once anyway.
+    /// At most this number of returned sign-ins is remembered, the latest ones: a provider takes
+    /// each code once anyway.
     private static let mostUsed = 20_000
 
     private struct Used {
@@ -54,7 +56,9 @@ public final class OpenIDAttempts: Sendable {
 
     /// Begins one.
     /// - Returns: the attempt, and the cookie that the browser keeps.
-    public func begin(_ purpose: OpenIDAttempt.Purpose, to: String, at now: Timestamp) -> (attempt: OpenIDAttempt, cookie: String) {
+    public func begin(_ purpose: OpenIDAttempt.Purpose, to: String, at now: Timestamp) -> (
+        attempt: OpenIDAttempt, cookie: String
+    ) {
         let session = if case .proof(let session) = purpose { session } else { "" }
         let way = to.utf8.count <= Self.mostWayBytes ? to : ""
         let fields = [
@@ -67,13 +71,14 @@ public final class OpenIDAttempts: Sendable {
     /// - Parameters:
     ///   - cookie: what the browser kept; nil for nothing.
     ///   - state: what came with the answer.
-    /// - Throws: `.notBegun`, `.lapsed`, `.used`. An answer with another state leaves the sign-in as it was, so that
-    ///   another site cannot end it.
+    /// - Throws: `.notBegun`, `.lapsed`, `.used`. An answer with another state leaves the sign-in
+    ///   as it was, so that another site cannot end it.
     public func take(_ cookie: String?, state: String, at now: Timestamp) throws(OpenIDProblem) -> OpenIDAttempt {
         guard let cookie, cookie.utf8.count <= 4096 else { throw .notBegun }
         let parts = cookie.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 5, let seal = parts.last, case let fields = parts.dropLast().joined(separator: "."),
-            ConstantTime.areEqual(Array(seal.utf8), Array(code("seal", fields).utf8)), let milliseconds = Int64(parts[1]),
+            ConstantTime.areEqual(Array(seal.utf8), Array(code("seal", fields).utf8)),
+            let milliseconds = Int64(parts[1]),
             let way = Base64URL.bytes(parts[3])
         else { throw .notBegun }
         let startedAt = Timestamp(epochMilliseconds: milliseconds)
@@ -100,7 +105,9 @@ public final class OpenIDAttempts: Sendable {
         }
     }
 
-    private func attempt(_ fields: String, _ purpose: OpenIDAttempt.Purpose, to: String, startedAt: Timestamp) -> OpenIDAttempt {
+    private func attempt(_ fields: String, _ purpose: OpenIDAttempt.Purpose, to: String, startedAt: Timestamp)
+        -> OpenIDAttempt
+    {
         OpenIDAttempt(
             purpose: purpose, to: to, startedAt: startedAt, state: code("state", fields), nonce: code("nonce", fields),
             verifier: code("verifier", fields))

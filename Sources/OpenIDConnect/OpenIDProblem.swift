@@ -1,7 +1,7 @@
 import Base
 
-/// Why a sign-in through a provider fails. No case holds a token, a code or a secret. The provider's own words are
-/// shortened, and only for the log.
+/// Why a sign-in through a provider fails. No case holds a token, a code or a secret. The
+/// provider's own words are shortened, and only for the log.
 public enum OpenIDProblem: Error, Hashable, Sendable {
     /// What is asked of a provider.
     public enum Endpoint: String, Hashable, Sendable {
@@ -34,11 +34,13 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
     /// The answer is larger than is read.
     case tooLarge(Endpoint)
     /// The answer is an error.
-    /// - Parameter code: the provider's name for it and its description, shortened; blank without them.
+    /// - Parameter code: the provider's name for it and its description, shortened; blank without
+    ///   them.
     case refused(Endpoint, status: Int, code: String)
     /// The answer is not what it should be.
     case unreadable(Endpoint, String)
-    /// No sign-in of this browser is under way: it was not begun here, or another one was begun since.
+    /// No sign-in of this browser is under way: it was not begun here, or another one was begun
+    /// since.
     case notBegun
     /// The sign-in was begun too long ago.
     case lapsed
@@ -96,8 +98,9 @@ public enum OpenIDProblem: Error, Hashable, Sendable {
 }
 
 extension OpenIDProblem {
-    /// What a person decided, or what the provider decided about the person: RFC 6749, section 4.1.2.1; OpenID Connect Core 1.0, section
-    /// 3.1.2.6. With every other code, beginning again does not help.
+    /// What a person decided, or what the provider decided about the person: RFC 6749, section
+    /// 4.1.2.1; OpenID Connect Core 1.0, section 3.1.2.6. With every other code, beginning again
+    /// does not help.
     private static let personal: Set<String> = [
         "access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required",
     ]

@@ -21,7 +21,8 @@ public struct OpenIDSettings: Sendable {
 
     /// Creates settings.
     public init(
-        issuer: String, clientID: String, clientSecret: String?, scopes: [String], rolesClaim: String, nameClaim: String,
+        issuer: String, clientID: String, clientSecret: String?, scopes: [String], rolesClaim: String,
+        nameClaim: String,
         certificateAuthorityFile: String?
     ) {
         self.issuer = issuer
@@ -34,9 +35,9 @@ public struct OpenIDSettings: Sendable {
     }
 }
 
-/// Signs people in through a provider: OpenID Connect Core 1.0 with the authorization code flow, PKCE (RFC 7636), and
-/// the further requirements of RFC 9700. Calls send requests to the provider, and block for some seconds at most. The
-/// provider's documents are kept for an hour.
+/// Signs people in through a provider: OpenID Connect Core 1.0 with the authorization code flow,
+/// PKCE (RFC 7636), and the further requirements of RFC 9700. Calls send requests to the provider,
+/// and block for some seconds at most. The provider's documents are kept for an hour.
 public final class OpenIDProvider: Sendable {
     /// How long a description and keys are used.
     private static let keptSeconds: Int64 = 3600
@@ -85,7 +86,8 @@ public final class OpenIDProvider: Sendable {
         let document = try document(settings, at: now)
         var fields = [
             ("response_type", "code"), ("client_id", settings.clientID), ("redirect_uri", redirect),
-            ("scope", (["openid"] + settings.scopes.filter { $0 != "openid" }).joined(separator: " ")), ("state", attempt.state),
+            ("scope", (["openid"] + settings.scopes.filter { $0 != "openid" }).joined(separator: " ")),
+            ("state", attempt.state),
             ("nonce", attempt.nonce), ("code_challenge", attempt.challenge), ("code_challenge_method", "S256"),
         ]
         if case .proof = attempt.purpose { fields += [("prompt", "login"), ("max_age", "0")] }
@@ -98,7 +100,8 @@ public final class OpenIDProvider: Sendable {
     ///   - answer: the query with which the browser came back.
     ///   - redirect: the same as for `address`.
     /// - Throws: `OpenIDProblem`; what `settings` and `proxy` throw.
-    public func identity(for attempt: OpenIDAttempt, _ answer: [String: String], redirect: String, at now: Timestamp) throws
+    public func identity(for attempt: OpenIDAttempt, _ answer: [String: String], redirect: String, at now: Timestamp)
+        throws
         -> OpenIDIdentity
     {
         let settings = try settings()
@@ -106,14 +109,19 @@ public final class OpenIDProvider: Sendable {
         // Before anything else in the answer counts (RFC 9207, section 2.4).
         guard answer["iss"].map({ $0 == settings.issuer }) ?? !document.namesItself else { throw OpenIDProblem.mixedUp }
         if let error = answer["error"] { throw OpenIDProblem(ended: error, description: answer["error_description"]) }
-        guard let code = answer["code"], !code.isEmpty, code.utf8.count <= Self.longestParameter else { throw OpenIDProblem.noCode }
+        guard let code = answer["code"], !code.isEmpty, code.utf8.count <= Self.longestParameter else {
+            throw OpenIDProblem.noCode
+        }
         let tokens = try tokens(for: code, attempt, redirect, document, settings)
-        guard let text = tokens["id_token"]?.stringValue else { throw OpenIDProblem.unreadable(.token, "there is no id_token") }
+        guard let text = tokens["id_token"]?.stringValue else {
+            throw OpenIDProblem.unreadable(.token, "there is no id_token")
+        }
         let accessToken = tokens["access_token"]?.stringValue
         let token = try IDToken(text)
         let claims = try token.checked(
             with: key(for: token, document, settings, at: now),
-            .init(issuer: settings.issuer, clientID: settings.clientID, nonce: attempt.nonce, accessToken: accessToken), at: now)
+            .init(issuer: settings.issuer, clientID: settings.clientID, nonce: attempt.nonce, accessToken: accessToken),
+            at: now)
         let authenticatedAt = IDToken.authenticatedAt(claims, at: now)
         if case .proof = attempt.purpose {
             guard let authenticatedAt else { throw OpenIDProblem.noProofTime }
@@ -121,15 +129,17 @@ public final class OpenIDProvider: Sendable {
             guard authenticatedAt >= attempt.startedAt.adding(seconds: -60) else { throw OpenIDProblem.notProvedAgain }
         }
         let further = try furtherClaims(claims, accessToken, document, settings)
-        func claim(_ name: String) -> JSONValue? { Claim.value(name, in: claims) ?? further.flatMap { Claim.value(name, in: $0) } }
+        func claim(_ name: String) -> JSONValue? {
+            Claim.value(name, in: claims) ?? further.flatMap { Claim.value(name, in: $0) }
+        }
         return OpenIDIdentity(
             issuer: settings.issuer, subject: claims["sub"]?.stringValue ?? "", authenticatedAt: authenticatedAt,
             name: claim(settings.nameClaim)?.stringValue, displayName: claim("name")?.stringValue,
             groups: Claim.texts(claim(settings.rolesClaim)))
     }
 
-    /// The claims of the userinfo endpoint, if the ID token leaves something out (OpenID Connect Core 1.0, section
-    /// 5.3).
+    /// The claims of the userinfo endpoint, if the ID token leaves something out (OpenID Connect
+    /// Core 1.0, section 5.3).
     private func furtherClaims(
         _ claims: JSONValue, _ accessToken: String?, _ document: ProviderDocument, _ settings: OpenIDSettings
     ) throws -> JSONValue? {
@@ -137,23 +147,33 @@ public final class OpenIDProvider: Sendable {
         guard !isComplete, let endpoint = document.userinfoEndpoint, let accessToken,
             accessToken.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else { return nil }
-        let answer = try ask(WebRequest(url: endpoint, headers: [("Authorization", "Bearer \(accessToken)")]), .userinfo, settings)
-        guard let subject = answer["sub"]?.stringValue, subject == claims["sub"]?.stringValue else { throw OpenIDProblem.otherPerson }
+        let answer = try ask(
+            WebRequest(url: endpoint, headers: [("Authorization", "Bearer \(accessToken)")]), .userinfo, settings)
+        guard let subject = answer["sub"]?.stringValue, subject == claims["sub"]?.stringValue else {
+            throw OpenIDProblem.otherPerson
+        }
         return answer
     }
 
     private func tokens(
-        for code: String, _ attempt: OpenIDAttempt, _ redirect: String, _ document: ProviderDocument, _ settings: OpenIDSettings
+        for code: String, _ attempt: OpenIDAttempt, _ redirect: String, _ document: ProviderDocument,
+        _ settings: OpenIDSettings
     ) throws -> JSONValue {
         var fields = [
-            ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect), ("code_verifier", attempt.verifier),
+            ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect),
+            ("code_verifier", attempt.verifier),
         ]
         var headers: [(name: String, value: String)] = []
         if let secret = settings.clientSecret {
-            // Both are encoded first (RFC 6749, section 2.3.1). Some providers do not decode them, so if encoding
-            // changes something and the provider also accepts them in the form, they are sent there.
-            let (plain, encoded) = (settings.clientID + secret, WebForm.encoded(settings.clientID) + ":" + WebForm.encoded(secret))
-            if document.clientAuthentication == .post || document.clientAuthentication == .either && WebForm.encoded(plain) != plain {
+            // Both are encoded first (RFC 6749, section 2.3.1). Some providers do not decode them,
+            // so if encoding changes something and the provider also accepts them in the form, they
+            // are sent there.
+            let (plain, encoded) = (
+                settings.clientID + secret, WebForm.encoded(settings.clientID) + ":" + WebForm.encoded(secret)
+            )
+            if document.clientAuthentication == .post
+                || document.clientAuthentication == .either && WebForm.encoded(plain) != plain
+            {
                 fields += [("client_id", settings.clientID), ("client_secret", secret)]
             } else {
                 headers.append(("Authorization", "Basic \(base64(Array(encoded.utf8)))"))
@@ -162,7 +182,8 @@ public final class OpenIDProvider: Sendable {
             fields.append(("client_id", settings.clientID))
         }
         let request = WebRequest(url: document.tokenEndpoint, headers: headers, form: WebForm.text(fields))
-        return try ask(request, .token, settings, hiding: [code, attempt.verifier] + (settings.clientSecret.map { [$0] } ?? []))
+        return try ask(
+            request, .token, settings, hiding: [code, attempt.verifier] + (settings.clientSecret.map { [$0] } ?? []))
     }
 
     private func key(
@@ -176,7 +197,9 @@ public final class OpenIDProvider: Sendable {
         }
         let keys = try JSONWebKeys(ask(WebRequest(url: document.keysAddress), .keys, settings))
         known.withLock { $0.keys = Kept(value: keys, at: now) }
-        guard let key = keys.find(id: token.keyID, algorithm: token.algorithm) else { throw OpenIDProblem.token(.unknownKey) }
+        guard let key = keys.find(id: token.keyID, algorithm: token.algorithm) else {
+            throw OpenIDProblem.token(.unknownKey)
+        }
         return key
     }
 
@@ -196,10 +219,11 @@ public final class OpenIDProvider: Sendable {
         }
     }
 
-    /// - Parameter secrets: values that the provider might repeat in the description of an error; they are removed from
-    ///   it.
+    /// - Parameter secrets: values that the provider might repeat in the description of an error;
+    ///   they are removed from it.
     private func ask(
-        _ request: WebRequest, _ endpoint: OpenIDProblem.Endpoint, _ settings: OpenIDSettings, hiding secrets: [String] = []
+        _ request: WebRequest, _ endpoint: OpenIDProblem.Endpoint, _ settings: OpenIDSettings,
+        hiding secrets: [String] = []
     ) throws -> JSONValue {
         var request = request
         request.certificateAuthorityFile = settings.certificateAuthorityFile
@@ -215,9 +239,12 @@ public final class OpenIDProvider: Sendable {
                 let isSafe = secrets.allSatisfy { description?.contains($0) == false }
                 throw OpenIDProblem.refused(
                     endpoint, status: status,
-                    code: OpenIDProblem.text(json?["error"]?.stringValue ?? "", description: isSafe ? description : nil))
+                    code: OpenIDProblem.text(json?["error"]?.stringValue ?? "", description: isSafe ? description : nil)
+                )
             }
-            guard let json, case .object = json else { throw OpenIDProblem.unreadable(endpoint, "it is no JSON object") }
+            guard let json, case .object = json else {
+                throw OpenIDProblem.unreadable(endpoint, "it is no JSON object")
+            }
             return json
         }
     }
@@ -234,7 +261,8 @@ enum WebForm {
     static func encoded(_ text: String) -> String {
         text.utf8.reduce(into: "") { encoded, byte in
             switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             default: encoded += "%" + TextFormat.hex(byte, digits: 2, uppercase: true)
@@ -243,13 +271,13 @@ enum WebForm {
     }
 }
 
-/// The person that signed in, as the provider describes them. Texts are unchanged: they have any characters, and any
-/// length that fits into an answer.
+/// The person that signed in, as the provider describes them. Texts are unchanged: they have any
+/// characters, and any length that fits into an answer.
 public struct OpenIDIdentity: Hashable, Sendable {
     /// The provider.
     public let issuer: String
-    /// The permanent identifier of the person at the provider: 1 to 255 bytes. A name or an address may belong to
-    /// another person tomorrow (OpenID Connect Core 1.0, section 5.7).
+    /// The permanent identifier of the person at the provider: 1 to 255 bytes. A name or an address
+    /// may belong to another person tomorrow (OpenID Connect Core 1.0, section 5.7).
     public let subject: String
     /// When the person last signed in at the provider; nil if it does not say.
     public let authenticatedAt: Timestamp?

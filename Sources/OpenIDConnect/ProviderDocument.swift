@@ -1,6 +1,7 @@
 import Base
 
-/// The parts of a provider's description of itself that Volley needs (OpenID Connect Discovery 1.0, section 3).
+/// The parts of a provider's description of itself that Volley needs (OpenID Connect Discovery 1.0,
+/// section 3).
 struct ProviderDocument: Sendable {
     /// How Volley authenticates to a token endpoint (OpenID Connect Core 1.0, section 9).
     enum ClientAuthentication: Sendable {
@@ -23,8 +24,8 @@ struct ProviderDocument: Sendable {
         (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer) + "/.well-known/openid-configuration"
     }
 
-    /// - Parameter issuer: the provider of the request: a document that names another one is refused (section 4.3), as
-    ///   it might redirect sign-ins there.
+    /// - Parameter issuer: the provider of the request: a document that names another one is
+    ///   refused (section 4.3), as it might redirect sign-ins there.
     init(_ json: JSONValue, of issuer: String) throws(OpenIDProblem) {
         guard let named = json["issuer"]?.stringValue, named == issuer else {
             let named = TextFormat.foreign(json["issuer"]?.stringValue ?? "", maximumBytes: 200)
@@ -41,7 +42,8 @@ struct ProviderDocument: Sendable {
         keysAddress = try address("jwks_uri")
         userinfoEndpoint = json["userinfo_endpoint"] == nil ? nil : try address("userinfo_endpoint")
         namesItself = json["authorization_response_iss_parameter_supported"] == .bool(true)
-        guard case .array(let methods)? = json["token_endpoint_auth_methods_supported"], methods.contains(.string("client_secret_post"))
+        guard case .array(let methods)? = json["token_endpoint_auth_methods_supported"],
+            methods.contains(.string("client_secret_post"))
         else {
             clientAuthentication = .basic
             return
@@ -54,6 +56,7 @@ struct ProviderDocument: Sendable {
         guard text.utf8.count <= 2000, text.lowercased().hasPrefix("https://") else { return false }
         let rest = text.dropFirst("https://".count)
         let authority = rest.prefix { !"/?".contains($0) }
-        return !authority.isEmpty && !authority.contains("@") && rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
+        return !authority.isEmpty && !authority.contains("@")
+            && rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
     }
 }

@@ -4,8 +4,8 @@ import Campaigns
 import PushServices
 public import Workspace
 
-/// Finds the devices of an alias in an app's own exports, each as its newest row has it: the number of its service among the app's, and
-/// its target.
+/// Finds the devices of an alias in an app's own exports, each as its newest row has it: the number
+/// of its service among the app's, and its target.
 /// - Parameters:
 ///   - project: its volley.yaml.
 /// - Throws: `Diagnostics`, `Diagnostic`: what keeps the exports from being found or read.
@@ -16,14 +16,16 @@ public func devices(
     let project = try Project.read(file: file).0
     guard let app = project.app(named: name) else { throw Diagnostic("volley.yaml has no app '\(name)'", file: file) }
     let place = SourcePosition(file: file, line: 1, column: 1)
-    let compiler = AudienceCompiler(audience: CampaignAudience(position: place), file: file, app: app, project: project, fields: [])
+    let compiler = AudienceCompiler(
+        audience: CampaignAudience(position: place), file: file, app: app, project: project, fields: [])
     var query = try compiler.query(now: now)
     (query.aliases, query.aliasLimit) = ([alias], most)
     let export = try QueriedExport.of(compiler.databaseQuery, for: &query, in: project.catalog(choice), options)
     return try QueriedExport.placing(export) {
         let sink = TargetCollector()
         _ = try query.scan(
-            into: sink, deviceMemory: options.memory?.forDevices() ?? .max, isCancelled: { options.cancellation.isRequested })
+            into: sink, deviceMemory: options.memory?.forDevices() ?? .max,
+            isCancelled: { options.cancellation.isRequested })
         return sink.found.sorted { $0.key < $1.key }.map(\.value)
     }
 }

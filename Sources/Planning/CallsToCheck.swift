@@ -5,7 +5,8 @@ public import PushServices
 public import Runs
 import Workspace
 
-/// The calls of a campaign whose devices a service chooses, for the service to check without sending anything.
+/// The calls of a campaign whose devices a service chooses, for the service to check without
+/// sending anything.
 public struct CallsToCheck: Sendable {
     /// What they are sent with.
     public var settings: RunSettings
@@ -20,14 +21,15 @@ public struct CallsToCheck: Sendable {
 }
 
 /// Makes the calls of a campaign for its service to check.
-/// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign or volley.yaml; that Volley chooses the devices; that the service
-///   checks nothing.
+/// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign or volley.yaml; that
+///   Volley chooses the devices; that the service checks nothing.
 public func callsToAsk(_ campaign: CampaignFile, at now: Timestamp) throws -> CallsToCheck {
     let context = try CampaignContext.read(campaign, now: now)
     let names = PushServices.keepingAudiences.filter { $0.ownAudience?.checker != nil }.map(\.name)
     guard let own = context.ownAudience else {
         throw Diagnostic(
-            "Volley chooses the devices of this campaign, so no service can check it", at: context.campaign.audience.position,
+            "Volley chooses the devices of this campaign, so no service can check it",
+            at: context.campaign.audience.position,
             remedy:
                 "Omit --ask: the preview shows who gets it. A service checks campaigns with audience: {by: \(names.joined(separator: " or "))}."
         )
@@ -43,8 +45,10 @@ public func callsToAsk(_ campaign: CampaignFile, at now: Timestamp) throws -> Ca
     try context.checkRoutes(settings)
     var payload: [UInt8] = []
     if let failure = context.messages.messages[0].template.render([], language: "", into: &payload) {
-        throw Diagnostic("the text cannot be rendered: \(failure.skipReason.rawValue)", at: context.campaign.content.position)
+        throw Diagnostic(
+            "the text cannot be rendered: \(failure.skipReason.rawValue)", at: context.campaign.content.position)
     }
     return CallsToCheck(
-        settings: settings, proxy: context.app.proxy, checker: checker, payload: payload, calls: try context.audienceCalls(own).calls)
+        settings: settings, proxy: context.app.proxy, checker: checker, payload: payload,
+        calls: try context.audienceCalls(own).calls)
 }

@@ -15,17 +15,18 @@ public struct CheckResult: Sendable {
     public func approval(of file: String) -> String? { errors.isEmpty ? "\(file): fine" : nil }
 }
 
-/// Reads and checks a campaign, its volley.yaml, lists, columns, key, certificate, the programs of notices and the
-/// files of monitoring. Returns mistakes instead of throwing them. A query to a database is parsed by that database,
-/// and not executed.
-/// - Parameter cancellation: ends waiting for a database; nil to query no database, and to skip programs and outputs of
-///   volley.yaml.
+/// Reads and checks a campaign, its volley.yaml, lists, columns, key, certificate, the programs of
+/// notices and the files of monitoring. Returns mistakes instead of throwing them. A query to a
+/// database is parsed by that database, and not executed.
+/// - Parameter cancellation: ends waiting for a database; nil to query no database, and to skip
+///   programs and outputs of volley.yaml.
 ///
 /// ```swift
 /// let result = check(campaign, at: .now())
 /// for mistake in result.errors { print(mistake) }
 /// ```
-public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellation: Cancellation? = nil) -> CheckResult {
+public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellation: Cancellation? = nil) -> CheckResult
+{
     do {
         let context = try CampaignContext.read(campaign, now: now)
         let settings = try RunSettings(context)
@@ -51,13 +52,17 @@ public func check(_ campaign: CampaignFile, at now: Timestamp, asking cancellati
 extension CampaignContext {
     /// The plan of the campaign's newest run; nil without one, or if it cannot be read.
     fileprivate var lastPlan: RunPlan? {
-        guard let run = try? catalog.lastStarted(of: campaign.name.value, app: app.name.value, limit: 1).first else { return nil }
+        guard let run = try? catalog.lastStarted(of: campaign.name.value, app: app.name.value, limit: 1).first else {
+            return nil
+        }
         defer { run.close() }
         return run.plan
     }
 
     /// Checks lists, exports and columns.
-    fileprivate func audienceWarnings(_ settings: RunSettings, _ cancellation: Cancellation?, now: Timestamp) throws -> [Diagnostic] {
+    fileprivate func audienceWarnings(_ settings: RunSettings, _ cancellation: Cancellation?, now: Timestamp) throws
+        -> [Diagnostic]
+    {
         if let ownAudience { return try audienceCalls(ownAudience).warnings }
         let query = try audienceQuery(now: now)
         return try columnWarnings(query, cancellation)
@@ -67,7 +72,9 @@ extension CampaignContext {
     /// The places of paths with a date: their files may exist only at the time that they are for.
     fileprivate var placesOfDatedPaths: Set<SourcePosition> {
         Set(
-            (campaign.audience.devices + campaign.audience.excludedDevices + app.devices).filter { $0.value.contains("{{") }.map(\.position)
+            (campaign.audience.devices + campaign.audience.excludedDevices + app.devices).filter {
+                $0.value.contains("{{")
+            }.map(\.position)
         )
     }
 
@@ -84,8 +91,9 @@ extension CampaignContext {
     }
 }
 
-/// What `check` says of the lists, exports and columns of campaigns with times to come, so that it is known before such
-/// a time. A list is read again only when it has changed, an export only up to its header, and no database is queried.
+/// What `check` says of the lists, exports and columns of campaigns with times to come, so that it
+/// is known before such a time. A list is read again only when it has changed, an export only up to
+/// its header, and no database is queried.
 ///
 /// ```swift
 /// var inspection = CampaignInspection()
@@ -97,21 +105,26 @@ public struct CampaignInspection {
     /// By the campaigns' paths.
     private var known: [String: Known] = [:]
 
-    /// New files may match a pattern, and a date in a path changes: after this time a campaign without mistakes is
-    /// checked again.
+    /// New files may match a pattern, and a date in a path changes: after this time a campaign
+    /// without mistakes is checked again.
     private static let lastingSeconds = 600.0
 
     /// An inspection that has seen nothing yet.
     public init() {}
 
-    /// Mistakes of campaigns, as warnings. One that several have, such as in an app's export, is among them once.
-    /// - Parameter known: mistakes that are reported anyway; if one is about a whole file, no other mistake of
-    ///   that file is reported.
-    public mutating func obstacles(to campaigns: [CampaignFile], besides known: [Diagnostic] = [], now: Timestamp) -> [Diagnostic] {
+    /// Mistakes of campaigns, as warnings. One that several have, such as in an app's export, is
+    /// among them once.
+    /// - Parameter known: mistakes that are reported anyway; if one is about a whole file, no other
+    ///   mistake of that file is reported.
+    public mutating func obstacles(to campaigns: [CampaignFile], besides known: [Diagnostic] = [], now: Timestamp)
+        -> [Diagnostic]
+    {
         var (next, found): ([String: Known], [Diagnostic]) = ([:], [])
         for campaign in campaigns {
             let last = self.known[campaign.path].flatMap { last in
-                let isSame = last.mistakes.isEmpty && now < last.until && last.stamps.allSatisfy { FileStamp(path: $0.key) == $0.value }
+                let isSame =
+                    last.mistakes.isEmpty && now < last.until
+                    && last.stamps.allSatisfy { FileStamp(path: $0.key) == $0.value }
                 return isSame ? last : nil
             }
             let present = last ?? Self.look(at: campaign, now: now)
@@ -131,7 +144,9 @@ public struct CampaignInspection {
             if context.campaign.schedule?.nextOccurrence(from: now) != nil {
                 do { _ = try context.audienceWarnings(RunSettings(context), nil, now: now) } catch {
                     let dated = context.placesOfDatedPaths
-                    mistakes = Diagnostics(explaining: error).all.filter { $0.position.map { !dated.contains($0) } ?? true }
+                    mistakes = Diagnostics(explaining: error).all.filter {
+                        $0.position.map { !dated.contains($0) } ?? true
+                    }
                 }
             }
         } catch { mistakes = Diagnostics(explaining: error).all }

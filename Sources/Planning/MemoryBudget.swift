@@ -9,8 +9,8 @@ public struct MemoryBudget: Hashable, Sendable {
     /// The limit for the whole process.
     public let bytes: Int
 
-    /// Reads a number with a unit: `512M`, `1.5G`, `1GB`, `800MiB`. A kilobyte is 1,024 bytes, a plain number is bytes; case does not
-    /// matter.
+    /// Reads a number with a unit: `512M`, `1.5G`, `1GB`, `800MiB`. A kilobyte is 1,024 bytes, a
+    /// plain number is bytes; case does not matter.
     /// - Returns: nil for anything else, and for numbers that are too large.
     public init?(_ text: String) {
         let units: [(String, Double)] = [("k", 0x1p10), ("m", 0x1p20), ("g", 0x1p30), ("t", 0x1p40)]
@@ -29,8 +29,9 @@ public struct MemoryBudget: Hashable, Sendable {
         bytes = Int(value * factor)
     }
 
-    /// The memory of the process without any device: the program, the blocks of each thread, the queue between the scan
-    /// and the run file, and the buffers of temporary files. Measured; see docs/performance.md.
+    /// The memory of the process without any device: the program, the blocks of each thread, the
+    /// queue between the scan and the run file, and the buffers of temporary files. Measured; see
+    /// docs/performance.md.
     private static func fixed(threads: Int) -> Int { (96 + 4 * threads) << 20 }
 
     /// With less than this, planning is not practical.
@@ -45,7 +46,8 @@ public struct MemoryBudget: Hashable, Sendable {
             let least = (fixed + Self.leastForDevices + 1 << 20 - 1) >> 20
             throw Diagnostic(
                 "the limit of --memory is too small to plan with",
-                remedy: "On this machine the minimum is \(least)M; without the option, Volley uses what it needs.", [.ask(.giveMemory)])
+                remedy: "On this machine the minimum is \(least)M; without the option, Volley uses what it needs.",
+                [.ask(.giveMemory)])
         }
         return bytes - fixed
     }

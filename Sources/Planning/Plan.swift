@@ -19,16 +19,18 @@ public struct PlannedRun: Sendable {
 /// The moment to plan a campaign for.
 public enum PlanningPurpose: Hashable, Sendable {
     /// Sent now or not at all: a person is watching.
-    /// - Parameter ignoresSchedule: at once and to all devices, whatever the campaign's schedule says.
+    /// - Parameter ignoresSchedule: at once and to all devices, whatever the campaign's schedule
+    ///   says.
     case sending(ignoresSchedule: Bool)
     /// Sent later, at its time.
     case keeping
 }
 
-/// Freezes a campaign's audience, texts and settings into a run. When this throws, nothing of the run remains.
+/// Freezes a campaign's audience, texts and settings into a run. When this throws, nothing of the
+/// run remains.
 /// - Parameter id: of the run; nil makes one.
-/// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml, exports, keys or the way to the server; that its
-///   time has not come.
+/// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml, exports,
+///   keys or the way to the server; that its time has not come.
 ///
 /// ```swift
 /// let planned = try plan(campaign, for: .keeping, planning, at: .now())
@@ -63,7 +65,8 @@ public func plan(
 /// let test = try planTest(campaign, planning, at: .now())
 /// ```
 public func planTest(
-    _ campaign: CampaignFile, choosing choice: TestChoice = TestChoice(), id: String? = nil, _ options: PlanOptions, at now: Timestamp
+    _ campaign: CampaignFile, choosing choice: TestChoice = TestChoice(), id: String? = nil, _ options: PlanOptions,
+    at now: Timestamp
 ) throws -> RunFile {
     let context = try CampaignContext.read(campaign, now: now, isTest: true)
     let settings = try RunSettings(context)

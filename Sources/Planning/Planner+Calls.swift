@@ -27,18 +27,21 @@ extension Planner {
         let services = try PreviewService.all(of: context, result, nil)
         let lint = Lint(
             context.warnings + found.warnings + RenderedLint(context: context, samples: shown, known: []).warnings
-                + (earlier?.warnings(context) ?? []) + ChangeLint(context: context, now: now).warnings(since: earlier?.last)
+                + (earlier?.warnings(context) ?? [])
+                + ChangeLint(context: context, now: now).warnings(since: earlier?.last)
                 + paceWarnings(services, schedule)
                 + (schedule?.warnings(context.campaign) ?? []) + (credentialWarnings ?? []),
             allowed: context.campaign.allowed,
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
         options.observer(.lint(lint))
         let preview = Preview(
-            campaign: context.campaign.name.value, app: context.app.name.value, services: services, destination: context.app.destination,
+            campaign: context.campaign.name.value, app: context.app.name.value, services: services,
+            destination: context.app.destination,
             words: PreviewWords(context, try RunSettings(context), exports: []), audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes), groups: PreviewGroups(messages, result),
             samples: samples == 0 ? [] : shown, notes: SkipNotes(context: context, result: result).all, comparison: nil,
-            lately: nil, schedule: schedule, lint: lint, planHash: planHash(result, times, result.waves), calls: found.calls)
+            lately: nil, schedule: schedule, lint: lint, planHash: planHash(result, times, result.waves),
+            calls: found.calls)
         return (preview, clocks == nil ? [] : [ExportColumns.Standard.timezone.rawValue])
     }
 }

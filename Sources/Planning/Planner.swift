@@ -16,8 +16,8 @@ struct Planner {
     var sendingTime = SendingTime.now
     /// Since when it has waited to be planned.
     var queuedAt: Timestamp
-    /// Whether `volley schedule` plans, so that no one sees the preview: then a run whose audience dropped is held back even if the
-    /// campaign sets no limit.
+    /// Whether `volley schedule` plans, so that no one sees the preview: then a run whose audience
+    /// dropped is held back even if the campaign sets no limit.
     var isUnattended = false
     /// Whether the preview keeps some devices with the cells of all columns.
     var carriesAllColumns = false
@@ -65,7 +65,9 @@ struct Planner {
 
     /// Freezes the audience into a run file. When this throws, nothing of the run remains.
     /// - Parameter id: an id that was chosen before; nil makes one.
-    func plan(_ settings: RunSettings, in catalog: RunsFolder, id: String? = nil) throws -> (run: RunFile, preview: Preview) {
+    func plan(_ settings: RunSettings, in catalog: RunsFolder, id: String? = nil) throws -> (
+        run: RunFile, preview: Preview
+    ) {
         let begin = SuspendingClock.now
         let place = try catalog.history.order().last
         let beside = try catalog.idsSendingNow(of: context.campaign.name.value)
@@ -78,17 +80,22 @@ struct Planner {
         let writer = try catalog.create(id, variants: context.messages.variantsOfDevices, sorter: sorter(times))
         let (preview, fields) = try scanner.scan(samples: 1, times, writer: writer, in: catalog)
         var settings = settings.fingerprinted
-        (settings.schedule, settings.place, settings.beside, settings.plannedInStore) = (frozenSchedule, place, beside, inStore.time)
+        (settings.schedule, settings.place, settings.beside, settings.plannedInStore) = (
+            frozenSchedule, place, beside, inStore.time
+        )
         settings.runsFolder = FilePaths.absolute(catalog.place)
         settings.realCampaignFile = FilePaths.absolute(context.campaign.file)
-        // An approval that is required now stays required, even if the file that requires it moves later.
+        // An approval that is required now stays required, even if the file that requires it moves
+        // later.
         settings.needsApproval =
             settings.needsApproval
             || ApprovalDemand(
-                app: context.app.name.value, campaignFile: context.campaign.file, realFile: FilePaths.absolute(context.campaign.file)
+                app: context.app.name.value, campaignFile: context.campaign.file,
+                realFile: FilePaths.absolute(context.campaign.file)
             ).binds
         // The time that the machine sleeps does not count as planning.
-        settings.schedule?.planning = min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
+        settings.schedule?.planning =
+            min(queuedAt, now)..<now.adding(seconds: (SuspendingClock.now - begin) / .seconds(1))
         let plan = RunPlan(
             id: id, campaign: context.campaign.name.value, app: context.app.name.value,
             campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
@@ -100,7 +107,8 @@ struct Planner {
         return (try writer.finish(plan), preview)
     }
 
-    /// Returns the first recipient of each text that a device gets, with the cells that templates name. Writes nothing.
+    /// Returns the first recipient of each text that a device gets, with the cells that templates
+    /// name. Writes nothing.
     func examples(in catalog: RunsFolder) throws -> [Recipient] {
         return try scan(samples: 1, nil, writer: nil, in: catalog, compares: false).preview.samples.map(\.recipient)
     }
@@ -120,7 +128,9 @@ struct Planner {
     private func scan(
         samples: Int, _ times: SendTimes?, writer: RunWriter?, in catalog: RunsFolder, compares: Bool = true
     ) throws -> (preview: Preview, fields: [String]) {
-        if let own = context.ownAudience { return try scanCalls(own, samples: samples, times, writer: writer, in: catalog) }
+        if let own = context.ownAudience {
+            return try scanCalls(own, samples: samples, times, writer: writer, in: catalog)
+        }
         let opened = try openAudience(deviceClocks(times), in: catalog)
         var query = opened.query
         let (clocks, deviceMemory) = (opened.clocks, opened.deviceMemory)
@@ -141,7 +151,9 @@ struct Planner {
             options.observer(.readingAgain)
             _ = try scan(query, into: sink, deviceMemory: deviceMemory) { { _ in RecipientCheck() } }
         }
-        if carriesAllColumns { for place in found.indices { found[place].recipient.fields.removeSubrange(messages.columns.count...) } }
+        if carriesAllColumns {
+            for place in found.indices { found[place].recipient.fields.removeSubrange(messages.columns.count...) }
+        }
         // A file that changes during planning must not give a mix of old and new.
         try withExtendedLifetime(opened) { try query.sources.checkUnchanged() }
         let earlier = try compares ? earlierRuns(catalog) : nil
@@ -154,7 +166,8 @@ struct Planner {
         let lint = try lint(
             query, result, samples: found, schedule: schedule,
             further: comparisonWarnings(comparison) + historyWarnings(earlier, lately)
-                + ChangeLint(context: context, now: now).warnings(since: earlier?.last, (result.groups, result.audience))
+                + ChangeLint(context: context, now: now).warnings(
+                    since: earlier?.last, (result.groups, result.audience))
                 + paceWarnings(services, schedule) + (MakerLint(context)?.warnings(result) ?? [])
                 + TextLint(context: context, services: services).warnings + [opened.storeAway].compactMap(\.self))
         options.observer(.lint(lint))
@@ -164,10 +177,14 @@ struct Planner {
             words: PreviewWords(context, try RunSettings(context), exports: opened.sources), audience: result,
             payloadBytes: PayloadBytes(counts: result.payloadBytes),
             groups: PreviewGroups(messages, result), samples: samples == 0 ? [] : found,
-            notes: SkipNotes(context: context, result: result).all, comparison: comparison, lately: lately, schedule: schedule, lint: lint,
+            notes: SkipNotes(context: context, result: result).all, comparison: comparison, lately: lately,
+            schedule: schedule, lint: lint,
             planHash: planHash(result, times, result.waves),
             devices: carriesAllColumns ? SampledDevices(columns: query.fields.map(\.value), kept: sink.kept) : nil)
-        return (preview, query.fields.map(\.value) + (query.carriesTimezone ? [ExportColumns.Standard.timezone.rawValue] : []))
+        return (
+            preview,
+            query.fields.map(\.value) + (query.carriesTimezone ? [ExportColumns.Standard.timezone.rawValue] : [])
+        )
     }
 
     /// The cells of further columns follow those that texts name.
@@ -190,7 +207,8 @@ struct Planner {
         var recent: RecentSendings?
         /// Where the devices come from, in words.
         var sources: [String]
-        /// The warning that the store of several machines cannot be reached; nil if it was, or without a store.
+        /// The warning that the store of several machines cannot be reached; nil if it was, or
+        /// without a store.
         var storeAway: Diagnostic?
 
         /// Names the query where errors and warnings name the file of its rows.
@@ -220,11 +238,13 @@ struct Planner {
         options.observer(.sources(project: context.project.file, exports: sources))
         let export = try QueriedExport.of(context.databaseQuery, for: &query, in: catalog, options)
         return OpenAudience(
-            query: query, clocks: clocks, deviceMemory: deviceMemory, export: export, recent: known.recent, sources: sources,
+            query: query, clocks: clocks, deviceMemory: deviceMemory, export: export, recent: known.recent,
+            sources: sources,
             storeAway: known.storeAway)
     }
 
-    /// The limit that applies when this planner plans or, for a preview, when the campaign will be planned.
+    /// The limit that applies when this planner plans or, for a preview, when the campaign will be
+    /// planned.
     private func shrinkLimit(isUnattended: Bool) -> StopShare? {
         switch context.campaign.audience.shrinkLimit ?? (isUnattended ? .ofSchedules : .off) {
         case .atMost(let share): share
@@ -233,31 +253,40 @@ struct Planner {
     }
 
     private func checkShrinking(_ comparison: RunComparison?) throws(Diagnostic) {
-        guard let comparison, let limit = shrinkLimit(isUnattended: isUnattended), comparison.selected.passes(limit) else { return }
+        guard let comparison, let limit = shrinkLimit(isUnattended: isUnattended), comparison.selected.passes(limit)
+        else { return }
         throw Diagnostic(comparison.dropMessage(limit), at: shrinkPosition, remedy: RunComparison.dropRemedy)
     }
 
-    private var shrinkPosition: SourcePosition { context.campaign.audience.shrinkLimitPosition ?? context.campaign.audience.position }
+    private var shrinkPosition: SourcePosition {
+        context.campaign.audience.shrinkLimitPosition ?? context.campaign.audience.position
+    }
 
     /// Warnings about how the audience differs from the last one.
     private func comparisonWarnings(_ comparison: RunComparison?) -> [Diagnostic] {
         guard let comparison else { return [] }
         let isScheduled = context.campaign.schedule?.hasTimes ?? false
-        guard let limit = shrinkLimit(isUnattended: isScheduled), comparison.selected.passes(limit) else { return comparison.warnings }
+        guard let limit = shrinkLimit(isUnattended: isScheduled), comparison.selected.passes(limit) else {
+            return comparison.warnings
+        }
         return [
             .warning(
-                .audienceDropped, message: "\(comparison.dropMessage(limit)): it will not be planned", at: shrinkPosition,
+                .audienceDropped, message: "\(comparison.dropMessage(limit)): it will not be planned",
+                at: shrinkPosition,
                 remedy: RunComparison.dropRemedy)
         ]
     }
 
-    /// Warnings about earlier runs. For a time of a schedule, the campaign's own runs are what its author intended.
+    /// Warnings about earlier runs. For a time of a schedule, the campaign's own runs are what its
+    /// author intended.
     private func historyWarnings(_ earlier: EarlierRuns?, _ lately: RecentlyReached) -> [Diagnostic] {
         let name = context.campaign.name.value
-        return isUnattended ? lately.warnings(context) { $0.campaign == name } : earlier?.warnings(context, lately) ?? []
+        return isUnattended
+            ? lately.warnings(context) { $0.campaign == name } : earlier?.warnings(context, lately) ?? []
     }
 
-    /// Warnings about how long sending takes, and about the hours of the day at which pushes go out.
+    /// Warnings about how long sending takes, and about the hours of the day at which pushes go
+    /// out.
     func paceWarnings(_ services: [PreviewService], _ schedule: PreviewSchedule?) -> [Diagnostic] {
         let pace = PaceLint(context: context, services: services, schedule: schedule, now: now)
         return pace.warnings + (MakerLint(context)?.warnings(pace) ?? [])
@@ -265,7 +294,8 @@ struct Planner {
 
     func earlierRuns(_ catalog: RunsFolder) throws -> EarlierRuns {
         try EarlierRuns(
-            of: context.campaign.name.value, app: context.app.name.value, in: RunSettings(context), catalog: catalog, now: now
+            of: context.campaign.name.value, app: context.app.name.value, in: RunSettings(context), catalog: catalog,
+            now: now
         )
     }
 
@@ -290,7 +320,8 @@ struct Planner {
     }
 
     private func lint(
-        _ query: AudienceQuery, _ result: AudienceResult, samples: [PreviewSample], schedule: PreviewSchedule?, further: [Diagnostic]
+        _ query: AudienceQuery, _ result: AudienceResult, samples: [PreviewSample], schedule: PreviewSchedule?,
+        further: [Diagnostic]
     ) throws -> Lint {
         let age = ExportAge.warnings(of: query.files, isRehearsal: try RunSettings(context).isRehearsal, now: now)
         let rows =
@@ -300,7 +331,8 @@ struct Planner {
             + RenderedLint(context: context, samples: samples, known: Set(result.warnings.compactMap(\.name))).warnings
             + further
             + (schedule?.warnings(context.campaign) ?? [])
-        // For devices that would be due after the expiry, the schedule's warning, from the rows, says more than the campaign's own.
+        // For devices that would be due after the expiry, the schedule's warning, from the rows,
+        // says more than the campaign's own.
         let repeats = context.campaign.schedule?.repeat != nil
         let files = context.warnings.filter { schedule == nil || repeats || $0.name != .expiresBeforeSchedule }
         return Lint(
@@ -308,8 +340,8 @@ struct Planner {
             lookedAt: credentialWarnings == nil ? [.files, .headers, .rows] : Set(WarningName.Source.allCases))
     }
 
-    /// A warning about recipients that get English dates, numbers and plural forms, because Volley does not have those
-    /// of their language.
+    /// A warning about recipients that get English dates, numbers and plural forms, because Volley
+    /// does not have those of their language.
     private func unknownLanguages(_ result: AudienceResult) -> [Diagnostic] {
         let tags = context.messages.unknownLanguages(among: result.languages.keys)
         guard !tags.isEmpty else { return [] }
@@ -327,14 +359,17 @@ struct Planner {
         ]
     }
 
-    /// A hash that identifies a plan: equal when the campaign, the rules, and all facts in the exports about the selected devices are
-    /// equal.
+    /// A hash that identifies a plan: equal when the campaign, the rules, and all facts in the
+    /// exports about the selected devices are equal.
     func planHash(_ result: AudienceResult, _ times: SendTimes?, _ counts: [Int: Int]) -> String {
         var hash = SHA256()
-        for part in [Self.rules, context.campaign.source, context.app.main.topic.value, context.app.main.destination] + furtherParts {
+        for part in [Self.rules, context.campaign.source, context.app.main.topic.value, context.app.main.destination]
+            + furtherParts
+        {
             hash.update(Array(part.utf8) + [0])
         }
-        hash.update(result.digest.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) } })
+        hash.update(
+            result.digest.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) } })
         for wave in times?.runWaves(counts) ?? [] { hash.update("\(wave.ids.lowerBound) \(wave.zone) \(wave.due)\n") }
         return hash.finalizeHex()
     }

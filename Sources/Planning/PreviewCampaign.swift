@@ -7,9 +7,11 @@ public import Runs
 
 /// Previews which devices would get a campaign, and what. Writes nothing.
 /// - Parameters:
-///   - samples: how many rendered payloads of each text; nil for three, or for one of each when there are several texts.
+///   - samples: how many rendered payloads of each text; nil for three, or for one of each when
+///     there are several texts.
 ///   - checking: called before the exports are read, to check that the result can be used.
-/// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml or the exports.
+/// - Throws: `Diagnostics`, `Diagnostic`: what is wrong with the campaign, volley.yaml or the
+///   exports.
 ///
 /// ```swift
 /// let shown = try preview(campaign, samples: 3, planning, at: .now())
@@ -26,12 +28,16 @@ public func preview(
     return try planner.preview(samples: samples ?? (context.messages.hasChoice ? 1 : 3), in: context.catalog)
 }
 
-/// The same of a text that is still being written: with some of the devices, for which the next one can be rendered.
-public func draftPreview(_ campaign: CampaignFile, samples: Int, _ options: PlanOptions, at now: Timestamp) throws -> Preview {
+/// The same of a text that is still being written: with some of the devices, for which the next one
+/// can be rendered.
+public func draftPreview(_ campaign: CampaignFile, samples: Int, _ options: PlanOptions, at now: Timestamp) throws
+    -> Preview
+{
     let context = try CampaignContext.read(campaign, now: now)
     var planner = try Planner(context: context, options, now: now)
     planner.sendingTime = .ofPreview(context.campaign, now: now)
-    planner.carriesAllColumns = context.ownAudience == nil && context.databaseQuery == nil && context.app.services.count == 1
+    planner.carriesAllColumns =
+        context.ownAudience == nil && context.databaseQuery == nil && context.app.services.count == 1
     return try planner.preview(samples: samples, in: context.catalog)
 }
 

@@ -10,7 +10,8 @@ package struct ScheduledPlan {
     package let time: Occurrence
     private let now: Timestamp
 
-    /// Reads the campaign's current file; nil when it is no longer sent at that time or under that name.
+    /// Reads the campaign's current file; nil when it is no longer sent at that time or under that
+    /// name.
     /// - Throws: `Diagnostics`: mistakes in the campaign or in volley.yaml.
     package init?(_ campaign: CampaignFile, for scheduledRun: ScheduledRun, at now: Timestamp) throws {
         context = try CampaignContext.read(campaign, now: now)

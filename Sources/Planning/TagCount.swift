@@ -4,8 +4,9 @@ import Campaigns
 import PushServices
 import Workspace
 
-/// Counts the devices of the exports that a campaign or its app names, by their tags, and says which other columns the exports have: the
-/// possible audiences of a campaign. Mistakes elsewhere in the campaign do not matter.
+/// Counts the devices of the exports that a campaign or its app names, by their tags, and says
+/// which other columns the exports have: the possible audiences of a campaign. Mistakes elsewhere
+/// in the campaign do not matter.
 /// - Parameters:
 ///   - most: how many tags, the most frequent first; those that the campaign names are added.
 /// - Throws: `Diagnostics`, `Diagnostic`: what keeps the exports from being found or read.
@@ -25,7 +26,8 @@ public func tagCounts(
     }
     if let own = audience.ownAudience {
         throw Diagnostic(
-            "\(own.service.displayName) chooses the devices of this campaign, and Volley does not know their tags", at: audience.position,
+            "\(own.service.displayName) chooses the devices of this campaign, and Volley does not know their tags",
+            at: audience.position,
             remedy: "Look the tags up there.")
     }
     let roots = campaign.isConfined ? ConsoleRoots(project, campaign.project) : nil
@@ -37,11 +39,13 @@ public func tagCounts(
     (exports.devices, exports.deviceQuery) = (audience.devices, audience.deviceQuery)
     exports.maximumBadRowShare = audience.maximumBadRowShare
     let compiler = AudienceCompiler(
-        audience: exports, file: campaign.path, app: app, project: project, fields: [], activity: draft.content?.activity, zone: zone,
+        audience: exports, file: campaign.path, app: app, project: project, fields: [],
+        activity: draft.content?.activity, zone: zone,
         roots: roots)
     let named = [audience.anyTags, audience.allTags, audience.noneTags].flatMap(\.names).map(\.value)
     var query = try compiler.query(now: now)
-    let export = try QueriedExport.of(compiler.databaseQuery, for: &query, in: project.catalog(campaign.project), options)
+    let export = try QueriedExport.of(
+        compiler.databaseQuery, for: &query, in: project.catalog(campaign.project), options)
     return try QueriedExport.placing(export) {
         var counts = try query.tagCounts(
             most: most, named: Array(named.prefix(most)), deviceMemory: options.memory?.forDevices() ?? .max,
@@ -51,9 +55,12 @@ public func tagCounts(
     }
 }
 
-/// Whether a tag can be shown: no token, where volley.yaml takes their column for that of tags, and nothing that a form would change.
-/// Exports keep non-ASCII white space around a tag, and a form removes it: the rest would be another tag.
+/// Whether a tag can be shown: no token, where volley.yaml takes their column for that of tags, and
+/// nothing that a form would change. Exports keep non-ASCII white space around a tag, and a form
+/// removes it: the rest would be another tag.
 private func isName(_ tag: String) -> Bool {
-    guard !SecretText.holdsToken(tag), !(tag.first?.isWhitespace ?? true), !(tag.last?.isWhitespace ?? true) else { return false }
+    guard !SecretText.holdsToken(tag), !(tag.first?.isWhitespace ?? true), !(tag.last?.isWhitespace ?? true) else {
+        return false
+    }
     return !tag.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{FFFD}" }
 }

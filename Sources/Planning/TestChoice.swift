@@ -18,7 +18,8 @@ public struct TestChoice: Hashable, Sendable {
     /// - Throws: `Diagnostic` for anything else.
     public init(_ text: String) throws(Diagnostic) {
         guard !text.isEmpty else { return }
-        let unreadable = Diagnostic("it cannot be read which texts and devices were chosen for the test", remedy: "Choose them again.")
+        let unreadable = Diagnostic(
+            "it cannot be read which texts and devices were chosen for the test", remedy: "Choose them again.")
         guard let value = try? JSONValue(parsing: text), case .object = value else { throw unreadable }
         // What cannot be read must not stand for all.
         func names(_ key: String) throws(Diagnostic) -> [String]? {

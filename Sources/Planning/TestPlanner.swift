@@ -5,7 +5,8 @@ import Content
 import PushServices
 import Runs
 
-/// Plans a run of a campaign for the app's test devices: each gets every text once. Shares, holdout, schedule and suppression do not apply.
+/// Plans a run of a campaign for the app's test devices: each gets every text once. Shares,
+/// holdout, schedule and suppression do not apply.
 struct TestPlanner {
     let context: CampaignContext
     let options: PlanOptions
@@ -22,7 +23,8 @@ struct TestPlanner {
 
     /// Makes the run.
     /// - Parameter id: an id that was chosen before; nil makes one.
-    /// - Throws: `Diagnostic`: the app has no test devices, or none of them can be sent to; what planning throws.
+    /// - Throws: `Diagnostic`: the app has no test devices, or none of them can be sent to; what
+    ///   planning throws.
     func plan(_ settings: RunSettings, in catalog: RunsFolder, id: String?) throws -> RunFile {
         guard !context.app.testDevices.isEmpty else {
             throw Diagnostic(
@@ -41,7 +43,9 @@ struct TestPlanner {
         options.observer(.warnings(untestedServices))
         let examples = try examples(catalog)
         let pushes = devices.flatMap { device in
-            messages(for: device).map { Push(device: device, message: $0, fields: fields(device, message: $0, examples)) }
+            messages(for: device).map {
+                Push(device: device, message: $0, fields: fields(device, message: $0, examples))
+            }
         }
         guard !pushes.isEmpty || choice == TestChoice() else {
             throw Diagnostic(
@@ -52,12 +56,14 @@ struct TestPlanner {
         guard !sendable.isEmpty else {
             throw Diagnostic(
                 "no test device can be sent to", at: context.app.name.position,
-                remedy: "Give them cells for the columns that the templates use, for example: cells: {first_name: Anna}.")
+                remedy:
+                    "Give them cells for the columns that the templates use, for example: cells: {first_name: Anna}.")
         }
         return try write(sendable, skipped, settings, catalog, id)
     }
 
-    /// A test needs no approval. So where approval is demanded, only devices in the file that demands it count as test devices.
+    /// A test needs no approval. So where approval is demanded, only devices in the file that
+    /// demands it count as test devices.
     private func checkWhoseDevices() throws {
         let file = context.campaign.file
         let demand = ApprovalDemand(app: context.app.name.value, campaignFile: file, realFile: FilePaths.absolute(file))
@@ -69,8 +75,8 @@ struct TestPlanner {
             [.ask(.nameProject)])
     }
 
-    /// The app's test devices; for a Live Activity, those with one. Its token is a cell of theirs, and is the target where it is that of
-    /// other devices.
+    /// The app's test devices; for a Live Activity, those with one. Its token is a cell of theirs,
+    /// and is the target where it is that of other devices.
     /// - Throws: `Diagnostic`: none has one, or a token is none.
     private func devices() throws -> [TestDevice] {
         guard let tokens = context.campaign.content.activity?.tokens else { return context.app.testDevices }
@@ -89,7 +95,8 @@ struct TestPlanner {
             let standard = PushServices.standard.target
             guard let target = standard.target(cell) else {
                 throw Diagnostic(
-                    "the \(names[0]) of '\(device.name)' is not \(ActivityTokens.aNoun)", at: device.position, remedy: "\(standard.rule).")
+                    "the \(names[0]) of '\(device.name)' is not \(ActivityTokens.aNoun)", at: device.position,
+                    remedy: "\(standard.rule).")
             }
             if form == .target { device.token = target } else { device.cells[tokens.rawValue] = target.text }
             return device
@@ -97,21 +104,25 @@ struct TestPlanner {
         let remedy = "Copy the token from the app, and write it there: cells: {\(names[0]): …}."
         if devices.isEmpty, let first = lacking.first {
             throw Diagnostic(
-                "no test device has \(TextFormat.withArticle(names[0])), a token of a Live Activity", at: first.position, remedy: remedy)
+                "no test device has \(TextFormat.withArticle(names[0])), a token of a Live Activity",
+                at: first.position, remedy: remedy)
         }
         options.observer(
             .warnings(
                 lacking.map {
                     Diagnostic(
-                        "'\($0.name)' has no \(names[0]), so it gets no test of a Live Activity", at: $0.position, remedy: remedy,
+                        "'\($0.name)' has no \(names[0]), so it gets no test of a Live Activity", at: $0.position,
+                        remedy: remedy,
                         severity: .warning)
                 }))
         return devices
     }
 
-    /// Services of several that reach no test device: the person that tests does not see what their devices get.
+    /// Services of several that reach no test device: the person that tests does not see what their
+    /// devices get.
     private var untestedServices: [Diagnostic] {
-        context.app.services.indices.filter { number in !context.app.testDevices.contains { $0.service == number } }.map { number in
+        context.app.services.indices.filter { number in !context.app.testDevices.contains { $0.service == number } }.map
+        { number in
             let service = context.app.services[number].service
             return Diagnostic(
                 "no test device is reached through \(service.displayName), so what it delivers is not tested",
@@ -122,7 +133,8 @@ struct TestPlanner {
 
     // MARK: - What each device gets
 
-    /// Every text or, for a device with a language, the texts that such a device gets, one for each variant.
+    /// Every text or, for a device with a language, the texts that such a device gets, one for each
+    /// variant.
     private func messages(for device: TestDevice) -> [Int] {
         let all = context.messages.messages
         guard let language = device.language else {
@@ -132,14 +144,17 @@ struct TestPlanner {
         var chosen: [Int] = []
         for variant in all.map(\.variant) {
             let number = Array(variant.utf8).withUnsafeBufferPointer { variant in
-                Array(language.utf8).withUnsafeBufferPointer { chooser.message(variant: variant, language: $0, service: device.service) }
+                Array(language.utf8).withUnsafeBufferPointer {
+                    chooser.message(variant: variant, language: $0, service: device.service)
+                }
             }
             if let number, choice.holds(all[number]), !chosen.contains(number) { chosen.append(number) }
         }
         return chosen
     }
 
-    /// For each text, a recipient that gets it, or else the first one; nil for all when the test devices' own cells are enough.
+    /// For each text, a recipient that gets it, or else the first one; nil for all when the test
+    /// devices' own cells are enough.
     private func examples(_ catalog: RunsFolder) throws -> [Recipient?] {
         let all = context.messages.messages
         let columns = context.messages.columns.map(\.value)
@@ -166,12 +181,14 @@ struct TestPlanner {
         }
     }
 
-    /// Columns with something that a push can be sent to: a test never takes that from a recipient, whose phone would get it.
+    /// Columns with something that a push can be sent to: a test never takes that from a recipient,
+    /// whose phone would get it.
     private var columnsOfTargets: Set<String> {
         let columns = context.app.columns, content = context.campaign.content
         let tokens = ActivityTokens.allCases.flatMap { [$0.rawValue, columns.name(of: $0)] }
         let services = context.app.services.map(\.service)
-        let targets = columns.candidates(for: .token) + services.flatMap { columns.candidates(forTargets: $0.target.column) }
+        let targets =
+            columns.candidates(for: .token) + services.flatMap { columns.candidates(forTargets: $0.target.column) }
         let keys = services.reduce(into: Set<String>()) { $0.formUnion($1.rules.payloadTargets) }
         let contents = ([content] + context.campaign.variants.compactMap(\.content)).flatMap {
             [$0] + $0.languages.map(\.content) + $0.services.map(\.content)
@@ -195,16 +212,21 @@ struct TestPlanner {
     }
 
     /// The language that a push is rendered in, and that the run uses to find its text again.
-    private func language(_ push: Push) -> String { push.device.language ?? context.messages.messages[push.message].language }
+    private func language(_ push: Push) -> String {
+        push.device.language ?? context.messages.messages[push.message].language
+    }
 
     private func judged(_ pushes: [Push]) -> (sendable: [Push], skipped: [SkipReason: Int]) {
         var skipped: [SkipReason: Int] = [:]
         var payload: [UInt8] = []
         let sendable = pushes.filter { push in
             let template = context.messages.messages[push.message].template
-            guard let failure = template.render(push.fields, language: language(push), into: &payload) else { return true }
+            guard let failure = template.render(push.fields, language: language(push), into: &payload) else {
+                return true
+            }
             skipped[failure.skipReason, default: 0] += 1
-            options.observer(.testSkipped(device: push.device.name, token: push.device.token, text: text(push.message), failure))
+            options.observer(
+                .testSkipped(device: push.device.name, token: push.device.token, text: text(push.message), failure))
             return false
         }
         return (sendable, skipped)
@@ -218,7 +240,8 @@ struct TestPlanner {
         let seed = RunSeed.random()
         let id = id ?? RunID.make(campaign: context.campaign.name.value, now: now, seed: seed)
         let services = context.app.services.count
-        let writer = try catalog.create(id, variants: nil, sorter: services > 1 ? SegmentSorter(services: services) : nil)
+        let writer = try catalog.create(
+            id, variants: nil, sorter: services > 1 ? SegmentSorter(services: services) : nil)
         for (slot, push) in pushes.enumerated() {
             try writer.put(
                 Recipient(
@@ -230,14 +253,17 @@ struct TestPlanner {
         var settings = settings.fingerprinted
         settings.needsApproval = false
         settings.runsFolder = FilePaths.absolute(catalog.place)
-        // With a collapse id, one text would replace the other on the device before anyone has read it.
+        // With a collapse id, one text would replace the other on the device before anyone has read
+        // it.
         if Set(pushes.map(\.device.token)).count < pushes.count { settings.collapseID = nil }
         return try writer.finish(
             RunPlan(
                 id: id, campaign: context.campaign.name.value, app: context.app.name.value,
                 campaignFile: FilePaths.named(context.campaign.file), campaignSource: context.campaign.source,
-                projectFile: FilePaths.anchored(context.project.file), seed: seed, fields: context.messages.columns.map(\.value),
-                plannedAt: now, planHash: "", rows: pushes.count + skipped.values.reduce(0, +), audience: pushes.count, skipped: skipped,
+                projectFile: FilePaths.anchored(context.project.file), seed: seed,
+                fields: context.messages.columns.map(\.value),
+                plannedAt: now, planHash: "", rows: pushes.count + skipped.values.reduce(0, +), audience: pushes.count,
+                skipped: skipped,
                 settings: .success(settings), preview: preview(pushes), previewText: summary(pushes), isTest: true,
                 serviceSegments: writer.segments
             ))
@@ -250,13 +276,15 @@ struct TestPlanner {
             return count == 0 ? nil : PreviewGroups.Group(message, in: context.messages, recipients: count).json
         }
         let description = context.campaign.description.map { [("description", JSONValue.string($0))] } ?? []
-        return .object(pairs: [("messages", .array(sent)), ("pushes", .array(pushes.map(json)))] + description).withoutTokens
+        return .object(pairs: [("messages", .array(sent)), ("pushes", .array(pushes.map(json)))] + description)
+            .withoutTokens
     }
 
     /// What a page shows of a push.
     private func json(_ push: Push) -> JSONValue {
         .object(pairs: [
-            ("device", .string(push.device.name)), ("token", .string(push.device.token.redacted)), ("text", .string(text(push.message))),
+            ("device", .string(push.device.name)), ("token", .string(push.device.token.redacted)),
+            ("text", .string(text(push.message))),
             ("service", .string(context.messages.services[context.messages.messages[push.message].service].name)),
             ("payload", payload(push)),
         ])
@@ -265,8 +293,10 @@ struct TestPlanner {
     /// As it is sent, but for the device's token.
     private func payload(_ push: Push) -> JSONValue {
         var payload: [UInt8] = []
-        _ = context.messages.messages[push.message].template.render(push.fields, language: language(push), into: &payload)
-        return (try? JSONValue(parsing: push.device.token.redacted(in: String(decoding: payload, as: UTF8.self)))) ?? .null
+        _ = context.messages.messages[push.message].template.render(
+            push.fields, language: language(push), into: &payload)
+        return (try? JSONValue(parsing: push.device.token.redacted(in: String(decoding: payload, as: UTF8.self))))
+            ?? .null
     }
 
     private func summary(_ pushes: [Push]) -> String {

@@ -2,22 +2,27 @@ import Base
 import CPostgreSQL
 import Glibc
 
-/// What is wrong with an address that libpq cannot read, or that could never lead to a server. libpq's own words would quote parts of it, which may
-/// be a password that was not percent-encoded: a part is shown only where no password can be.
+/// What is wrong with an address that libpq cannot read, or that could never lead to a server.
+/// libpq's own words would quote parts of it, which may be a password that was not percent-encoded:
+/// a part is shown only where no password can be.
 extension PostgresAddress {
-    /// What libpq could not read, as far as it can be said without showing a secret; nil if it cannot.
+    /// What libpq could not read, as far as it can be said without showing a secret; nil if it
+    /// cannot.
     static func flaw(of text: String, _ variable: String) -> PostgresError? {
         // The quotes of a shell or of a file of settings that were taken along.
         if let first = text.unicodeScalars.first, let last = text.unicodeScalars.last, text.unicodeScalars.count > 1,
             ["\"\"", "''", "``", "“”", "‘’"].contains(String(String.UnicodeScalarView([first, last])))
         {
             return PostgresError(
-                .address, "\(variable) has quotes around the address", remedy: "Set it to the address alone, without the quotes.")
+                .address, "\(variable) has quotes around the address",
+                remedy: "Set it to the address alone, without the quotes.")
         }
         guard let colon = text.firstRange(of: "://") else { return keywordFlaw(of: text, variable) }
         let scheme = text[..<colon.lowerBound]
         guard scheme == "postgresql" || scheme == "postgres" else {
-            guard scheme.utf8.count <= 30, scheme.utf8.allSatisfy({ isWordByte($0) || ":+-.".utf8.contains($0) }) else { return nil }
+            guard scheme.utf8.count <= 30, scheme.utf8.allSatisfy({ isWordByte($0) || ":+-.".utf8.contains($0) }) else {
+                return nil
+            }
             return PostgresError(
                 .address, "\(variable) begins with \(scheme)://, and Volley reads PostgreSQL",
                 remedy: "Write postgresql://USER@HOST:5432/DATABASE.")
@@ -33,7 +38,8 @@ extension PostgresAddress {
             if let flaw = unknown(option: String(sides[0]), variable) { return flaw }
             guard sides.count == 2 else {
                 return PostgresError(
-                    .address, "\(variable) has the option \(sides[0]) without a value", remedy: "Write \(sides[0])=VALUE, or leave it out.")
+                    .address, "\(variable) has the option \(sides[0]) without a value",
+                    remedy: "Write \(sides[0])=VALUE, or leave it out.")
             }
         }
         return nil
@@ -43,7 +49,8 @@ extension PostgresAddress {
         let bytes = Array(text.utf8)
         let isWhole = bytes.indices.allSatisfy { at in
             bytes[at] != UInt8(ascii: "%")
-                || at + 2 < bytes.count && bytes[at + 1...at + 2].allSatisfy { Unicode.Scalar($0).properties.isASCIIHexDigit }
+                || at + 2 < bytes.count
+                    && bytes[at + 1...at + 2].allSatisfy { Unicode.Scalar($0).properties.isASCIIHexDigit }
         }
         guard !isWhole else { return nil }
         return PostgresError(
@@ -74,7 +81,9 @@ extension PostgresAddress {
 
     private static func unknown(option: String, _ variable: String) -> PostgresError? {
         let known = options
-        guard !known.contains(option), (1...40).contains(option.utf8.count), option.lowercased().utf8.allSatisfy(isWordByte) else {
+        guard !known.contains(option), (1...40).contains(option.utf8.count),
+            option.lowercased().utf8.allSatisfy(isWordByte)
+        else {
             return nil
         }
         let nearest = nearestName(to: option, among: known).map { "Did you mean \($0)?" }
@@ -109,14 +118,19 @@ extension PostgresAddress {
         let hosts = (given["host"] ?? given["hostaddr"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
         guard ports.count <= 1 || ports.count == hosts.count else {
             throw PostgresError(
-                .address, "\(variable) has \(hosts.count) \(TextFormat.plural(hosts.count, one: "host")) and \(ports.count) ports",
+                .address,
+                "\(variable) has \(hosts.count) \(TextFormat.plural(hosts.count, one: "host")) and \(ports.count) ports",
                 remedy: "Give each host its port, or all of them one.")
         }
-        let numbers = ["connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout"]
+        let numbers = [
+            "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count",
+            "tcp_user_timeout",
+        ]
         for name in numbers {
             guard let value = given[name], !value.isEmpty, Int32(value) == nil else { continue }
             throw PostgresError(
-                .address, "\(variable) has \(name)=\(TextFormat.foreign(value, maximumBytes: 20)), which is not a whole number",
+                .address,
+                "\(variable) has \(name)=\(TextFormat.foreign(value, maximumBytes: 20)), which is not a whole number",
                 remedy: "Write a number, or leave \(name) out.")
         }
     }
@@ -125,15 +139,19 @@ extension PostgresAddress {
     static func checkAuthorities(_ file: String, of variable: String) throws(PostgresError) {
         // `system` of libpq 16: what OpenSSL trusts.
         guard file != "system" else { return }
-        let remedy = "Write sslrootcert=FILE with the certificate of the authority that issued the server's, in PEM form."
+        let remedy =
+            "Write sslrootcert=FILE with the certificate of the authority that issued the server's, in PEM form."
         let bytes: [UInt8]
         do throws(FileError) { bytes = try RegularFile.bytes(of: file, atMost: 1 << 20) } catch {
             throw PostgresError(
-                .address, "\(variable) has sslrootcert=\(TextFormat.foreign(file)), which cannot be read: \(error)", remedy: remedy)
+                .address, "\(variable) has sslrootcert=\(TextFormat.foreign(file)), which cannot be read: \(error)",
+                remedy: remedy)
         }
         guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
             throw PostgresError(
-                .address, "\(variable) has sslrootcert=\(TextFormat.foreign(file)), which holds no certificate in PEM form", remedy: remedy)
+                .address,
+                "\(variable) has sslrootcert=\(TextFormat.foreign(file)), which holds no certificate in PEM form",
+                remedy: remedy)
         }
     }
 }

@@ -2,8 +2,9 @@ import Base
 import CPostgreSQL
 import Glibc
 
-/// Where a database is, and how it is reached: everything that libpq supports (connection strings, service files, `PG…` variables,
-/// .pgpass), with limits, and never without a verified certificate over a network.
+/// Where a database is, and how it is reached: everything that libpq supports (connection strings,
+/// service files, `PG…` variables, .pgpass), with limits, and never without a verified certificate
+/// over a network.
 public struct PostgresAddress: Sendable {
     /// Keywords of libpq with their values.
     let parameters: [String: String]
@@ -15,24 +16,31 @@ public struct PostgresAddress: Sendable {
     /// How long connecting may take where the address has no `connect_timeout`.
     public static let usualConnectSeconds = 15.0
 
-    /// Keywords for all addresses that do not say otherwise. A peer that is gone without a word is noticed within a minute.
+    /// Keywords for all addresses that do not say otherwise. A peer that is gone without a word is
+    /// noticed within a minute.
     private static let usual = [
-        "fallback_application_name": "volley", "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
+        "fallback_application_name": "volley", "keepalives_idle": "30", "keepalives_interval": "10",
+        "keepalives_count": "3",
         "tcp_user_timeout": "30000",
     ]
 
     /// Reads a URL (`postgresql://…`) or `host=… dbname=…`.
     /// - Parameters:
-    ///   - variable: the environment variable that holds it, for messages: none shows the text, which may hold a password.
+    ///   - variable: the environment variable that holds it, for messages: none shows the text,
+    ///     which may hold a password.
     ///   - seconds: how long connecting may take where the address does not say.
-    /// - Throws: `PostgresError` when it cannot be read, or would allow a connection to a server that is not verified.
-    public init(_ text: String, of variable: String, connectingWithin seconds: Double = usualConnectSeconds) throws(PostgresError) {
+    /// - Throws: `PostgresError` when it cannot be read, or would allow a connection to a server
+    ///   that is not verified.
+    public init(_ text: String, of variable: String, connectingWithin seconds: Double = usualConnectSeconds)
+        throws(PostgresError)
+    {
         try self.init(text, of: variable, connectingWithin: seconds) { EnvironmentVariables[$0] }
     }
 
     /// - Parameter environment: the value of a variable that libpq reads; nil where it is not set.
     init(
-        _ text: String, of variable: String, connectingWithin seconds: Double = usualConnectSeconds, _ environment: (String) -> String?
+        _ text: String, of variable: String, connectingWithin seconds: Double = usualConnectSeconds,
+        _ environment: (String) -> String?
     ) throws(PostgresError) {
         guard var given = Self.parsed(text) else { throw Self.flaw(of: text, variable) ?? Self.unreadable(variable) }
         if let home = environment("HOME"), !home.isEmpty, !home.hasPrefix("/") {
@@ -71,22 +79,27 @@ public struct PostgresAddress: Sendable {
         return given
     }
 
-    /// A password with `@` or `/` that was not encoded ends up in other parts of a URL, and messages of libpq would quote those.
+    /// A password with `@` or `/` that was not encoded ends up in other parts of a URL, and
+    /// messages of libpq would quote those.
     private static func checkParts(_ given: [String: String], of variable: String, isURL: Bool) throws(PostgresError) {
         let isAbstract = given["host"]?.hasPrefix("@") ?? false
         let parts = [isAbstract ? nil : given["host"], given["hostaddr"], given["dbname"]].compactMap { $0 }
-        let isPort = !isURL || (given["port"] ?? "").utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ",") }
+        let isPort =
+            !isURL || (given["port"] ?? "").utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ",") }
         guard isPort, !parts.contains(where: { $0.contains("@") }) else { throw unreadable(variable) }
     }
 
-    /// Whether every server that libpq may connect to is on this machine. Without a host it is not known: a service file may name one; on a
-    /// Unix socket libpq ignores what is said about certificates.
+    /// Whether every server that libpq may connect to is on this machine. Without a host it is not
+    /// known: a service file may name one; on a Unix socket libpq ignores what is said about
+    /// certificates.
     ///
-    /// An address (`hostaddr`) counts before a host's name, wherever it comes from: what is given, otherwise the service file, otherwise
-    /// PGHOSTADDR. libpq ignores a blank one. What the service file says is not known here, and only what is given keeps it out.
+    /// An address (`hostaddr`) counts before a host's name, wherever it comes from: what is given,
+    /// otherwise the service file, otherwise PGHOSTADDR. libpq ignores a blank one. What the
+    /// service file says is not known here, and only what is given keeps it out.
     private static func isLocal(_ given: [String: String], _ environment: (String) -> String?) -> Bool {
         func list(_ text: String?) -> [String] {
-            (text ?? "").isEmpty ? [] : (text ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            (text ?? "").isEmpty
+                ? [] : (text ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
         let hosts = list(given["host"]), own = list(given["hostaddr"])
         if own.isEmpty, !(given["service"] ?? "").isEmpty || environment("PGSERVICE") != nil { return false }
@@ -98,7 +111,8 @@ public struct PostgresAddress: Sendable {
                     return IPAddress(addresses[number])?.isLoopback ?? false
                 }
                 let host = hosts.indices.contains(number) ? hosts[number] : ""
-                return host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || IPAddress(host)?.isLoopback ?? false
+                return host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost"
+                    || IPAddress(host)?.isLoopback ?? false
             }
     }
 
@@ -113,15 +127,20 @@ public struct PostgresAddress: Sendable {
     private static func unreadable(_ variable: String) -> PostgresError {
         PostgresError(
             .address, "\(variable) does not hold the address of a database",
-            remedy: "Write postgresql://USER@HOST:5432/DATABASE, or host=HOST dbname=DATABASE user=USER. In a URL, percent-encode "
+            remedy:
+                "Write postgresql://USER@HOST:5432/DATABASE, or host=HOST dbname=DATABASE user=USER. In a URL, percent-encode "
                 + "characters such as @ and / of a password (%40, %2F), or keep the password in ~/.pgpass.")
     }
 
     private static func unverified(_ variable: String, mode: String) -> PostgresError {
         let known = ["disable", "allow", "prefer", "require", "verify-ca"].contains(mode)
         return PostgresError(
-            .address, known ? "\(variable) has sslmode=\(mode), which does not verify the server" : "\(variable) has an unknown sslmode",
-            remedy: "Write sslmode=verify-full, or leave sslmode out; sslrootcert=FILE names the authority that issued the server's "
+            .address,
+            known
+                ? "\(variable) has sslmode=\(mode), which does not verify the server"
+                : "\(variable) has an unknown sslmode",
+            remedy:
+                "Write sslmode=verify-full, or leave sslmode out; sslrootcert=FILE names the authority that issued the server's "
                 + "certificate. Only servers on this machine may do without.")
     }
 }

@@ -33,11 +33,13 @@ extension PostgresConnection {
     /// Runs one statement with values.
     /// - Parameters:
     ///   - values: of `$1`, `$2`, …
-    ///   - isKept: whether the server keeps the statement for as long as the connection lasts: one that is run often is parsed and planned once.
+    ///   - isKept: whether the server keeps the statement for as long as the connection lasts: one
+    ///     that is run often is parsed and planned once.
     ///   - seconds: how long the answer may take.
     ///   - read: called with each row.
     /// - Returns: how many rows there are, or were changed.
-    /// - Throws: `PostgresError`; `CancellationError`, once the server was told; what `read` throws.
+    /// - Throws: `PostgresError`; `CancellationError`, once the server was told; what `read`
+    ///   throws.
     @discardableResult
     public func run(
         _ statement: String, _ values: [PostgresValue] = [], isKept: Bool = false, within seconds: Double,
@@ -46,7 +48,10 @@ extension PostgresConnection {
         let deadline = Deadline(seconds: seconds)
         return try stoppingOnError {
             let name = isKept ? try keep(statement, deadline) : nil
-            guard let result = try results(deadline, { handle in Self.send(statement, as: name, values, over: handle) }).last else {
+            guard
+                let result = try results(deadline, { handle in Self.send(statement, as: name, values, over: handle) })
+                    .last
+            else {
                 throw failure
             }
             for number in 0..<PQntuples(result.handle) { try read(PostgresRow(result: result.handle, number: number)) }
@@ -63,16 +68,21 @@ extension PostgresConnection {
         return name
     }
 
-    /// Values are given as text where that is the same for the server, so that it finds their types by itself.
+    /// Values are given as text where that is the same for the server, so that it finds their types
+    /// by itself.
     /// - Parameter name: of a statement that the server keeps; nil for one that it does not.
-    private static func send(_ statement: String, as name: String?, _ values: [PostgresValue], over handle: OpaquePointer) -> Int32 {
+    private static func send(
+        _ statement: String, as name: String?, _ values: [PostgresValue], over handle: OpaquePointer
+    ) -> Int32 {
         var copies: [UnsafeMutableRawPointer?] = []
         var lengths: [Int32] = [], formats: [Int32] = []
         defer { for copy in copies { free(copy) } }
         for value in values {
             if case .bytes(let bytes) = value {
                 let copy = malloc(max(1, bytes.count))
-                bytes.withUnsafeBytes { if let start = $0.baseAddress { copy?.copyMemory(from: start, byteCount: $0.count) } }
+                bytes.withUnsafeBytes {
+                    if let start = $0.baseAddress { copy?.copyMemory(from: start, byteCount: $0.count) }
+                }
                 copies.append(copy)
                 lengths.append(Int32(bytes.count))
                 formats.append(1)
@@ -91,14 +101,17 @@ extension PostgresConnection {
     /// - Parameters:
     ///   - seconds: how long all of it may take.
     ///   - produce: returns the next bytes, rows cut anywhere; nil at their end.
-    /// - Throws: `PostgresError`; `CancellationError`; what `produce` throws. Nothing is copied then.
+    /// - Throws: `PostgresError`; `CancellationError`; what `produce` throws. Nothing is copied
+    ///   then.
     public func copyIn(_ statement: String, within seconds: Double, _ produce: () throws -> [UInt8]?) throws {
         let deadline = Deadline(seconds: seconds)
         try stoppingOnError {
             try send(deadline) { PQsendQuery($0, statement) }
             guard let first = try nextResult(deadline) else { throw failure }
             try check(first)
-            guard PQresultStatus(first.handle) == PGRES_COPY_IN else { throw PostgresError(.lost, "the server takes no rows") }
+            guard PQresultStatus(first.handle) == PGRES_COPY_IN else {
+                throw PostgresError(.lost, "the server takes no rows")
+            }
             do { while let bytes = try produce() { try put(bytes, deadline) } } catch {
                 _ = PQputCopyEnd(handle, "no more rows")
                 while (try? nextResult(Deadline(seconds: 5))) != nil {}
@@ -148,16 +161,20 @@ extension PostgresConnection {
     ///   - seconds: how long all of it may take.
     ///   - idle: called about once a second while no row comes.
     ///   - receive: takes the bytes of a row, with its line break.
-    /// - Throws: `PostgresError`; `CancellationError`; what `receive` throws. The server was told then.
+    /// - Throws: `PostgresError`; `CancellationError`; what `receive` throws. The server was told
+    ///   then.
     public func copy(
-        _ statement: String, within seconds: Double, idle: () -> Void = {}, _ receive: (UnsafeRawBufferPointer) throws -> Void
+        _ statement: String, within seconds: Double, idle: () -> Void = {},
+        _ receive: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         let deadline = Deadline(seconds: seconds)
         try stoppingOnError {
             try send(deadline) { PQsendQuery($0, statement) }
             guard let first = try nextResult(deadline, idle: idle) else { throw failure }
             try check(first)
-            guard PQresultStatus(first.handle) == PGRES_COPY_OUT else { throw PostgresError(.lost, "the server sends no rows") }
+            guard PQresultStatus(first.handle) == PGRES_COPY_OUT else {
+                throw PostgresError(.lost, "the server sends no rows")
+            }
             try receiveRows(deadline, idle, receive)
             while let result = try nextResult(deadline) { try check(result) }
         }
@@ -227,7 +244,8 @@ extension PostgresConnection {
         guard let state = result.text(volley_pg_sqlstate) else { return failure }
         return PostgresError(
             .refused(sqlState: state), result.text(volley_pg_message) ?? "the server gives no reason",
-            remedy: result.text(volley_pg_hint), scalarOffset: result.text(volley_pg_position).flatMap { Int($0) }.map { $0 - 1 })
+            remedy: result.text(volley_pg_hint),
+            scalarOffset: result.text(volley_pg_position).flatMap { Int($0) }.map { $0 - 1 })
     }
 
     // MARK: - Stopping
@@ -240,8 +258,9 @@ extension PostgresConnection {
         }
     }
 
-    /// Requests that the server end the statement. The request uses a connection of its own, which libpq makes blocking: so another thread
-    /// makes it, and waits only a short time for a server that does not answer.
+    /// Requests that the server end the statement. The request uses a connection of its own, which
+    /// libpq makes blocking: so another thread makes it, and waits only a short time for a server
+    /// that does not answer.
     private func stop() {
         guard let pointer = PQgetCancel(handle), let answered = try? Wakeup() else { return }
         let request = StopRequest(pointer: pointer)
@@ -255,7 +274,8 @@ extension PostgresConnection {
     }
 }
 
-/// A request to end a statement. PQcancel is thread-safe, and a request belongs to the one thread that sends it, so it can be handed over.
+/// A request to end a statement. PQcancel is thread-safe, and a request belongs to the one thread
+/// that sends it, so it can be handed over.
 private struct StopRequest: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -277,17 +297,21 @@ private final class PostgresResult {
 
     var columns: [PostgresColumn] {
         (0..<PQnfields(handle)).map { number in
-            PostgresColumn(name: PQfname(handle, number).map { String(cString: $0) } ?? "", type: PQftype(handle, number))
+            PostgresColumn(
+                name: PQfname(handle, number).map { String(cString: $0) } ?? "", type: PQftype(handle, number))
         }
     }
 
     var rows: [[String?]] {
         (0..<PQntuples(handle)).map { row in
             (0..<PQnfields(handle)).map { column in
-                PQgetisnull(handle, row, column) == 1 ? nil : PQgetvalue(handle, row, column).map { String(cString: $0) }
+                PQgetisnull(handle, row, column) == 1
+                    ? nil : PQgetvalue(handle, row, column).map { String(cString: $0) }
             }
         }
     }
 
-    func text(_ field: (OpaquePointer) -> UnsafePointer<CChar>?) -> String? { field(handle).map { String(cString: $0) } }
+    func text(_ field: (OpaquePointer) -> UnsafePointer<CChar>?) -> String? {
+        field(handle).map { String(cString: $0) }
+    }
 }

@@ -3,16 +3,20 @@ import CPostgreSQL
 import Glibc
 import Synchronization
 
-/// A connection to a PostgreSQL server, for one thread at a time. Its calls block, but never longer than they were allowed to, and they end when
-/// a cancellation is requested: libpq only ever sends and reads what fits, and waiting is done here.
+/// A connection to a PostgreSQL server, for one thread at a time. Its calls block, but never longer
+/// than they were allowed to, and they end when a cancellation is requested: libpq only ever sends
+/// and reads what fits, and waiting is done here.
 public final class PostgresConnection {
     let handle: OpaquePointer
     private let cancellation: Cancellation
-    /// The file with the authorities that the server must be verified by; nil if it need not be, or libpq finds them itself.
+    /// The file with the authorities that the server must be verified by; nil if it need not be, or
+    /// libpq finds them itself.
     private let authorities: String?
-    /// Becomes readable when the socket is ready for what it is waited for: a cancellation can wait for reading only.
+    /// Becomes readable when the socket is ready for what it is waited for: a cancellation can wait
+    /// for reading only.
     private let readiness: Int32
-    /// Called about once a second while the server is waited for, with the seconds for which it has been silent. What it throws ends the wait.
+    /// Called about once a second while the server is waited for, with the seconds for which it has
+    /// been silent. What it throws ends the wait.
     public var whileWaiting: ((_ silentSeconds: Double) throws -> Void)?
     /// The names of statements that the server keeps.
     var kept: [String: String] = [:]
@@ -20,7 +24,9 @@ public final class PostgresConnection {
     private let isUnconfirmed = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
 
     private init(handle: OpaquePointer, readiness: Int32, authorities: String?, _ cancellation: Cancellation) {
-        (self.handle, self.readiness, self.authorities, self.cancellation) = (handle, readiness, authorities, cancellation)
+        (self.handle, self.readiness, self.authorities, self.cancellation) = (
+            handle, readiness, authorities, cancellation
+        )
         isUnconfirmed.initialize(to: false)
     }
 
@@ -32,14 +38,16 @@ public final class PostgresConnection {
 
     /// Connects.
     ///
-    /// A thread of its own connects: libpq looks up names with the system's resolver, which nothing can end. A thread that hangs there is left behind, and
-    /// closes what it opened.
+    /// A thread of its own connects: libpq looks up names with the system's resolver, which nothing
+    /// can end. A thread that hangs there is left behind, and closes what it opened.
     /// - Parameters:
     ///   - cancellation: ends every call of this connection.
     ///   - whileWaiting: see the property.
-    /// - Throws: `PostgresError`; `CancellationError`; a `Diagnostic` if no more files can be opened, or no thread started; what `whileWaiting` throws.
+    /// - Throws: `PostgresError`; `CancellationError`; a `Diagnostic` if no more files can be
+    ///   opened, or no thread started; what `whileWaiting` throws.
     public static func open(
-        _ address: PostgresAddress, _ cancellation: Cancellation, whileWaiting: ((_ silentSeconds: Double) throws -> Void)? = nil
+        _ address: PostgresAddress, _ cancellation: Cancellation,
+        whileWaiting: ((_ silentSeconds: Double) throws -> Void)? = nil
     ) throws -> PostgresConnection {
         let attempt = Attempt(ended: try Wakeup())
         try detachThread {
@@ -54,7 +62,8 @@ public final class PostgresConnection {
             // The thread ends every other wait by itself.
             guard seconds < address.connectSeconds + 1 else {
                 throw PostgresError(
-                    .unreachable, "the name of the server was not found in time", remedy: "Check its name, and this machine's name servers."
+                    .unreachable, "the name of the server was not found in time",
+                    remedy: "Check its name, and this machine's name servers."
                 )
             }
         }
@@ -65,7 +74,8 @@ public final class PostgresConnection {
         return connection
     }
 
-    /// What becomes of connecting. The lock is held by the thread that connects, until it has ended.
+    /// What becomes of connecting. The lock is held by the thread that connects, until it has
+    /// ended.
     private final class Attempt: Sendable {
         let ended: Wakeup
         let outcome = Mutex<Result<PostgresConnection, any Error>?>(nil)
@@ -73,7 +83,8 @@ public final class PostgresConnection {
         init(ended: Wakeup) { self.ended = ended }
     }
 
-    private static func connected(_ address: PostgresAddress, _ cancellation: Cancellation) throws -> PostgresConnection {
+    private static func connected(_ address: PostgresAddress, _ cancellation: Cancellation) throws -> PostgresConnection
+    {
         let readiness = volley_open_readiness()
         guard readiness >= 0 else { throw Diagnostic.noMoreFiles(errno) }
         guard let handle = start(address) else {
@@ -82,7 +93,8 @@ public final class PostgresConnection {
         }
         let connection = PostgresConnection(
             handle: handle, readiness: readiness,
-            authorities: address.parameters["sslmode"] == "verify-full" ? address.parameters["sslrootcert"] : nil, cancellation)
+            authorities: address.parameters["sslmode"] == "verify-full" ? address.parameters["sslrootcert"] : nil,
+            cancellation)
         try connection.connect(Deadline(seconds: address.connectSeconds))
         return connection
     }
@@ -99,16 +111,20 @@ public final class PostgresConnection {
         PQsetNoticeReceiver(
             handle,
             { isUnconfirmed, notice in
-                if volley_pg_is_unconfirmed_commit(notice) != 0 { isUnconfirmed?.assumingMemoryBound(to: Bool.self).pointee = true }
+                if volley_pg_is_unconfirmed_commit(notice) != 0 {
+                    isUnconfirmed?.assumingMemoryBound(to: Bool.self).pointee = true
+                }
             }, isUnconfirmed)
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
             guard state != PGRES_POLLING_FAILED, PQstatus(handle) != CONNECTION_BAD else { throw connectFailure }
             do {
-                try wait(forWriting: state == PGRES_POLLING_WRITING, forReading: state == PGRES_POLLING_READING, deadline)
+                try wait(
+                    forWriting: state == PGRES_POLLING_WRITING, forReading: state == PGRES_POLLING_READING, deadline)
             } catch let error as PostgresError where error.cause == .late {
                 throw PostgresError(
-                    .unreachable, "the server does not answer", remedy: "Check host and port, and firewalls between here and there.")
+                    .unreachable, "the server does not answer",
+                    remedy: "Check host and port, and firewalls between here and there.")
             }
             state = PQconnectPoll(handle)
         }
@@ -136,12 +152,14 @@ public final class PostgresConnection {
     }
 
     /// Waits until the socket is ready.
-    /// - Parameter idle: called about once a second, so that the caller can tell that the wait is intended.
+    /// - Parameter idle: called about once a second, so that the caller can tell that the wait is
+    ///   intended.
     /// - Throws: `PostgresError` (`late`) when the time is over; `CancellationError`.
     func wait(forWriting: Bool = false, forReading: Bool = true, _ deadline: Deadline, idle: () -> Void = {}) throws {
         let socket = PQsocket(handle)
         guard socket >= 0 else { throw failure }
-        // libpq may have opened another socket, for another address; one that was closed is no longer watched.
+        // libpq may have opened another socket, for another address; one that was closed is no
+        // longer watched.
         guard volley_watch(readiness, socket, forReading ? 1 : 0, forWriting ? 1 : 0) == 0 else {
             throw PostgresError(.lost, "the connection cannot be watched: \(SystemError.words(errno))")
         }
@@ -149,7 +167,9 @@ public final class PostgresConnection {
         var silentSeconds = 0.0
         repeat {
             let start = ContinuousClock.now
-            if cancellation.waitForRequest(atMost: max(0, min(1, deadline.secondsLeft)), orReadable: readiness) { return }
+            if cancellation.waitForRequest(atMost: max(0, min(1, deadline.secondsLeft)), orReadable: readiness) {
+                return
+            }
             if cancellation.isRequested { throw CancellationError() }
             // What is longer was a sleep of this process, or of its machine.
             silentSeconds += min(2, (.now - start) / .seconds(1))
@@ -161,8 +181,9 @@ public final class PostgresConnection {
 
     // MARK: - Errors
 
-    /// - Throws: `PostgresError` if the server acknowledged a commit that no standby confirmed, because the wait was cancelled: whether the
-    ///   commit lasts is then as unknown as after a lost answer.
+    /// - Throws: `PostgresError` if the server acknowledged a commit that no standby confirmed,
+    ///   because the wait was cancelled: whether the commit lasts is then as unknown as after a
+    ///   lost answer.
     func checkConfirmed() throws {
         guard isUnconfirmed.pointee else { return }
         isUnconfirmed.pointee = false
@@ -182,7 +203,10 @@ public final class PostgresConnection {
                 .unreachable, "the server did not accept the connection (libpq: \(complaint))",
                 remedy: "Check user, password and database.")
         }
-        let trusted = authorities.map { " Its certificate must be issued by an authority in \($0) (sslrootcert) for this host name." } ?? ""
+        let trusted =
+            authorities.map {
+                " Its certificate must be issued by an authority in \($0) (sslrootcert) for this host name."
+            } ?? ""
         return PostgresError(
             .unreachable, "no connection could be made (libpq: \(complaint))",
             remedy: "Check host, port, user and database, and that the server accepts connections.\(trusted)")
@@ -190,23 +214,28 @@ public final class PostgresConnection {
 
     /// What is wrong with the connection itself.
     var failure: PostgresError {
-        PostgresError(.lost, "the connection to the server broke (libpq: \(complaint))", remedy: "Try again once the server is well.")
+        PostgresError(
+            .lost, "the connection to the server broke (libpq: \(complaint))",
+            remedy: "Try again once the server is well.")
     }
 
-    /// libpq's words on one line, without the password, and without what may be one that was pasted in another place.
+    /// libpq's words on one line, without the password, and without what may be one that was pasted
+    /// in another place.
     private var complaint: String {
         let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         var text = words.hasSuffix(".") ? String(words.dropLast()) : words
         if let password = PQpass(handle).map({ String(cString: $0) }), password.utf8.count >= 4 {
             text = text.replacing(password, with: "…")
         }
-        for part in [PQhost(handle), PQuser(handle), PQdb(handle)].compactMap({ $0.map { String(cString: $0) } }) where !part.isEmpty {
+        for part in [PQhost(handle), PQuser(handle), PQdb(handle)].compactMap({ $0.map { String(cString: $0) } })
+        where !part.isEmpty {
             text = text.replacing(part, with: Self.shown(part))
         }
         return text.isEmpty ? "no reason is given" : text
     }
 
-    /// A host, a user or a database as it may be shown: a long word that no dot or hyphen divides is rather a secret than a name.
+    /// A host, a user or a database as it may be shown: a long word that no dot or hyphen divides
+    /// is rather a secret than a name.
     static func shown(_ part: String) -> String {
         // The folder of a socket.
         if part.hasPrefix("/") { return part }

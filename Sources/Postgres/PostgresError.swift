@@ -1,7 +1,7 @@
 public import Base
 
-/// What PostgreSQL refused, or why it cannot be reached. Never holds an address, a password or the details of rows: details of a server
-/// quote cells, which may be device tokens.
+/// What PostgreSQL refused, or why it cannot be reached. Never holds an address, a password or the
+/// details of rows: details of a server quote cells, which may be device tokens.
 public struct PostgresError: ExplainedError, Hashable, Sendable {
     /// What failed.
     public enum Cause: Hashable, Sendable {
@@ -23,7 +23,8 @@ public struct PostgresError: ExplainedError, Hashable, Sendable {
     public var message: String
     /// What to do, whole sentences; nil if nothing can be said.
     public var remedy: String?
-    /// Where in the statement the server sees the mistake, in Unicode scalars from its start; nil if it says no place.
+    /// Where in the statement the server sees the mistake, in Unicode scalars from its start; nil
+    /// if it says no place.
     public var scalarOffset: Int?
 
     /// An error.

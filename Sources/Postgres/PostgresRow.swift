@@ -1,6 +1,7 @@
 import CPostgreSQL
 
-/// A row in the server's binary form. Its cells are decoded on demand. Valid only during the call that lends it.
+/// A row in the server's binary form. Its cells are decoded on demand. Valid only during the call
+/// that lends it.
 public struct PostgresRow {
     let result: OpaquePointer
     let number: Int32

@@ -9,7 +9,8 @@ public enum PostgresValue: Hashable, Sendable {
     /// For `bigint[]`.
     case ints([Int])
 
-    /// As libpq sends it: everything but bytes as text, which the server reads as whatever type the statement needs there.
+    /// As libpq sends it: everything but bytes as text, which the server reads as whatever type the
+    /// statement needs there.
     var text: String? {
         switch self {
         case .null, .bytes: nil

@@ -12,8 +12,9 @@ public struct Batching: Hashable, Sendable {
 
     /// The most targets that a request may have, at least 1.
     public var largestTargets: Int
-    /// The most targets that a request may have if their texts differ: `largestTargets` where each may have its own text, and otherwise 1,
-    /// unless the service has two kinds of requests (`KeptTexts`).
+    /// The most targets that a request may have if their texts differ: `largestTargets` where each
+    /// may have its own text, and otherwise 1, unless the service has two kinds of requests
+    /// (`KeptTexts`).
     public var largestWithOwnTexts: Int
     /// Whether each target of a request may have its own text; otherwise all have the same.
     public var hasOwnTexts: Bool
@@ -22,7 +23,8 @@ public struct Batching: Hashable, Sendable {
 
     /// - Parameters:
     ///   - largestTargets: at least 1.
-    ///   - largestWithOwnTexts: where requests with one text may have more targets: the most of those with several, at least 1.
+    ///   - largestWithOwnTexts: where requests with one text may have more targets: the most of
+    ///     those with several, at least 1.
     public init(largestTargets: Int, hasOwnTexts: Bool, paceUnit: PaceUnit, largestWithOwnTexts: Int? = nil) {
         precondition(largestTargets >= 1 && largestWithOwnTexts ?? 1 >= 1, "a request has a target")
         self.largestTargets = largestTargets
@@ -34,10 +36,12 @@ public struct Batching: Hashable, Sendable {
     /// Each request carries one push.
     public static let single = Batching(largestTargets: 1, hasOwnTexts: true, paceUnit: .requests)
 
-    /// Whether the service's own pace counts requests for several targets, so that it does not say how many targets are reached.
+    /// Whether the service's own pace counts requests for several targets, so that it does not say
+    /// how many targets are reached.
     public var isPacedByCalls: Bool { paceUnit == .requests && largestTargets > 1 }
 
-    /// Whether the service has two kinds of requests: those that name a text that it keeps, and those that hold the texts of their targets.
+    /// Whether the service has two kinds of requests: those that name a text that it keeps, and
+    /// those that hold the texts of their targets.
     public var keepsTexts: Bool { !hasOwnTexts && largestWithOwnTexts > 1 }
 
     /// Whether a request with this many targets names a text that the service keeps.
@@ -52,8 +56,8 @@ public struct RequestPush: Sendable {
     public var target: ArraySlice<UInt8>
     /// The rendered payload; the same for all pushes of a request where the service takes one text.
     public var payload: ArraySlice<UInt8>
-    /// How often the service refused it under another name, where the service recognizes it by a name that follows from this and its id
-    /// (`RepeatProtection.derived`); otherwise 0.
+    /// How often the service refused it under another name, where the service recognizes it by a
+    /// name that follows from this and its id (`RepeatProtection.derived`); otherwise 0.
     public var generation: Int
 
     /// A push of a request.
@@ -69,7 +73,8 @@ public struct RequestPush: Sendable {
 public struct RequestCall: RandomAccessCollection, Sendable {
     /// The pushes.
     public var pushes: [RequestPush]
-    /// The name that the service gave out for the request (`RepeatProtection.fetched`), or for its text (`KeptTexts`); nil for none.
+    /// The name that the service gave out for the request (`RepeatProtection.fetched`), or for its
+    /// text (`KeptTexts`); nil for none.
     public var name: String?
 
     /// A request.

@@ -15,7 +15,8 @@ public struct DeliveryLoss: Sendable {
     public let reason: String
     /// What follows, for a sentence: "iPhones get the push without it".
     public let effect: String
-    /// The service's own key that makes up for it, with its group and a sentence about it; nil without one.
+    /// The service's own key that makes up for it, with its group and a sentence about it; nil
+    /// without one.
     public var substitute: (group: String, key: String, remedy: String)?
 }
 
@@ -66,7 +67,9 @@ struct OwnKey: Sendable {
 
         /// The word that was probably meant.
         func nearest(_ value: ContentNode) -> String? {
-            guard case .words(let words) = self, case .text(let text) = value, text.value.utf8.count <= 64 else { return nil }
+            guard case .words(let words) = self, case .text(let text) = value, text.value.utf8.count <= 64 else {
+                return nil
+            }
             return nearestName(to: text.value.lowercased(), among: words.map(\.word))
         }
 
@@ -97,7 +100,9 @@ struct OwnKey: Sendable {
         }
     }
 
-    init(_ name: String, _ payload: String, _ form: Form = .text) { (self.name, self.payload, self.form) = (name, payload, form) }
+    init(_ name: String, _ payload: String, _ form: Form = .text) {
+        (self.name, self.payload, self.form) = (name, payload, form)
+    }
 }
 
 extension OwnForm {
@@ -120,16 +125,18 @@ public enum ActivityForm: Sendable {
 
 /// What a service accepts of a campaign, as far as this is known before a payload is made.
 public struct CampaignRules: Sendable {
-    /// What a push may consist of, with what becomes of it in the service's own words: a cell of the table in docs/services.md.
+    /// What a push may consist of, with what becomes of it in the service's own words: a cell of
+    /// the table in docs/services.md.
     public var carried: [ContentKey: String]
     /// What a push may consist of.
     public var contentKeys: Set<ContentKey> { Set(carried.keys) }
-    /// What only this service has, below its name in `content.services`: keys of groups, with descriptions for editors. The service checks
-    /// them itself (`MessageContent.own`).
+    /// What only this service has, below its name in `content.services`: keys of groups, with
+    /// descriptions for editors. The service checks them itself (`MessageContent.own`).
     public var ownKeys: [(key: String, description: String)] = []
     /// What these groups may hold, for editors, as far as they can know it.
     public var ownForms: [String: OwnForm] = [:]
-    /// Where content may hold classes of makers in the service's own words; nil where only `makers` holds them.
+    /// Where content may hold classes of makers in the service's own words; nil where only `makers`
+    /// holds them.
     var classesByHand: ClassesByHand?
     /// How it starts, updates and ends Live Activities; nil if it does not.
     public var activities: ActivityForm?
@@ -139,9 +146,11 @@ public struct CampaignRules: Sendable {
     public var deliveryKeys = Set(DeliveryKey.allCases)
     /// What of these does not reach every phone.
     public var deliveryLosses: [DeliveryLoss] = []
-    /// The longest time, in days, that a push waits for a device that is off; nil if the service does not say it.
+    /// The longest time, in days, that a push waits for a device that is off; nil if the service
+    /// does not say it.
     public let longestStorageDays: Int?
-    /// How long a push waits, in seconds, if its campaign does not say when it expires; nil for `longestStorageDays`.
+    /// How long a push waits, in seconds, if its campaign does not say when it expires; nil for
+    /// `longestStorageDays`.
     public var usualStorageSeconds: Int64?
     /// The most bytes that a collapse id may have; 0 for a service that has none.
     public let collapseIDBytes: Int
@@ -154,8 +163,8 @@ public struct CampaignRules: Sendable {
     /// The same in JSON.
     public let payloadExampleJSON: JSONValue
 
-    /// How long a push waits for a device that is off, in seconds, if its campaign does not say when it expires; nil if the service does not
-    /// say it.
+    /// How long a push waits for a device that is off, in seconds, if its campaign does not say
+    /// when it expires; nil if the service does not say it.
     public var storageSeconds: Int64? { usualStorageSeconds ?? longestStorageDays.map { Int64($0) * 86_400 } }
 }
 
@@ -177,7 +186,8 @@ public struct PayloadLint: Sendable {
     public var findings: [Diagnostic] = []
     /// Texts that people see, by the keys of `content`; `alert` for a text without a title.
     public var texts: [(key: String, text: SourceText)] = []
-    /// Whether an app can show media with the push; nil if the push shows no text, and so nothing that media could accompany.
+    /// Whether an app can show media with the push; nil if the push shows no text, and so nothing
+    /// that media could accompany.
     public var showsMedia: Bool?
     /// What to write to make this possible: a whole sentence.
     public var mediaRemedy = ""

@@ -14,7 +14,8 @@ struct DocumentedAnswer: Sendable {
     let mayBeClock: Bool
 
     init(
-        _ statuses: ClosedRange<Int>, _ reason: String, _ meaning: AnswerMeaning, explanation: String, advice: String? = nil,
+        _ statuses: ClosedRange<Int>, _ reason: String, _ meaning: AnswerMeaning, explanation: String,
+        advice: String? = nil,
         probe: ProbeMeaning, mayBeClock: Bool = false
     ) {
         self.statuses = statuses
@@ -28,19 +29,24 @@ struct DocumentedAnswer: Sendable {
 
     /// A word that comes with one status.
     init(
-        _ status: Int, _ reason: String, _ meaning: AnswerMeaning, explanation: String, advice: String? = nil, probe: ProbeMeaning,
+        _ status: Int, _ reason: String, _ meaning: AnswerMeaning, explanation: String, advice: String? = nil,
+        probe: ProbeMeaning,
         mayBeClock: Bool = false
     ) {
-        self.init(status...status, reason, meaning, explanation: explanation, advice: advice, probe: probe, mayBeClock: mayBeClock)
+        self.init(
+            status...status, reason, meaning, explanation: explanation, advice: advice, probe: probe,
+            mayBeClock: mayBeClock)
     }
 
     /// A number that comes with one status.
     init(
-        _ status: Int, _ code: Int, _ meaning: AnswerMeaning, explanation: String, advice: String? = nil, probe: ProbeMeaning,
+        _ status: Int, _ code: Int, _ meaning: AnswerMeaning, explanation: String, advice: String? = nil,
+        probe: ProbeMeaning,
         mayBeClock: Bool = false
     ) {
         self.init(
-            status...status, String(code), meaning, explanation: explanation, advice: advice, probe: probe, mayBeClock: mayBeClock)
+            status...status, String(code), meaning, explanation: explanation, advice: advice, probe: probe,
+            mayBeClock: mayBeClock)
     }
 
     /// The lowest of its statuses, which for most is the only one.
@@ -87,10 +93,12 @@ extension ProbeMeaning {
     }
 }
 
-/// Advice that several services give. It must not lead to a plan for all again: the devices of other services would get the push twice.
+/// Advice that several services give. It must not lead to a plan for all again: the devices of
+/// other services would get the push twice.
 extension DocumentedAnswer {
     /// What follows where the message is wrong: the end of a sentence.
-    static let planAgain = "plan again without those whom this run has reached: a run keeps the message that it was planned with."
+    static let planAgain =
+        "plan again without those whom this run has reached: a run keeps the message that it was planned with."
     static let correctContent = "Correct the campaign's content, and \(planAgain)"
     static let correctAppKey =
         "A run keeps the app key and the region that it was planned with: if one of them was wrong, correct it and resume the run, which then says "

@@ -1,6 +1,7 @@
 public import Base
 
-/// Everything that is specific to one push service, as facts and values. Nothing here opens a connection, or reads a file or a clock.
+/// Everything that is specific to one push service, as facts and values. Nothing here opens a
+/// connection, or reads a file or a clock.
 ///
 /// A service is a folder next to this file, and an entry of `PushServices.all`.
 public protocol PushService: Sendable {
@@ -8,9 +9,11 @@ public protocol PushService: Sendable {
     var name: String { get }
     /// The name in sentences.
     var displayName: String { get }
-    /// Other names by which people and tools call it, in small letters. Only for remedies: files name it by `name`.
+    /// Other names by which people and tools call it, in small letters. Only for remedies: files
+    /// name it by `name`.
     var otherNames: [String] { get }
-    /// The name with a few words about what it is, for people that have never heard of it; without a full stop.
+    /// The name with a few words about what it is, for people that have never heard of it; without
+    /// a full stop.
     var introduction: String { get }
     /// The column for a push's id at this service, in CSV and JSON.
     var idColumn: String { get }
@@ -34,32 +37,39 @@ public protocol PushService: Sendable {
     var batching: Batching { get }
     /// What carries its requests.
     var wire: Wire { get }
-    /// Whether the body of an answer with status 200 says something about the pushes, too: an error behind a good status, or a receipt.
+    /// Whether the body of an answer with status 200 says something about the pushes, too: an error
+    /// behind a good status, or a receipt.
     var readsAcceptedBodies: Bool { get }
-    /// Whether the body of an answer with status 200 is, byte for byte, one by which the service says that it took the pushes, and nothing
-    /// else. Nearly all answers of a run are like this, so the check is quick; any other body goes to `details(of:)`.
+    /// Whether the body of an answer with status 200 is, byte for byte, one by which the service
+    /// says that it took the pushes, and nothing else. Nearly all answers of a run are like this,
+    /// so the check is quick; any other body goes to `details(of:)`.
     func plainlyAccepts(_ body: [UInt8]) -> Bool
     /// When and how often a push is tried again.
     var retry: RetryPolicy { get }
-    /// The pace of runs for which neither the app nor the campaign sets one; nil for as fast as the service answers.
+    /// The pace of runs for which neither the app nor the campaign sets one; nil for as fast as the
+    /// service answers.
     var usualPace: ServicePace? { get }
     /// The headers in which it says how much more it takes; nil for a service that does not say it.
     var budgetHeaders: BudgetHeaders? { get }
-    /// Whether a target stands for several people. Then an answer that ends the run leaves it unsent, as it does the targets that share a
-    /// request, so that a resumption reaches them; otherwise the one push that got it is rejected.
+    /// Whether a target stands for several people. Then an answer that ends the run leaves it
+    /// unsent, as it does the targets that share a request, so that a resumption reaches them;
+    /// otherwise the one push that got it is rejected.
     var isForMany: Bool { get }
     /// What it says of pushes some time after it took them; nil if it has no statistics.
     var statistics: StatisticsFacts? { get }
-    /// Whether each answer carries the id of its request, so that an answer without it comes from something else.
+    /// Whether each answer carries the id of its request, so that an answer without it comes from
+    /// something else.
     var answersCarryID: Bool { get }
-    /// Whether the service may recognize a push that it gets a second time, as it carries the same id, and then delivers it once.
+    /// Whether the service may recognize a push that it gets a second time, as it carries the same
+    /// id, and then delivers it once.
     var recognizesRepeats: Bool { get }
-    /// By what it recognizes a request or a push that it gets again, if it can be relied on to do nothing then.
+    /// By what it recognizes a request or a push that it gets again, if it can be relied on to do
+    /// nothing then.
     var repeatProtection: RepeatProtection { get }
     /// The audiences that it keeps itself, to which campaigns may go; nil if it keeps none.
     var ownAudience: OwnAudience? { get }
-    /// The name of the service that has the account in volley.yaml that it uses: its own, but for a service that sends to audiences of
-    /// another one.
+    /// The name of the service that has the account in volley.yaml that it uses: its own, but for a
+    /// service that sends to audiences of another one.
     var accountName: String { get }
     /// What a recipient of a run is: a device, or a call after which the service chooses devices.
     var recipientNoun: String { get }
@@ -78,7 +88,8 @@ public protocol PushService: Sendable {
     func shown(_ payload: JSONValue) -> ShownPush
     /// The service as an app uses it that has these switches on, and no others.
     func switched(on names: Set<String>) -> any PushService
-    /// Whether the refusal of a request that named a kept text (`KeptTexts`) may mean that the service keeps the text no longer.
+    /// Whether the refusal of a request that named a kept text (`KeptTexts`) may mean that the
+    /// service keeps the text no longer.
     func mayHaveForgottenText(_ answer: ServiceAnswer) -> Bool
     /// The topic of a certificate, by its subject; blank if the subject does not say.
     func topic(ofCertificate commonName: String, userID: String) -> String
@@ -90,13 +101,16 @@ public protocol PushService: Sendable {
     func request(_ options: PushOptions) -> RequestTemplate
     /// The request with which `doctor` tries whether the service recognizes the sender.
     func probeRequest(_ options: PushOptions) -> RequestTemplate
-    /// What the body of an answer says. Called for every answer except "accepted", and for those that may say something about each target.
+    /// What the body of an answer says. Called for every answer except "accepted", and for those
+    /// that may say something about each target.
     func details(of body: JSONValue) -> AnswerDetails
     /// What an answer means for all pushes of its request, and for the run.
     func meaning(of answer: ServiceAnswer) -> AnswerMeaning
-    /// What an answer means for each push of its request, in their order; nil if it means the same for all. Called for services that take
-    /// several pushes in a request, even if the request carries one.
-    /// - Parameter targets: what the answer says about each (`AnswerDetails.targets`), blank for one that it does not name.
+    /// What an answer means for each push of its request, in their order; nil if it means the same
+    /// for all. Called for services that take several pushes in a request, even if the request
+    /// carries one.
+    /// - Parameter targets: what the answer says about each (`AnswerDetails.targets`), blank for
+    ///   one that it does not name.
     func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]?
     /// What the report says about a reason; nil for one that the service does not document. `push`
     /// prints it too, and tries nothing again: it says nothing about retries.
@@ -105,10 +119,11 @@ public protocol PushService: Sendable {
     var goneReasons: [String] { get }
     /// Reasons that can come from wrong settings or from dead targets.
     var blamingReasons: Set<String> { get }
-    /// What to check if a push was refused and all others would be refused, too; what to do now for a reason that makes `doctor` find the
-    /// service busy: whole sentences.
+    /// What to check if a push was refused and all others would be refused, too; what to do now for
+    /// a reason that makes `doctor` find the service busy: whole sentences.
     func advice(status: Int, reason: String) -> String
-    /// Whether an answer that stopped a run is about its message, which a run keeps: resuming it would not help.
+    /// Whether an answer that stopped a run is about its message, which a run keeps: resuming it
+    /// would not help.
     func blamesMessage(status: Int, reason: String) -> Bool
     /// What `doctor` learns from the answer to a push to a nonexistent device.
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning
@@ -202,18 +217,23 @@ extension PushService {
     public func mayHaveForgottenText(_ answer: ServiceAnswer) -> Bool { false }
 
     /// Another server as an app names it, with its authority.
-    public var serverExample: String { "\(EnvironmentForm.key): {url: \"\(account.environments.serverExample)\", ca: ca.pem}" }
+    public var serverExample: String {
+        "\(EnvironmentForm.key): {url: \"\(account.environments.serverExample)\", ca: ca.pem}"
+    }
 
     /// An app that goes to a simulator which does not exist.
     public var noSimulator: Diagnostic {
-        Diagnostic("\(displayName) has no simulator", remedy: "Name a server in volley.yaml, for example: \(serverExample).")
+        Diagnostic(
+            "\(displayName) has no simulator", remedy: "Name a server in volley.yaml, for example: \(serverExample).")
     }
 
     /// A test device's name: "Anna's iPhone".
     public var phoneExample: String { "Anna's \(system?.phone ?? "phone")" }
 
     /// Test devices as an app names them.
-    public var testDevicesExample: String { "test_devices: [{name: \(phoneExample), token: \(target.exampleStart), language: de}]" }
+    public var testDevicesExample: String {
+        "test_devices: [{name: \(phoneExample), token: \(target.exampleStart), language: de}]"
+    }
 
     /// What shows the pushes, with what it does: "iOS refuses", "phones refuse".
     /// - Parameter verb: in the plural.
@@ -231,7 +251,8 @@ extension PushService {
     /// Blank: certificates do not name a topic.
     public func topic(ofCertificate commonName: String, userID: String) -> String { "" }
 
-    /// A topic as requests name it: with the suffix that the push type needs, added if it is missing.
+    /// A topic as requests name it: with the suffix that the push type needs, added if it is
+    /// missing.
     public func topic(_ topic: String, for type: PushType) -> String {
         let suffix = topicSuffix(of: type)
         return topic.hasSuffix(suffix) ? topic : topic + suffix
@@ -254,11 +275,13 @@ public struct ServiceOwner: Sendable {
 public enum Wire: Hashable, Sendable {
     /// Many small requests at a time, on a few connections of HTTP/2.
     case http2
-    /// Few large requests, over HTTP/2 or HTTP/1.1, whichever the server speaks. `inFlight`: the most at a time, at least 1.
+    /// Few large requests, over HTTP/2 or HTTP/1.1, whichever the server speaks. `inFlight`: the
+    /// most at a time, at least 1.
     case calls(inFlight: Int)
 }
 
-/// The system of the only phones that show a service's pushes, as far as it decides what a push may hold.
+/// The system of the only phones that show a service's pushes, as far as it decides what a push may
+/// hold.
 public struct PhoneSystem: Hashable, Sendable {
     /// Its name in sentences.
     public let name: String
@@ -280,7 +303,8 @@ public struct SignedTokenFacts: Hashable, Sendable {
     public let issuerClaim: String
     /// The service accepts tokens younger than this.
     public let lifetimeSeconds: Double
-    /// The token is replaced after this time, before it expires: the server's clock may be ahead of this machine's.
+    /// The token is replaced after this time, before it expires: the server's clock may be ahead of
+    /// this machine's.
     public let renewalSeconds: Double
     /// The service accepts a different token only after this time.
     public let shortestRenewalSeconds: Double

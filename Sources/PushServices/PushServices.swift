@@ -14,7 +14,8 @@ public enum PushServices {
     /// The columns that hold a push's id in results: a table with such a column is a report.
     public static let idColumns = all.map(\.idColumn) + [commonIDColumn]
 
-    /// All that a run may go through: the services, and those by which it goes to audiences that they keep, which volley.yaml does not name.
+    /// All that a run may go through: the services, and those by which it goes to audiences that
+    /// they keep, which volley.yaml does not name.
     public static let ofRuns = all + all.compactMap { $0.ownAudience?.service }
 
     /// The service with this name; nil if no service has it.
@@ -23,7 +24,9 @@ public enum PushServices {
     /// The service that another or a misspelt name stands for; nil if that is not clear.
     public static func meant(by text: String) -> (any PushService)? {
         let word = text.lowercased()
-        if let service = all.first(where: { [$0.name, $0.displayName.lowercased()].contains(word) || $0.otherNames.contains(word) }) {
+        if let service = all.first(where: {
+            [$0.name, $0.displayName.lowercased()].contains(word) || $0.otherNames.contains(word)
+        }) {
             return service
         }
         // Nothing longer is a typing slip.

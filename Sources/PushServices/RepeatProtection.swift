@@ -1,17 +1,20 @@
 public import Base
 
-/// What keeps a service from delivering a push twice if a request must be sent again because its answer was lost.
+/// What keeps a service from delivering a push twice if a request must be sent again because its
+/// answer was lost.
 public enum RepeatProtection: Sendable {
     /// Nothing that can be relied on: whether a device has its push is then unknown.
     case none
-    /// Each push has a name that follows from its id and its generation (`RequestPush`). The generation rises after a refusal, because the
-    /// service may take no name twice; a lost answer keeps it.
+    /// Each push has a name that follows from its id and its generation (`RequestPush`). The
+    /// generation rises after a refusal, because the service may take no name twice; a lost answer
+    /// keeps it.
     ///
     /// `windowSeconds`: how long the service recognizes a name at least.
     case derived(windowSeconds: Double)
-    /// Each request has a name that the service gave out for it. Sent again under this name, and with the same targets, it gets the answer of
-    /// the first time. The service takes such a request as a whole, or refuses it as a whole: if it took only a part, there would be no
-    /// safe way to divide a request in doubt.
+    /// Each request has a name that the service gave out for it. Sent again under this name, and
+    /// with the same targets, it gets the answer of the first time. The service takes such a
+    /// request as a whole, or refuses it as a whole: if it took only a part, there would be no safe
+    /// way to divide a request in doubt.
     case fetched(FetchedNames)
 }
 
@@ -31,7 +34,8 @@ public struct FetchedNames: Sendable {
     /// How names are fetched.
     /// - Parameter mostAtATime: at least 1.
     public init(
-        noun: String = "name", mostAtATime: Int, lifetimeSeconds: Double, path: @escaping @Sendable (_ count: Int) -> String,
+        noun: String = "name", mostAtATime: Int, lifetimeSeconds: Double,
+        path: @escaping @Sendable (_ count: Int) -> String,
         read: @escaping @Sendable (_ body: JSONValue) -> [String]?
     ) {
         precondition(mostAtATime >= 1, "a service gives out a name at a time at least")

@@ -1,6 +1,7 @@
 public import Base
 
-/// The paces that the requests to a service keep at the same time, and what follows from them together.
+/// The paces that the requests to a service keep at the same time, and what follows from them
+/// together.
 public struct RequestPaces: Hashable, Sendable {
     /// How many pushes a request carries.
     public let batching: Batching
@@ -12,7 +13,8 @@ public struct RequestPaces: Hashable, Sendable {
     /// No pace.
     public init(_ batching: Batching) { self.batching = batching }
 
-    /// Adds a pace; nil adds nothing. Where a request has one target, a pace of requests is one of targets.
+    /// Adds a pace; nil adds nothing. Where a request has one target, a pace of requests is one of
+    /// targets.
     public mutating func keep(_ pace: Pace?, counting unit: Batching.PaceUnit) {
         guard unit == .requests, batching.largestTargets > 1 else { return targets = Pace.slower(targets, pace) }
         calls = Pace.slower(calls, pace)
@@ -21,18 +23,21 @@ public struct RequestPaces: Hashable, Sendable {
     /// Whether requests leave as fast as the service takes them.
     public var isEmpty: Bool { targets == nil && calls == nil }
 
-    /// The most pushes that a request may carry, at least 1. They leave at one moment, so they are never more than may leave in a second.
-    /// With a pace of requests, as many as let both paces be reached; otherwise a twentieth of a second's pushes.
+    /// The most pushes that a request may carry, at least 1. They leave at one moment, so they are
+    /// never more than may leave in a second. With a pace of requests, as many as let both paces be
+    /// reached; otherwise a twentieth of a second's pushes.
     public var largestRequest: Int {
         guard let targets else { return batching.largestTargets }
         guard let calls else { return min(batching.largestTargets, targets.pushesAhead) }
         return max(1, min(batching.largestTargets, Int(targets.perSecond), targets.times(calls)))
     }
 
-    /// The requests that a run holds ahead where a few must be filled in time, also if devices get several texts in turn.
+    /// The requests that a run holds ahead where a few must be filled in time, also if devices get
+    /// several texts in turn.
     private static let callsAhead = 4
 
-    /// How many pushes a run may claim or hold ahead (`Pace.pushesAhead`), so that its requests can be full; nil without a pace.
+    /// How many pushes a run may claim or hold ahead (`Pace.pushesAhead`), so that its requests can
+    /// be full; nil without a pace.
     public var pushesAhead: Int? {
         guard let calls else { return targets?.pushesAhead }
         guard let targets else { return calls.pushesAhead * batching.largestTargets }
@@ -54,8 +59,9 @@ public struct RequestPaces: Hashable, Sendable {
         return max(secondsOfTargets(pushes, requests), secondsOfCalls(requests))
     }
 
-    /// Whether it is the number of requests that makes them take as long as they do. That a request has a whole number of pushes costs a
-    /// little more calls than there would have to be, which is no reason.
+    /// Whether it is the number of requests that makes them take as long as they do. That a request
+    /// has a whole number of pushes costs a little more calls than there would have to be, which is
+    /// no reason.
     public func isBoundByCalls(pushes: Int, requests: Int) -> Bool {
         calls != nil && secondsOfCalls(requests) > 1.15 * secondsOfTargets(pushes, requests)
     }

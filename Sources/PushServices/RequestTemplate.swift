@@ -8,7 +8,8 @@ public struct PushOptions: Hashable, Sendable {
     public var pushType: PushType
     /// How urgent it is.
     public var priority: PushPriority
-    /// When the push is no longer worth delivering: epoch seconds, 0 = try once; nil leaves this to the service.
+    /// When the push is no longer worth delivering: epoch seconds, 0 = try once; nil leaves this to
+    /// the service.
     public var expiration: Int64?
     /// A push replaces an earlier one with the same id on a device: at most 64 bytes; nil for none.
     public var collapseID: String?
@@ -16,11 +17,14 @@ public struct PushOptions: Hashable, Sendable {
     public var channel: String?
     /// Whether its devices are those of people rather than of developers.
     public var isProduction = true
-    /// The run's name, for services that count pushes by it: letters, digits and hyphens; blank for none.
+    /// The run's name, for services that count pushes by it: letters, digits and hyphens; blank for
+    /// none.
     public var label = ""
 
     /// Options of a run.
-    public init(topic: String, pushType: PushType, priority: PushPriority, expiration: Int64? = nil, collapseID: String? = nil) {
+    public init(
+        topic: String, pushType: PushType, priority: PushPriority, expiration: Int64? = nil, collapseID: String? = nil
+    ) {
         self.topic = topic
         self.pushType = pushType
         self.priority = priority
@@ -32,7 +36,8 @@ public struct PushOptions: Hashable, Sendable {
 /// What all requests of a run have in common: POST over HTTPS.
 public struct RequestTemplate: Sendable {
     /// Appends the body of a request to `bytes`: the pushes that it carries, in their order.
-    /// - Parameter now: epoch seconds, for services that are told how long a push lives rather than until when.
+    /// - Parameter now: epoch seconds, for services that are told how long a push lives rather than
+    ///   until when.
     public typealias Body = @Sendable (_ pushes: RequestCall, _ now: Int64, _ bytes: inout [UInt8]) -> Void
 
     /// The end of a request's path, where that depends on what it carries.
@@ -56,9 +61,9 @@ public struct RequestTemplate: Sendable {
     public var pathPrefix: String
     /// Fields in the order in which they are sent.
     public var headers: [Header]
-    /// The field that carries the request's id, which is the id of its first push. Answers repeat it if the service's
-    /// `answersCarryID` says so. For a service without ids, name
-    /// a harmless one, such as `x-request-id`.
+    /// The field that carries the request's id, which is the id of its first push. Answers repeat
+    /// it if the service's `answersCarryID` says so. For a service without ids, name a harmless
+    /// one, such as `x-request-id`.
     public var idHeader: String
     /// Makes the body; nil if the payload is the body and the path names the target.
     public var body: Body?
@@ -69,7 +74,8 @@ public struct RequestTemplate: Sendable {
 
     /// Requests of a run.
     public init(
-        pathPrefix: String, headers: [Header], idHeader: String, body: Body? = nil, pathEnd: PathEnd? = nil, keptTexts: KeptTexts? = nil
+        pathPrefix: String, headers: [Header], idHeader: String, body: Body? = nil, pathEnd: PathEnd? = nil,
+        keptTexts: KeptTexts? = nil
     ) {
         self.pathPrefix = pathPrefix
         self.headers = headers
@@ -111,23 +117,26 @@ public struct AnswerDetails: Hashable, Sendable {
     public var reason = ""
     /// When the target stopped being valid.
     public var invalidSince: Timestamp?
-    /// The id under which the service can be asked about the pushes later (`PushService.statistics`); blank for none.
+    /// The id under which the service can be asked about the pushes later
+    /// (`PushService.statistics`); blank for none.
     public var receipt = ""
-    /// What the answer says about single targets of the request, in the service's words, by target as the request named it; empty if the
-    /// answer is for the request as a whole.
+    /// What the answer says about single targets of the request, in the service's words, by target
+    /// as the request named it; empty if the answer is for the request as a whole.
     public var targets: [String: String] = [:]
-    /// The name of the server that takes the app's requests, where the answer sends them elsewhere; nil if it names none of the service's.
+    /// The name of the server that takes the app's requests, where the answer sends them elsewhere;
+    /// nil if it names none of the service's.
     public var server: String?
 
     /// No details.
     public init() {}
 }
 
-/// How a service is handed a text once, so that requests name it and hold nothing but their targets: POST, with the same credential and the
-/// same headers as pushes.
+/// How a service is handed a text once, so that requests name it and hold nothing but their
+/// targets: POST, with the same credential and the same headers as pushes.
 ///
-/// Such requests are for more targets than fit into one that holds the texts (`Batching.namesText`). The service does not recognize one that
-/// comes again, so that a lost answer leaves its pushes in doubt.
+/// Such requests are for more targets than fit into one that holds the texts
+/// (`Batching.namesText`). The service does not recognize one that comes again, so that a lost
+/// answer leaves its pushes in doubt.
 public struct KeptTexts: Sendable {
     /// Appends the body with the text of a payload to `bytes`.
     /// - Parameter now: in epoch seconds.
@@ -137,8 +146,8 @@ public struct KeptTexts: Sendable {
     public let path: String
     /// Makes the body.
     public let body: Body
-    /// How long a name is used that the service gave out at a moment, at least a second: less than the service keeps the text.
-    /// `now`: in epoch seconds.
+    /// How long a name is used that the service gave out at a moment, at least a second: less than
+    /// the service keeps the text. `now`: in epoch seconds.
     public let usableSeconds: @Sendable (_ now: Int64) -> Double
     /// Reads the text's name from the body of an answer; nil if it holds none.
     public let read: @Sendable (_ body: JSONValue) -> String?

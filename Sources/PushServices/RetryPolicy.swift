@@ -4,11 +4,13 @@ public struct RetryPolicy: Hashable, Sendable {
     public var maximumAttempts = 6
     /// No wait is shorter.
     public var shortestDelaySeconds = 0.0
-    /// The longest wait after the first refusal, doubled after each further one; the wait is a random part of it.
+    /// The longest wait after the first refusal, doubled after each further one; the wait is a
+    /// random part of it.
     public var firstDelaySeconds = 0.5
     /// The longest wait, unless the server's retry-after is longer.
     public var longestDelaySeconds = 60.0
-    /// How long nothing leaves after a refusal because of a used-up quota, unless the server says it; doubled with each one in a row.
+    /// How long nothing leaves after a refusal because of a used-up quota, unless the server says
+    /// it; doubled with each one in a row.
     public var firstQuotaSeconds = 60.0
     /// How long after its first attempt a push is given up.
     public var maximumTotalSeconds = 900.0

@@ -1,7 +1,7 @@
 public import Base
 
-/// What a service says of pushes some time after it took them: how many phones got them, how often they were opened. It is the service's
-/// own count, which no answer to a push shows.
+/// What a service says of pushes some time after it took them: how many phones got them, how often
+/// they were opened. It is the service's own count, which no answer to a push shows.
 public struct StatisticsFacts: Sendable {
     /// What a question names.
     public enum Subject: Hashable, Sendable {
@@ -51,17 +51,22 @@ public struct StatisticsFacts: Sendable {
     public let needsTracking: Bool
     /// What the figures can and cannot tell, in whole sentences; blank where their words say it.
     public let note: String
-    /// The question about some subjects, at least one. `topic`: with a slash and `AccountForm.countedApp` behind it, where there is one.
-    /// `environment`: nil where another server replaces the service's own.
-    public let question: @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question
-    /// What an answer says of the subjects of the question, each by the keys of `counts`. What the service does not have is missing, and
-    /// other subjects are left out. nil if this is not an answer of the service, or if the answer says that it has no statistics.
+    /// The question about some subjects, at least one. `topic`: with a slash and
+    /// `AccountForm.countedApp` behind it, where there is one. `environment`: nil where another
+    /// server replaces the service's own.
+    public let question:
+        @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question
+    /// What an answer says of the subjects of the question, each by the keys of `counts`. What the
+    /// service does not have is missing, and other subjects are left out. nil if this is not an
+    /// answer of the service, or if the answer says that it has no statistics.
     public let read: @Sendable (_ answer: JSONValue, _ subjects: [String]) -> [String: [String: Int]]?
 
     /// Facts about a service.
     public init(
-        subject: Subject, days: Int, counts: [Count], scope: String? = nil, needsTracking: Bool = false, note: String = "",
-        question: @escaping @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question,
+        subject: Subject, days: Int, counts: [Count], scope: String? = nil, needsTracking: Bool = false,
+        note: String = "",
+        question:
+            @escaping @Sendable (_ topic: String, _ subjects: [String], _ environment: ServiceEnvironment?) -> Question,
         read: @escaping @Sendable (_ answer: JSONValue, _ subjects: [String]) -> [String: [String: Int]]?
     ) {
         self.subject = subject
@@ -77,13 +82,16 @@ public struct StatisticsFacts: Sendable {
     /// More than any service has pushed in the months that it remembers.
     private static let mostOfCount: Int64 = 1_000_000_000_000
 
-    /// The counts among the members of an object. null is for what the service does not know; members with other names do not matter.
+    /// The counts among the members of an object. null is for what the service does not know;
+    /// members with other names do not matter.
     /// - Parameter names: of the counts.
-    /// - Returns: nil if one of them is no number of pushes: negative, beyond all measure, or not a whole number.
+    /// - Returns: nil if one of them is no number of pushes: negative, beyond all measure, or not a
+    ///   whole number.
     static func counts(_ members: [JSONMember], _ names: Set<String>) -> [String: Int]? {
         var counts: [String: Int] = [:]
         for member in members where names.contains(member.name) && member.value != .null {
-            guard let count = member.value.integerValue, (0...mostOfCount).contains(count), counts[member.name] == nil else { return nil }
+            guard let count = member.value.integerValue, (0...mostOfCount).contains(count), counts[member.name] == nil
+            else { return nil }
             counts[member.name] = Int(count)
         }
         return counts

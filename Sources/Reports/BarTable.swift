@@ -32,7 +32,8 @@ struct BarTable {
         let hasNotes = notes > 0 && fixed + 10 + 2 + notes <= style.width
         let columns = max(4, min(24, style.width - fixed - (hasNotes ? notes + 2 : 0)))
         return rows.flatMap { row in
-            var line = "  \(TextFormat.padded(row.name, to: names))  \(TextFormat.aligned(TextFormat.count(row.number), to: numbers))  "
+            var line =
+                "  \(TextFormat.padded(row.name, to: names))  \(TextFormat.aligned(TextFormat.count(row.number), to: numbers))  "
             if let whole { line += TextFormat.aligned(TextFormat.percent(share(row.number, of: whole)), to: 7) + "  " }
             let bar = TextFormat.bar(share(row.number, of: largest), width: columns)
             line += style.paint(bar, row.number > 0 ? row.ink : nil)

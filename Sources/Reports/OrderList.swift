@@ -23,7 +23,8 @@ public struct OrderList: Sendable {
         self.moment = moment
     }
 
-    /// The next sender records an order that waits after its time as lapsed. Until then it is also shown as lapsed.
+    /// The next sender records an order that waits after its time as lapsed. Until then it is also
+    /// shown as lapsed.
     private func state(_ placed: PlacedOrder) -> OrderState {
         placed.state == .waiting && placed.order.hasLapsed(at: moment) ? .lapsed : placed.state
     }
@@ -41,14 +42,18 @@ public struct OrderList: Sendable {
         let values = placed.order.kind.values
         let texts = [
             ("run", values.run), ("file", values.file.map { TextFormat.printable($0) }), ("campaign", values.campaign),
-            ("occurrence", values.occurrence), ("digest", values.digest), ("reason", values.reason.map { TextFormat.printable($0) }),
+            ("occurrence", values.occurrence), ("digest", values.digest),
+            ("reason", values.reason.map { TextFormat.printable($0) }),
         ].compactMap { name, text in text.map { (name, JSONValue.string($0)) } }
         let most = values.mostDevices.map { [("most_devices", JSONValue.integer(Int64($0)))] } ?? []
         return .object(
             pairs: [("number", .integer(placed.number)), ("kind", .string(placed.order.kind.name))] + texts + most + [
-                ("by", .string(TextFormat.printable(placed.order.by))), ("asked_at", .string(placed.order.askedAt.description)),
-                ("lapses_at", .string(placed.order.lapsesAt.description)), ("state", .string(state.name)), ("details", state.values),
-                ("made", placed.made.map { .string($0) } ?? .null), ("changed_at", .string(placed.changedAt.description)),
+                ("by", .string(TextFormat.printable(placed.order.by))),
+                ("asked_at", .string(placed.order.askedAt.description)),
+                ("lapses_at", .string(placed.order.lapsesAt.description)), ("state", .string(state.name)),
+                ("details", state.values),
+                ("made", placed.made.map { .string($0) } ?? .null),
+                ("changed_at", .string(placed.changedAt.description)),
                 ("text", .string(TextFormat.printable(state.sentence))),
             ])
     }
@@ -61,7 +66,9 @@ public struct OrderList: Sendable {
         for placed in orders {
             let order = placed.order, state = state(placed)
             lines.append(
-                style.paint("\(order.askedAt)  \(TextFormat.inLine(order.by)): \(TextFormat.printable(order.kind.words))", .bold))
+                style.paint(
+                    "\(order.askedAt)  \(TextFormat.inLine(order.by)): \(TextFormat.printable(order.kind.words))", .bold
+                ))
             let words = TextFormat.capitalized(TextFormat.printable(state.sentence))
             lines += style.wrapped(words, indent: 2).map { style.paint($0, state.isGood ? nil : .yellow) }
         }
@@ -71,7 +78,9 @@ public struct OrderList: Sendable {
             lines += damaged.flatMap { style.wrapped($0.description, indent: 2) }
         }
         if orders.contains(where: { !state($0).hasEnded }), !isAtWork {
-            lines += ["", "volley schedule is not at work: nothing is done until it is, and what waits too long lapses."]
+            lines += [
+                "", "volley schedule is not at work: nothing is done until it is, and what waits too long lapses.",
+            ]
         }
         return lines.joined(separator: "\n")
     }

@@ -10,11 +10,13 @@ struct OutcomeGuide {
     let state: RunState
     /// Whether wrong settings may be why tokens were refused.
     let doubtsTokens: Bool
-    /// Whether the targets are tokens of Live Activities: that one is refused says nothing of the app or the device.
+    /// Whether the targets are tokens of Live Activities: that one is refused says nothing of the
+    /// app or the device.
     var areActivities = false
     /// Whether each device needed such a token, as the target or next to it.
     var needsActivities = false
-    /// Whether some of the unknown pushes were sent again after the first answer was lost, and refused then.
+    /// Whether some of the unknown pushes were sent again after the first answer was lost, and
+    /// refused then.
     var hasRefusedAgain = false
     /// Whether the run was put back from a backup before it had ended.
     let isHeld: Bool
@@ -25,10 +27,13 @@ struct OutcomeGuide {
 
     /// - Parameter services: the services that took the pushes, at least one.
     init(
-        services: [any PushService], state: RunState, doubtsTokens: Bool, isHeld: Bool = false, isNotFetched: Bool = false,
+        services: [any PushService], state: RunState, doubtsTokens: Bool, isHeld: Bool = false,
+        isNotFetched: Bool = false,
         face: TextMedium = .terminal
     ) {
-        (self.services, self.state, self.doubtsTokens, self.isHeld, self.face) = (services, state, doubtsTokens, isHeld, face)
+        (self.services, self.state, self.doubtsTokens, self.isHeld, self.face) = (
+            services, state, doubtsTokens, isHeld, face
+        )
         self.isNotFetched = isNotFetched
     }
 
@@ -51,14 +56,16 @@ struct OutcomeGuide {
 
     /// A description of them, for readers that are new to them.
     var introduction: String {
-        services.count == 1 ? services[0].introduction : "the device's service (\(services.map(\.introduction).joined(separator: "; or ")))"
+        services.count == 1
+            ? services[0].introduction
+            : "the device's service (\(services.map(\.introduction).joined(separator: "; or ")))"
     }
 
     /// The reasons that mark devices as gone.
     private var goneReasons: [String] { services.flatMap(\.goneReasons) }
 
-    /// What services that recognize repeated pushes do with pushes without an answer; blank if there is no such
-    /// service, or the run is over.
+    /// What services that recognize repeated pushes do with pushes without an answer; blank if
+    /// there is no such service, or the run is over.
     private var whatResumingDoes: String {
         let names = services.filter { if case .none = $0.repeatProtection { false } else { true } }.map(\.displayName)
         guard !names.isEmpty, !isHeld, state == .stopped || state == .cancelled else { return "" }
@@ -66,7 +73,8 @@ struct OutcomeGuide {
             " If Volley was cut off before the answer came, \(face == .console ? "“Resume”" : "volley resume") sends the push again, and \(Report.listed(names, by: "or")) delivers it once."
     }
 
-    /// What came for unknown pushes: a second answer that refused the push says nothing of the first push.
+    /// What came for unknown pushes: a second answer that refused the push says nothing of the
+    /// first push.
     var noAnswer: String { hasRefusedAgain ? "no certain answer" : "no answer" }
 
     private var isUnderway: Bool { !isHeld && (state == .running || state == .paused) }
@@ -76,7 +84,8 @@ struct OutcomeGuide {
         return switch outcome {
         case .accepted: "\(name) took it over"
         case .invalidToken:
-            doubtsTokens ? "the \(noun) was refused" : areActivities ? "the activity is over" : "the app is gone from the device"
+            doubtsTokens
+                ? "the \(noun) was refused" : areActivities ? "the activity is over" : "the app is gone from the device"
         case .rejected: "refused permanently"
         case .failed: "refused until retries ran out"
         case .unknown: isNotFetched ? "not known here" : isUnderway ? "no answer yet" : "\(noAnswer) came"
@@ -88,7 +97,8 @@ struct OutcomeGuide {
     func title(_ outcome: Outcome) -> String {
         return switch outcome {
         case .accepted: "Accepted"
-        case .invalidToken: doubtsTokens ? "\(TextFormat.capitalized(shortNoun)) refused" : areActivities ? "Activity over" : "App gone"
+        case .invalidToken:
+            doubtsTokens ? "\(TextFormat.capitalized(shortNoun)) refused" : areActivities ? "Activity over" : "App gone"
         case .rejected: "Refused"
         case .failed: services[0].choosesDevices ? "Failed" : "Not reached in time"
         case .unknown: isNotFetched ? "Not known here" : isUnderway ? "No answer yet" : TextFormat.capitalized(noAnswer)
@@ -96,7 +106,8 @@ struct OutcomeGuide {
         }
     }
 
-    /// Reasons why intended rows did not become devices, as opposed to rows that a campaign leaves out on purpose.
+    /// Reasons why intended rows did not become devices, as opposed to rows that a campaign leaves
+    /// out on purpose.
     static let unintended = SkipReason.allCases.filter(\.isUnintended)
 
     /// As a heading.
@@ -136,14 +147,16 @@ struct OutcomeGuide {
             "The app is gone from the device, or its \(shortNoun) has changed. These devices are left out of later campaigns until they register again."
         case .rejected:
             "\(name) refused the push permanently. The reasons below say why. Sending again will not help until you fix the cause."
-        case .failed: "\(name) refused the push temporarily, and still did after several attempts. You can send it again."
+        case .failed:
+            "\(name) refused the push temporarily, and still did after several attempts. You can send it again."
         case .unknown:
             isUnderway
                 ? "The push is on its way, and its answer is not here yet."
                 : "The push went out, or was about to, and \(noAnswer) came. The device may have got it or not.\(whatResumingDoes)"
         case .unsent:
             isUnderway
-                ? "Its turn has not come yet." : "Nothing was sent to the device: the run ended, or the push expired, before its turn came."
+                ? "Its turn has not come yet."
+                : "Nothing was sent to the device: the run ended, or the push expired, before its turn came."
         }
     }
 
@@ -156,7 +169,9 @@ struct OutcomeGuide {
     }
 
     func note(skipped name: String) -> String {
-        if needsActivities, name == SkipReason.missingToken.rawValue { return "no \(ActivityTokens.noun) or its device" }
+        if needsActivities, name == SkipReason.missingToken.rawValue {
+            return "no \(ActivityTokens.noun) or its device"
+        }
         if needsActivities, name == SkipReason.badToken.rawValue { return "not \(ActivityTokens.aNoun) or its device" }
         guard services.count > 1, let reason = SkipReason(rawValue: name) else {
             return Self.note(skipped: name, target: services[0].target)

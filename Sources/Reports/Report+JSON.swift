@@ -3,16 +3,18 @@ import PushServices
 import Runs
 
 extension Report {
-    /// The document of `report --format json`. Values that do not exist yet are null; `rate` and `latency_ms` always
-    /// have their members. A run of several services has `services`: those with devices, each with its own figures and,
-    /// if it stopped by itself, `stopped_because`. `held` is there when the run was put back from a backup before it
-    /// had ended: no command continues it, `backup_at` is the time of its figures, and `may_have_been_sent` to how many
-    /// of those that are unsent in them. `statistics` is there when a service was queried about the pushes.
-    /// `stopped_because` is there only when the run stopped early, `approved_by` and `approved_at` when it was
-    /// approved, `test` (true) and `test_pushes` when it is a test; a run of a chain has `retry_of` (null for the
-    /// first) and `chain`, all its runs in order. `languages`, `variants`, `languages_of_variants`,
-    /// `attempts_by_count`, `latency_histogram`, `timeline` and `earlier_runs` follow in the order in which the other
-    /// forms show them, each only if it has content; a summary has none of them.
+    /// The document of `report --format json`. Values that do not exist yet are null; `rate` and
+    /// `latency_ms` always have their members. A run of several services has `services`: those with
+    /// devices, each with its own figures and, if it stopped by itself, `stopped_because`. `held`
+    /// is there when the run was put back from a backup before it had ended: no command continues
+    /// it, `backup_at` is the time of its figures, and `may_have_been_sent` to how many of those
+    /// that are unsent in them. `statistics` is there when a service was queried about the pushes.
+    /// `stopped_because` is there only when the run stopped early, `approved_by` and `approved_at`
+    /// when it was approved, `test` (true) and `test_pushes` when it is a test; a run of a chain
+    /// has `retry_of` (null for the first) and `chain`, all its runs in order. `languages`,
+    /// `variants`, `languages_of_variants`, `attempts_by_count`, `latency_histogram`, `timeline`
+    /// and `earlier_runs` follow in the order in which the other forms show them, each only if it
+    /// has content; a summary has none of them.
     public var json: JSONValue {
         // Only if it has content: the document of a run that went well stays short.
         let reason = status.because.map { [("stopped_because", JSONValue.string($0))] } ?? []
@@ -22,7 +24,8 @@ extension Report {
         ]
         let test = plan.isTest ? [("test", JSONValue.bool(true)), ("test_pushes", .array(testPushes.map(\.json)))] : []
         return .object(
-            pairs: head + heldMembers + hereOnlyMembers + test + reason + approvalMembers + figuresInJSON + serviceMembers
+            pairs: head + heldMembers + hereOnlyMembers + test + reason + approvalMembers + figuresInJSON
+                + serviceMembers
                 + afterwardsMembers + chainMembers
                 + planMembers
                 + detailMembers
@@ -36,7 +39,9 @@ extension Report {
         return [
             (
                 "held",
-                .object(pairs: [("backup_at", moment(restored.backupAt)), ("may_have_been_sent", number(notKnownSinceBackup))])
+                .object(pairs: [
+                    ("backup_at", moment(restored.backupAt)), ("may_have_been_sent", number(notKnownSinceBackup)),
+                ])
             )
         ]
     }
@@ -50,11 +55,14 @@ extension Report {
         let links = chain.map { link -> JSONValue in
             let parts = link.services.map { part in
                 JSONValue.object(pairs: [
-                    ("service", .string(part.name)), ("audience", number(part.audience)), ("accepted", number(part.accepted)),
+                    ("service", .string(part.name)), ("audience", number(part.audience)),
+                    ("accepted", number(part.accepted)),
                 ])
             }
             return JSONValue.object(
-                pairs: [("run", .string(link.id)), ("audience", number(link.audience)), ("accepted", number(link.accepted))]
+                pairs: [
+                    ("run", .string(link.id)), ("audience", number(link.audience)), ("accepted", number(link.accepted)),
+                ]
                     + (parts.isEmpty ? [] : [("services", .array(parts))]))
         }
         return [("retry_of", plan.retryOf.map { .string($0) } ?? .null), ("chain", .array(links))]
@@ -69,7 +77,10 @@ extension Report {
             ("attempts", number(figures.attempts)),
             ("started_at", moment(status.startedAt)),
             ("finished_at", moment(status.finishedAt)),
-            ("rate", .object(pairs: [("mean_per_second", number(meanPerSecond)), ("peak_per_second", number(peakPerSecond))])),
+            (
+                "rate",
+                .object(pairs: [("mean_per_second", number(meanPerSecond)), ("peak_per_second", number(peakPerSecond))])
+            ),
             latency(figures),
         ]
     }
@@ -79,7 +90,8 @@ extension Report {
         return (
             "latency_ms",
             .object(pairs: [
-                ("p50", number(latency?.p50)), ("p90", number(latency?.p90)), ("p99", number(latency?.p99)), ("max", number(latency?.max)),
+                ("p50", number(latency?.p50)), ("p90", number(latency?.p90)), ("p99", number(latency?.p99)),
+                ("max", number(latency?.max)),
             ])
         )
     }
@@ -105,7 +117,8 @@ extension Report {
     }
 
     private var planMembers: [(String, JSONValue)] {
-        [("planned_at", moment(plan.plannedAt)), ("rows", number(plan.rows))] + (prunedAt.map { [("pruned_at", moment($0))] } ?? [])
+        [("planned_at", moment(plan.plannedAt)), ("rows", number(plan.rows))]
+            + (prunedAt.map { [("pruned_at", moment($0))] } ?? [])
     }
 
     private var detailMembers: [(String, JSONValue)] {
@@ -114,10 +127,12 @@ extension Report {
         if !languages.isEmpty { members.append(("languages", json(languages))) }
         if !variants.isEmpty { members.append(("variants", json(variants))) }
         if !languagesOfVariants.isEmpty {
-            members.append(("languages_of_variants", .object(pairs: languagesOfVariants.map { ($0.variant, json($0.languages)) })))
+            members.append(
+                ("languages_of_variants", .object(pairs: languagesOfVariants.map { ($0.variant, json($0.languages)) })))
         }
         if !figures.attemptCounts.isEmpty {
-            members.append(("attempts_by_count", .object(pairs: attemptCounts.map { ("\($0.attempts)", number($0.recipients)) })))
+            members.append(
+                ("attempts_by_count", .object(pairs: attemptCounts.map { ("\($0.attempts)", number($0.recipients)) })))
         }
         if figures.latency != nil {
             members.append(("latency_histogram", .object(pairs: latencySteps.map { ($0.name, number($0.answers)) })))
@@ -128,7 +143,8 @@ extension Report {
                 (
                     run.id,
                     JSONValue.object(pairs: [
-                        ("planned_at", moment(run.plannedAt)), ("audience", number(run.audience)), ("accepted", number(run.accepted)),
+                        ("planned_at", moment(run.plannedAt)), ("audience", number(run.audience)),
+                        ("accepted", number(run.accepted)),
                         ("invalid_token", number(run.invalidToken)),
                     ])
                 )
@@ -139,7 +155,8 @@ extension Report {
     }
 
     private func json(_ groups: [ReportGroup]) -> JSONValue {
-        .object(pairs: groups.map { ($0.name, .object(pairs: [("audience", number($0.audience))] + counts($0.outcomes))) })
+        .object(
+            pairs: groups.map { ($0.name, .object(pairs: [("audience", number($0.audience))] + counts($0.outcomes))) })
     }
 
     /// Steps without outcomes are left out.
@@ -177,7 +194,8 @@ extension Report {
     /// What devices without a language are called.
     static let unknownLanguage = "unknown"
 
-    /// By the device's language, the largest first; empty when the export has none, or they were not counted.
+    /// By the device's language, the largest first; empty when the export has none, or they were
+    /// not counted.
     var languages: [ReportGroup] {
         guard let groups = figures.groups, groups.contains(where: { !$0.language.isEmpty }) else { return [] }
         return Self.sums(groups, by: Self.language)
@@ -215,6 +233,8 @@ extension Report {
                 sums[name(group), default: [Int](repeating: 0, count: group.outcomes.count)][outcome] += count
             }
         }
-        return sums.map { ReportGroup(name: $0.key, outcomes: $0.value) }.sorted { ($1.audience, $0.name) < ($0.audience, $1.name) }
+        return sums.map { ReportGroup(name: $0.key, outcomes: $0.value) }.sorted {
+            ($1.audience, $0.name) < ($0.audience, $1.name)
+        }
     }
 }

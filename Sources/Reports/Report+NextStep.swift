@@ -10,7 +10,8 @@ struct NextStep: Hashable, Sendable {
 }
 
 extension Report {
-    /// The remaining steps, starting with the one that concerns most devices; empty if nothing is left to do.
+    /// The remaining steps, starting with the one that concerns most devices; empty if nothing is
+    /// left to do.
     var nextSteps: [NextStep] {
         let id = plan.id
         if isPruned { return [] }
@@ -26,13 +27,18 @@ extension Report {
             return [NextStep(words: words, command: "volley report \(id)")]
         case .running, .paused, .stopped, .cancelled:
             if let retry = chain.last(where: { $0.retryOf == id && $0.hasBegun }) {
-                return [NextStep(words: "\(retry.id) has taken over; this shows its progress:", command: "volley report \(retry.id)")]
+                return [
+                    NextStep(
+                        words: "\(retry.id) has taken over; this shows its progress:",
+                        command: "volley report \(retry.id)")
+                ]
             }
             return stepsToGoOn
         case .finished where plan.isTest:
             return [
                 NextStep(
-                    words: "if it looks right, this sends it to its audience:", command: "volley send \(FilePaths.inShell(campaignFile))")
+                    words: "if it looks right, this sends it to its audience:",
+                    command: "volley send \(FilePaths.inShell(campaignFile))")
             ]
         case .finished where chain.contains { $0.retryOf == id }: return []
         case .finished where restored != nil: return stepsAfterEnd.isEmpty ? [] : [stepOfRestored]
@@ -43,7 +49,8 @@ extension Report {
     /// A run that had finished by the backup is not retried, as that may have been done since.
     private var stepOfRestored: NextStep {
         newPlan(
-            after: "no command retries it, as it was put back from a backup of \(backupMoment), and may have been retried since. "
+            after:
+                "no command retries it, as it was put back from a backup of \(backupMoment), and may have been retried since. "
                 + "Accept that devices may get the push twice")
     }
 
@@ -52,8 +59,12 @@ extension Report {
         switch status.state {
         case _ where isLeftToOthers:
             return [
-                NextStep(words: "\(wordsOfOthers); this goes on with it, and fetches what became of it:", command: "volley resume \(id)")
-            ] + (isWithoutLedger ? [NextStep(words: "if the store is lost, this ends it:", command: "volley cancel \(id)")] : [])
+                NextStep(
+                    words: "\(wordsOfOthers); this goes on with it, and fetches what became of it:",
+                    command: "volley resume \(id)")
+            ]
+                + (isWithoutLedger
+                    ? [NextStep(words: "if the store is lost, this ends it:", command: "volley cancel \(id)")] : [])
         case .running, .paused: return [NextStep(words: "this resumes it:", command: "volley resume \(id)")]
         case .stopped where forgetting != nil && isAnythingLeft: return stepsWithoutStore
         case .stopped where hasStoppedServices: return stepsOfStoppedServices
@@ -63,7 +74,9 @@ extension Report {
         case .stopped where !isAnythingLeft: return stepWhenNothingIsLeft.map { [$0] } ?? []
         case .stopped where hasPassedLimit:
             return [
-                NextStep(words: "fix the cause, then this resumes it, with the limit of its plan:", command: "volley resume \(id)"),
+                NextStep(
+                    words: "fix the cause, then this resumes it, with the limit of its plan:",
+                    command: "volley resume \(id)"),
                 newPlan(after: "to send the rest with another limit, write it as delivery.stop_when in the campaign"),
             ]
         case .stopped:
@@ -74,13 +87,15 @@ extension Report {
                 NextStep(words: "this brings what other machines have recorded:", command: "volley store fetch \(id)"),
                 NextStep(words: "to resume it after all:", command: "volley resume \(id)"),
                 NextStep(
-                    words: "if the store is lost, a new plan reaches the rest. This lists all that may have got it, for \(exclusion):",
+                    words:
+                        "if the store is lost, a new plan reaches the rest. This lists all that may have got it, for \(exclusion):",
                     command: listCommand),
             ]
         case .cancelled where forgetting != nil: return isAnythingLeft ? [stepAlone, listOfReached] : []
         case .cancelled:
             if status.startedAt == nil { return [] }
-            return isAnythingLeft ? [NextStep(words: "to resume it after all:", command: "volley resume \(id)")] : stepsAfterEnd
+            return isAnythingLeft
+                ? [NextStep(words: "to resume it after all:", command: "volley resume \(id)")] : stepsAfterEnd
         case .planned, .finished: return []
         }
     }
@@ -96,7 +111,8 @@ extension Report {
     /// Whether this machine has left it, and others may be sending it, or may have finished it.
     var isLeftToOthers: Bool { isShared && forgetting == nil && (status.state == .stopped || status.state == .running) }
 
-    /// Whether the last `resume` found that the store could not be used, which may be lost for good.
+    /// Whether the last `resume` found that the store could not be used, which may be lost for
+    /// good.
     private var isWithoutLedger: Bool { if case .ledger(.unusable)? = status.cause { true } else { false } }
 
     /// What that means.
@@ -108,10 +124,11 @@ extension Report {
         }
     }
 
-    /// What the store of several machines has lost, or may have lost, so that the run stopped, or was cancelled while
-    /// part of its work is unknown.
+    /// What the store of several machines has lost, or may have lost, so that the run stopped, or
+    /// was cancelled while part of its work is unknown.
     var forgetting: LedgerStop? {
-        guard [.stopped, .cancelled].contains(status.state), case .ledger(let stop)? = status.cause, stop.isForgetting else { return nil }
+        guard [.stopped, .cancelled].contains(status.state), case .ledger(let stop)? = status.cause, stop.isForgetting
+        else { return nil }
         return stop
     }
 
@@ -130,11 +147,14 @@ extension Report {
     }
 
     /// The next step if no device may get the push twice.
-    var conclusionOfForgetting: String { "a new plan has to leave out those who were reached, also after what was forgotten" }
+    var conclusionOfForgetting: String {
+        "a new plan has to leave out those who were reached, also after what was forgotten"
+    }
 
     private var stepAlone: NextStep {
         NextStep(
-            words: "\(proAndContraOfGoingOn.pro), by this machine alone, from the run's file:", command: "volley resume \(plan.id)")
+            words: "\(proAndContraOfGoingOn.pro), by this machine alone, from the run's file:",
+            command: "volley resume \(plan.id)")
     }
 
     private var stepsWithoutStore: [NextStep] {
@@ -148,17 +168,20 @@ extension Report {
         if !resumable.isEmpty {
             steps.append(
                 NextStep(
-                    words: "fix the cause, then this sends what is left through \(names(resumable)):", command: "volley resume \(plan.id)"))
+                    words: "fix the cause, then this sends what is left through \(names(resumable)):",
+                    command: "volley resume \(plan.id)"))
         }
         if !refusing.isEmpty { steps.append(newPlan(after: "correct the content for \(names(refusing))")) }
         if !steps.isEmpty { return steps }
         return [
             NextStep(
-                words: "nothing is left to send; this checks the settings of \(stoppedServices):", command: "volley doctor \(plan.app)")
+                words: "nothing is left to send; this checks the settings of \(stoppedServices):",
+                command: "volley doctor \(plan.app)")
         ]
     }
 
-    /// Whether the service does not accept the message: a run keeps it, so that resuming would not help.
+    /// Whether the service does not accept the message: a run keeps it, so that resuming would not
+    /// help.
     var needsNewMessage: Bool { status.cause?.blamesMessage() ?? false }
 
     /// Whether it passed a limit of the campaign: a run keeps those of its plan.
@@ -205,17 +228,21 @@ extension Report {
     /// Why that names `--now`.
     var atOnce: String {
         guard plan.hasTimes else { return "" }
-        return plan.repeats ? " (at once, whatever its times say)" : " (at once, as each time goes out only once; or write a later time)"
+        return plan.repeats
+            ? " (at once, whatever its times say)"
+            : " (at once, as each time goes out only once; or write a later time)"
     }
 
     /// The recipients that a new plan has to leave out, as far as they are known.
     private var listOfReached: NextStep {
         NextStep(
-            words: "if nobody may get it twice, \(conclusionOfForgetting). This lists those that are known, for \(exclusion):",
+            words:
+                "if nobody may get it twice, \(conclusionOfForgetting). This lists those that are known, for \(exclusion):",
             command: listCommand)
     }
 
-    /// Absolute: the command writes it relative to the working directory, and the campaign reads it relative to its own folder.
+    /// Absolute: the command writes it relative to the working directory, and the campaign reads it
+    /// relative to its own folder.
     private var reachedFile: String { FilePaths.join(FilePaths.absolute(folder), name: "reached-\(plan.id).csv") }
 
     /// What the campaign says then.
@@ -234,7 +261,8 @@ extension Report {
     private var tokenDoubts: [(service: any PushService, refused: Int)] {
         let all =
             services.isEmpty
-            ? [(service, doubtsTokens, count(.invalidToken))] : services.map { ($0.service, $0.doubtsTokens, $0.count(.invalidToken)) }
+            ? [(service, doubtsTokens, count(.invalidToken))]
+            : services.map { ($0.service, $0.doubtsTokens, $0.count(.invalidToken)) }
         return all.filter { $0.1 && $0.2 > 0 }.map { (service: $0.0, refused: $0.2) }
     }
 
@@ -261,7 +289,8 @@ extension Report {
                     ? "\(service.recipients(unknown)) gave \(noAnswer) and may have \(self.words("got it", ofCalls: "gone out")); if twice is better than never:"
                     : "\(service.recipients(failed)) failed temporarily; this \(sends) them again, but not \(self.words("to devices", ofCalls: "those")) that gave \(noAnswer) and may have got it:"
             let outcome = unknown == 0 || failed > 0 ? "failed" : "unknown"
-            steps.append((failed + unknown, NextStep(words: words, command: "volley retry \(plan.id) --outcome \(outcome)")))
+            steps.append(
+                (failed + unknown, NextStep(words: words, command: "volley retry \(plan.id) --outcome \(outcome)")))
         }
         if missedForGood > 0 {
             steps.append(

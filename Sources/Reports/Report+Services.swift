@@ -18,12 +18,13 @@ struct ServiceReport: Sendable {
     let left: Int
     /// Why nothing more was sent through it; nil when it did not stop by itself.
     let cause: StopCause?
-    /// The run's state, except that a service which stopped is `stopped`, and one that was sent to until its end is
-    /// `finished` although others stopped.
+    /// The run's state, except that a service which stopped is `stopped`, and one that was sent to
+    /// until its end is `finished` although others stopped.
     let state: RunState
     /// Whether wrong settings may be why its tokens were refused.
     let doubtsTokens: Bool
-    /// Whether the run was put back from a backup before it had ended; whether other machines may have sent more than its file has.
+    /// Whether the run was put back from a backup before it had ended; whether other machines may
+    /// have sent more than its file has.
     let isHeld: Bool, isNotFetched: Bool
     /// Whether its pushes go to tokens of Live Activities.
     let areActivities: Bool
@@ -45,9 +46,11 @@ struct ServiceReport: Sendable {
         return guide
     }
 
-    /// Why services of a run that has not finished stopped while others were still sent to, by their names.
+    /// Why services of a run that has not finished stopped while others were still sent to, by
+    /// their names.
     static func stops(of run: RunFile, _ status: RunStatus) throws -> [String: StopCause] {
-        guard run.plan.serviceCount > 1, status.state != .finished, let services = try? run.plan.settings.get().services else { return [:] }
+        guard run.plan.serviceCount > 1, status.state != .finished, let services = try? run.plan.settings.get().services
+        else { return [:] }
         let states = try run.status().segments
         let stops = run.plan.segments.compactMap { segment in
             states[segment.ids.lowerBound]?.cause.map { (services[segment.service].serviceName, $0) }
@@ -60,7 +63,8 @@ extension Report {
     /// Whether several services take its pushes, even if only one of them has devices.
     var hasServices: Bool { plan.serviceCount > 1 }
 
-    /// The services through which devices are reached, in the plan's order; empty when the run has one service only.
+    /// The services through which devices are reached, in the plan's order; empty when the run has
+    /// one service only.
     var services: [ServiceReport] {
         // Figures that an older version kept do not include services.
         guard hasServices, figures.services.count == plan.serviceCount else { return [] }
@@ -70,28 +74,38 @@ extension Report {
             guard audience > 0 else { return nil }
             let name = settings?[number].serviceName ?? service.name
             return ServiceReport(
-                service: service, name: name, settings: settings?[number], audience: audience, figures: figures.services[number],
-                reasons: Self.sorted(reasonCounts(ofService: number)), left: plan.left(figures.services[number], ofService: number),
-                cause: stops.cause(ofService: name), state: stops.state(ofService: name), doubtsTokens: doubtsTokens(ofService: number),
+                service: service, name: name, settings: settings?[number], audience: audience,
+                figures: figures.services[number],
+                reasons: Self.sorted(reasonCounts(ofService: number)),
+                left: plan.left(figures.services[number], ofService: number),
+                cause: stops.cause(ofService: name), state: stops.state(ofService: name),
+                doubtsTokens: doubtsTokens(ofService: number),
                 isHeld: isHeld, isNotFetched: isNotFetched, areActivities: targetsActivities(of: service))
         }
     }
 
     /// The services that stopped, in words; blank when the run did not stop for that.
-    var stoppedServices: String { stops.ofRun == nil ? "" : Self.listed(services.filter { $0.cause != nil }.map(\.displayName), by: "and") }
+    var stoppedServices: String {
+        stops.ofRun == nil ? "" : Self.listed(services.filter { $0.cause != nil }.map(\.displayName), by: "and")
+    }
 
-    /// The services that stopped and have something left to send that a resumption can send; empty when the run did not stop for that.
+    /// The services that stopped and have something left to send that a resumption can send; empty
+    /// when the run did not stop for that.
     var resumableServices: [ServiceReport] {
         stops.ofRun == nil ? [] : services.filter { $0.left > 0 && !($0.cause?.blamesMessage() ?? true) }
     }
 
-    /// The services that do not accept the message, which the run keeps; empty when the run did not stop for that.
+    /// The services that do not accept the message, which the run keeps; empty when the run did not
+    /// stop for that.
     var servicesWithoutMessage: [ServiceReport] {
         stops.ofRun == nil ? [] : services.filter { $0.cause?.blamesMessage() ?? false }
     }
 
-    /// The services of the chain's runs, as files and as sentences name them; empty when one takes all pushes.
-    var chainServices: [(name: String, displayName: String)] { chain.first?.services.map { ($0.name, $0.displayName) } ?? [] }
+    /// The services of the chain's runs, as files and as sentences name them; empty when one takes
+    /// all pushes.
+    var chainServices: [(name: String, displayName: String)] {
+        chain.first?.services.map { ($0.name, $0.displayName) } ?? []
+    }
 
     /// What the runs of the chain achieved together through a service, of the first run's devices.
     func together(through name: String) -> (accepted: Int, audience: Int) {
@@ -99,7 +113,8 @@ extension Report {
         return (parts.reduce(0) { $0 + ($1?.accepted ?? 0) }, parts.first??.audience ?? 0)
     }
 
-    /// Whether it stopped in some of its services, while others may have been sent to until their end.
+    /// Whether it stopped in some of its services, while others may have been sent to until their
+    /// end.
     var hasStoppedServices: Bool { stops.ofRun?.isEmpty == false }
 
     /// The services that took the pushes, in words: one name, or all of them.
@@ -108,7 +123,8 @@ extension Report {
         return names.isEmpty ? service.displayName : Self.listed(names, by: "and")
     }
 
-    /// Those of them that accepted anything, for a sentence about what was accepted; all of them when none did.
+    /// Those of them that accepted anything, for a sentence about what was accepted; all of them
+    /// when none did.
     var acceptors: String {
         let names = services.filter { $0.count(.accepted) > 0 }.map(\.displayName)
         return names.isEmpty ? takers : Self.listed(names, by: "and")
@@ -129,7 +145,9 @@ extension Report {
     }
 
     static func sorted(_ reasons: [String: Int]) -> [(name: String, recipients: Int)] {
-        reasons.map { (name: $0.key, recipients: $0.value) }.sorted { ($1.recipients, $0.name) < ($0.recipients, $1.name) }
+        reasons.map { (name: $0.key, recipients: $0.value) }.sorted {
+            ($1.recipients, $0.name) < ($0.recipients, $1.name)
+        }
     }
 }
 
@@ -146,8 +164,9 @@ extension RunPlan {
         return figures.services.enumerated().reduce(0) { $0 + part($1.element, $1.offset) }
     }
 
-    /// The same through one service: recipients that are unsent but not permanently, those that an ended process left
-    /// without an outcome, and, if the campaign wants that, those that are unknown.
+    /// The same through one service: recipients that are unsent but not permanently, those that an
+    /// ended process left without an outcome, and, if the campaign wants that, those that are
+    /// unknown.
     /// - Parameter figures: of the service's recipients.
     func left(_ figures: RunFigures, ofService number: Int) -> Int {
         let closed = OwnReason.final.reduce(0) { $0 + figures.count($1) }
@@ -171,7 +190,8 @@ extension Report {
     struct Afterwards {
         let service: any PushService
         let askedAt: Timestamp
-        /// In the service's order. `older`: the time of the report, if it was before the last answer.
+        /// In the service's order. `older`: the time of the report, if it was before the last
+        /// answer.
         let counts: [(key: String, words: String, count: Int, older: Timestamp?)]
         /// What they can and cannot tell; blank where their words say it.
         var note: String { service.statistics?.note ?? "" }
@@ -197,7 +217,8 @@ extension Report {
             }
             return (
                 said.service.displayName,
-                (counts.isEmpty ? "nothing yet" : counts.joined(separator: ", ")) + " (asked \(TextStyle.moment(said.askedAt)))"
+                (counts.isEmpty ? "nothing yet" : counts.joined(separator: ", "))
+                    + " (asked \(TextStyle.moment(said.askedAt)))"
             )
         }
     }
@@ -205,7 +226,9 @@ extension Report {
     /// For programs; no member if no service was queried.
     var afterwardsMembers: [(String, JSONValue)] {
         let services = afterwards.map { said in
-            let older = said.counts.compactMap { count in count.older.map { (count.key, JSONValue.string($0.description)) } }
+            let older = said.counts.compactMap { count in
+                count.older.map { (count.key, JSONValue.string($0.description)) }
+            }
             return JSONValue.object(
                 pairs: [
                     ("service", .string(said.service.name)), ("asked_at", .string(said.askedAt.description)),
@@ -225,11 +248,14 @@ extension ReportPage {
         let tables: [HTML] = said.enumerated().map { place, part in
             let facts: [(name: String, value: HTML)] = part.counts.map { count in
                 let older: HTML = count.older.map { " as of \(Self.moment($0))" } ?? ""
-                return (count.words, "\(figure("statistics/\(place)/counts/\(count.key)", number: count.count))\(older)")
+                return (
+                    count.words, "\(figure("statistics/\(place)/counts/\(count.key)", number: count.count))\(older)"
+                )
             }
             let body: HTML = facts.isEmpty ? "<p class=\"note\">Nothing yet.</p>" : Self.facts(facts)
             let note: HTML = part.note.isEmpty ? "" : "<p class=\"note\">\(part.note)</p>"
-            return "<h3>\(part.service.displayName)</h3><p class=\"note\">Asked at \(Self.moment(part.askedAt)).</p>\(body)\(note)"
+            return
+                "<h3>\(part.service.displayName)</h3><p class=\"note\">Asked at \(Self.moment(part.askedAt)).</p>\(body)\(note)"
         }
         return """
             <section class="panel" id="afterwards"><h2>What services said afterwards</h2>

@@ -19,7 +19,9 @@ extension Report {
         }
         lines.append("")
         lines += facts(style)
-        if status.state != .planned, plan.audience > 0 { lines += section("Outcomes", outcomeTable, style) + serviceLines(style) }
+        if status.state != .planned, plan.audience > 0 {
+            lines += section("Outcomes", outcomeTable, style) + serviceLines(style)
+        }
         lines += testLines(style)
         if services.isEmpty { lines += reasonLines("Reasons", reasons, service, style) }
         for service in services {
@@ -31,7 +33,8 @@ extension Report {
         }
         lines += groupLines("Languages", languages, style)
         lines += groupLines(
-            "Variants", variants, style, last: holdout.map { ("holdout", "\(TextFormat.devices($0)) kept back: they got nothing") })
+            "Variants", variants, style,
+            last: holdout.map { ("holdout", "\(TextFormat.devices($0)) kept back: they got nothing") })
         lines += section("Skipped rows", skippedTable, style)
         lines += chainLines(style)
         let speed = speedFacts
@@ -43,19 +46,25 @@ extension Report {
     var headline: String {
         let all = TextFormat.count(plan.audience)
         let accepted = TextFormat.count(count(.accepted))
-        guard plan.audience > 0 else { return "There was no \(service.recipientNoun) in the audience, so nothing was sent." }
+        guard plan.audience > 0 else {
+            return "There was no \(service.recipientNoun) in the audience, so nothing was sent."
+        }
         let pushes = service.choosesDevices ? "\(service.recipientNoun)s" : "pushes"
-        let share = "\(accepted) of \(all) \(pushes) (\(TextFormat.percent(Double(count(.accepted)) / Double(plan.audience))))"
+        let share =
+            "\(accepted) of \(all) \(pushes) (\(TextFormat.percent(Double(count(.accepted)) / Double(plan.audience))))"
         if isHeld { return headlineOfHeld }
         switch status.state {
         case .planned:
             let noun = service.recipientNoun
-            return "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, one: "\(noun) is", many: "\(noun)s are")) waiting."
+            return
+                "Planned, not sent yet: \(all) \(TextFormat.plural(plan.audience, one: "\(noun) is", many: "\(noun)s are")) waiting."
         case .running:
-            return "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(acceptors) accepted \(share) so far\(asFetched)."
+            return
+                "\(status.isSenderHidden ? "Running, or cut off" : "Still running"): \(acceptors) accepted \(share) so far\(asFetched)."
         case .paused: return "Paused\(hereOnly): \(acceptors) accepted \(share) so far\(asFetched)."
         case .stopped where isNotFetched: return "Stopped: \(acceptors) accepted \(share)\(asFetched); \(notKnown)."
-        case .cancelled where isNotFetched: return "Cancelled\(hereOnly): \(acceptors) accepted \(share)\(asFetched); \(notKnown)."
+        case .cancelled where isNotFetched:
+            return "Cancelled\(hereOnly): \(acceptors) accepted \(share)\(asFetched); \(notKnown)."
         case .stopped where count(.unsent) == 0:
             return ["Stopped: \(acceptors) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
         case .stopped: return "Stopped early: \(acceptors) accepted \(share); \(neverSent)."
@@ -66,7 +75,8 @@ extension Report {
                     ? "\(acceptors) accepted the \(service.choosesDevices ? service.recipientNoun : "push")."
                     : "\(acceptors) accepted all \(all) \(pushes)."
             }
-            return [missedSentence, "\(acceptors) accepted \(share).", remainder].compactMap { $0 }.joined(separator: " ")
+            return [missedSentence, "\(acceptors) accepted \(share).", remainder].compactMap { $0 }.joined(
+                separator: " ")
         }
     }
 
@@ -83,7 +93,8 @@ extension Report {
 
     private var asFetched: String { isShared ? ", as far as that was fetched from the store that machines share" : "" }
 
-    /// The outcomes of pushes that were not accepted, the most frequent first. Missed devices come before.
+    /// The outcomes of pushes that were not accepted, the most frequent first. Missed devices come
+    /// before.
     private var remainder: String? {
         let leftOut = count(.unsent) - missedForGood
         let words: [(count: Int, one: String, many: String)] = [
@@ -94,7 +105,10 @@ extension Report {
                 )
                 : guide.areActivities
                     ? (count(.invalidToken), "went to an activity that is over", "went to activities that are over")
-                    : (count(.invalidToken), "went to a device that no longer has the app", "went to devices that no longer have the app"),
+                    : (
+                        count(.invalidToken), "went to a device that no longer has the app",
+                        "went to devices that no longer have the app"
+                    ),
             (count(.rejected), "was rejected", "were rejected"), (count(.failed), "failed", "failed"),
             (count(.unknown), "got \(guide.noAnswer)", "got \(guide.noAnswer)"),
             (leftOut, "was left out by frequency", "were left out by frequency"),
@@ -115,10 +129,16 @@ extension Report {
         facts += [("Run", plan.id), ("State", status.state.rawValue + (isHeld ? ", held" : ""))]
         if let first = plan.retryOf { facts.append(("Retry of", first)) }
         // Its state already says that it was cancelled.
-        if status.cause != .cancelled, let because = status.because { facts.append(("Because", TextStyle.safe(because, limit: 2000))) }
+        if status.cause != .cancelled, let because = status.because {
+            facts.append(("Because", TextStyle.safe(because, limit: 2000)))
+        }
         facts.append(("Planned", TextStyle.moment(plan.plannedAt)))
         if let approval {
-            facts.append(("Approved", "by \(TextStyle.safe(approval.name, limit: 100)), \(TextStyle.moment(approval.approvedAt))"))
+            facts.append(
+                (
+                    "Approved",
+                    "by \(TextStyle.safe(approval.name, limit: 100)), \(TextStyle.moment(approval.approvedAt))"
+                ))
         }
         if let start = status.startedAt { facts.append(("Started", TextStyle.moment(start))) }
         if let end = status.finishedAt {
@@ -131,10 +151,16 @@ extension Report {
             facts.append(("Ended", text))
         }
         if let restored { facts.append(("Put back", "from a backup of \(TextStyle.moment(restored.backupAt))")) }
-        if let prunedAt { facts.append(("Pruned", "\(TextStyle.moment(prunedAt)); recipients were removed, figures are as they were")) }
+        if let prunedAt {
+            facts.append(("Pruned", "\(TextStyle.moment(prunedAt)); recipients were removed, figures are as they were"))
+        }
         let recipients = service.recipients(plan.audience)
         facts.append(
-            ("Audience", recipients + (service.choosesDevices ? ": \(whoKnows)" : " from \(TextFormat.counted(plan.rows, one: "row"))")))
+            (
+                "Audience",
+                recipients
+                    + (service.choosesDevices ? ": \(whoKnows)" : " from \(TextFormat.counted(plan.rows, one: "row"))")
+            ))
         return table(facts, style)
     }
 
@@ -145,10 +171,15 @@ extension Report {
     }
 
     /// Whether it went only to the simulator inside Volley, which ended with the run.
-    private var isSimulated: Bool { (try? plan.settings.get())?.services.allSatisfy(\.environment.isSimulator) ?? false }
+    private var isSimulated: Bool {
+        (try? plan.settings.get())?.services.allSatisfy(\.environment.isSimulator) ?? false
+    }
 
-    /// Whether an outcome gets a line: an answer to a call never says that an app is gone from a device.
-    func isShown(_ outcome: Outcome) -> Bool { outcome != .invalidToken || !service.choosesDevices || count(outcome) > 0 }
+    /// Whether an outcome gets a line: an answer to a call never says that an app is gone from a
+    /// device.
+    func isShown(_ outcome: Outcome) -> Bool {
+        outcome != .invalidToken || !service.choosesDevices || count(outcome) > 0
+    }
 
     /// Where it was sent, or will be; nil when the plan does not say.
     private var environment: String? {
@@ -161,7 +192,8 @@ extension Report {
         }.joined(separator: "; ")
     }
 
-    /// The text that most devices get, as in the campaign; nil when there is nothing to read, or the plan does not keep it.
+    /// The text that most devices get, as in the campaign; nil when there is nothing to read, or
+    /// the plan does not keep it.
     private var text: String? {
         guard case .array(let messages)? = plan.preview["messages"] else { return nil }
         let texts = messages.map { message in
@@ -173,7 +205,8 @@ extension Report {
         let recipients = Dictionary(texts.map { ($0.words, $0.recipients) }, uniquingKeysWith: +)
         let most = recipients.values.max()
         guard let first = texts.first(where: { recipients[$0.words] == most }), !first.words.isEmpty else { return nil }
-        return TextStyle.safe(first.words, limit: 160) + (recipients.count > 1 ? " (one of \(recipients.count) texts)" : "")
+        return TextStyle.safe(first.words, limit: 160)
+            + (recipients.count > 1 ? " (one of \(recipients.count) texts)" : "")
     }
 
     /// The outcome of each push of a test.
@@ -182,7 +215,10 @@ extension Report {
         let facts = testPushes.map { push in
             let text = [push.variant, push.language].filter { !$0.isEmpty }.joined(separator: ", ")
             let outcome = push.outcome.name + (push.reason.isEmpty ? "" : " (\(TextStyle.safe(push.reason)))")
-            return ("\(TextStyle.safe(push.device)) \(push.token)", [text, outcome].filter { !$0.isEmpty }.joined(separator: ": "))
+            return (
+                "\(TextStyle.safe(push.device)) \(push.token)",
+                [text, outcome].filter { !$0.isEmpty }.joined(separator: ": ")
+            )
         }
         return ["", style.paint("Test devices", .bold)] + table(facts, style)
     }
@@ -191,11 +227,17 @@ extension Report {
     private static let shownGroups = 12
 
     /// The outcomes of each language, or variant, where there are several.
-    private func groupLines(_ title: String, _ groups: [ReportGroup], _ style: TextStyle, last: (String, String)? = nil) -> [String] {
+    private func groupLines(_ title: String, _ groups: [ReportGroup], _ style: TextStyle, last: (String, String)? = nil)
+        -> [String]
+    {
         guard groups.count > 1 || last != nil, !groups.isEmpty, status.state != .planned else { return [] }
         var facts = groups.prefix(Self.shownGroups).map { group in
-            let parts = Outcome.allCases.filter { group.count($0) > 0 }.map { "\(TextFormat.count(group.count($0))) \($0.name)" }
-            return (TextStyle.safe(group.name), "\(service.recipients(group.audience)): \(parts.joined(separator: ", "))")
+            let parts = Outcome.allCases.filter { group.count($0) > 0 }.map {
+                "\(TextFormat.count(group.count($0))) \($0.name)"
+            }
+            return (
+                TextStyle.safe(group.name), "\(service.recipients(group.audience)): \(parts.joined(separator: ", "))"
+            )
         }
         if groups.count > Self.shownGroups {
             let hidden = groups.dropFirst(Self.shownGroups)
@@ -210,8 +252,11 @@ extension Report {
         guard let first = chain.first else { return [] }
         let facts = chain.map { link in
             let accepted =
-                link.accepted.map { "\(TextFormat.count($0)) accepted of \(TextFormat.count(link.audience))" } ?? "cannot be read"
-            let parts = link.accepted == nil ? [] : link.services.map { Self.words($0.displayName, $0.accepted ?? 0, of: $0.audience) }
+                link.accepted.map { "\(TextFormat.count($0)) accepted of \(TextFormat.count(link.audience))" }
+                ?? "cannot be read"
+            let parts =
+                link.accepted == nil
+                ? [] : link.services.map { Self.words($0.displayName, $0.accepted ?? 0, of: $0.audience) }
             return (link.id, accepted + Self.inBrackets(parts) + (link.id == plan.id ? ", this run" : ""))
         }
         let together = chain.reduce(0) { $0 + ($1.accepted ?? 0) }
@@ -219,7 +264,10 @@ extension Report {
             let sum = self.together(through: name)
             return Self.words(displayName, sum.accepted, of: sum.audience)
         }
-        let sum = ("together", "\(TextFormat.count(together)) accepted of \(TextFormat.count(first.audience))\(Self.inBrackets(parts))")
+        let sum = (
+            "together",
+            "\(TextFormat.count(together)) accepted of \(TextFormat.count(first.audience))\(Self.inBrackets(parts))"
+        )
         return ["", style.paint("Chain of retries", .bold)] + table(facts + [sum], style)
     }
 
@@ -227,7 +275,9 @@ extension Report {
         "\(service) \(TextFormat.count(accepted)) of \(TextFormat.count(audience))"
     }
 
-    private static func inBrackets(_ parts: [String]) -> String { parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))" }
+    private static func inBrackets(_ parts: [String]) -> String {
+        parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+    }
 
     private var speedFacts: [(String, String)] {
         var facts: [(String, String)] = []
@@ -245,7 +295,11 @@ extension Report {
         }
         if let latency = figures.latency {
             let texts = [latency.p50, latency.p90, latency.p99, latency.max].map(TextFormat.count)
-            facts.append(("Latency", "half within \(texts[0]) ms, 90 % within \(texts[1]), 99 % within \(texts[2]), slowest \(texts[3])"))
+            facts.append(
+                (
+                    "Latency",
+                    "half within \(texts[0]) ms, 90 % within \(texts[1]), 99 % within \(texts[2]), slowest \(texts[3])"
+                ))
         }
         return facts
     }
@@ -284,9 +338,12 @@ extension Report {
     }
 
     /// What a reason means and what to do, if Volley has an explanation.
-    static func explanation(of reason: String, by service: any PushService, for face: TextMedium = .terminal) -> String {
+    static func explanation(of reason: String, by service: any PushService, for face: TextMedium = .terminal) -> String
+    {
         if let known = ReasonText.explanation(of: reason, by: service, for: face) { return known }
-        if StatusReason.status(in: reason) != nil { return "\(service.displayName) answered with this status and gave no reason." }
+        if StatusReason.status(in: reason) != nil {
+            return "\(service.displayName) answered with this status and gave no reason."
+        }
         return "Volley does not know this reason. Look for it in \(service.owner.reasonsPage)."
     }
 
@@ -308,16 +365,22 @@ extension Report {
         let hidden = reasons.dropFirst(Self.shownReasons)
         guard !hidden.isEmpty else { return lines }
         let recipients = hidden.reduce(0) { $0 + $1.recipients }
-        return lines + ["  and \(hidden.count) more reasons for \(self.service.recipients(recipients)); `--format json` names them all"]
+        return lines + [
+            "  and \(hidden.count) more reasons for \(self.service.recipients(recipients)); `--format json` names them all"
+        ]
     }
 
     /// The outcomes of each service, and which of them stopped.
     private func serviceLines(_ style: TextStyle) -> [String] {
         guard !services.isEmpty else { return [] }
         let facts = services.map { service in
-            let parts = Outcome.allCases.filter { service.count($0) > 0 }.map { "\(TextFormat.count(service.count($0))) \($0.name)" }
+            let parts = Outcome.allCases.filter { service.count($0) > 0 }.map {
+                "\(TextFormat.count(service.count($0))) \($0.name)"
+            }
             let stop = service.cause == nil ? "" : "; stopped"
-            return (service.displayName, "\(TextFormat.devices(service.audience)): \(parts.joined(separator: ", "))\(stop)")
+            return (
+                service.displayName, "\(TextFormat.devices(service.audience)): \(parts.joined(separator: ", "))\(stop)"
+            )
         }
         return ["", style.paint("Services", .bold)] + table(facts, style)
     }

@@ -2,7 +2,8 @@ public import Base
 public import PushServices
 public import Runs
 
-/// A run's delivery report, ready to be written in one of its forms. All forms are made from the same figures.
+/// A run's delivery report, ready to be written in one of its forms. All forms are made from the
+/// same figures.
 ///
 /// ```swift
 /// let report = try Report(run)
@@ -30,13 +31,14 @@ public struct Report: Sendable {
     let approval: RunApproval?
     /// What is unknown since a backup; nil if it was not restored from one.
     let restored: RestoredRun?
-    /// Whether it is sent by several machines, and the store that they share may have more than its file: the rest is
-    /// fetched at the end.
+    /// Whether it is sent by several machines, and the store that they share may have more than its
+    /// file: the rest is fetched at the end.
     public let isShared: Bool
-    /// The pause or cancellation that holds here and not yet for other machines that may be sending the run; nil for
-    /// none.
+    /// The pause or cancellation that holds here and not yet for other machines that may be sending
+    /// the run; nil for none.
     let orderToPassOn: RunOrder?
-    /// The same where recipients that are unsent in the file count as unknown (`RunFigures.asNotFetched`).
+    /// The same where recipients that are unsent in the file count as unknown
+    /// (`RunFigures.asNotFetched`).
     let isNotFetched: Bool
     /// When its recipients were removed; nil when they are there.
     let prunedAt: Timestamp?
@@ -52,9 +54,11 @@ public struct Report: Sendable {
     /// Gathers the figures of a run.
     /// - Parameters:
     ///   - chain: the runs that retry it, or that it retries.
-    ///   - earlier: earlier runs of the campaign for comparison, the newest first; runs that cannot be read are left out.
+    ///   - earlier: earlier runs of the campaign for comparison, the newest first; runs that cannot
+    ///     be read are left out.
     ///   - record: what the record next to the runs says; nil reads it.
-    ///   - isSummary: leaves out languages and variants, for which every recipient may have to be read.
+    ///   - isSummary: leaves out languages and variants, for which every recipient may have to be
+    ///     read.
     /// - Throws: `Diagnostic` when the run file is damaged or cannot be read.
     public init(
         _ run: RunFile, chain: RunChain? = nil, earlier: [RunFile] = [], among record: HistorySnapshot? = nil,
@@ -70,7 +74,8 @@ public struct Report: Sendable {
         if isNotFetched { figures = figures.asNotFetched }
         self.figures = figures
         evidence = try (0..<run.plan.serviceCount).map {
-            RunEvidence(figures.tokenEvidence(ofService: $0, in: run.plan), before: try run.evidenceBeforeEpochs(ofService: $0))
+            RunEvidence(
+                figures.tokenEvidence(ofService: $0, in: run.plan), before: try run.evidenceBeforeEpochs(ofService: $0))
         }
         stops = ServiceStops(status, try ServiceReport.stops(of: run, status))
         restored = record.map { RestoredRun(run, among: $0) } ?? RestoredRun(run)
@@ -146,12 +151,13 @@ public struct Report: Sendable {
 
     private var isOfActivity: Bool { (try? plan.settings.get().pushType) == .liveactivity }
 
-    /// Whether every recipient was accepted, found its token invalid, or was left out on purpose: none was rejected,
-    /// failed, unknown or missed. Decides exit code 0 or 1.
+    /// Whether every recipient was accepted, found its token invalid, or was left out on purpose:
+    /// none was rejected, failed, unknown or missed. Decides exit code 0 or 1.
     public var isClean: Bool { missed == 0 && [.rejected, .failed, .unknown].allSatisfy { count($0) == 0 } }
 
-    /// Recipients that were never sent to although they should have been: their push expired, or it was too late, before their turn came.
-    /// Those that `frequency` leaves out are left out on purpose.
+    /// Recipients that were never sent to although they should have been: their push expired, or it
+    /// was too late, before their turn came. Those that `frequency` leaves out are left out on
+    /// purpose.
     public var missed: Int { figures.missed }
 
     /// The same for a run that reached its end and will send nothing more.
@@ -162,7 +168,8 @@ public struct Report: Sendable {
         status.state == .finished ? figures.missedPushes(of: plan.audience) : nil
     }
 
-    /// The problem of a finished run; nil for one that went well. Outcomes that were not fetched yet are not a problem.
+    /// The problem of a finished run; nil for one that went well. Outcomes that were not fetched
+    /// yet are not a problem.
     public var problem: ScheduleProblem? {
         guard status.state == .finished else { return nil }
         return isNotFetched ? missedPushes.map { .missed($0) } : figures.problem(of: plan.audience)
@@ -171,7 +178,8 @@ public struct Report: Sendable {
     /// The same in a sentence that comes first.
     public var missedSentence: String? { missedPushes?.sentence }
 
-    /// Whether an ended run has refused tokens whose reason wrong settings may have caused: these are not suppressed.
+    /// Whether an ended run has refused tokens whose reason wrong settings may have caused: these
+    /// are not suppressed.
     var doubtsTokens: Bool { evidence.indices.contains(where: doubtsTokens(ofService:)) }
 
     /// The same for one of its services.
@@ -189,7 +197,8 @@ public struct Report: Sendable {
     /// Whether most answers are refusals that wrong settings cause.
     public var pointsAtSettings: Bool { !blamedServices.isEmpty }
 
-    /// Whether only a new run can correct wrong settings. If another service took pushes, it would send those again.
+    /// Whether only a new run can correct wrong settings. If another service took pushes, it would
+    /// send those again.
     var needsNewRun: Bool { pointsAtSettings && !hasServices }
 
     /// Whether its recipients were removed, so that only figures are left.
@@ -209,8 +218,8 @@ public struct Report: Sendable {
         }
     }
 
-    /// Reasons, most frequent first, then by name. They add up to the outcomes of all recipients that were
-    /// not accepted.
+    /// Reasons, most frequent first, then by name. They add up to the outcomes of all recipients
+    /// that were not accepted.
     var reasons: [(name: String, recipients: Int)] { Self.sorted(reasonCounts) }
 
     /// Recipients by reason.
@@ -227,16 +236,18 @@ public struct Report: Sendable {
         figures.attemptCounts.sorted { $0.key < $1.key }.map { (attempts: $0.key, recipients: $0.value) }
     }
 
-    /// Answers by latency, from the first step that has any to the last. A step's name is its upper end in
-    /// milliseconds; `longer` is beyond the last.
+    /// Answers by latency, from the first step that has any to the last. A step's name is its upper
+    /// end in milliseconds; `longer` is beyond the last.
     var latencySteps: [(name: String, answers: Int)] {
         let histogram = figures.latencyHistogram
-        guard let first = histogram.firstIndex(where: { $0 > 0 }), let last = histogram.lastIndex(where: { $0 > 0 }) else { return [] }
+        guard let first = histogram.firstIndex(where: { $0 > 0 }), let last = histogram.lastIndex(where: { $0 > 0 })
+        else { return [] }
         let steps = LatencyFigures.steps
         return (first...last).map { (name: $0 < steps.count ? "\(steps[$0])" : "longer", answers: histogram[$0]) }
     }
 
-    /// From start to end; nil while there is no end, and when the machine's clock was set back in between.
+    /// From start to end; nil while there is no end, and when the machine's clock was set back in
+    /// between.
     var milliseconds: Int64? {
         guard let start = status.startedAt, let end = status.finishedAt, end >= start else { return nil }
         return end.epochMilliseconds - start.epochMilliseconds
@@ -307,20 +318,22 @@ struct TestPush: Sendable {
     }
 }
 
-/// A run that was put back from a backup: the figures of a held one are those of the backup, and no command continues
-/// it.
+/// A run that was put back from a backup: the figures of a held one are those of the backup, and no
+/// command continues it.
 extension Report {
     /// Whether it had not ended when the backup was made.
     var isHeld: Bool { restored?.isHeld ?? false }
 
-    /// Recipients that may have got the push since the backup, although the run's file does not show it.
+    /// Recipients that may have got the push since the backup, although the run's file does not
+    /// show it.
     var notKnownSinceBackup: Int { count(.unsent) }
 
     /// The result as of the backup, and what is unknown.
     var headlineOfHeld: String {
         let (all, accepted) = (TextFormat.count(plan.audience), TextFormat.count(count(.accepted)))
         let pushes = service.choosesDevices ? "\(service.recipientNoun)s" : "pushes"
-        return "Held, as it was put back from a backup of \(backupMoment): by then \(acceptors) had accepted \(accepted) "
+        return
+            "Held, as it was put back from a backup of \(backupMoment): by then \(acceptors) had accepted \(accepted) "
             + "of \(all) \(pushes). " + TextFormat.capitalized(whatMayHaveBeenSent)
     }
 
@@ -331,7 +344,8 @@ extension Report {
     var whatMayHaveBeenSent: String {
         let count = notKnownSinceBackup
         let which =
-            count == plan.audience ? service.recipients(count) : "\(TextFormat.count(count)) \(TextFormat.plural(count, one: "other"))"
+            count == plan.audience
+            ? service.recipients(count) : "\(TextFormat.count(count)) \(TextFormat.plural(count, one: "other"))"
         return "since then \(which) may have \(words("got the push", ofCalls: "gone out")) without being in this file."
     }
 
@@ -348,7 +362,9 @@ extension Report {
                     "if nothing was sent after the backup, move the folder of runs away, put the backup back and say so. What was being sent while "
                     + "the backup was made stays held:", command: "volley restore BACKUP --nothing-sent-since"),
             newPlan(
-                after: "otherwise accept that \(service.recipients(notKnownSinceBackup)) may \(words("get it", ofCalls: "go out")) twice"),
+                after:
+                    "otherwise accept that \(service.recipients(notKnownSinceBackup)) may \(words("get it", ofCalls: "go out")) twice"
+            ),
         ]
     }
 }

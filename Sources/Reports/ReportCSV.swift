@@ -4,11 +4,12 @@ public import Runs
 
 /// The report as CSV, one line per recipient, streamed.
 ///
-/// RFC 4180 with one departure: lines end only with LF, because the file is read by scripts (cut, awk, sort) as often
-/// as by spreadsheets, and every reader of CSV takes both; unless it is written for Excel (`CSVForm`). A cell that a
-/// spreadsheet would run as a formula gets an apostrophe in front (`CSVCell`). `variant` is blank when the campaign has
-/// no variants, `attempts` where a process ended before it could record them. With several services the id of a push is
-/// in `push_id`, and the last column, `service`, names the one that took it.
+/// RFC 4180 with one departure: lines end only with LF, because the file is read by scripts (cut,
+/// awk, sort) as often as by spreadsheets, and every reader of CSV takes both; unless it is written
+/// for Excel (`CSVForm`). A cell that a spreadsheet would run as a formula gets an apostrophe in
+/// front (`CSVCell`). `variant` is blank when the campaign has no variants, `attempts` where a
+/// process ended before it could record them. With several services the id of a push is in
+/// `push_id`, and the last column, `service`, names the one that took it.
 ///
 /// ```swift
 /// var filter = ReportCSV.Filter()
@@ -19,14 +20,17 @@ public enum ReportCSV {
     /// The names of its columns, for a run that one service took.
     public static func columns(of service: any PushService) -> [String] {
         [
-            "device_token", "registration_id", "alias", "language", "variant", "outcome", "status", "reason", "attempts", service.idColumn,
+            "device_token", "registration_id", "alias", "language", "variant", "outcome", "status", "reason",
+            "attempts", service.idColumn,
             "latency_ms", "settled_at",
         ]
     }
 
     /// The names of its columns, for a run that several services take.
     public static let columnsOfSeveralServices =
-        columns(of: PushServices.standard).map { $0 == PushServices.standard.idColumn ? PushServices.commonIDColumn : $0 } + ["service"]
+        columns(of: PushServices.standard).map {
+            $0 == PushServices.standard.idColumn ? PushServices.commonIDColumn : $0
+        } + ["service"]
 
     private static let chunk = 64 << 10
     /// How many of the columns, the first ones, identify a device.
@@ -40,18 +44,22 @@ public enum ReportCSV {
         public var language: String?
         /// nil for all.
         public var variant: String?
-        /// Whether tokens and registration ids are written whole, and not by their first and last four characters.
+        /// Whether tokens and registration ids are written whole, and not by their first and last
+        /// four characters.
         public var hasWholeTargets = true
-        /// Whether only the columns that identify a device are written, as `exclude: {devices: …}` reads them.
+        /// Whether only the columns that identify a device are written, as `exclude: {devices: …}`
+        /// reads them.
         public var hasOnlyTargets = false
 
         /// Everything.
         public init() {}
     }
 
-    /// Writes the header and a line per recipient in id order; `write` takes chunks of about 64 KiB.
+    /// Writes the header and a line per recipient in id order; `write` takes chunks of about 64
+    /// KiB.
     /// - Returns: how many recipients got a line.
-    /// - Throws: `Diagnostic` when the run file is damaged or its recipients were pruned; whatever `write` throws.
+    /// - Throws: `Diagnostic` when the run file is damaged or its recipients were pruned; whatever
+    ///   `write` throws.
     @discardableResult
     public static func write(
         _ run: RunFile, _ filter: Filter = Filter(), as form: CSVForm = .plain, to write: ([UInt8]) throws -> Void
@@ -60,7 +68,8 @@ public enum ReportCSV {
         var line = LineWriter(
             seed: run.plan.seed, form: form,
             services: hasServices ? run.plan.services.map(\.name) : [],
-            isNotFetched: isNotFetched, unrecorded: try UnrecordedReasons.ofServices(of: run, isHeld: RestoredRun(run)?.isHeld ?? false))
+            isNotFetched: isNotFetched,
+            unrecorded: try UnrecordedReasons.ofServices(of: run, isHeld: RestoredRun(run)?.isHeld ?? false))
         line.hasWholeTargets = filter.hasWholeTargets
         line.hasOnlyTargets = filter.hasOnlyTargets
         line.bytes.reserveCapacity(chunk + 4096)
@@ -130,7 +139,11 @@ private struct LineWriter {
     mutating func append(_ result: StoredResult) {
         if hasWholeTargets {
             // Hex digits: no sign of a formula, no comma.
-            if form.isForExcel { CSVCell.append(result.token, form, to: &bytes) } else { bytes.append(contentsOf: result.token) }
+            if form.isForExcel {
+                CSVCell.append(result.token, form, to: &bytes)
+            } else {
+                bytes.append(contentsOf: result.token)
+            }
             comma()
             CSVCell.append(result.registrationID, form, to: &bytes)
         } else {
@@ -198,8 +211,8 @@ private struct LineWriter {
 }
 
 extension StoredResult {
-    /// The outcome as reports have it: a recipient that is unsent in a file without all that other machines recorded may have got the push
-    /// (`RunFigures.asNotFetched`).
+    /// The outcome as reports have it: a recipient that is unsent in a file without all that other
+    /// machines recorded may have got the push (`RunFigures.asNotFetched`).
     fileprivate func outcome(_ isNotFetched: Bool) -> Outcome {
         let isOpen = !isRecorded || OwnReason(rawValue: reason).map { OwnReason.givenBack.contains($0) } ?? false
         return isNotFetched && outcome == .unsent && isOpen ? .unknown : outcome

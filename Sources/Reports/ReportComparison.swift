@@ -2,7 +2,8 @@ public import Base
 import PushServices
 import Runs
 
-/// Two runs compared: figure by figure, and the differences in words. Made from their reports, so that the figures agree.
+/// Two runs compared: figure by figure, and the differences in words. Made from their reports, so
+/// that the figures agree.
 ///
 /// ```swift
 /// let comparison = ReportComparison(before: report, after: try Report(run))
@@ -44,29 +45,38 @@ public struct ReportComparison: Sendable {
         var rows = [
             row("Audience", name: "rows", title: "Rows of the export", path: "rows", { $0.plan.rows }),
             row(
-                "Audience", name: "audience", title: "\(TextFormat.capitalized(after.service.recipientNoun))s", path: "audience",
+                "Audience", name: "audience", title: "\(TextFormat.capitalized(after.service.recipientNoun))s",
+                path: "audience",
                 { $0.plan.audience }),
         ]
         rows += Outcome.allCases.map { outcome in
             row(
-                "Outcomes", name: outcome.name, title: "\(guide.title(outcome))", path: "outcomes/\(outcome.name)", { $0.count(outcome) },
+                "Outcomes", name: outcome.name, title: "\(guide.title(outcome))", path: "outcomes/\(outcome.name)",
+                { $0.count(outcome) },
                 of: { $0.plan.audience })
         }
         rows += serviceRows
-        rows += named("Skipped rows", path: "skipped", { $0.skipped.map { ($0.name, $0.rows) } }, of: { $0.plan.rows }) { name in
+        rows += named("Skipped rows", path: "skipped", { $0.skipped.map { ($0.name, $0.rows) } }, of: { $0.plan.rows })
+        { name in
             SkipReason(rawValue: name).map { "\(TextFormat.capitalized(guide.title(skipped: $0)))" }
         }
-        rows += named("Reasons", path: "reasons", { $0.reasons.map { ($0.name, $0.recipients) } }, of: { $0.plan.audience })
         rows += named(
-            "Languages", path: "languages", { $0.languages.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, suffix: "/audience",
+            "Reasons", path: "reasons", { $0.reasons.map { ($0.name, $0.recipients) } }, of: { $0.plan.audience })
+        rows += named(
+            "Languages", path: "languages", { $0.languages.map { ($0.name, $0.audience) } }, of: { $0.plan.audience },
+            suffix: "/audience",
             title: LanguageName.html)
         rows += named(
-            "Variants", path: "variants", { $0.variants.map { ($0.name, $0.audience) } }, of: { $0.plan.audience }, suffix: "/audience")
+            "Variants", path: "variants", { $0.variants.map { ($0.name, $0.audience) } }, of: { $0.plan.audience },
+            suffix: "/audience")
         rows += [
             row("Speed", name: "pushes sent", title: "Pushes sent", path: "attempts", { $0.figures.attempts }),
             row(
-                "Speed", name: "average a second", title: "Pushes a second, on average", path: "rate/mean_per_second", { $0.meanPerSecond }),
-            row("Speed", name: "peak a second", title: "Pushes in the busiest second", path: "rate/peak_per_second", { $0.peakPerSecond }),
+                "Speed", name: "average a second", title: "Pushes a second, on average", path: "rate/mean_per_second",
+                { $0.meanPerSecond }),
+            row(
+                "Speed", name: "peak a second", title: "Pushes in the busiest second", path: "rate/peak_per_second",
+                { $0.peakPerSecond }),
             latency("p50", of: "half", { $0.figures.latency?.p50 }),
             latency("p90", of: "90 %", { $0.figures.latency?.p90 }),
             latency("p99", of: "99 %", { $0.figures.latency?.p99 }),
@@ -76,18 +86,21 @@ public struct ReportComparison: Sendable {
 
     private func latency(_ name: String, of share: String, _ figure: (Report) -> Int?) -> Row {
         row(
-            "Speed", name: "latency \(name), ms", title: "Milliseconds until \(share) of the answers had come", path: "latency_ms/\(name)",
+            "Speed", name: "latency \(name), ms", title: "Milliseconds until \(share) of the answers had come",
+            path: "latency_ms/\(name)",
             figure)
     }
 
     /// The displayed outcomes: without those that calls to a service's own audience never have.
     private var shownRows: [Row] {
         rows.filter { row in
-            row.path != "outcomes/\(Outcome.invalidToken.name)" || before.isShown(.invalidToken) || after.isShown(.invalidToken)
+            row.path != "outcomes/\(Outcome.invalidToken.name)" || before.isShown(.invalidToken)
+                || after.isShown(.invalidToken)
         }
     }
 
-    /// The outcomes of every service that either run reached devices through, where one of them went through several.
+    /// The outcomes of every service that either run reached devices through, where one of them
+    /// went through several.
     private var serviceRows: [Row] {
         servicesOfEither.flatMap { name, displayName in
             func own(_ report: Report) -> ServiceFigures? { ServiceFigures(report, name) }
@@ -105,11 +118,13 @@ public struct ReportComparison: Sendable {
         }
     }
 
-    /// The services of either run, as files and as sentences name them; empty when neither goes through several.
+    /// The services of either run, as files and as sentences name them; empty when neither goes
+    /// through several.
     private var servicesOfEither: [(name: String, displayName: String)] {
         guard !before.services.isEmpty || !after.services.isEmpty else { return [] }
         var names: [(name: String, displayName: String)] = []
-        for (name, title) in [before, after].flatMap(ServiceFigures.names) where !names.contains(where: { $0.name == name }) {
+        for (name, title) in [before, after].flatMap(ServiceFigures.names)
+        where !names.contains(where: { $0.name == name }) {
             names.append((name, title))
         }
         return names
@@ -132,12 +147,15 @@ public struct ReportComparison: Sendable {
         }
 
         static func names(_ report: Report) -> [(String, String)] {
-            report.hasServices ? report.services.map { ($0.name, $0.displayName) } : [(report.service.name, report.service.displayName)]
+            report.hasServices
+                ? report.services.map { ($0.name, $0.displayName) }
+                : [(report.service.name, report.service.displayName)]
         }
     }
 
     private func row(
-        _ section: String, name: String, title: HTML? = nil, path: String, _ figure: (Report) -> Int?, of total: ((Report) -> Int)? = nil
+        _ section: String, name: String, title: HTML? = nil, path: String, _ figure: (Report) -> Int?,
+        of total: ((Report) -> Int)? = nil
     ) -> Row {
         func share(_ report: Report) -> Double? {
             guard let total = total?(report), total > 0, let number = figure(report) else { return nil }
@@ -171,7 +189,9 @@ public struct ReportComparison: Sendable {
     var sentences: [String] {
         var sentences: [String] = []
         let (then, now) = (before.plan.audience, after.plan.audience)
-        if before.plan.app != after.plan.app { sentences.append("The runs are of two apps: \(before.plan.app) and \(after.plan.app).") }
+        if before.plan.app != after.plan.app {
+            sentences.append("The runs are of two apps: \(before.plan.app) and \(after.plan.app).")
+        }
         if before.plan.campaign != after.plan.campaign {
             sentences.append("The runs are of two campaigns: \(before.plan.campaign) and \(after.plan.campaign).")
         }
@@ -186,12 +206,15 @@ public struct ReportComparison: Sendable {
         sentences += reasonSentences
         sentences += skipSentences
         if let first = before.milliseconds, let second = after.milliseconds {
-            let (old, new) = (TextFormat.duration(seconds: Double(first) / 1000), TextFormat.duration(seconds: Double(second) / 1000))
+            let (old, new) = (
+                TextFormat.duration(seconds: Double(first) / 1000), TextFormat.duration(seconds: Double(second) / 1000)
+            )
             sentences.append(old == new ? "Both took \(new)." : "It took \(new) instead of \(old).")
         }
         if let first = before.figures.latency, let second = after.figures.latency, first.p50 != second.p50 {
             sentences.append(
-                "Half of the answers came within \(TextFormat.count(second.p50)) ms instead of \(TextFormat.count(first.p50)).")
+                "Half of the answers came within \(TextFormat.count(second.p50)) ms instead of \(TextFormat.count(first.p50))."
+            )
         }
         return sentences
     }
@@ -216,11 +239,14 @@ public struct ReportComparison: Sendable {
     private func outcomeSentences(_ then: Int, now: Int) -> [String] {
         guard then > 0, now > 0 else { return [] }
         let words: [(Outcome, String)] = [
-            (.accepted, "were accepted"), (.invalidToken, "no longer have the app"), (.rejected, "were rejected"), (.failed, "failed"),
+            (.accepted, "were accepted"), (.invalidToken, "no longer have the app"), (.rejected, "were rejected"),
+            (.failed, "failed"),
             (.unknown, "are unknown"), (.unsent, after.words("were never sent to", ofCalls: "were never made")),
         ]
         return words.compactMap { outcome, words in
-            let (first, second) = (Double(before.count(outcome)) / Double(then), Double(after.count(outcome)) / Double(now))
+            let (first, second) = (
+                Double(before.count(outcome)) / Double(then), Double(after.count(outcome)) / Double(now)
+            )
             let (old, new) = (TextFormat.percent(first), TextFormat.percent(second))
             guard old != new else {
                 return outcome == .accepted ? "\(new) \(words) both times." : nil
@@ -234,7 +260,8 @@ public struct ReportComparison: Sendable {
         servicesOfEither.compactMap { name, title in
             func share(_ report: Report) -> String? {
                 ServiceFigures(report, name).flatMap { part in
-                    part.audience == 0 ? nil : TextFormat.percent(Double(part.outcomes[.accepted, default: 0]) / Double(part.audience))
+                    part.audience == 0
+                        ? nil : TextFormat.percent(Double(part.outcomes[.accepted, default: 0]) / Double(part.audience))
                 }
             }
             switch (share(before), share(after)) {
@@ -242,7 +269,8 @@ public struct ReportComparison: Sendable {
             case (let old?, nil): return "Only the first went through \(title): \(old) were accepted."
             case (nil, let new?): return "Only the second went through \(title): \(new) were accepted."
             case (let old?, let new?):
-                return old == new ? "\(title) accepted \(new) both times." : "\(title) accepted \(new), instead of \(old)."
+                return old == new
+                    ? "\(title) accepted \(new) both times." : "\(title) accepted \(new), instead of \(old)."
             }
         }
     }
@@ -250,10 +278,13 @@ public struct ReportComparison: Sendable {
     private var reasonSentences: [String] {
         let (first, second) = (before.reasonCounts, after.reasonCounts)
         return [(second, first, "New"), (first, second, "Gone")].compactMap { these, others, word in
-            let names = these.filter { others[$0.key, default: 0] == 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            let names = these.filter { others[$0.key, default: 0] == 0 }.sorted {
+                ($1.value, $0.key) < ($0.value, $1.key)
+            }
             guard !names.isEmpty else { return nil }
             let list = names.prefix(5).map { "\(TextStyle.safe($0.key)) (\(TextFormat.count($0.value)))" }
-            return "\(word) among the reasons: \(list.joined(separator: ", "))\(names.count > 5 ? " and \(names.count - 5) more" : "")."
+            return
+                "\(word) among the reasons: \(list.joined(separator: ", "))\(names.count > 5 ? " and \(names.count - 5) more" : "")."
         }
     }
 
@@ -264,20 +295,24 @@ public struct ReportComparison: Sendable {
             let first = Double(before.plan.skipped[reason, default: 0]) / Double(before.plan.rows)
             let second = Double(after.plan.skipped[reason, default: 0]) / Double(after.plan.rows)
             guard abs(second - first) >= 0.05 else { return nil }
-            return "\(TextFormat.percent(second)) of the rows were skipped as \(reason.rawValue), instead of \(TextFormat.percent(first))."
+            return
+                "\(TextFormat.percent(second)) of the rows were skipped as \(reason.rawValue), instead of \(TextFormat.percent(first))."
         }
     }
 
     // MARK: - Forms
 
-    /// The document of `report --compare --format json`: `before` and `after`, each as `report --format json` has it,
-    /// `differences` with what changed of each figure (null where a run has none), and `in_words`.
+    /// The document of `report --compare --format json`: `before` and `after`, each as
+    /// `report --format json` has it, `differences` with what changed of each figure (null where a
+    /// run has none), and `in_words`.
     public var json: JSONValue {
         func number(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
         let differences = rows.map { row in
             (
                 row.path,
-                JSONValue.object(pairs: [("before", number(row.before)), ("after", number(row.after)), ("change", number(row.change))])
+                JSONValue.object(pairs: [
+                    ("before", number(row.before)), ("after", number(row.after)), ("change", number(row.change)),
+                ])
             )
         }
         return .object(pairs: [
@@ -303,10 +338,13 @@ public struct ReportComparison: Sendable {
                 let title = TextFormat.padded(section, to: names + 2)
                 lines += [
                     "",
-                    style.paint("\(title)  \(TextFormat.aligned("before", to: 21))  \(TextFormat.aligned("after", to: 21))  change", .bold),
+                    style.paint(
+                        "\(title)  \(TextFormat.aligned("before", to: 21))  \(TextFormat.aligned("after", to: 21))  change",
+                        .bold),
                 ]
             }
-            let cells = [Self.cell(row.before, share: row.beforeShare), Self.cell(row.after, share: row.afterShare)].map {
+            let cells = [Self.cell(row.before, share: row.beforeShare), Self.cell(row.after, share: row.afterShare)].map
+            {
                 TextFormat.aligned($0, to: 21)
             }
             var line = "  \(TextFormat.padded(TextStyle.safe(row.name), to: names))  \(cells.joined(separator: "  "))"
@@ -321,7 +359,8 @@ public struct ReportComparison: Sendable {
         let words: [HTML] = sentences.map { "<li>\($0)</li>" }
         var section = ""
         let lines: [HTML] = shownRows.map { row in
-            let head: HTML = row.section == section ? "" : "<tr><th scope=\"rowgroup\" colspan=\"4\">\(row.section)</th></tr>"
+            let head: HTML =
+                row.section == section ? "" : "<tr><th scope=\"rowgroup\" colspan=\"4\">\(row.section)</th></tr>"
             section = row.section
             return """
                 \(head)<tr><th scope="row" dir="auto">\(row.title)</th>
@@ -338,7 +377,8 @@ public struct ReportComparison: Sendable {
     }
 
     private static func name(_ report: Report) -> String {
-        let marks = report.status.state.rawValue + (report.plan.isTest ? ", test" : "") + (report.isPruned ? ", pruned" : "")
+        let marks =
+            report.status.state.rawValue + (report.plan.isTest ? ", test" : "") + (report.isPruned ? ", pruned" : "")
         return "\(report.plan.id) (\(marks), planned \(TextStyle.moment(report.plan.plannedAt)))"
     }
 
@@ -358,7 +398,8 @@ public struct ReportComparison: Sendable {
         let tables: [HTML] = sections.map { section in
             let lines = rows.filter { $0.section == section }.map { row in
                 DataTable.Row(
-                    name: section == "Languages" ? LanguageName.html(row.name) : "\(TextStyle.safe(row.name, limit: 200))",
+                    name: section == "Languages"
+                        ? LanguageName.html(row.name) : "\(TextStyle.safe(row.name, limit: 200))",
                     cells: [
                         Self.figure("before/\(row.path)", number: row.before, share: row.beforeShare),
                         Self.figure("after/\(row.path)", number: row.after, share: row.afterShare),

@@ -10,14 +10,17 @@ public enum ResultFileCheck {
     ///   - option: the option that named it, for messages.
     ///   - what: what will be written, for messages.
     ///   - runsFolder: the folder of the project's runs, lists and records.
-    /// - Throws: a `Diagnostic` when the name is blank, or that of a run, a list, a record, a campaign or volley.yaml,
-    ///   or leads to something that is not an output (`OutputPlace`). Nothing was written.
+    /// - Throws: a `Diagnostic` when the name is blank, or that of a run, a list, a record, a
+    ///   campaign or volley.yaml, or leads to something that is not an output (`OutputPlace`).
+    ///   Nothing was written.
     public static func check(_ file: String?, option: String, what: String, runsFolder: String) throws(Diagnostic) {
         guard let file else { return }
         guard !file.allSatisfy(\.isWhitespace) else { throw Diagnostic("\(option) is blank", remedy: "Name a file.") }
         try check(name: file, what: what, runsFolder: runsFolder)
         // Behind a link, the file that it leads to is replaced.
-        if case .file(let place) = try OutputPlace(file), place != file { try check(name: place, what: what, runsFolder: runsFolder) }
+        if case .file(let place) = try OutputPlace(file), place != file {
+            try check(name: place, what: what, runsFolder: runsFolder)
+        }
     }
 
     private static func check(name file: String, what: String, runsFolder: String) throws(Diagnostic) {
@@ -26,7 +29,8 @@ public enum ResultFileCheck {
             throw Diagnostic(
                 FilePaths.exists(file)
                     ? "this is a campaign or volley.yaml, and the \(what) would replace it"
-                    : "files of this kind are campaigns, and the \(what) would look like one", file: file, remedy: "Name another file.")
+                    : "files of this kind are campaigns, and the \(what) would look like one", file: file,
+                remedy: "Name another file.")
         }
         let isInRunsFolder = FilePaths.absolute(FilePaths.folder(of: file)) == FilePaths.absolute(runsFolder)
         guard !(isInRunsFolder && belongsToVolley(name)), !ProtectedFiles.holds(file), !isDatabase(file) else {
@@ -36,7 +40,8 @@ public enum ResultFileCheck {
         }
         guard !isKey(file) else {
             throw Diagnostic(
-                "this file already exists and holds a key or a certificate, and the \(what) would replace it", file: file,
+                "this file already exists and holds a key or a certificate, and the \(what) would replace it",
+                file: file,
                 remedy: "Name another file.")
         }
         guard !isExport(file), !isNameList(file) else {
@@ -49,7 +54,9 @@ public enum ResultFileCheck {
 
     /// First lines of results, which the next result may replace.
     private static let results =
-        (PushServices.all.map { ReportCSV.columns(of: $0) } + [ReportCSV.columnsOfSeveralServices, SuppressionList.exportColumns]).flatMap {
+        (PushServices.all.map { ReportCSV.columns(of: $0) } + [
+            ReportCSV.columnsOfSeveralServices, SuppressionList.exportColumns,
+        ]).flatMap {
             [$0.joined(separator: ","), $0.joined(separator: ";")]
         }
 
@@ -59,7 +66,8 @@ public enum ResultFileCheck {
         return bytes.starts(with: "-----BEGIN".utf8) || [".p12", ".pfx"].contains(where: file.lowercased().hasSuffix)
     }
 
-    /// Whether a file with an export's ending holds one: a table, objects, tokens, or compressed data.
+    /// Whether a file with an export's ending holds one: a table, objects, tokens, or compressed
+    /// data.
     private static func isExport(_ file: String) -> Bool {
         let name = file.lowercased()
         guard let ending = [".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".gz"].first(where: name.hasSuffix),
@@ -71,7 +79,9 @@ public enum ResultFileCheck {
         // A ledger of the simulator.
         if line.hasPrefix("{\"time_ms\":") { return false }
         // The first line of Volley's own JSON is only a brace.
-        if ending.hasPrefix(".json") || ending == ".ndjson" { return line != "{" && (line.hasPrefix("{") || line.hasPrefix("[")) }
+        if ending.hasPrefix(".json") || ending == ".ndjson" {
+            return line != "{" && (line.hasPrefix("{") || line.hasPrefix("["))
+        }
         if line.count >= 32, line.allSatisfy(\.isHexDigit) { return true }
         // A header and a row, not a sentence with a comma.
         let lines = text.split(maxSplits: 2, whereSeparator: \.isNewline).prefix(2)
@@ -79,8 +89,8 @@ public enum ResultFileCheck {
             && !results.contains(String(line))
     }
 
-    /// Whether a file with any ending holds names for `{file: …}`, one a line, or a table of them with one column. Every
-    /// result has lines with blanks, or a header of its own.
+    /// Whether a file with any ending holds names for `{file: …}`, one a line, or a table of them
+    /// with one column. Every result has lines with blanks, or a header of its own.
     private static func isNameList(_ file: String) -> Bool {
         guard let bytes = beginning(of: file, count: 4096) else { return false }
         let lines = String(decoding: bytes, as: UTF8.self).drop { $0 == "\u{FEFF}" }.split(whereSeparator: \.isNewline)
@@ -93,7 +103,8 @@ public enum ResultFileCheck {
             }
     }
 
-    /// nil if the file does not exist, or it is a link, a pipe or a device: Volley does not wait for those.
+    /// nil if the file does not exist, or it is a link, a pipe or a device: Volley does not wait
+    /// for those.
     private static func beginning(of file: String, count: Int) -> [UInt8]? {
         var status = stat()
         guard lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -110,7 +121,8 @@ public enum ResultFileCheck {
         [".sqlite", ".db", ".lock", ".partial", ".claimed", "-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
     }
 
-    /// Whether it is a database, in any folder, such as a run that was named by its path. Source: sqlite.org/fileformat2.html, section 1.3.
+    /// Whether it is a database, in any folder, such as a run that was named by its path. Source:
+    /// sqlite.org/fileformat2.html, section 1.3.
     private static func isDatabase(_ file: String) -> Bool {
         let mark = Array("SQLite format 3\0".utf8)
         var status = stat()

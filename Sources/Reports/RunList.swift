@@ -15,8 +15,8 @@ public struct RunList: Sendable {
     private let unfinished: [UnfinishedPlan]
     private let isFiltered: Bool
 
-    /// Gathers each run's figures, in the order given; a run that turns out to be broken joins `broken`, one that was
-    /// removed since it was listed is left out. Leaves the runs closed.
+    /// Gathers each run's figures, in the order given; a run that turns out to be broken joins
+    /// `broken`, one that was removed since it was listed is left out. Leaves the runs closed.
     /// - Parameters:
     ///   - record: what the record next to the runs says; nil reads it for each of them.
     ///   - unfinished: plans that are being made, or that an ended process left behind.
@@ -31,13 +31,16 @@ public struct RunList: Sendable {
         self.isFiltered = isFiltered
         for run in runs {
             do {
-                if let report = try run.unlessRemoved({ try Report($0, among: record, isSummary: true) }) { reports.append(report) }
+                if let report = try run.unlessRemoved({ try Report($0, among: record, isSummary: true) }) {
+                    reports.append(report)
+                }
             } catch let error as Diagnostic { self.broken.append(error) }
             run.close()
         }
     }
 
-    /// The document of `runs --json`: `runs`, each a summary of `report --format json`, `broken`, and `unfinished`.
+    /// The document of `runs --json`: `runs`, each a summary of `report --format json`, `broken`,
+    /// and `unfinished`.
     public var json: JSONValue {
         let broken = broken.map { diagnostic in
             JSONValue.object(pairs: [
@@ -51,12 +54,14 @@ public struct RunList: Sendable {
                 ("changed_at", .string(plan.changedAt.description)), ("is_being_made", .bool(plan.isOwned)),
             ])
         }
-        return .object(pairs: [("runs", .array(reports.map(\.json))), ("broken", .array(broken)), ("unfinished", .array(unfinished))])
+        return .object(pairs: [
+            ("runs", .array(reports.map(\.json))), ("broken", .array(broken)), ("unfinished", .array(unfinished)),
+        ])
     }
 
-    /// A table with one line a run, and below it the problems of the broken files. Only outcomes that occur have a
-    /// column. A narrow terminal loses the campaign (the id contains it), then the start, then the difference between
-    /// what was not accepted.
+    /// A table with one line a run, and below it the problems of the broken files. Only outcomes
+    /// that occur have a column. A narrow terminal loses the campaign (the id contains it), then
+    /// the start, then the difference between what was not accepted.
     public func text(width: Int, colour: Bool) -> String {
         let style = TextStyle(width: width, colour: colour)
         guard !reports.isEmpty || !broken.isEmpty || !unfinished.isEmpty else {
@@ -83,7 +88,8 @@ public struct RunList: Sendable {
                 [""]
                 + style.wrapped(
                     "\(those) held. \(were) put back from a backup before \(had) ended, so more may have been sent than these figures say, and no "
-                        + "command resumes or retries \(held.count == 1 ? "it" : "them"). `volley report RUN` says what to do.", indent: 0)
+                        + "command resumes or retries \(held.count == 1 ? "it" : "them"). `volley report RUN` says what to do.",
+                    indent: 0)
         }
         if reports.contains(where: { $0.orderToPassOn != nil }) {
             lines +=
@@ -94,12 +100,15 @@ public struct RunList: Sendable {
         }
         if !broken.isEmpty {
             if !lines.isEmpty { lines.append("") }
-            lines.append(style.paint("\(broken.count) \(TextFormat.plural(broken.count, one: "file")) cannot be read:", .red))
+            lines.append(
+                style.paint("\(broken.count) \(TextFormat.plural(broken.count, one: "file")) cannot be read:", .red))
             lines += broken.flatMap { style.wrapped($0.description, indent: 2) }
         }
         if !unfinished.isEmpty {
             if !lines.isEmpty { lines.append("") }
-            lines.append(style.paint("\(unfinished.count) unfinished \(TextFormat.plural(unfinished.count, one: "plan")):", .yellow))
+            lines.append(
+                style.paint(
+                    "\(unfinished.count) unfinished \(TextFormat.plural(unfinished.count, one: "plan")):", .yellow))
             lines += unfinished.flatMap { style.wrapped(Self.line($0), indent: 2) }
         }
         return lines.joined(separator: "\n")
@@ -107,7 +116,9 @@ public struct RunList: Sendable {
 
     private static func line(_ plan: UnfinishedPlan) -> String {
         "\(plan.place) (\(TextFormat.bytes(plan.size))) "
-            + (plan.isOwned ? "is being made." : "was left behind and may hold \(Self.targets); `volley prune --keep 90d` removes it.")
+            + (plan.isOwned
+                ? "is being made."
+                : "was left behind and may hold \(Self.targets); `volley prune --keep 90d` removes it.")
     }
 
     /// The word for targets: an unfinished plan does not name its service.
@@ -127,7 +138,8 @@ public struct RunList: Sendable {
         let state = Column(
             title: "STATE", isNumber: false,
             cells: reports.map {
-                $0.status.state.rawValue + ($0.isHeld ? " [held]" : "") + ($0.orderToPassOn == nil ? "" : " [only here]")
+                $0.status.state.rawValue + ($0.isHeld ? " [held]" : "")
+                    + ($0.orderToPassOn == nil ? "" : " [only here]")
                     + ($0.missedForGood > 0 ? " *" : "")
                     + ($0.plan.isTest ? " [test]" : "")
                     + ($0.isPruned ? " [pruned]" : "")
@@ -135,11 +147,15 @@ public struct RunList: Sendable {
         let audience = numbers("AUDIENCE", \.plan.audience)
         let accepted = numbers("ACCEPTED") { $0.count(.accepted) }
         let rest = Outcome.allCases.dropFirst().filter { outcome in reports.contains { $0.count(outcome) > 0 } }
-            .map { outcome in numbers(outcome == .invalidToken ? "INVALID" : outcome.name.uppercased()) { $0.count(outcome) } }
+            .map { outcome in
+                numbers(outcome == .invalidToken ? "INVALID" : outcome.name.uppercased()) { $0.count(outcome) }
+            }
         let others = numbers("NOT ACCEPTED") { $0.plan.audience - $0.count(.accepted) }
-        let started = Column(title: "STARTED", isNumber: false, cells: reports.map { $0.status.startedAt.map(TextStyle.moment) ?? "-" })
+        let started = Column(
+            title: "STARTED", isNumber: false, cells: reports.map { $0.status.startedAt.map(TextStyle.moment) ?? "-" })
         let choices = [
-            [run, campaign, state, audience, accepted] + rest + [started], [run, state, audience, accepted] + rest + [started],
+            [run, campaign, state, audience, accepted] + rest + [started],
+            [run, state, audience, accepted] + rest + [started],
             [run, state, audience, accepted] + rest,
         ]
         return choices.first { Self.width(of: $0) <= width } ?? [run, state, audience, accepted, others]
@@ -152,8 +168,10 @@ public struct RunList: Sendable {
     private static func width(of columns: [Column]) -> Int { columns.reduce(-2) { $0 + $1.width + 2 } }
 
     private static func line(_ columns: [Column], _ cell: (Column) -> String) -> String {
-        var line = columns.map { $0.isNumber ? TextFormat.aligned(cell($0), to: $0.width) : TextFormat.padded(cell($0), to: $0.width) }
-            .joined(separator: "  ")
+        var line = columns.map {
+            $0.isNumber ? TextFormat.aligned(cell($0), to: $0.width) : TextFormat.padded(cell($0), to: $0.width)
+        }
+        .joined(separator: "  ")
         while line.last == " " { line.removeLast() }
         return line
     }

@@ -1,6 +1,7 @@
 import Base
 
-/// How wide reports for people may be, and whether they use colours; other text forms are in `TextFormat`.
+/// How wide reports for people may be, and whether they use colours; other text forms are in
+/// `TextFormat`.
 struct TextStyle {
     enum Ink: String {
         case bold = "1"
@@ -32,7 +33,8 @@ struct TextStyle {
     /// Text from elsewhere (a server's reason) must not steer the terminal or break the table.
     static func safe(_ text: String, limit: Int = 48) -> String {
         let clean = String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory.isPrintable ? $0 : "\u{FFFD}" }))
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory.isPrintable ? $0 : "\u{FFFD}" }))
         return clean.count <= limit ? clean : clean.prefix(limit - 1) + "…"
     }
 

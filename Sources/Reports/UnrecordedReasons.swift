@@ -1,8 +1,8 @@
 import Base
 import Runs
 
-/// The reasons of recipients without a record: they follow from how far the run came. With them the reasons of a report
-/// add up to the outcomes of all recipients that were not accepted.
+/// The reasons of recipients without a record: they follow from how far the run came. With them the
+/// reasons of a report add up to the outcomes of all recipients that were not accepted.
 struct UnrecordedReasons: Hashable, Sendable {
     /// For claimed recipients: their push may have been sent.
     let claimed: OwnReason
@@ -14,7 +14,8 @@ struct UnrecordedReasons: Hashable, Sendable {
     /// For a run that was put back from a backup before it had ended.
     static let sinceBackup = UnrecordedReasons(claimed: .processEnded, unclaimed: .notKnownSinceBackup)
 
-    /// For a run that other machines send, or have sent, and that this file does not have completely.
+    /// For a run that other machines send, or have sent, and that this file does not have
+    /// completely.
     static let notFetched = UnrecordedReasons(claimed: .notKnownHere, unclaimed: .notKnownHere)
 
     /// - Parameters:
@@ -45,8 +46,9 @@ struct UnrecordedReasons: Hashable, Sendable {
         }
     }
 
-    /// Recorded reasons in place of which the report gives that of unclaimed recipients. The reason why a recipient was unsent at a backup says
-    /// nothing about the time since then. A recipient that was given back when the run was paused gets nothing because it was cancelled later.
+    /// Recorded reasons in place of which the report gives that of unclaimed recipients. The reason
+    /// why a recipient was unsent at a backup says nothing about the time since then. A recipient
+    /// that was given back when the run was paused gets nothing because it was cancelled later.
     var replaced: Set<OwnReason> {
         switch unclaimed {
         case .notKnownSinceBackup: Set(OwnReason.allCases.filter { $0.outcome == .unsent })
@@ -58,15 +60,16 @@ struct UnrecordedReasons: Hashable, Sendable {
     /// A recipient's reason.
     func reason(of result: StoredResult) -> String {
         let isReplaced =
-            result.outcome == .unsent && OwnReason(rawValue: result.reason).map { replaced.contains($0) } ?? (self == .sinceBackup)
+            result.outcome == .unsent
+            && OwnReason(rawValue: result.reason).map { replaced.contains($0) } ?? (self == .sinceBackup)
         guard !result.isRecorded || isReplaced else { return result.reason }
         return (result.outcome == .unknown ? claimed : unclaimed).rawValue
     }
 }
 
 extension RunFile {
-    /// Whether other machines may have sent more than this file has. A run whose store has lost something is judged
-    /// only by its file.
+    /// Whether other machines may have sent more than this file has. A run whose store has lost
+    /// something is judged only by its file.
     func isNotFetched(_ status: RunStatus) throws -> Bool {
         guard status.state != .planned, try sharedSince() != nil else { return false }
         if case .ledger(let stop)? = status.cause, stop.isForgetting { return false }
@@ -75,8 +78,9 @@ extension RunFile {
 }
 
 extension RunFigures {
-    /// The same if other machines may have sent to recipients that are unsent here, but not permanently: they are
-    /// unknown. Languages and variants are left out, as their division is also unknown.
+    /// The same if other machines may have sent to recipients that are unsent here, but not
+    /// permanently: they are unknown. Languages and variants are left out, as their division is
+    /// also unknown.
     var asNotFetched: RunFigures {
         var figures = self
         var moved = figures.unrecorded.unclaimed
@@ -102,7 +106,9 @@ extension RunFigures {
             guard let count = all.removeValue(forKey: reason.rawValue) else { continue }
             all[unrecorded.unclaimed.rawValue, default: 0] += count
         }
-        for (reason, count) in [(unrecorded.claimed, self.unrecorded.claimed), (unrecorded.unclaimed, self.unrecorded.unclaimed)]
+        for (reason, count) in [
+            (unrecorded.claimed, self.unrecorded.claimed), (unrecorded.unclaimed, self.unrecorded.unclaimed),
+        ]
         where count > 0 { all[reason.rawValue, default: 0] += count }
         return all
     }
@@ -114,7 +120,9 @@ struct ServiceStops {
     /// Why services stopped while others were still sent to, by their names.
     private let ofSegments: [String: StopCause]
 
-    init(_ status: RunStatus, _ ofSegments: [String: StopCause]) { (self.status, self.ofSegments) = (status, ofSegments) }
+    init(_ status: RunStatus, _ ofSegments: [String: StopCause]) {
+        (self.status, self.ofSegments) = (status, ofSegments)
+    }
 
     /// Why services stopped, by their names; nil when the run did not stop for that.
     var ofRun: [String: StopCause]? {
@@ -125,8 +133,8 @@ struct ServiceStops {
     /// Why a service stopped by itself; nil when it did not.
     func cause(ofService name: String) -> StopCause? { (ofRun ?? ofSegments)[name] }
 
-    /// The run's state, except that a service which stopped is `stopped`, and one that was sent to until its end is
-    /// `finished` although others stopped.
+    /// The run's state, except that a service which stopped is `stopped`, and one that was sent to
+    /// until its end is `finished` although others stopped.
     func state(ofService name: String) -> RunState {
         if cause(ofService: name) != nil { return .stopped }
         return ofRun == nil ? status.state : .finished

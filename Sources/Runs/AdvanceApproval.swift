@@ -1,8 +1,9 @@
 public import Base
 import Cryptography
 
-/// The approval of a time of a schedule before the time is planned. It holds for a plan from the source that was shown,
-/// and for at most the number of devices that was shown; any other plan waits for an approval of its own.
+/// The approval of a time of a schedule before the time is planned. It holds for a plan from the
+/// source that was shown, and for at most the number of devices that was shown; any other plan
+/// waits for an approval of its own.
 public struct AdvanceApproval: Hashable, Sendable {
     /// Which time of which campaign.
     public var key: ScheduledRun.Key
@@ -44,9 +45,10 @@ public struct AdvanceApproval: Hashable, Sendable {
 }
 
 extension RunSettings {
-    /// What a campaign is planned from, apart from its devices: SHA-256 of its text and of these settings, 64
-    /// lower-case hex digits. It is the same for the settings of a campaign that is about to be planned and for those
-    /// that its plan froze. A signing key that was renewed does not change it.
+    /// What a campaign is planned from, apart from its devices: SHA-256 of its text and of these
+    /// settings, 64 lower-case hex digits. It is the same for the settings of a campaign that is
+    /// about to be planned and for those that its plan froze. A signing key that was renewed does
+    /// not change it.
     /// - Parameter campaign: the text of the campaign's file.
     public func sourceDigest(with campaign: String) -> String {
         var source = self
@@ -57,7 +59,8 @@ extension RunSettings {
         (source.parentEpoch, source.retriedOutcomes) = (nil, nil)
         (source.beside, source.isOfScheduler) = ([], false)
         for number in source.services.indices { source.services[number].credential?.fingerprint = nil }
-        // A text that ends like the settings cannot stand for another text with other settings: JSON has no NUL.
+        // A text that ends like the settings cannot stand for another text with other settings:
+        // JSON has no NUL.
         return SHA256.hex(SHA256.digest(of: Array(campaign.utf8) + [0] + Array(source.json.text.utf8)))
     }
 }

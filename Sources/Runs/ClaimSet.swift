@@ -1,5 +1,5 @@
-/// A set of recipient ids, such as claimed ones, as ranges: a run of ten million, claimed in thousands of parts, has a
-/// handful. In ascending order, none empty, none adjacent to another.
+/// A set of recipient ids, such as claimed ones, as ranges: a run of ten million, claimed in
+/// thousands of parts, has a handful. In ascending order, none empty, none adjacent to another.
 ///
 /// ```swift
 /// var claimed = ClaimSet([0..<4000])
@@ -73,8 +73,8 @@ public struct ClaimSet: Hashable, Sendable {
     /// The ids that are in both.
     public func intersection(_ other: ClaimSet) -> ClaimSet { ClaimSet(other.ranges.lazy.flatMap { ranges(in: $0) }) }
 
-    /// The ids of a range that are not in it, as ascending ranges: while a run is sent, the ids that can still be
-    /// claimed.
+    /// The ids of a range that are not in it, as ascending ranges: while a run is sent, the ids
+    /// that can still be claimed.
     public func gaps(in ids: Range<Int>) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var next = ids.lowerBound
@@ -86,8 +86,8 @@ public struct ClaimSet: Hashable, Sendable {
         return found
     }
 
-    /// The first ids of a range that are not in it, as many in a row as there are, up to the limit; nil when all are in
-    /// it.
+    /// The first ids of a range that are not in it, as many in a row as there are, up to the limit;
+    /// nil when all are in it.
     public func next(atMost limit: Int, of ids: Range<Int>) -> Range<Int>? {
         var next = ids.lowerBound
         if let claimed = range(around: next) { next = claimed.upperBound }

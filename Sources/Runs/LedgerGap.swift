@@ -1,7 +1,7 @@
 public import Base
 
-/// What a run file is missing compared with the record next to it: an older copy, or a file that lost its newest part,
-/// reads as if less had been sent.
+/// What a run file is missing compared with the record next to it: an older copy, or a file that
+/// lost its newest part, reads as if less had been sent.
 ///
 /// ```swift
 /// if LedgerGap(of: run) != nil { print("more was sent than this file says") }
@@ -39,8 +39,10 @@ public struct LedgerGap {
         case .unreadable(let why):
             isUnreadable = true
             diagnostic = Diagnostic(
-                "it cannot be checked whether this file has a record of all that was sent: \(why.message)", file: run.place,
-                remedy: "\(why.file.map { "That is about \($0). " } ?? "")\(why.remedy ?? "Check the file.")", why.remedies)
+                "it cannot be checked whether this file has a record of all that was sent: \(why.message)",
+                file: run.place,
+                remedy: "\(why.file.map { "That is about \($0). " } ?? "")\(why.remedy ?? "Check the file.")",
+                why.remedies)
         }
     }
 
@@ -55,15 +57,17 @@ public struct LedgerGap {
 
     // MARK: - In words
 
-    /// - Parameter moment: when the epoch began that the file does not record; nil when that is not known.
+    /// - Parameter moment: when the epoch began that the file does not record; nil when that is not
+    ///   known.
     public static func isOutdated(_ run: RunFile, moment: Timestamp?) -> Diagnostic {
         Diagnostic(
             "this file is an older copy of the run: more was sent\(moment.map { " (last from \($0) on)" } ?? "") than it records",
-            file: run.place, remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
+            file: run.place,
+            remedy: "Put the newest file of the run back. From this one devices would get the push a second time.")
     }
 
-    /// Why a run is held that was put back from a backup, or is not retried, as that may have been done; nil for any
-    /// other.
+    /// Why a run is held that was put back from a backup, or is not retried, as that may have been
+    /// done; nil for any other.
     public static func restored(_ run: RunFile) -> Diagnostic? {
         RestoredRun(run).map { diagnostic(about: run, $0) }
     }
@@ -106,16 +110,19 @@ public struct LedgerGap {
 public struct RestoredRun: Hashable, Sendable {
     /// When the backup was made.
     public let backupAt: Timestamp
-    /// Whether it is *held*: it had not ended, so it may have been sent on since, and no command begins, resumes or
-    /// retries it. Any other had finished, and is not retried, as that may have been done.
+    /// Whether it is *held*: it had not ended, so it may have been sent on since, and no command
+    /// begins, resumes or retries it. Any other had finished, and is not retried, as that may have
+    /// been done.
     public let isHeld: Bool
 
-    /// nil for a run that was not put back, whose newest file came back after that, or that was pruned.
+    /// nil for a run that was not put back, whose newest file came back after that, or that was
+    /// pruned.
     public init?(_ run: RunFile) { self.init(run, among: HistorySnapshot(of: run)) }
 
     /// The same for one run of many.
     public init?(_ run: RunFile, among runs: HistorySnapshot) {
-        guard run.prunedAt == nil, let backupAt = runs.backup(of: run.plan.id), let state = try? run.status().state else { return nil }
+        guard run.prunedAt == nil, let backupAt = runs.backup(of: run.plan.id), let state = try? run.status().state
+        else { return nil }
         // What can be retried may have been, and the record that came back with it would not know.
         guard state == .finished || state == .cancelled || runs.gap(of: run) == .possible else { return nil }
         (self.backupAt, isHeld) = (backupAt, state != .finished)
@@ -130,9 +137,9 @@ public struct RestoredRun: Hashable, Sendable {
 }
 
 extension RunFile {
-    /// Where the file of its campaign is now: next to its folder of runs, or to the current folder, if the project was
-    /// put back or moved there. The planned path may still lead to the project that a backup was made of, and a command
-    /// that names it would work there.
+    /// Where the file of its campaign is now: next to its folder of runs, or to the current folder,
+    /// if the project was put back or moved there. The planned path may still lead to the project
+    /// that a backup was made of, and a command that names it would work there.
     /// - Parameter isRestored: whether it was put back from a backup; nil finds out.
     public func presentCampaignFile(isRestored: Bool? = nil) -> String {
         let (planned, former) = (plan.campaignFile, FilePaths.folder(of: plan.projectFile) + "/")
@@ -144,7 +151,9 @@ extension RunFile {
             var folder = FilePaths.absolute(start)
             while true {
                 let campaign = FilePaths.join(folder, name: place)
-                if FilePaths.exists(FilePaths.join(folder, name: project)), FilePaths.exists(campaign) { return campaign }
+                if FilePaths.exists(FilePaths.join(folder, name: project)), FilePaths.exists(campaign) {
+                    return campaign
+                }
                 let above = FilePaths.folder(of: folder)
                 guard above != folder, !above.isEmpty else { break }
                 folder = above
@@ -154,8 +163,8 @@ extension RunFile {
     }
 }
 
-/// What the record next to the runs says about several of them, at one moment. It is read once: if another program
-/// holds the record, Volley waits only once.
+/// What the record next to the runs says about several of them, at one moment. It is read once: if
+/// another program holds the record, Volley waits only once.
 public struct HistorySnapshot: Sendable {
     private let known: Result<SendingHistory.Entries, Diagnostic>
 
@@ -177,20 +186,25 @@ public struct HistorySnapshot: Sendable {
         try known.get().begun.filter { id, _ in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
     }
 
-    /// Runs whose last epoch began at a moment or later, the newest first, also those whose files are gone.
+    /// Runs whose last epoch began at a moment or later, the newest first, also those whose files
+    /// are gone.
     /// - Throws: as `begun(of:)`.
     public func begun(since moment: Timestamp) throws -> [(run: String, entry: SendingHistory.Entry)] {
         try known.get().begun.filter { $0.value.begunAt >= moment }.map { (run: $0.key, entry: $0.value) }
             .sorted { ($1.entry.begunAt, $1.run) < ($0.entry.begunAt, $0.run) }
     }
 
-    /// When the backup was made from which a run was put back; nil for a run that was not, or when nothing is known.
-    func backup(of run: String) -> Timestamp? { if case .success(let known) = known { known.backups[run] } else { nil } }
+    /// When the backup was made from which a run was put back; nil for a run that was not, or when
+    /// nothing is known.
+    func backup(of run: String) -> Timestamp? {
+        if case .success(let known) = known { known.backups[run] } else { nil }
+    }
 
     /// Runs of a campaign that were put back from a backup, by their ids.
     /// - Throws: as `begun(of:)`.
     public func restored(of campaign: String) throws -> [String] {
-        try known.get().backups.keys.filter { id in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }.sorted()
+        try known.get().backups.keys.filter { id in RunID.campaign(of: id[...]).map { $0 == campaign } ?? false }
+            .sorted()
     }
 
     /// What a record says about a run.
@@ -201,10 +215,15 @@ public struct HistorySnapshot: Sendable {
         let isKnown: Bool
     }
 
-    /// What the record says about a run: as long as this and the run's stamp stay the same, so does `gap(of:)`.
+    /// What the record says about a run: as long as this and the run's stamp stay the same, so does
+    /// `gap(of:)`.
     public func mark(of run: String) -> Mark {
-        guard case .success(let known) = known else { return Mark(begun: nil, isCancelled: false, backupAt: nil, isKnown: false) }
-        return Mark(begun: known.begun[run], isCancelled: known.cancelled.contains(run), backupAt: known.backups[run], isKnown: true)
+        guard case .success(let known) = known else {
+            return Mark(begun: nil, isCancelled: false, backupAt: nil, isKnown: false)
+        }
+        return Mark(
+            begun: known.begun[run], isCancelled: known.cancelled.contains(run), backupAt: known.backups[run],
+            isKnown: true)
     }
 
     private static func reading<Value>(_ body: () throws -> Value) -> Result<Value, Diagnostic> {
@@ -228,7 +247,8 @@ public struct HistorySnapshot: Sendable {
             let gap = Self.reading {
                 let epoch = try run.status().epoch
                 let isNewer = try entry.isNewer(than: run, epoch: epoch, reached: .max, claimed: run.claims().made)
-                return isNewer ? entry.claimed != nil || !entry.names(epoch) ? SendingHistory.Gap.certain : .possible : nil
+                return isNewer
+                    ? entry.claimed != nil || !entry.names(epoch) ? SendingHistory.Gap.certain : .possible : nil
             }
             switch gap {
             case .failure(let why): return .unreadable(why)

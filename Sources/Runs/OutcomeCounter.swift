@@ -1,12 +1,13 @@
 import Base
 
-/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary, not on the number of
-/// recipients. Tallies of disjoint ranges of ids add up to that of all.
+/// Counts outcomes in id order, in memory that depends on how much latencies and seconds vary, not
+/// on the number of recipients. Tallies of disjoint ranges of ids add up to that of all.
 struct OutcomeCounter {
     private var claims: ArraySlice<Range<Int>>
     private let claimed: Int
     private var settledInClaims = 0
-    /// How many have an outcome that only a push has, but were never claimed: 0 in a run file that was not edited.
+    /// How many have an outcome that only a push has, but were never claimed: 0 in a run file that
+    /// was not edited.
     private(set) var sentUnclaimed = 0
     private var outcomes = [Int](repeating: 0, count: Outcome.allCases.count)
     private var reasons: [Int: Int] = [:]
@@ -36,9 +37,10 @@ struct OutcomeCounter {
             attempts += slot.attempts
             attempted += 1
             attemptCounts.add(slot.attempts)
-            // When it was sent, not when it was answered: a server that stalls must not look like a pace that was
-            // exceeded.
-            perSecond.add(Int(Timestamp(epochMilliseconds: slot.settledAt.epochMilliseconds - Int64(latency)).epochSeconds))
+            // When it was sent, not when it was answered: a server that stalls must not look like a
+            // pace that was exceeded.
+            perSecond.add(
+                Int(Timestamp(epochMilliseconds: slot.settledAt.epochMilliseconds - Int64(latency)).epochSeconds))
         }
         if slot.status > 0 { latencies.add(latency) }
     }
@@ -85,7 +87,8 @@ struct OutcomeCounter {
         return histogram
     }
 
-    /// Nearest rank: the smallest latency that at least the given percentage of the answers did not exceed.
+    /// Nearest rank: the smallest latency that at least the given percentage of the answers did not
+    /// exceed.
     private func latencyFigures() -> LatencyFigures? {
         let ordered = latencies.counts.sorted { $0.key < $1.key }
         guard let slowest = ordered.last?.key else { return nil }
@@ -103,7 +106,8 @@ struct OutcomeCounter {
     }
 }
 
-/// Counts numbers whose neighbours are usually equal: the dictionary is consulted only when the number changes.
+/// Counts numbers whose neighbours are usually equal: the dictionary is consulted only when the
+/// number changes.
 private struct Counter {
     private var past: [Int: Int] = [:]
     private var number = 0
@@ -129,8 +133,8 @@ private struct Counter {
     }
 }
 
-/// Counts the outcomes of a run in id order, those of each service by themselves. Tallies of disjoint ranges of ids add
-/// up to that of all.
+/// Counts the outcomes of a run in id order, those of each service by themselves. Tallies of
+/// disjoint ranges of ids add up to that of all.
 struct ServiceOutcomeCounter {
     private let plan: RunPlan
     private let claims: ClaimSet
@@ -144,7 +148,9 @@ struct ServiceOutcomeCounter {
         self.claims = claims
         cursor = ServiceCursor(plan)
         let count = plan.serviceCount
-        services = (0..<count).map { OutcomeCounter(claims: count == 1 ? claims : claims.intersection(plan.ids(ofService: $0))) }
+        services = (0..<count).map {
+            OutcomeCounter(claims: count == 1 ? claims : claims.intersection(plan.ids(ofService: $0)))
+        }
     }
 
     /// Counts an outcome.
@@ -158,7 +164,8 @@ struct ServiceOutcomeCounter {
         for number in services.indices { services[number].add(other.services[number]) }
     }
 
-    /// How many have an outcome that only a push has, but were never claimed: 0 in a run file that was not edited.
+    /// How many have an outcome that only a push has, but were never claimed: 0 in a run file that
+    /// was not edited.
     var sentUnclaimed: Int { services.reduce(0) { $0 + $1.sentUnclaimed } }
 
     /// The figures of the run, and of each service if there are several.

@@ -2,16 +2,17 @@ import Base
 
 /// Identifies the recipients of a run: 128 bits, the sum of a hash of each row, its id included.
 ///
-/// A sum can be kept while rows are stored, replaced and moved, in any order, and costs some twenty nanoseconds a row.
-/// It notices every change except one made to deceive it: a program that may write the file could also write another
-/// digest into it.
+/// A sum can be kept while rows are stored, replaced and moved, in any order, and costs some twenty
+/// nanoseconds a row. It notices every change except one made to deceive it: a program that may
+/// write the file could also write another digest into it.
 struct RecipientsDigest: Hashable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
     /// The texts of a row, in the order of its columns.
     typealias Row = (
-        token: UnsafeBufferPointer<UInt8>, registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>,
+        token: UnsafeBufferPointer<UInt8>, registrationID: UnsafeBufferPointer<UInt8>,
+        alias: UnsafeBufferPointer<UInt8>,
         language: UnsafeBufferPointer<UInt8>, variant: UnsafeBufferPointer<UInt8>, fields: UnsafeBufferPointer<UInt8>
     )
 
@@ -41,7 +42,8 @@ struct RecipientsDigest: Hashable {
     }
 }
 
-/// Two lanes of multiplications, after wyhash (Wang Yi, public domain): each step takes in sixteen bytes.
+/// Two lanes of multiplications, after wyhash (Wang Yi, public domain): each step takes in sixteen
+/// bytes.
 private struct RowHash {
     private(set) var first: UInt64
     private(set) var second: UInt64
@@ -69,7 +71,8 @@ private struct RowHash {
         second = (other.high ^ other.low) &+ left
     }
 
-    /// A text and its length, so that two rows whose texts are split differently never have the same words.
+    /// A text and its length, so that two rows whose texts are split differently never have the
+    /// same words.
     @inline(__always) private mutating func mix(_ text: UnsafeBufferPointer<UInt8>) {
         let raw = UnsafeRawBufferPointer(text)
         func word(_ offset: Int) -> UInt64 { raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
@@ -85,7 +88,8 @@ private struct RowHash {
         case 0: mix(0, right: 0)
         case 8...: mix(word(offset), right: word(raw.count - 8))
         case 4...: mix(half(offset), right: half(raw.count - 4))
-        default: mix(UInt64(raw[offset]) << 16 | UInt64(raw[offset + left / 2]) << 8 | UInt64(raw[raw.count - 1]), right: 0)
+        default:
+            mix(UInt64(raw[offset]) << 16 | UInt64(raw[offset + left / 2]) << 8 | UInt64(raw[raw.count - 1]), right: 0)
         }
     }
 }

@@ -1,7 +1,7 @@
 package import Base
 
-/// A run and its retries, in the order in which they were planned: each sends to some of the recipients of an earlier
-/// one again.
+/// A run and its retries, in the order in which they were planned: each sends to some of the
+/// recipients of an earlier one again.
 ///
 /// ```swift
 /// let chain = try RunChain(of: run)
@@ -13,8 +13,8 @@ public struct RunChain: Sendable {
     public let runs: [RunFile]
     private let asked: RunFile
 
-    /// Looks in the run's folder for runs that it retries, and that retry it. Files there that cannot be opened are
-    /// skipped.
+    /// Looks in the run's folder for runs that it retries, and that retry it. Files there that
+    /// cannot be opened are skipped.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public init(of run: RunFile) throws {
         var all = try run.catalog.runs(of: nil) { $0.retryOf != nil }
@@ -31,14 +31,17 @@ public struct RunChain: Sendable {
         let byID = Dictionary(all.map { ($0.plan.id, $0) }) { first, _ in first }
         var first = run
         var ids: Set<String> = []
-        while ids.insert(first.plan.id).inserted, let earlier = first.plan.retryOf.flatMap({ byID[$0] }) { first = earlier }
+        while ids.insert(first.plan.id).inserted, let earlier = first.plan.retryOf.flatMap({ byID[$0] }) {
+            first = earlier
+        }
         ids = [first.plan.id]
         var chain = [first], before = 0
-        // In the order of planning, until no more are found: a clock that was set back may have a retry planned before
-        // the run that it retries.
+        // In the order of planning, until no more are found: a clock that was set back may have a
+        // retry planned before the run that it retries.
         while before < chain.count {
             before = chain.count
-            for candidate in all where candidate.plan.retryOf.map(ids.contains) ?? false && ids.insert(candidate.plan.id).inserted {
+            for candidate in all
+            where candidate.plan.retryOf.map(ids.contains) ?? false && ids.insert(candidate.plan.id).inserted {
                 chain.append(candidate)
             }
         }
@@ -56,19 +59,21 @@ public struct RunChain: Sendable {
 }
 
 extension RunChain {
-    /// The runs that retry `id` and may have sent, or may still: all but plans that were cancelled before anything of
-    /// them was sent.
+    /// The runs that retry `id` and may have sent, or may still: all but plans that were cancelled
+    /// before anything of them was sent.
     package func standingRetries(of id: String) throws -> [RunFile] {
         try retries(of: id).filter { try $0.countsAsRetry() }
     }
 
-    /// The runs that retry `id` and were recorded as about to begin, but cancelled before they did: nothing of them was
-    /// or will be sent.
+    /// The runs that retry `id` and were recorded as about to begin, but cancelled before they did:
+    /// nothing of them was or will be sent.
     package func abandonedRetries(of id: String, _ record: SendingHistory) throws -> Set<String> {
         let givenUp = try retries(of: id).filter { retry in
             guard let former = try record.entry(of: retry.plan.id)?.previousEpoch else { return false }
             defer { retry.close() }
-            do { return try retry.status().state == .cancelled && !retry.hasBegun() && retry.status().epoch == former } catch {
+            do {
+                return try retry.status().state == .cancelled && !retry.hasBegun() && retry.status().epoch == former
+            } catch {
                 guard !retry.isInPlace else { throw error }
                 return false
             }
@@ -78,7 +83,8 @@ extension RunChain {
 }
 
 extension RunFile {
-    /// Whether this retry may have sent, or may still: not when it was cancelled before anything of it was sent.
+    /// Whether this retry may have sent, or may still: not when it was cancelled before anything of
+    /// it was sent.
     package func countsAsRetry() throws -> Bool {
         defer { close() }
         do { return try status().state != .cancelled || hasBegun() } catch {
@@ -89,8 +95,8 @@ extension RunFile {
     }
 }
 
-/// Recipients of a run that have certain outcomes, and that no retry of it took over. If it is a retry that sent nothing,
-/// neither did another machine's retry of the same run.
+/// Recipients of a run that have certain outcomes, and that no retry of it took over. If it is a
+/// retry that sent nothing, neither did another machine's retry of the same run.
 public struct RunRemainder: Sendable {
     package let run: RunFile
     package let outcomes: Set<Outcome>
@@ -113,7 +119,9 @@ public struct RunRemainder: Sendable {
     package func forEach(_ body: (Int, Recipient) throws -> Void) throws {
         let takenOver = try tokensOfRetries()
         try run.forEachResult { id, recipient, settlement, isClaimed in
-            guard outcomes.contains(settlement?.outcome ?? (isClaimed ? .unknown : .unsent)), !takenOver.contains(recipient.token) else {
+            guard outcomes.contains(settlement?.outcome ?? (isClaimed ? .unknown : .unsent)),
+                !takenOver.contains(recipient.token)
+            else {
                 return
             }
             try body(id, recipient)
@@ -132,15 +140,19 @@ public struct RunRemainder: Sendable {
                     throw Diagnostic(
                         "the run was retried as \(gone), and what it reached cannot be read: \(Diagnostic(explaining: error).message)",
                         file: run.catalog.place(of: gone),
-                        remedy: "Restore it, or make it readable for your user. Without it, devices could get the push twice.")
+                        remedy:
+                            "Restore it, or make it readable for your user. Without it, devices could get the push twice."
+                    )
                 }
             }
             throw Diagnostic(
-                "the run was retried as \(gone), but that retry's file is gone: the devices it reached are not known", file: run.place,
+                "the run was retried as \(gone), but that retry's file is gone: the devices it reached are not known",
+                file: run.place,
                 remedy: "Restore the file of \(gone) next to this one. Without it, devices could get the push twice.")
         }
         // A retry that sent nothing may have been planned without knowing of the other one.
-        let parent = try run.claims().made == 0 ? run.plan.retryOf : nil, siblings = try parent.map(chain.standingRetries) ?? []
+        let parent = try run.claims().made == 0 ? run.plan.retryOf : nil,
+            siblings = try parent.map(chain.standingRetries) ?? []
         let fetched = try siblings.filter { try $0.plan.id != run.plan.id && $0.copiedAt() != nil && $0.hasBegun() }
         for retry in retries + fetched {
             try retry.forEachResult { _, recipient, _, _ in tokens.insert(recipient.token) }
@@ -150,28 +162,37 @@ public struct RunRemainder: Sendable {
 }
 
 extension RunRemainder {
-    /// How to send again to devices for which a run that is over failed; nil when no device failed, or when that is not
-    /// known.
+    /// How to send again to devices for which a run that is over failed; nil when no device failed,
+    /// or when that is not known.
     public static func remedyForFailed(_ run: RunFile) -> String? {
         guard let failed = try? run.figures().outcomes[.failed, default: 0], failed > 0 else { return nil }
-        let devices = failed == 1 ? "the device for which it failed" : "the \(TextFormat.count(failed)) devices for which it failed"
+        let devices =
+            failed == 1
+            ? "the device for which it failed" : "the \(TextFormat.count(failed)) devices for which it failed"
         return "`volley retry \(run.plan.id) --outcome failed` sends to \(devices)."
     }
 
-    /// How to send to more devices of a run, if none of its own are left that were asked for; nil if it has no retries,
-    /// and no device that was never sent to.
+    /// How to send to more devices of a run, if none of its own are left that were asked for; nil
+    /// if it has no retries, and no device that was never sent to.
     /// - Parameter retries: of the run, in the order of planning.
     public static func remedyForMore(_ run: RunFile, _ retries: [RunFile]) -> String? {
         remedyForUnsent(run) ?? retries.reversed().lazy.compactMap(remedyForUnsent).first
-            ?? retries.last.map { "`volley retry \($0.plan.id) --outcome failed` sends to devices for which it failed again." }
+            ?? retries.last.map {
+                "`volley retry \($0.plan.id) --outcome failed` sends to devices for which it failed again."
+            }
     }
 
-    /// How to send to devices that a cancelled run did not reach and no retry took over; nil when no device is left, or
-    /// when that is not known because the store of several machines has forgotten something.
+    /// How to send to devices that a cancelled run did not reach and no retry took over; nil when
+    /// no device is left, or when that is not known because the store of several machines has
+    /// forgotten something.
     public static func remedyForUnsent(_ run: RunFile) -> String? {
-        guard let status = try? run.status(), status.state == .cancelled, status.cause?.isForgetting != true else { return nil }
+        guard let status = try? run.status(), status.state == .cancelled, status.cause?.isForgetting != true else {
+            return nil
+        }
         guard let count = try? RunRemainder(of: run, outcomes: [.unsent]).count(), count > 0 else { return nil }
-        let devices = count == 1 ? "the device that was never sent to" : "the \(TextFormat.count(count)) devices that were never sent to"
+        let devices =
+            count == 1
+            ? "the device that was never sent to" : "the \(TextFormat.count(count)) devices that were never sent to"
         return "`volley retry \(run.plan.id) --outcome unsent` sends to \(devices)."
     }
 }

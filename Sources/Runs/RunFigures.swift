@@ -1,8 +1,8 @@
 public import Base
 public import PushServices
 
-/// A run in figures. The sum of `outcomes` equals the plan's audience: claimed recipients without outcome count as
-/// unknown, unclaimed ones as unsent.
+/// A run in figures. The sum of `outcomes` equals the plan's audience: claimed recipients without
+/// outcome count as unknown, unclaimed ones as unsent.
 ///
 /// ```swift
 /// let figures = try run.figures()
@@ -19,12 +19,13 @@ public struct RunFigures: Hashable, Sendable {
     public var attempts = 0
     /// Settled recipients that were handed to the wire at least once.
     public var attempted = 0
-    /// Settled recipients in the busiest second of the clock, of those that were handed to the wire.
+    /// Settled recipients in the busiest second of the clock, of those that were handed to the
+    /// wire.
     public var peakPerSecond = 0
     /// Answers' latency in milliseconds; nil without answers.
     public var latency: LatencyFigures?
-    /// How many answers took how long, by the steps of `LatencyFigures.steps`; one number more than there are steps,
-    /// for what took longer.
+    /// How many answers took how long, by the steps of `LatencyFigures.steps`; one number more than
+    /// there are steps, for what took longer.
     public var latencyHistogram: [Int] = []
     /// Recipients by how often they were handed to the wire, without those that never were.
     public var attemptCounts: [Int: Int] = [:]
@@ -32,7 +33,8 @@ public struct RunFigures: Hashable, Sendable {
     public var timeline: RunTimeline?
     /// Outcomes by language and variant; nil when they were not requested.
     public var groups: [RunGroup]?
-    /// The figures of each service's recipients, by the services' numbers; empty when one service takes all.
+    /// The figures of each service's recipients, by the services' numbers; empty when one service
+    /// takes all.
     public var services: [RunFigures] = []
 
     /// No figures.
@@ -72,7 +74,8 @@ public struct UnrecordedRecipients: Hashable, Sendable {
 public struct LatencyFigures: Hashable, Sendable {
     /// Upper ends of the steps of a histogram, in milliseconds.
     public static let steps = [
-        1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 10_000, 30_000,
+        1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 10_000,
+        30_000,
     ]
 
     /// Percentiles (nearest rank) and the maximum.
@@ -100,20 +103,29 @@ extension RunFigures {
             ("peak_per_second", .integer(Int64(peakPerSecond))),
         ]
         if let latency {
-            pairs.append(("latency_ms", .array([latency.p50, latency.p90, latency.p99, latency.max].map { .integer(Int64($0)) })))
+            pairs.append(
+                (
+                    "latency_ms",
+                    .array([latency.p50, latency.p90, latency.p99, latency.max].map { .integer(Int64($0)) })
+                ))
         }
         pairs.append(("latency_histogram", Self.array(latencyHistogram)))
-        pairs.append(("attempts_by_count", .array(attemptCounts.sorted { $0.key < $1.key }.map { Self.array([$0.key, $0.value]) })))
+        pairs.append(
+            (
+                "attempts_by_count",
+                .array(attemptCounts.sorted { $0.key < $1.key }.map { Self.array([$0.key, $0.value]) })
+            ))
         if let timeline { pairs.append(("timeline", timeline.json)) }
         if let groups { pairs.append(("groups", .array(groups.map(\.json)))) }
         if !services.isEmpty { pairs.append(("services", .array(services.map(\.json)))) }
         return .object(pairs: pairs)
     }
 
-    /// Recipients that were not accepted and have no reason: in figures that an older version kept, those with nothing
-    /// recorded. They were never claimed, up to the number of unsent ones.
+    /// Recipients that were not accepted and have no reason: in figures that an older version kept,
+    /// those with nothing recorded. They were never claimed, up to the number of unsent ones.
     private var withoutReason: UnrecordedRecipients {
-        let rest = outcomes.reduce(0) { $0 + ($1.key == .accepted ? 0 : $1.value) } - reasons.reduce(0) { $0 + $1.value }
+        let rest =
+            outcomes.reduce(0) { $0 + ($1.key == .accepted ? 0 : $1.value) } - reasons.reduce(0) { $0 + $1.value }
         var unrecorded = UnrecordedRecipients()
         unrecorded.unclaimed = max(0, min(rest, outcomes[.unsent, default: 0]))
         unrecorded.claimed = max(0, min(rest - unrecorded.unclaimed, outcomes[.unknown, default: 0]))
@@ -142,7 +154,9 @@ extension RunFigures {
             self.latency = LatencyFigures(p50: numbers[0], p90: numbers[1], p99: numbers[2], max: numbers[3])
         }
         // Files of older versions lack the following: they are counted again.
-        guard let histogram = json["latency_histogram"]?.numbers, case .array(let attemptPairs)? = json["attempts_by_count"] else {
+        guard let histogram = json["latency_histogram"]?.numbers,
+            case .array(let attemptPairs)? = json["attempts_by_count"]
+        else {
             return nil
         }
         guard [0, LatencyFigures.steps.count + 1].contains(histogram.count) else { return nil }
@@ -186,8 +200,8 @@ extension JSONValue {
     }
 }
 
-/// How outcomes became known over time, in at most `maximumSteps` steps of equal length. Recipients that were never
-/// sent to are left out.
+/// How outcomes became known over time, in at most `maximumSteps` steps of equal length. Recipients
+/// that were never sent to are left out.
 public struct RunTimeline: Hashable, Sendable {
     /// The most steps, so that a page can draw them.
     static let maximumSteps = 120
@@ -212,7 +226,8 @@ public struct RunTimeline: Hashable, Sendable {
         func begin(_ length: Int) -> Int { Int((Double(first) / Double(length)).rounded(.down)) * length }
         func count(_ length: Int) -> Int { (last - begin(length)) / length + 1 }
         let days = 86_400
-        let length = Self.lengths.first { count($0) <= Self.maximumSteps } ?? (count(days) / Self.maximumSteps + 1) * days
+        let length =
+            Self.lengths.first { count($0) <= Self.maximumSteps } ?? (count(days) / Self.maximumSteps + 1) * days
         let start = begin(length)
         var steps = [[Int]](repeating: [Int](repeating: 0, count: seconds.count), count: count(length))
         for (outcome, counts) in seconds.enumerated() {
@@ -269,7 +284,8 @@ public struct RunGroup: Hashable, Sendable {
     var json: JSONValue { .array([.string(language), .string(variant)] + outcomes.map { .integer(Int64($0)) }) }
 
     init?(json: JSONValue) {
-        guard case .array(let values) = json, values.count == 2 + Outcome.allCases.count, let language = values[0].stringValue,
+        guard case .array(let values) = json, values.count == 2 + Outcome.allCases.count,
+            let language = values[0].stringValue,
             let variant = values[1].stringValue
         else { return nil }
         let outcomes = values.dropFirst(2).compactMap(\.count)
@@ -279,17 +295,18 @@ public struct RunGroup: Hashable, Sendable {
 }
 
 extension RunFigures {
-    /// Recipients that were never sent to although they should have been. Those that `frequency` leaves out are left
-    /// out on purpose.
+    /// Recipients that were never sent to although they should have been. Those that `frequency`
+    /// leaves out are left out on purpose.
     public var missed: Int { max(0, outcomes[.unsent, default: 0] - count(.frequencyCap)) }
 
     /// How many devices a finished run missed, and why; nil when it missed none.
     public func missedPushes(of audience: Int) -> MissedPushes? {
-        missed == 0 ? nil : MissedPushes(count: missed, audience: audience, expired: count(.expired), tooLate: count(.tooLate))
+        missed == 0
+            ? nil : MissedPushes(count: missed, audience: audience, expired: count(.expired), tooLate: count(.tooLate))
     }
 
-    /// What a person should know of a run that has finished; nil for one that went well. A few pushes fail in every
-    /// campaign.
+    /// What a person should know of a run that has finished; nil for one that went well. A few
+    /// pushes fail in every campaign.
     public func problem(of audience: Int) -> ScheduleProblem? {
         if let missed = missedPushes(of: audience) { return .missed(missed) }
         let unanswered = outcomes[.unknown, default: 0]

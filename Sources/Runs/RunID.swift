@@ -6,21 +6,25 @@ public import Base
 /// let id = RunID.make(campaign: "spring-sale", now: .now(), seed: .random())
 /// ```
 public enum RunID {
-    /// `20261201-090000-spring-sale-7f3a`: the moment of planning in UTC, the campaign, and four random hex digits, so
-    /// two plans of the same second differ.
+    /// `20261201-090000-spring-sale-7f3a`: the moment of planning in UTC, the campaign, and four
+    /// random hex digits, so two plans of the same second differ.
     public static func make(campaign: String, now: Timestamp, seed: RunSeed) -> String {
         "\(now.compact)-\(campaign)-\(TextFormat.hex(seed.high >> 48, digits: 4))"
     }
 
-    /// An id as a preview shows it, before there is a run: zeros in place of the moment and of the random digits. Ids of a campaign all have its
-    /// length.
+    /// An id as a preview shows it, before there is a run: zeros in place of the moment and of the
+    /// random digits. Ids of a campaign all have its length.
     public static func sample(campaign: String) -> String { "00000000-000000-\(campaign)-0000" }
 
-    /// Whether a text can be an id: with a moment that exists, a campaign's name and four hex digits.
+    /// Whether a text can be an id: with a moment that exists, a campaign's name and four hex
+    /// digits.
     static func isPossible(_ text: String) -> Bool {
         func number(_ from: Int, _ count: Int) -> Int { Int(text.dropFirst(from).prefix(count)) ?? -1 }
-        guard text.utf8.allSatisfy({ $0 < 0x80 }), let campaign = campaign(of: text[...]), text.dropFirst(15).first == "-",
-            LocalTime(year: number(0, 4), month: number(4, 2), day: number(6, 2), hour: number(9, 2), minute: number(11, 2)) != nil,
+        guard text.utf8.allSatisfy({ $0 < 0x80 }), let campaign = campaign(of: text[...]),
+            text.dropFirst(15).first == "-",
+            LocalTime(
+                year: number(0, 4), month: number(4, 2), day: number(6, 2), hour: number(9, 2), minute: number(11, 2))
+                != nil,
             number(13, 2) < 60, text.dropLast(4).last == "-"
         else { return false }
         // As campaigns may be called.
@@ -37,7 +41,8 @@ public enum RunID {
         return id.dropFirst(16).dropLast(5)
     }
 
-    /// Whether an id or a file's name begins with a later moment of planning than another; false when either has none.
+    /// Whether an id or a file's name begins with a later moment of planning than another; false
+    /// when either has none.
     static func isLater(_ name: Substring, than other: Substring) -> Bool {
         guard let moment = moment(of: name), let otherMoment = self.moment(of: other) else { return false }
         return moment > otherMoment
@@ -47,7 +52,9 @@ public enum RunID {
         let moment = name.prefix(15)
         let isMoment =
             moment.utf8.count == 15
-            && moment.utf8.enumerated().allSatisfy { place, byte in place == 8 ? byte == UInt8(ascii: "-") : isDigit(byte) }
+            && moment.utf8.enumerated().allSatisfy { place, byte in
+                place == 8 ? byte == UInt8(ascii: "-") : isDigit(byte)
+            }
         return isMoment ? moment : nil
     }
 }

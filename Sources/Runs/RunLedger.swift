@@ -1,12 +1,14 @@
 public import Base
 
-/// The journal of one run, as a store keeps it. Senders read the plan and append entries (`RunEntry`); everything else
-/// is read from the state that the entries add up to. How and where it is kept is private to the ledger.
-/// `Tests/LedgerConformance` holds every kind of ledger to the same behaviours.
+/// The journal of one run, as a store keeps it. Senders read the plan and append entries
+/// (`RunEntry`); everything else is read from the state that the entries add up to. How and where
+/// it is kept is private to the ledger. `Tests/LedgerConformance` holds every kind of ledger to the
+/// same behaviours.
 ///
-/// May be used from several threads. What a call has written is safe from a crash when the call returns. Calls are made
-/// for each range or group of recipients, never for each push. Calls throw `Diagnostic` unless they say otherwise: it
-/// cannot be read or written, it is damaged, another process has the run.
+/// May be used from several threads. What a call has written is safe from a crash when the call
+/// returns. Calls are made for each range or group of recipients, never for each push. Calls throw
+/// `Diagnostic` unless they say otherwise: it cannot be read or written, it is damaged, another
+/// process has the run.
 ///
 /// ```swift
 /// try ledger.append(.claimed(0..<4000, at: .now()))
@@ -20,12 +22,12 @@ public protocol RunLedger: AnyObject, Sendable {
     /// Where the run is, for messages: nothing is opened by it.
     var place: String { get }
 
-    /// The state that the entries add up to. A run that says it is running while no process sends it was cut off: it is
-    /// stopped, without an end.
+    /// The state that the entries add up to. A run that says it is running while no process sends
+    /// it was cut off: it is stopped, without an end.
     func status() throws -> RunStatus
 
-    /// Takes the right to send the run, until `unlock` or until the process is gone: two that resume one run would send
-    /// pushes twice.
+    /// Takes the right to send the run, until `unlock` or until the process is gone: two that
+    /// resume one run would send pushes twice.
     /// - Parameter isSending: false to keep others from sending only.
     /// - Throws: `Diagnostic` if another process has it; nothing if this one has.
     func lockForSending(isSending: Bool) throws
@@ -33,14 +35,14 @@ public protocol RunLedger: AnyObject, Sendable {
     /// Gives the right to send back.
     func unlock()
 
-    /// Keeps the run from being taken from the process that sends it. To be called several times a second while the run
-    /// is sent.
-    /// - Returns: why it may not be sent any longer, as its account, or the right to send it, is gone; nil while all is
-    ///   there.
+    /// Keeps the run from being taken from the process that sends it. To be called several times a
+    /// second while the run is sent.
+    /// - Returns: why it may not be sent any longer, as its account, or the right to send it, is
+    ///   gone; nil while all is there.
     func loss(during activity: RunActivity) -> LedgerStop?
 
-    /// The next recipients of a segment that are not claimed, and that no other process is given in the meantime; the
-    /// same again until they are claimed.
+    /// The next recipients of a segment that are not claimed, and that no other process is given in
+    /// the meantime; the same again until they are claimed.
     /// - Parameters:
     ///   - limit: how many at most, at least 1.
     ///   - segment: ids.
@@ -49,8 +51,8 @@ public protocol RunLedger: AnyObject, Sendable {
 
     /// Appends an entry, completely or not at all.
     /// - Returns: what it yielded; `RunEntry` says which entries yield something.
-    /// - Throws: `SendingRevoked` for an entry that allows pushes, if this process may not send the run any more;
-    ///   `Diagnostic` if it is refused. Nothing is changed then.
+    /// - Throws: `SendingRevoked` for an entry that allows pushes, if this process may not send the
+    ///   run any more; `Diagnostic` if it is refused. Nothing is changed then.
     @discardableResult func append(_ entry: RunEntry) throws -> EntryYield
 
     /// The claims that were made.
@@ -59,21 +61,24 @@ public protocol RunLedger: AnyObject, Sendable {
     /// The claimed recipients of a range that are not settled.
     func unsettled(in ids: Range<Int>, _ open: OpenOutcomes) throws -> UnsettledRecipients
 
-    /// Calls `body` with what sending needs of each recipient of a range, in order; ids beyond the audience are left
-    /// out. `body` must not use this ledger.
+    /// Calls `body` with what sending needs of each recipient of a range, in order; ids beyond the
+    /// audience are left out. `body` must not use this ledger.
     /// - Throws: `Diagnostic` if one is missing or is not a recipient. Whatever `body` throws.
     func forEachPush(in range: Range<Int>, _ selection: PushSelection, _ body: (StoredPush) throws -> Void) throws
 
-    /// Calls `body` for every recipient in id order; nil where no outcome is recorded, with whether it was claimed.
-    /// What `body` sees is one moment, whatever is recorded in the meantime. `body` must not use this ledger.
-    func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
+    /// Calls `body` for every recipient in id order; nil where no outcome is recorded, with whether
+    /// it was claimed. What `body` sees is one moment, whatever is recorded in the meantime. `body`
+    /// must not use this ledger.
+    func forEachResult(
+        _ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
 
     /// The figures of the report.
     /// - Parameter withGroups: also by language and variant.
     func figures(withGroups: Bool) throws -> RunFigures
 
-    /// The named calls of a service that were not forgotten, in the order in which they were named. Recipients that
-    /// were recorded as unknown and then reopened, after a call was named, are in one with a blank name.
+    /// The named calls of a service that were not forgotten, in the order in which they were named.
+    /// Recipients that were recorded as unknown and then reopened, after a call was named, are in
+    /// one with a blank name.
     /// - Parameter service: its number.
     func calls(ofService service: Int) throws -> [NamedCall]
 
@@ -90,8 +95,8 @@ public protocol RunLedger: AnyObject, Sendable {
 public struct RunClaims: Hashable, Sendable {
     /// The claimed recipients.
     public private(set) var claimed = ClaimSet()
-    /// Claims that were ever made: every claimed recipient, and each as often again as it was reopened. It never
-    /// becomes less, and is more after each entry that allows a push.
+    /// Claims that were ever made: every claimed recipient, and each as often again as it was
+    /// reopened. It never becomes less, and is more after each entry that allows a push.
     public private(set) var made = 0
     /// The waves for which it became too late, by their first ids.
     public private(set) var skippedWaves: Set<Int> = []
@@ -139,8 +144,8 @@ public struct OpenOutcomes: Hashable, Sendable {
     /// Reasons for which recipients that are unsent get nothing any more.
     public var closing: Set<OwnReason>
 
-    /// Reasons after which recipients get nothing any more, whatever their outcome: what the service refused for good after an answer was
-    /// lost is unknown, but it would refuse it again.
+    /// Reasons after which recipients get nothing any more, whatever their outcome: what the
+    /// service refused for good after an answer was lost is unknown, but it would refuse it again.
     package var closed: Set<OwnReason> { closing.filter { $0.outcome != .unknown }.union([.refusedAgain]) }
 
     /// All that are unsent, and nothing else, unless it says otherwise.
@@ -177,23 +182,25 @@ public struct UnsettledRecipients: Hashable, Sendable {
 
 /// Which recipients of a range are read, and what of them.
 public struct PushSelection: Hashable, Sendable {
-    /// To read only recipients that are not settled, each with its attempts and whether it may have arrived: the
-    /// outcomes that are open. nil for all recipients.
+    /// To read only recipients that are not settled, each with its attempts and whether it may have
+    /// arrived: the outcomes that are open. nil for all recipients.
     public var open: OpenOutcomes?
     /// Whether language and variant are read too.
     public var withTraits: Bool
 
     /// All recipients, unless it says otherwise.
-    public init(unsettled open: OpenOutcomes? = nil, withTraits: Bool = false) { (self.open, self.withTraits) = (open, withTraits) }
+    public init(unsettled open: OpenOutcomes? = nil, withTraits: Bool = false) {
+        (self.open, self.withTraits) = (open, withTraits)
+    }
 }
 
 /// What a service answered to a run before its present epoch.
 public struct ServiceAnswers: Hashable, Sendable {
-    /// What its answers to the runs that this one retries say of tokens and settings; nothing for a run that is not a
-    /// retry.
+    /// What its answers to the runs that this one retries say of tokens and settings; nothing for a
+    /// run that is not a retry.
     public var ofRetried: TokenEvidence
-    /// What it had answered as each epoch but the first began, in order; epochs before which it answered nothing new
-    /// are left out.
+    /// What it had answered as each epoch but the first began, in order; epochs before which it
+    /// answered nothing new are left out.
     public var beforeEpochs: [TokenEvidence]
     /// The receipts of its answers, each once, in the order in which they came.
     public var receipts: [String]
@@ -242,8 +249,8 @@ public enum RunOrder: CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The run is not to be sent any more by this process: it was cancelled, or another one has taken over while this one
-/// stood still.
+/// The run is not to be sent any more by this process: it was cancelled, or another one has taken
+/// over while this one stood still.
 public struct SendingRevoked: Error, Hashable {
     /// Whether it was cancelled; otherwise another process has it.
     public let isCancelled: Bool
@@ -271,8 +278,8 @@ public struct RunStatus: Hashable, Sendable {
     public var state: RunState
     /// Why it stopped; nil otherwise.
     public var cause: StopCause?
-    /// The file says that it is running, but it is not known whether a process still sends it: its lock file may not be
-    /// read.
+    /// The file says that it is running, but it is not known whether a process still sends it: its
+    /// lock file may not be read.
     public var isSenderHidden = false
     /// When sending began.
     public var startedAt: Timestamp?
@@ -282,10 +289,11 @@ public struct RunStatus: Hashable, Sendable {
     public var epoch = ""
     /// What holds segments, or stopped them, by their first ids; nothing of those still being sent.
     public var segments: [Int: SegmentState] = [:]
-    /// Whether some process has the right to send the run, or may have, as that cannot be seen; also while it is
-    /// paused.
+    /// Whether some process has the right to send the run, or may have, as that cannot be seen;
+    /// also while it is paused.
     public var isBeingSent = false
-    /// Since when a process has been sending it, in nanoseconds since 1970; nil if none is, or none can be seen.
+    /// Since when a process has been sending it, in nanoseconds since 1970; nil if none is, or none
+    /// can be seen.
     public var sendingSince: Int64?
 
     /// A status.
@@ -296,7 +304,7 @@ public struct RunStatus: Hashable, Sendable {
         self.finishedAt = finishedAt
     }
 
-    /// What other processes want of the one that sends the run, which looks several times a second; nil if it is
-    /// neither running nor held up.
+    /// What other processes want of the one that sends the run, which looks several times a second;
+    /// nil if it is neither running nor held up.
     public var order: RunOrder? { RunOrder(state) }
 }

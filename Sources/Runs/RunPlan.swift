@@ -27,30 +27,33 @@ public struct RunPlan: Sendable, Hashable {
     public var audience: Int
     /// Rows by skip reason.
     public var skipped: [SkipReason: Int]
-    /// What sending needs in addition to recipients and campaign: where to, how fast. Secrets are named by file only. A
-    /// failure when the run file holds settings that something else wrote: such a run can be listed and reported, but
-    /// neither sent nor stored again.
+    /// What sending needs in addition to recipients and campaign: where to, how fast. Secrets are
+    /// named by file only. A failure when the run file holds settings that something else wrote:
+    /// such a run can be listed and reported, but neither sent nor stored again.
     public var settings: Result<RunSettings, Diagnostic>
     /// The preview as JSON, so that a report can show what was promised.
     public var preview: JSONValue
-    /// The preview as text, for the person that approves the plan; empty in plans of older versions.
+    /// The preview as text, for the person that approves the plan; empty in plans of older
+    /// versions.
     public var previewText: String
     /// The run to some of whose recipients this one sends again; nil for a run that is not a retry.
     public var retryOf: String?
-    /// Whether it goes to the app's test devices instead of the audience: such a run is not one to compare others with.
+    /// Whether it goes to the app's test devices instead of the audience: such a run is not one to
+    /// compare others with.
     public var isTest: Bool
 
-    /// When recipients are sent to, in the order of ids and without a gap; empty when all go out as soon as the run is
-    /// sent.
+    /// When recipients are sent to, in the order of ids and without a gap; empty when all go out as
+    /// soon as the run is sent.
     public var waves: [RunWave]
 
-    /// The segments of a run of several services, in the order of ids and without a gap; empty when one service takes
-    /// all.
+    /// The segments of a run of several services, in the order of ids and without a gap; empty when
+    /// one service takes all.
     public var serviceSegments: [RunSegment]
 
     /// A plan.
     public init(
-        id: String, campaign: String, app: String, campaignFile: String, campaignSource: String, projectFile: String, seed: RunSeed,
+        id: String, campaign: String, app: String, campaignFile: String, campaignSource: String, projectFile: String,
+        seed: RunSeed,
         fields: [String], plannedAt: Timestamp, planHash: String, rows: Int, audience: Int, skipped: [SkipReason: Int],
         settings: Result<RunSettings, Diagnostic>, preview: JSONValue, previewText: String = "", retryOf: String? = nil,
         isTest: Bool = false, waves: [RunWave] = [], serviceSegments: [RunSegment] = []
@@ -79,29 +82,35 @@ public struct RunPlan: Sendable, Hashable {
 }
 
 extension RunPlan {
-    /// Whether its campaign has times. Each goes out once, so `volley send` sends a new plan only with `--now`, or at
-    /// another time. That is also known of a run that was sent with `--now` itself.
+    /// Whether its campaign has times. Each goes out once, so `volley send` sends a new plan only
+    /// with `--now`, or at another time. That is also known of a run that was sent with `--now`
+    /// itself.
     public var hasTimes: Bool {
         (try? settings.get().schedule?.occurrence) != nil || preview["schedule"]?["ignored"] == .bool(true)
     }
 
-    /// Which devices a retry leaves out because they are suppressed, in words; nil if it leaves out none, and for other
-    /// plans.
-    public var leftOutOfRetry: String? { retryOf == nil ? nil : Self.leftOut(ofRetry: skipped[.suppressed, default: 0]) }
+    /// Which devices a retry leaves out because they are suppressed, in words; nil if it leaves out
+    /// none, and for other plans.
+    public var leftOutOfRetry: String? {
+        retryOf == nil ? nil : Self.leftOut(ofRetry: skipped[.suppressed, default: 0])
+    }
 
     /// The same, for a plan that is being made.
     package static func leftOut(ofRetry suppressed: Int) -> String? {
-        suppressed == 0 ? nil : "\(TextFormat.counted(suppressed, one: "device is", many: "devices are")) suppressed now, and left out"
+        suppressed == 0
+            ? nil
+            : "\(TextFormat.counted(suppressed, one: "device is", many: "devices are")) suppressed now, and left out"
     }
 
     /// Whether those times repeat, so that a new plan gets the next one.
     public var repeats: Bool { preview["schedule"]?["repeat"]?.stringValue != nil }
 
-    /// The segments of the run, in the order of ids and without a gap. With one service a segment is a wave, or the
-    /// whole run.
+    /// The segments of the run, in the order of ids and without a gap. With one service a segment
+    /// is a wave, or the whole run.
     public var segments: [RunSegment] {
         guard serviceSegments.isEmpty else { return serviceSegments }
-        return waves.isEmpty ? [RunSegment(ids: 0..<audience, service: 0)] : waves.map { RunSegment(ids: $0.ids, service: 0) }
+        return waves.isEmpty
+            ? [RunSegment(ids: 0..<audience, service: 0)] : waves.map { RunSegment(ids: $0.ids, service: 0) }
     }
 
     /// The segments of some recipients, such as those of a wave: each as far as it covers them.
@@ -110,25 +119,31 @@ extension RunPlan {
     }
 
     /// The number of the service that takes the push to a recipient.
-    public func service(of id: Int) -> Int { serviceSegments.isEmpty ? 0 : serviceSegments.segment(of: id)?.service ?? 0 }
+    public func service(of id: Int) -> Int {
+        serviceSegments.isEmpty ? 0 : serviceSegments.segment(of: id)?.service ?? 0
+    }
 
     /// The ids of all recipients of a service.
     public func ids(ofService number: Int) -> ClaimSet {
-        ClaimSet(serviceSegments.isEmpty && number == 0 ? [0..<audience] : serviceSegments.filter { $0.service == number }.map(\.ids))
+        ClaimSet(
+            serviceSegments.isEmpty && number == 0
+                ? [0..<audience] : serviceSegments.filter { $0.service == number }.map(\.ids))
     }
 
-    /// How many services take its pushes. Where its settings cannot be read, as many as its segments name.
+    /// How many services take its pushes. Where its settings cannot be read, as many as its
+    /// segments name.
     public var serviceCount: Int {
         (try? settings.get().services.count) ?? (serviceSegments.map(\.service).max() ?? 0) + 1
     }
 
-    /// The facts of its services, by their numbers; the standard service's where its settings cannot be read.
+    /// The facts of its services, by their numbers; the standard service's where its settings
+    /// cannot be read.
     public var services: [any PushService] {
         (try? settings.get().services.map(\.service)) ?? (0..<serviceCount).map { _ in PushServices.standard }
     }
 
-    /// The number in this plan of a service of another one, such as that of a retry; nil when this one does not have
-    /// it.
+    /// The number in this plan of a service of another one, such as that of a retry; nil when this
+    /// one does not have it.
     func number(ofService service: Int, of other: RunPlan) -> Int? {
         guard let own = try? settings.get().services, let others = try? other.settings.get().services else {
             return service < serviceCount ? service : nil
@@ -140,13 +155,13 @@ extension RunPlan {
     public var service: any PushService { (try? settings.get().service) ?? PushServices.standard }
 }
 
-/// A part of a run's recipients with its own sending time, for example each device at nine by its own clock. Waves
-/// follow one another in the order of ids.
+/// A part of a run's recipients with its own sending time, for example each device at nine by its
+/// own clock. Waves follow one another in the order of ids.
 public struct RunWave: Hashable, Sendable {
     /// The recipients in it; never empty.
     public var ids: Range<Int>
-    /// A zone whose clock its devices share, as the tz database calls it: other zones that show the same time at these
-    /// hours are in it too.
+    /// A zone whose clock its devices share, as the tz database calls it: other zones that show the
+    /// same time at these hours are in it too.
     public var zone: String
     /// When it goes out at the earliest.
     public var due: Timestamp
@@ -159,8 +174,8 @@ public struct RunWave: Hashable, Sendable {
     }
 }
 
-/// Consecutive recipients that get the push through one service at one time. Ids are sorted by wave, and within each
-/// wave by service, so the service of a recipient follows from its id.
+/// Consecutive recipients that get the push through one service at one time. Ids are sorted by
+/// wave, and within each wave by service, so the service of a recipient follows from its id.
 public struct RunSegment: Hashable, Sendable {
     /// The recipients in it.
     public var ids: Range<Int>

@@ -1,7 +1,8 @@
 import Base
 
-/// Tells whether a run was written to: if two stamps are equal, nothing was planned, approved, claimed, recorded or
-/// ordered in between. It does not tell whether a process holds the right to send.
+/// Tells whether a run was written to: if two stamps are equal, nothing was planned, approved,
+/// claimed, recorded or ordered in between. It does not tell whether a process holds the right to
+/// send.
 public struct RunStamp: Hashable, Sendable {
     /// What the run is kept in.
     let file: FileStamp

@@ -1,11 +1,12 @@
 public import Base
 
-/// Why a time of a schedule waits, was given up, or did not reach every device. What it means in words is written where
-/// it is shown.
+/// Why a time of a schedule waits, was given up, or did not reach every device. What it means in
+/// words is written where it is shown.
 public indirect enum ScheduleProblem: Hashable, Sendable {
     /// It was noticed this number of seconds after its time, which is later than `late` allows.
     case noticedLate(seconds: Int)
-    /// The campaign's file had mistakes until this number of seconds after its time, which is later than `late` allows.
+    /// The campaign's file had mistakes until this number of seconds after its time, which is later
+    /// than `late` allows.
     case brokenTooLong(seconds: Int)
     /// The campaign's file was sent or skipped at this time already, under another name.
     case sentUnderAnotherName
@@ -26,11 +27,13 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case planningEnded
     /// The campaign's file was changed just before it was planned, and says another time or name.
     case campaignChanged
-    /// The time zone database was updated after the time had come, and by the new rules it is still to come.
+    /// The time zone database was updated after the time had come, and by the new rules it is still
+    /// to come.
     case zoneChanged
     /// The campaign's file has mistakes, or cannot be read.
     case campaignBroken
-    /// A file that it is planned from was changed less than this number of seconds ago, and may still be incomplete.
+    /// A file that it is planned from was changed less than this number of seconds ago, and may
+    /// still be incomplete.
     case fileChanging(String, seconds: Int)
     /// It could not be begun in time.
     case begunTooLate
@@ -40,17 +43,18 @@ public indirect enum ScheduleProblem: Hashable, Sendable {
     case stopped(StopCause)
     /// Its run got to its end, and devices were never sent to.
     case missed(MissedPushes)
-    /// Its run got to its end, and more than a fifth of its pushes failed, were rejected or got no answer: how many,
-    /// and of these, how many got none.
+    /// Its run got to its end, and more than a fifth of its pushes failed, were rejected or got no
+    /// answer: how many, and of these, how many got none.
     case notAccepted(Int, unanswered: Int, audience: Int)
     /// A person sent it at a terminal.
     case sentByHand
     /// A person left it out before it came, in the console; with the name.
     case leftOut(by: String)
-    /// The `volley schedule` of another machine has it, or a person there: the machine's name and its run; the run is
-    /// blank if it was left out there.
+    /// The `volley schedule` of another machine has it, or a person there: the machine's name and
+    /// its run; the run is blank if it was left out there.
     case elsewhere(machine: String, run: String)
-    /// The runs were put back from a backup after its time, or while it was open: it may have been sent.
+    /// The runs were put back from a backup after its time, or while it was open: it may have been
+    /// sent.
     case restored
     /// In words: what an error says, and what an older version recorded.
     case described(String)
@@ -92,7 +96,8 @@ extension ScheduleProblem {
         case .nextHadCome(let occurrence): object("next_had_come", ("next", .string(occurrence)))
         case .superseded(let occurrence, let before):
             object("superseded", ("next", .string(occurrence)), ("before", before?.json ?? .null))
-        case .andBefore(let times, let problem): object("and_before", ("times", .integer(Int64(times))), ("of", problem.json))
+        case .andBefore(let times, let problem):
+            object("and_before", ("times", .integer(Int64(times))), ("of", problem.json))
         case .fileChanging(let file, let seconds):
             object("file_changing", ("file", .string(file)), ("seconds", .integer(Int64(seconds))))
         case .stopped(let cause): object("stopped", ("cause", cause.json))
@@ -125,13 +130,20 @@ extension ScheduleProblem {
             case "noticed_late": number("seconds").map { .noticedLate(seconds: $0) }
             case "broken_too_long": number("seconds").map { .brokenTooLong(seconds: $0) }
             case "next_had_come": text("next").map { .nextHadCome($0) }
-            case "superseded": text("next").map { .superseded(by: $0, json["before"].flatMap { ScheduleProblem(json: $0) }) }
+            case "superseded":
+                text("next").map { .superseded(by: $0, json["before"].flatMap { ScheduleProblem(json: $0) }) }
             case "and_before":
-                number("times").flatMap { times in json["of"].flatMap { ScheduleProblem(json: $0) }.map { .andBefore(times: times, $0) } }
-            case "file_changing": text("file").flatMap { file in number("seconds").map { .fileChanging(file, seconds: $0) } }
+                number("times").flatMap { times in
+                    json["of"].flatMap { ScheduleProblem(json: $0) }.map { .andBefore(times: times, $0) }
+                }
+            case "file_changing":
+                text("file").flatMap { file in number("seconds").map { .fileChanging(file, seconds: $0) } }
             case "stopped": json["cause"].flatMap { StopCause(json: $0) }.map { .stopped($0) }
             case "missed":
-                MissedPushes(number("count"), audience: number("audience"), expired: number("expired"), tooLate: number("too_late")).map {
+                MissedPushes(
+                    number("count"), audience: number("audience"), expired: number("expired"),
+                    tooLate: number("too_late")
+                ).map {
                     .missed($0)
                 }
             case "not_accepted":
@@ -141,9 +153,12 @@ extension ScheduleProblem {
                     }
                 }
             case "left_out": text("by").map { .leftOut(by: $0) }
-            case "elsewhere": text("machine").flatMap { machine in text("run").map { .elsewhere(machine: machine, run: $0) } }
+            case "elsewhere":
+                text("machine").flatMap { machine in text("run").map { .elsewhere(machine: machine, run: $0) } }
             case "approval_void":
-                text("by").flatMap { name in json["flaw"].flatMap { AdvanceApproval.Flaw(json: $0) }.map { .approvalVoid(by: name, $0) } }
+                text("by").flatMap { name in
+                    json["flaw"].flatMap { AdvanceApproval.Flaw(json: $0) }.map { .approvalVoid(by: name, $0) }
+                }
             case "described": text("words").map { .described($0) }
             case let name: Self.plain.first { $0.name == name }?.problem
             }
@@ -151,14 +166,21 @@ extension ScheduleProblem {
         self = read
     }
 
-    /// Those without values, with their names, and the sentences that format 1 of the record kept of them.
+    /// Those without values, with their names, and the sentences that format 1 of the record kept
+    /// of them.
     private static let plain: [(name: String, problem: ScheduleProblem, older: String)] = [
-        ("sent_under_another_name", .sentUnderAnotherName, "its file was sent or skipped at this time already, under another name"),
+        (
+            "sent_under_another_name", .sentUnderAnotherName,
+            "its file was sent or skipped at this time already, under another name"
+        ),
         ("unapproved", .unapproved, "nobody had approved it"),
         ("approved_too_late", .approvedTooLate, "nobody approved it in time"),
         ("planned_too_late", .plannedTooLate, "its plan was ready too late"),
         ("planning_ended", .planningEnded, "the process that planned it was ended, and there was no other in time"),
-        ("campaign_changed", .campaignChanged, "its file was changed just before it was planned, and says another time or name"),
+        (
+            "campaign_changed", .campaignChanged,
+            "its file was changed just before it was planned, and says another time or name"
+        ),
         ("zone_changed", .zoneChanged, "the rules of its time zone were changed, and by the new ones it comes later"),
         ("campaign_broken", .campaignBroken, "its file has mistakes, or cannot be read"),
         ("begun_too_late", .begunTooLate, "it could not be begun in time"),
@@ -184,9 +206,11 @@ extension AdvanceApproval.Flaw {
         case .sourceDiffers: .object(pairs: [("flaw", .string("source_differs"))])
         case .tooManyDevices(let devices, let most):
             .object(pairs: [
-                ("flaw", .string("too_many_devices")), ("devices", .integer(Int64(devices))), ("most", .integer(Int64(most))),
+                ("flaw", .string("too_many_devices")), ("devices", .integer(Int64(devices))),
+                ("most", .integer(Int64(most))),
             ])
-        case .notPermitted(let refusal): .object(pairs: [("flaw", .string("not_permitted")), ("because", refusal.json)])
+        case .notPermitted(let refusal):
+            .object(pairs: [("flaw", .string("not_permitted")), ("because", refusal.json)])
         }
     }
 
@@ -195,7 +219,8 @@ extension AdvanceApproval.Flaw {
         let read: AdvanceApproval.Flaw? =
             switch json["flaw"]?.stringValue {
             case "source_differs": .sourceDiffers
-            case "too_many_devices": number("devices").flatMap { devices in number("most").map { .tooManyDevices(devices, most: $0) } }
+            case "too_many_devices":
+                number("devices").flatMap { devices in number("most").map { .tooManyDevices(devices, most: $0) } }
             case "not_permitted": json["because"].flatMap { OrderRefusal(json: $0) }.map { .notPermitted($0) }
             default: nil
             }

@@ -57,7 +57,8 @@ public struct ScheduledRun: Hashable, Sendable {
 
     /// A scheduled run.
     public init(
-        key: Key, file: String, run: String?, state: State, problem: ScheduleProblem? = nil, begins: Timestamp, ends: Timestamp,
+        key: Key, file: String, run: String?, state: State, problem: ScheduleProblem? = nil, begins: Timestamp,
+        ends: Timestamp,
         changedAt: Timestamp
     ) {
         self.key = key
@@ -77,7 +78,8 @@ public struct ScheduledCampaign: Hashable, Sendable {
     public var name: String
     /// The campaign file, by its absolute path.
     public var file: String
-    /// Its times, in a form that is equal for equal times; the last known ones when its file is gone.
+    /// Its times, in a form that is equal for equal times; the last known ones when its file is
+    /// gone.
     public var times: String
     /// All times up to this moment are decided, or never existed: none of them fires again.
     public var decidedThrough: Timestamp
@@ -101,14 +103,17 @@ public struct SavedSchedule: Sendable {
     public var approvals: [AdvanceApproval]
 
     /// What is on record.
-    public init(scheduledRuns: [ScheduledRun] = [], campaigns: [ScheduledCampaign] = [], approvals: [AdvanceApproval] = []) {
+    public init(
+        scheduledRuns: [ScheduledRun] = [], campaigns: [ScheduledCampaign] = [], approvals: [AdvanceApproval] = []
+    ) {
         self.scheduledRuns = scheduledRuns
         self.campaigns = campaigns
         self.approvals = approvals
     }
 }
 
-/// The results of the times of schedules whose runs are kept in one place, and the processes that use it.
+/// The results of the times of schedules whose runs are kept in one place, and the processes that
+/// use it.
 public struct ScheduleRecords: Sendable {
     private let folder: String
 
@@ -119,11 +124,13 @@ public struct ScheduleRecords: Sendable {
     public var place: String { FilePaths.join(folder, name: ScheduleStore.fileName) }
 
     /// Opens it for writing; makes it when it is not there.
-    /// - Throws: `Diagnostic`: it is damaged, of a newer version, none, not permitted; the disk is full.
+    /// - Throws: `Diagnostic`: it is damaged, of a newer version, none, not permitted; the disk is
+    ///   full.
     public func open() throws -> ScheduleStore { try ScheduleStore(folder: folder) }
 
     /// What it says, whether or not a process is writing it; empty when there is no record.
-    /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
+    /// - Parameter since: scheduled runs that ended before this moment and are not open are left
+    ///   out.
     /// - Throws: as `open`.
     public func read(since: Timestamp = Timestamp(epochMilliseconds: 0)) throws -> SavedSchedule {
         try ScheduleStore.read(folder: folder, since: since)

@@ -1,8 +1,8 @@
 import Base
 import Glibc
 
-/// A folder next to the runs for files that last as long as one command. It is locked while it is in use; what a killed
-/// process left is removed by the next one that makes such a folder.
+/// A folder next to the runs for files that last as long as one command. It is locked while it is
+/// in use; what a killed process left is removed by the next one that makes such a folder.
 public final class ScratchFolder: Sendable {
     /// Where it is.
     public let path: String

@@ -1,9 +1,10 @@
 public import Base
 
-/// Brings recipients, which a scan finds in the order of the export, into the order of their segments: by wave, within
-/// each wave by service, and within each service by bucket, if there are any. Until all are there, they are in a
-/// temporary table, which SQLite keeps outside the run file and without a name; a byte for each remains in memory, or
-/// two when there are more than 256 places, and four more while they are brought into order.
+/// Brings recipients, which a scan finds in the order of the export, into the order of their
+/// segments: by wave, within each wave by service, and within each service by bucket, if there are
+/// any. Until all are there, they are in a temporary table, which SQLite keeps outside the run file
+/// and without a name; a byte for each remains in memory, or two when there are more than 256
+/// places, and four more while they are brought into order.
 public struct SegmentSorter {
     /// The most waves.
     public static let mostWaves = 256
@@ -25,17 +26,20 @@ public struct SegmentSorter {
 
     /// - Parameters:
     ///   - waves: how many there are, at most `mostWaves`.
-    ///   - services: how many take the pushes, at most `mostServices`; each recipient comes with the number of its own
-    ///     (`RecipientRecord.service`).
+    ///   - services: how many take the pushes, at most `mostServices`; each recipient comes with
+    ///     the number of its own (`RecipientRecord.service`).
     ///   - buckets: how many there are in each segment; with the others at most `mostPlaces`.
-    ///   - wave: the place in sending order of a recipient's wave, 0 ..< waves; nil when all go out together.
-    ///   - bucket: the place of a recipient in its segment, 0 ..< buckets; nil when recipients of a segment stay in the
-    ///     order of the export.
+    ///   - wave: the place in sending order of a recipient's wave, 0 ..< waves; nil when all go out
+    ///     together.
+    ///   - bucket: the place of a recipient in its segment, 0 ..< buckets; nil when recipients of a
+    ///     segment stay in the order of the export.
     public init(
         waves: Int = 1, services: Int = 1, buckets: Int = 1, wave: ((RecipientRecord) -> Int)? = nil,
         bucket: ((RecipientRecord) -> Int)? = nil
     ) {
-        precondition((1...Self.mostWaves).contains(waves) && (1...Self.mostServices).contains(services), "two bytes hold their product")
+        precondition(
+            (1...Self.mostWaves).contains(waves) && (1...Self.mostServices).contains(services),
+            "two bytes hold their product")
         places = waves * services * buckets
         precondition(buckets >= 1 && places <= Self.mostPlaces, "two bytes hold a place")
         isWide = places > 256
@@ -51,8 +55,8 @@ public struct SegmentSorter {
     /// The place of the recipient in a slot.
     @inline(__always) func place(of slot: Int) -> Int { isWide ? Int(words[slot]) : Int(bytes[slot]) }
 
-    /// The slots in sending order, one segment after the other, and the service of each segment. Segments without a
-    /// slot are left out.
+    /// The slots in sending order, one segment after the other, and the service of each segment.
+    /// Segments without a slot are left out.
     func segments() -> [(slots: ArraySlice<UInt32>, service: Int)] {
         var starts = [Int](repeating: 0, count: places + 1)
         for slot in 0..<count { starts[place(of: slot) + 1] += 1 }

@@ -6,9 +6,11 @@ public struct ServiceStatistics: Hashable, Sendable {
     public var service: Int
     /// When it answered last.
     public var askedAt: Timestamp
-    /// By the service's own names, summed over all that it was asked about. What it never said is missing.
+    /// By the service's own names, summed over all that it was asked about. What it never said is
+    /// missing.
     public var counts: [String: Int]
-    /// When counts were said, as far as it was before `askedAt`, because the service no longer reports them.
+    /// When counts were said, as far as it was before `askedAt`, because the service no longer
+    /// reports them.
     public var olderCounts: [String: Timestamp]
 
     /// Statistics.

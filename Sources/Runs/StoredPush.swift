@@ -4,7 +4,8 @@ public import Base
 public struct StoredPush {
     /// The recipient's id.
     public let id: Int
-    /// The target in its stored form: hex digits in lower case, or the text that the service gives out.
+    /// The target in its stored form: hex digits in lower case, or the text that the service gives
+    /// out.
     public let token: UnsafeBufferPointer<UInt8>
     /// The cells of the run's fields.
     public let cells: EscapedCells

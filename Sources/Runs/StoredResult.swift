@@ -1,13 +1,16 @@
 public import Base
 
-/// A recipient and its outcome, as in the run file. Valid only during the call: texts stay in SQLite's own memory.
+/// A recipient and its outcome, as in the run file. Valid only during the call: texts stay in
+/// SQLite's own memory.
 public struct StoredResult {
     /// The dense id.
     public let id: Int
-    /// The target in its stored form: hex digits in lower case, or the text that the service gives out.
+    /// The target in its stored form: hex digits in lower case, or the text that the service gives
+    /// out.
     public let token: UnsafeBufferPointer<UInt8>
     /// Blank when the export had none.
-    public let registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>, language: UnsafeBufferPointer<UInt8>
+    public let registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>,
+        language: UnsafeBufferPointer<UInt8>
     /// Blank when the campaign has no variants.
     public let variant: UnsafeBufferPointer<UInt8>
     /// The number of the service that takes its push.
@@ -31,7 +34,7 @@ public struct StoredResult {
     public var isRecorded: Bool { slot != nil }
     /// Whether it may have been on the wire.
     public var mayHaveBeenSent: Bool { attempts > 0 || outcome == .unknown }
-    /// Whether it is not known how often it was handed to the wire, if at all: the process that would have recorded it
-    /// ended.
+    /// Whether it is not known how often it was handed to the wire, if at all: the process that
+    /// would have recorded it ended.
     public var hasUnknownAttempts: Bool { attempts == 0 && outcome == .unknown }
 }

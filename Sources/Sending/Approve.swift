@@ -7,23 +7,28 @@ public import Runs
 private let longestName = 100
 
 /// Cleans up the name of an approver for the record.
-/// - Throws: `Diagnostic` if it cannot be recorded: it is empty, too long, or has invisible characters.
+/// - Throws: `Diagnostic` if it cannot be recorded: it is empty, too long, or has invisible
+///   characters.
 public func approver(_ name: String) throws -> String {
     let name = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    guard !name.isEmpty, name.count <= longestName, name.unicodeScalars.allSatisfy({ !$0.properties.isDefaultIgnorableCodePoint }),
+    guard !name.isEmpty, name.count <= longestName,
+        name.unicodeScalars.allSatisfy({ !$0.properties.isDefaultIgnorableCodePoint }),
         !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
     else {
         var mistake = Diagnostic(
-            "--by needs the name of the person who approves, at most \(longestName) characters", remedy: "For example: --by 'Anna Roth'.",
+            "--by needs the name of the person who approves, at most \(longestName) characters",
+            remedy: "For example: --by 'Anna Roth'.",
             [.ask(.shortenName)])
-        mistake.plainMessage = "the name of an account that approves has at most \(longestName) characters, and only visible ones"
+        mistake.plainMessage =
+            "the name of an account that approves has at most \(longestName) characters, and only visible ones"
         throw mistake
     }
     return name
 }
 
-/// Checks that a run can be approved. It must be unchanged since its preview and still go where volley.yaml sends it.
-/// It is either a plan, or a run that stopped, was cancelled or is paused, and began without an approval.
+/// Checks that a run can be approved. It must be unchanged since its preview and still go where
+/// volley.yaml sends it. It is either a plan, or a run that stopped, was cancelled or is paused,
+/// and began without an approval.
 /// - Returns: the settings that the plan froze.
 /// - Throws: `Diagnostic`: why it cannot be approved.
 public func checkApprovable(_ run: RunFile, in choice: ProjectChoice) throws -> RunSettings {
@@ -41,7 +46,8 @@ public func checkApprovable(_ run: RunFile, in choice: ProjectChoice) throws -> 
     }
     guard run.hasDigest else {
         throw Diagnostic(
-            "a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.", [.planAgain])
+            "a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.",
+            [.planAgain])
     }
     let settings = try run.plan.settings.get()
     try run.checkPlace(home: settings.runsFolder)
@@ -57,9 +63,12 @@ public func checkApprovable(_ run: RunFile, in choice: ProjectChoice) throws -> 
 /// ```swift
 /// let (approval, warning) = try approve(run, by: "Anna Roth", at: .now())
 /// ```
-public func approve(_ run: RunFile, by name: String, at now: Timestamp) throws -> (approval: RunApproval, warning: String?) {
-    // Another command may prune a stopped run at any time and put another file in its place, so hold its lock. A plan
-    // cannot be pruned and may be about to begin; a paused run cannot be pruned either. So neither is locked.
+public func approve(_ run: RunFile, by name: String, at now: Timestamp) throws -> (
+    approval: RunApproval, warning: String?
+) {
+    // Another command may prune a stopped run at any time and put another file in its place, so
+    // hold its lock. A plan cannot be pruned and may be about to begin; a paused run cannot be
+    // pruned either. So neither is locked.
     if try run.status().state != .planned, run.sendingSince == nil { try run.lockForSending(isSending: false) }
     try run.checkNotReplaced()
     let approval = RunApproval(name: name, approvedAt: now)
@@ -69,7 +78,8 @@ public func approve(_ run: RunFile, by name: String, at now: Timestamp) throws -
     return (approval, nil)
 }
 
-/// Cancels a plan that a person looked at and does not approve. Its report names the person and the reason.
+/// Cancels a plan that a person looked at and does not approve. Its report names the person and the
+/// reason.
 /// - Parameter reason: may be blank.
 /// - Returns: warnings, in sentences; the plan is cancelled anyway.
 /// - Throws: `Diagnostic`: it is no plan any more, or another command holds it.

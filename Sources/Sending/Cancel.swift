@@ -4,24 +4,27 @@ import Campaigns
 import Reports
 public import Runs
 
-/// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the outstanding answers,
-/// and ends. A run that is cancelled here and perhaps not in the store that machines share is cancelled there.
+/// Ends a run for good: devices without a push stay unsent. A process that sends it waits for the
+/// outstanding answers, and ends. A run that is cancelled here and perhaps not in the store that
+/// machines share is cancelled there.
 /// - Parameters:
 ///   - cause: what the run's file says of it, if no process sends the run.
-///   - planOnly: refuses a run that is no plan any more, also one that began while this waited for it; the past
-///     participle of what is done to the plan. nil for a run in any state.
+///   - planOnly: refuses a run that is no plan any more, also one that began while this waited for
+///     it; the past participle of what is done to the plan. nil for a run in any state.
 /// - Returns: which machines have the order; warnings, in sentences: the run is cancelled anyway.
-/// - Throws: `Diagnostic`: the run is over, or another command holds it; other machines may send it, and the store
-///   cannot be asked.
+/// - Throws: `Diagnostic`: the run is over, or another command holds it; other machines may send
+///   it, and the store cannot be asked.
 ///
 /// ```swift
 /// let warnings = try cancel(run, in: choice).warnings
 /// ```
 public func cancel(
-    _ run: RunFile, because cause: StopCause = .cancelled, in choice: ProjectChoice = ProjectChoice(), planOnly: String? = nil
+    _ run: RunFile, because cause: StopCause = .cancelled, in choice: ProjectChoice = ProjectChoice(),
+    planOnly: String? = nil
 ) throws -> (reach: OrderReach, warnings: [String]) {
     var warnings: [String] = []
-    // Another command may hold the run this long without sending it: while it begins, retries or prunes the run.
+    // Another command may hold the run this long without sending it: while it begins, retries or
+    // prunes the run.
     var retries = Retries(atMost: 250, milliseconds: 20)
     while true {
         if let planOnly { try checkIsPlan(run, planOnly) }
@@ -33,7 +36,8 @@ public func cancel(
 }
 
 extension RunFile {
-    /// Whether the run is cancelled here, and according to this file, other machines may still send it.
+    /// Whether the run is cancelled here, and according to this file, other machines may still send
+    /// it.
     fileprivate func mayOutliveCancellation(_ state: RunState) throws -> Bool {
         guard state == .cancelled, !isWithoutStore else { return false }
         return try orderToPassOn() == .cancel || sharedSince() != nil && sendingSince == nil
@@ -48,9 +52,13 @@ private func cancel(
     _ run: RunFile, because cause: StopCause, in choice: ProjectChoice, _ attempt: (planOnly: String?, isLast: Bool),
     warnings: inout [String]
 ) throws -> OrderReach? {
-    let state = try run.status().state, isCancelledHere = try run.mayOutliveCancellation(state), planOnly = attempt.planOnly
-    guard state != .finished, state != .cancelled || isCancelledHere else { throw isOver(run, "is already \(state.rawValue)") }
-    // A plan that a process begins at this moment is waited for: then it is known whether it still is one.
+    let state = try run.status().state, isCancelledHere = try run.mayOutliveCancellation(state),
+        planOnly = attempt.planOnly
+    guard state != .finished, state != .cancelled || isCancelledHere else {
+        throw isOver(run, "is already \(state.rawValue)")
+    }
+    // A plan that a process begins at this moment is waited for: then it is known whether it still
+    // is one.
     if planOnly == nil, run.sendingSince != nil {
         // With a gap, the sending process would not see an order that is written here.
         if let gap = LedgerGap(of: run), !gap.isUnreadable { throw gap.diagnostic }
@@ -59,7 +67,9 @@ private func cancel(
             return try obstacleToPassingOn(.cancel, of: run, in: choice).map(OrderReach.hereOnly) ?? .all
         }
         if isCancelledHere {
-            if let why = try obstacleToPassingOn(.cancel, of: run, in: choice) { throw isUntold(.cancel, run, why, isGiven: true) }
+            if let why = try obstacleToPassingOn(.cancel, of: run, in: choice) {
+                throw isUntold(.cancel, run, why, isGiven: true)
+            }
             return .passedOn
         }
     }
@@ -99,16 +109,21 @@ private func cancel(
 /// There is nothing to cancel any more.
 private func isOver(_ run: RunFile, _ what: String) -> Diagnostic {
     Diagnostic(
-        "the run \(what)", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.", [.readReport(run: run.plan.id)])
+        "the run \(what)", file: run.place, remedy: "`volley report \(run.plan.id)` shows its outcomes.",
+        [.readReport(run: run.plan.id)])
 }
 
-/// Notes the cancellation of a plan that never began in the record next to it: an older copy of its file would not show
-/// the cancellation. `volley schedule` then does not plan the same time again either.
+/// Notes the cancellation of a plan that never began in the record next to it: an older copy of its
+/// file would not show the cancellation. `volley schedule` then does not plan the same time again
+/// either.
 private func noteCancelled(_ run: RunFile, warnings: inout [String]) {
     do {
         let record = run.catalog.history
-        // A process may have been killed after it noted the beginning and before it began: the run counts as not begun.
-        guard try !run.hasBegun(), try record.entry(of: run.plan.id).map({ try $0.previousEpoch == run.status().epoch }) ?? true else {
+        // A process may have been killed after it noted the beginning and before it began: the run
+        // counts as not begun.
+        guard try !run.hasBegun(),
+            try record.entry(of: run.plan.id).map({ try $0.previousEpoch == run.status().epoch }) ?? true
+        else {
             return
         }
         let scheduledRuns = try run.catalog.schedule.read().scheduledRuns
@@ -124,11 +139,15 @@ private func noteCancelled(_ run: RunFile, warnings: inout [String]) {
     } catch { warnings.append("The cancellation is in the run's file only, not in the record next to it. \(error)") }
 }
 
-/// Cancels the time that `volley schedule` is planning a run for: also while it waits for an export.
-/// - Returns: warnings, in sentences, as the time is cancelled anyway; nil when no time is planned into this run.
+/// Cancels the time that `volley schedule` is planning a run for: also while it waits for an
+/// export.
+/// - Returns: warnings, in sentences, as the time is cancelled anyway; nil when no time is planned
+///   into this run.
 /// - Throws: `Diagnostic`: the record of the schedule cannot be used.
 public func cancelPlanning(of run: String, in catalog: RunsFolder) throws -> [String]? {
-    guard try catalog.schedule.read().scheduledRuns.contains(where: { $0.run == run && $0.state == .planning }) else { return nil }
+    guard try catalog.schedule.read().scheduledRuns.contains(where: { $0.run == run && $0.state == .planning }) else {
+        return nil
+    }
     let store = try catalog.schedule.open()
     defer { store.close() }
     guard let time = try store.cancelPlanning(of: run, at: .now()) else { return nil }
@@ -140,5 +159,7 @@ public func cancelPlanning(of run: String, in catalog: RunsFolder) throws -> [St
                 campaign: time.key.campaign, occurrence: time.key.occurrence, file: FilePaths.named(time.file),
                 realFile: FilePaths.absolute(time.file)))
         return []
-    } catch { return ["The cancellation is in the record of the schedule only, not in that of what was sent. \(error)"] }
+    } catch {
+        return ["The cancellation is in the record of the schedule only, not in that of what was sent. \(error)"]
+    }
 }

@@ -5,7 +5,8 @@ public import PushServices
 import Runs
 import Workspace
 
-/// The broadcast channels of an app: makes, lists and deletes them at the service, and sends nothing to a device.
+/// The broadcast channels of an app: makes, lists and deletes them at the service, and sends
+/// nothing to a device.
 public struct Channels: Sendable {
     /// A channel.
     public struct Channel: Sendable {
@@ -27,14 +28,16 @@ public struct Channels: Sendable {
     private let now: Timestamp
     private let context: SendingContext
 
-    /// - Throws: a `Diagnostic` if the app has no service with channels, or goes to the simulator inside Volley.
+    /// - Throws: a `Diagnostic` if the app has no service with channels, or goes to the simulator
+    ///   inside Volley.
     public init(of app: App, in project: Project, at now: Timestamp, _ context: SendingContext) throws {
         guard let broadcasting = PushServices.broadcasting, let rules = broadcasting.ownAudience?.broadcasts,
             let through = app.sending(toAudiencesOf: broadcasting.name)
         else {
             let name = PushServices.broadcasting?.displayName ?? ""
             throw Diagnostic(
-                "the app '\(app.name.value)' does not use \(name), and only \(name) has broadcast channels", at: app.name.position,
+                "the app '\(app.name.value)' does not use \(name), and only \(name) has broadcast channels",
+                at: app.name.position,
                 remedy: "Name another app with --app, or add \(name) to this one in volley.yaml.")
         }
         settings = try RunSettings(through, projectFile: project.file, pushType: .alert)
@@ -43,8 +46,12 @@ public struct Channels: Sendable {
                 "the simulator inside Volley ends with each run and keeps no channels; a campaign may name any there",
                 at: app.name.position, remedy: "`volley simulate` starts one that stays.")
         }
-        (self.app, environment, service) = (app.name.value, settings.firstService.environment.name, broadcasting.displayName)
-        (self.rules, topic, setting, self.now, self.context) = (rules, settings.firstService.topic, app.proxy, now, context)
+        (self.app, environment, service) = (
+            app.name.value, settings.firstService.environment.name, broadcasting.displayName
+        )
+        (self.rules, topic, setting, self.now, self.context) = (
+            rules, settings.firstService.topic, app.proxy, now, context
+        )
     }
 
     /// Makes a channel.
@@ -53,13 +60,15 @@ public struct Channels: Sendable {
         try withQuery { query in
             guard let id = try ask(query, .create(storage)).channel.flatMap(rules.id) else {
                 throw Diagnostic(
-                    "\(service) made a channel, but its answer does not name it", remedy: "`volley channels list` shows it.")
+                    "\(service) made a channel, but its answer does not name it",
+                    remedy: "`volley channels list` shows it.")
             }
             return id
         }
     }
 
-    /// All channels of the app, in the service's order. What they keep is read for the first `mostRead`.
+    /// All channels of the app, in the service's order. What they keep is read for the first
+    /// `mostRead`.
     public func list() throws -> [Channel] {
         try withQuery { query in
             guard let ids = try ask(query, .list).json.flatMap(rules.ids) else { throw unreadable }
@@ -78,7 +87,8 @@ public struct Channels: Sendable {
     }
 
     /// What a channel keeps.
-    /// - Throws: a `Diagnostic` that says why it is not known; with the service's reason if there is no such channel.
+    /// - Throws: a `Diagnostic` that says why it is not known; with the service's reason if there
+    ///   is no such channel.
     public func storage(of id: String) throws -> ChannelStorage {
         let known = try checked(id)
         return try withQuery { query in
@@ -90,7 +100,9 @@ public struct Channels: Sendable {
     /// The step of `volley doctor` about a channel.
     public func step(_ id: String) -> CheckStep {
         do {
-            let keeps = try storage(of: id) == .nothing ? "nothing for phones that are off" : "the newest broadcast for phones that are off"
+            let keeps =
+                try storage(of: id) == .nothing
+                ? "nothing for phones that are off" : "the newest broadcast for phones that are off"
             return .ok("channel", message: "\(id) exists and keeps \(keeps)")
         } catch {
             var mistake = Diagnostic(explaining: error)
@@ -108,7 +120,9 @@ public struct Channels: Sendable {
         return known
     }
 
-    private var unreadable: Diagnostic { Diagnostic("the answer of \(service) cannot be read", remedy: "Try again later.") }
+    private var unreadable: Diagnostic {
+        Diagnostic("the answer of \(service) cannot be read", remedy: "Try again later.")
+    }
 
     /// The server that manages the channels.
     private var manager: (host: String, port: Int)? {
@@ -123,7 +137,8 @@ public struct Channels: Sendable {
         defer { _ = gateway.close() }
         let endpoint = manager.map { Endpoint(host: $0.host, port: $0.port) } ?? gateway.endpoint
         var sender = SenderSettings(
-            settings.service, endpoint: endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now),
+            settings.service, endpoint: endpoint, credentials: gateway.credentials,
+            options: settings.options(startingAt: now),
             runSeed: .random())
         route.apply(to: &sender)
         return try body(ServiceQuery(sender))

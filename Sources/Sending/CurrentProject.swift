@@ -43,7 +43,9 @@ package struct CurrentProject {
     /// - Throws: what is wrong with one of the files, or that none was found.
     static func all(of run: RunFile, in choice: ProjectChoice) throws -> [CurrentProject] {
         let first = try CurrentProject(of: run, in: choice)
-        let others = try own(run).filter { !FilePaths.areOneFile($0, first.project.file) }.map { try CurrentProject(run.plan, file: $0) }
+        let others = try own(run).filter { !FilePaths.areOneFile($0, first.project.file) }.map {
+            try CurrentProject(run.plan, file: $0)
+        }
         // A file that was found, not named, may belong to another project.
         return [first] + others.filter { FilePaths.exists(run.plan.projectFile) || choice.file == nil || $0.app != nil }
     }
@@ -51,8 +53,8 @@ package struct CurrentProject {
     /// The file that counts for stopping a run, which needs little of it; nil if none exists.
     static func file(of run: RunFile, in choice: ProjectChoice) -> String? { choice.file ?? own(run).first }
 
-    /// The plan's own file. If it is missing, its folder may have been moved: then the files count that a search finds
-    /// from this folder and from the run's.
+    /// The plan's own file. If it is missing, its folder may have been moved: then the files count
+    /// that a search finds from this folder and from the run's.
     private static func own(_ run: RunFile) -> [String] {
         if FilePaths.exists(run.plan.projectFile) { return [run.plan.projectFile] }
         return ["", run.catalog.place].compactMap { Project.find(startingAt: $0) }
@@ -65,22 +67,25 @@ package struct CurrentProject {
             file: run.place, remedy: "Name the file with --config FILE. Nothing was sent.", [.ask(.nameProject)])
     }
 
-    /// Compares the destination and sender of a plan with the present file. What a person previewed must not go
-    /// elsewhere, and a plan must not go where the file no longer sends. A key is identified by its id, its team and
-    /// its public half, wherever its file is now.
-    /// - Parameter hasBegun: whether devices may have the push, so that another plan is no way out. Then id and team
-    ///   say which key it is: the service itself refuses every other key under them, and the right one may be what was
-    ///   put in place of a wrong one.
+    /// Compares the destination and sender of a plan with the present file. What a person previewed
+    /// must not go elsewhere, and a plan must not go where the file no longer sends. A key is
+    /// identified by its id, its team and its public half, wherever its file is now.
+    /// - Parameter hasBegun: whether devices may have the push, so that another plan is no way out.
+    ///   Then id and team say which key it is: the service itself refuses every other key under
+    ///   them, and the right one may be what was put in place of a wrong one.
     /// - Throws: `Diagnostic` with every difference.
     func checkUnchanged(_ settings: RunSettings, hasBegun: Bool = false) throws {
         guard let app = app?.sending(asThrough: settings.service) else {
-            throw changed(["the app '\(plan.app)' is \(isOfOtherMachine ? "missing here" : "no longer there")"], in: project)
+            throw changed(
+                ["the app '\(plan.app)' is \(isOfOtherMachine ? "missing here" : "no longer there")"], in: project)
         }
         let now = try RunSettings(app, projectFile: project.file, pushType: settings.pushType)
         let gone = settings.services.filter { then in !now.services.contains { $0.serviceName == then.serviceName } }
         if settings.services.count > 1, !gone.isEmpty {
             throw changed(
-                gone.map { "\($0.service.displayName) is \(isOfOtherMachine ? "not" : "no longer") among the services of '\(plan.app)'" },
+                gone.map {
+                    "\($0.service.displayName) is \(isOfOtherMachine ? "not" : "no longer") among the services of '\(plan.app)'"
+                },
                 in: project)
         }
         // A service that the app got since then changes nothing about the others.
@@ -97,13 +102,15 @@ package struct CurrentProject {
         for (then, now) in services { try checkKey(then.credential, now.credential, now.service) }
     }
 
-    /// Checks that the plan of another machine was approved if this machine's volley.yaml requires that of its app.
+    /// Checks that the plan of another machine was approved if this machine's volley.yaml requires
+    /// that of its app.
     func checkApproval(_ approval: RunApproval?) throws {
         guard demandsApproval, approval == nil else { return }
         throw changed(["'\(plan.app)' requires approval here, and the plan was not approved there"], in: project)
     }
 
-    /// What sets the present settings apart from those of a plan, in the words of the app's service.
+    /// What sets the present settings apart from those of a plan, in the words of the app's
+    /// service.
     static func changes(
         from then: ServiceSettings, to now: ServiceSettings, of service: any PushService, isOfOtherMachine: Bool = false
     ) -> [String] {
@@ -111,29 +118,36 @@ package struct CurrentProject {
         var changes: [String] = []
         func compare(_ name: String, isSame: Bool, then: String, now: String) {
             guard !isSame else { return }
-            changes.append(isOfOtherMachine ? "\(name) is \(then) there and \(now) here" : "\(name) was \(then) and is \(now) now")
+            changes.append(
+                isOfOtherMachine ? "\(name) is \(then) there and \(now) here" : "\(name) was \(then) and is \(now) now")
         }
-        compare("the service", isSame: then.serviceName == now.serviceName, then: then.serviceName, now: now.serviceName)
+        compare(
+            "the service", isSame: then.serviceName == now.serviceName, then: then.serviceName, now: now.serviceName)
         let environments = (then.environment, now.environment)
         compare(
-            "the environment", isSame: environments.0.isSame(as: environments.1), then: environments.0.inFull, now: environments.1.inFull)
+            "the environment", isSame: environments.0.isSame(as: environments.1), then: environments.0.inFull,
+            now: environments.1.inFull)
         compare("the \(topic)", isSame: then.topic == now.topic, then: then.topic, now: now.topic)
         for form in service.account.credentials {
-            let both = [then.credential, now.credential].map { credential in credential.flatMap { $0.form == form.key ? $0 : nil } }
+            let both = [then.credential, now.credential].map { credential in
+                credential.flatMap { $0.form == form.key ? $0 : nil }
+            }
             let texts = both.map { $0?.inFull(form) ?? "none" }
             // If the secret is where it was, the fields next to it are named.
             let beside = texts[0] == texts[1] ? form.fieldsBeside.filter { both[0]?[$0] != both[1]?[$0] } : []
             for field in beside {
-                compare("the \(field.key)", isSame: false, then: both[0]?[field] ?? "none", now: both[1]?[field] ?? "none")
+                compare(
+                    "the \(field.key)", isSame: false, then: both[0]?[field] ?? "none", now: both[1]?[field] ?? "none")
             }
             compare(
-                "the \(form.key)", isSame: !beside.isEmpty || isSame(both[0], both[1], form), then: texts[0], now: texts[1])
+                "the \(form.key)", isSame: !beside.isEmpty || isSame(both[0], both[1], form), then: texts[0],
+                now: texts[1])
         }
         return changes
     }
 
-    /// Checks that volley.yaml names the account that took the pushes of a plan: another one has no record of them, or
-    /// reports other pushes. Where its secret is does not matter.
+    /// Checks that volley.yaml names the account that took the pushes of a plan: another one has no
+    /// record of them, or reports other pushes. Where its secret is does not matter.
     /// - Throws: `Diagnostic` with every difference.
     func checkAccount(_ then: ServiceSettings, pushType: PushType) throws {
         let service = then.service
@@ -153,7 +167,8 @@ package struct CurrentProject {
         guard changes.isEmpty else { throw otherAccount(changes.joined(separator: "; ")) }
     }
 
-    /// What a service of a plan is asked about for statistics in addition to its topic; nil if volley.yaml does not name it now.
+    /// What a service of a plan is asked about for statistics in addition to its topic; nil if
+    /// volley.yaml does not name it now.
     func countedApp(of then: ServiceSettings) -> String? {
         app?.services.first { $0.service.name == then.serviceName }?.countedApp?.value
     }
@@ -161,11 +176,14 @@ package struct CurrentProject {
     private func otherAccount(_ change: String) -> Diagnostic {
         Diagnostic(
             "\(change), and only the account that took the pushes knows what became of them", file: project.file,
-            remedy: "Name a file that still has that account with --config FILE, or undo the change. What was said before is kept.")
+            remedy:
+                "Name a file that still has that account with --config FILE, or undo the change. What was said before is kept."
+        )
     }
 
-    /// The settings of a plan, with the files that volley.yaml names now where these mean the same credentials. Since
-    /// the plan was made, a secret may have been moved, or rotated behind a symbolic link.
+    /// The settings of a plan, with the files that volley.yaml names now where these mean the same
+    /// credentials. Since the plan was made, a secret may have been moved, or rotated behind a
+    /// symbolic link.
     func withPresentFiles(_ settings: RunSettings) -> RunSettings {
         guard let app = app?.sending(asThrough: settings.service),
             let now = try? RunSettings(app, projectFile: project.file, pushType: settings.pushType)
@@ -185,11 +203,14 @@ package struct CurrentProject {
         return settings
     }
 
-    /// Whether both are the same credential. A signing key is known by its id and its issuer, wherever its file is;
-    /// everything else also by its file. Plans of older versions name files with their symbolic links resolved.
+    /// Whether both are the same credential. A signing key is known by its id and its issuer,
+    /// wherever its file is; everything else also by its file. Plans of older versions name files
+    /// with their symbolic links resolved.
     private static func isSame(_ then: FrozenCredential?, _ now: FrozenCredential?, _ form: CredentialForm) -> Bool {
         guard let then, let now else { return then == nil && now == nil }
-        guard then.form == now.form, form.fields.allSatisfy({ $0.kind == .file || then[$0] == now[$0] }) else { return false }
+        guard then.form == now.form, form.fields.allSatisfy({ $0.kind == .file || then[$0] == now[$0] }) else {
+            return false
+        }
         if case .signingKey = form.kind { return true }
         return form.files.allSatisfy { field in
             guard let old = then[field], let new = now[field] else { return then[field] == now[field] }
@@ -198,9 +219,12 @@ package struct CurrentProject {
     }
 
     /// Checks that the key's file still holds the key that the plan was made with.
-    private func checkKey(_ then: FrozenCredential?, _ now: FrozenCredential?, _ service: any PushService) throws(Diagnostic) {
+    private func checkKey(_ then: FrozenCredential?, _ now: FrozenCredential?, _ service: any PushService)
+        throws(Diagnostic)
+    {
         // A file that cannot be read is reported when the run is sent with it.
-        guard let frozen = then?.fingerprint, let now, let present = now.fingerprinted(service).fingerprint, present != frozen,
+        guard let frozen = then?.fingerprint, let now, let present = now.fingerprinted(service).fingerprint,
+            present != frozen,
             let form = service.account.credential(now.form)
         else { return }
         throw Self.differentKey(now, form, run: plan.id)
@@ -210,7 +234,8 @@ package struct CurrentProject {
     static func differentKey(_ key: FrozenCredential, _ form: CredentialForm, run: String) -> Diagnostic {
         let name = form.keyID?.key ?? "id", id = "\(name) \(key[form.keyID] ?? "")"
         return Diagnostic(
-            "this file holds a different key, under the same \(id), than when \(run) was planned", file: key[form.files.first],
+            "this file holds a different key, under the same \(id), than when \(run) was planned",
+            file: key[form.files.first],
             remedy:
                 "If it is the key that the \(id) belongs to, plan the campaign again. If not, put that key back; or correct `\(name)` in "
                 + "volley.yaml, and plan the campaign again. Nothing was sent.")
@@ -221,16 +246,19 @@ package struct CurrentProject {
             return Diagnostic(
                 "this machine's volley.yaml is not that of the machine that planned \(plan.id): \(changes.joined(separator: "; "))",
                 file: project.file,
-                remedy: "Give both machines the same settings, then start `volley work` again. Nothing was sent from here.")
+                remedy:
+                    "Give both machines the same settings, then start `volley work` again. Nothing was sent from here.")
         }
         return Diagnostic(
-            "this file was changed after \(plan.id) was planned: \(changes.joined(separator: "; "))", file: project.file,
+            "this file was changed after \(plan.id) was planned: \(changes.joined(separator: "; "))",
+            file: project.file,
             remedy: "Plan the campaign again, or undo the change. Nothing was sent.")
     }
 }
 
 extension FilePaths {
-    /// Whether two files hold the same: another machine keeps its authority, or its certificate, at another path.
+    /// Whether two files hold the same: another machine keeps its authority, or its certificate, at
+    /// another path.
     fileprivate static func areCopies(_ one: String, _ other: String) -> Bool {
         guard let (one, other) = try? (read(one), read(other)) else { return false }
         return one == other
@@ -238,13 +266,16 @@ extension FilePaths {
 }
 
 extension FrozenEnvironment {
-    /// Whether both are the same server, trusted through the same authority's file. Plans of older versions name the
-    /// file with its symbolic links resolved; if that file is missing, the file that is named now counts.
+    /// Whether both are the same server, trusted through the same authority's file. Plans of older
+    /// versions name the file with its symbolic links resolved; if that file is missing, the file
+    /// that is named now counts.
     fileprivate func isSame(as now: FrozenEnvironment) -> Bool {
-        guard case .server(let host, let port, let authority?) = self, case .server(host, port, let present?) = now else {
+        guard case .server(let host, let port, let authority?) = self, case .server(host, port, let present?) = now
+        else {
             return self == now
         }
-        return !FilePaths.exists(authority) || FilePaths.areOneFile(authority, present) || FilePaths.areCopies(authority, present)
+        return !FilePaths.exists(authority) || FilePaths.areOneFile(authority, present)
+            || FilePaths.areCopies(authority, present)
     }
 
     fileprivate var inFull: String {
@@ -257,7 +288,8 @@ extension FrozenEnvironment {
 extension FrozenCredential {
     /// Where the credential is, and what identifies it.
     fileprivate func inFull(_ form: CredentialForm) -> String {
-        let place = self[form.files.first] ?? self[form.variable].map { "the variable \(SecretText.variable($0))" } ?? ""
+        let place =
+            self[form.files.first] ?? self[form.variable].map { "the variable \(SecretText.variable($0))" } ?? ""
         guard let id = self[form.keyID] else {
             return self[form.passphraseVariable].map { "\(place) (passphrase in \(SecretText.variable($0)))" } ?? place
         }

@@ -6,10 +6,12 @@ public import Runs
 
 // Orders to a run that a process may be sending.
 
-/// Pauses a run until it is woken. The process that sends it first waits for the outstanding answers. A run that is
-/// paused here and not in the store that machines share is paused there, and so is one that only other machines send.
+/// Pauses a run until it is woken. The process that sends it first waits for the outstanding
+/// answers. A run that is paused here and not in the store that machines share is paused there, and
+/// so is one that only other machines send.
 /// - Returns: which machines have the order.
-/// - Throws: `Diagnostic` if no process is sending it; other machines may send it, and the store cannot be told.
+/// - Throws: `Diagnostic` if no process is sending it; other machines may send it, and the store
+///   cannot be told.
 ///
 /// ```swift
 /// let reach = try pause(run, at: .now(), in: choice)
@@ -17,7 +19,9 @@ public import Runs
 public func pause(_ run: RunFile, at now: Timestamp, in choice: ProjectChoice = ProjectChoice()) throws -> OrderReach {
     let state = try run.status().state
     if try run.orderToPassOn() == .pause {
-        if let why = try obstacleToPassingOn(.pause, of: run, in: choice) { throw isUntold(.pause, run, why, isGiven: true) }
+        if let why = try obstacleToPassingOn(.pause, of: run, in: choice) {
+            throw isUntold(.pause, run, why, isGiven: true)
+        }
         return .passedOn
     }
     // Others may send a run whose process here is gone.
@@ -27,7 +31,8 @@ public func pause(_ run: RunFile, at now: Timestamp, in choice: ProjectChoice = 
         let gap = LedgerGap(of: run)?.diagnostic
         throw Diagnostic(
             "the run is \(state.rawValue); only a run that is being sent can be paused", file: run.place,
-            remedy: gap.map { $0.remedy ?? "" } ?? pauseRemedy(state, run), gap?.remedies ?? waysInsteadOfPause(state, run))
+            remedy: gap.map { $0.remedy ?? "" } ?? pauseRemedy(state, run),
+            gap?.remedies ?? waysInsteadOfPause(state, run))
     }
     try run.append(.ordered(.pause, at: now))
     return try obstacleToPassingOn(.pause, of: run, in: choice).map(OrderReach.hereOnly) ?? .all
@@ -56,7 +61,8 @@ private func waysInsteadOfPause(_ state: RunState, _ run: RunFile) -> [Remedy] {
     }
 }
 
-/// Whether a plan was made by `volley schedule`, which sends it by itself, also when it is started again.
+/// Whether a plan was made by `volley schedule`, which sends it by itself, also when it is started
+/// again.
 private func isOfScheduler(_ run: RunFile) -> Bool {
     guard let settings = try? run.plan.settings.get() else { return false }
     return settings.isOfScheduler && run.plan.retryOf == nil
@@ -68,7 +74,8 @@ public func wake(_ run: RunFile, in choice: ProjectChoice) throws {
     guard try run.status().state == .paused else {
         throw Diagnostic(
             "another volley process is sending this run", file: run.place,
-            remedy: "There is nothing to do; `volley report \(run.plan.id)` shows its progress.", [.watch(run: run.plan.id)])
+            remedy: "There is nothing to do; `volley report \(run.plan.id)` shows its progress.",
+            [.watch(run: run.plan.id)])
     }
     try SendPermission(run, in: choice).check(.goOn)
     try run.append(.ordered(.goOn, at: .now()))

@@ -4,10 +4,11 @@ import PushServices
 import Runs
 import Synchronization
 
-/// The paces of apps, which all runs of an app that are sent at the same time keep together, and those of campaigns.
+/// The paces of apps, which all runs of an app that are sent at the same time keep together, and
+/// those of campaigns.
 ///
-/// Each pace has a key, under which several machines divide it: the same text on each of them, whatever they started
-/// first.
+/// Each pace has a key, under which several machines divide it: the same text on each of them,
+/// whatever they started first.
 final class PaceRegistry: Sendable {
     private struct App: Hashable {
         var name: String
@@ -15,14 +16,15 @@ final class PaceRegistry: Sendable {
         var service: String?
         /// Where the pushes go.
         var environments: [FrozenEnvironment]
-        /// Part of the identity: if it changed in volley.yaml, only runs that were planned with the new pace share that
-        /// one.
+        /// Part of the identity: if it changed in volley.yaml, only runs that were planned with the
+        /// new pace share that one.
         var pace: Pace
         /// Whether it begins slowly.
         var rises: Bool
 
-        /// `app`, the service or `devices`, where the pushes go, the pace, whether it begins slowly, and the app's
-        /// name: `app devices production 5000/s steady shop`. The name, which may be any text, comes last.
+        /// `app`, the service or `devices`, where the pushes go, the pace, whether it begins
+        /// slowly, and the app's name: `app devices production 5000/s steady shop`. The name, which
+        /// may be any text, comes last.
         var key: String {
             let places = environments.map(\.name).joined(separator: ",")
             return "app \(service ?? "devices") \(places) \(pace) \(rises ? "rising" : "steady") \(name)"
@@ -36,21 +38,24 @@ final class PaceRegistry: Sendable {
     /// By key.
     private let campaigns = Mutex<[String: Campaign]>([:])
 
-    /// The pace that the runs of an app share at a service: the app's for it, or else the service's own; nil if neither
-    /// exists.
+    /// The pace that the runs of an app share at a service: the app's for it, or else the service's
+    /// own; nil if neither exists.
     /// - Parameter settings: of the service.
     func ofService(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
-        app(named: name, settings).map { shared($0, counting: settings.unit, spare: settings.spare, rampSeconds: settings.rampSeconds) }
+        app(named: name, settings).map {
+            shared($0, counting: settings.unit, spare: settings.spare, rampSeconds: settings.rampSeconds)
+        }
     }
 
-    /// The pace of devices that the runs of an app share, through whichever services; nil if the app has none.
+    /// The pace of devices that the runs of an app share, through whichever services; nil if the
+    /// app has none.
     /// - Parameter settings: of all services.
     func ofDevices(byRunsOf name: String, _ settings: RunSettings) -> SharedPace? {
         devices(ofApp: name, settings).map { shared($0, counting: .targets) }
     }
 
-    /// The pace that a campaign sets for a service; nil if it sets none. It lasts as long as the caller, or another
-    /// one, keeps it.
+    /// The pace that a campaign sets for a service; nil if it sets none. It lasts as long as the
+    /// caller, or another one, keeps it.
     /// - Parameters:
     ///   - run: the run's id.
     ///   - settings: of the service.
@@ -61,8 +66,8 @@ final class PaceRegistry: Sendable {
         }
     }
 
-    /// The pace of devices that a campaign sets, through whichever services; nil if it sets none. It lasts as long as
-    /// the caller, or another one, keeps it.
+    /// The pace of devices that a campaign sets, through whichever services; nil if it sets none.
+    /// It lasts as long as the caller, or another one, keeps it.
     /// - Parameters:
     ///   - run: the run's id.
     ///   - settings: of all services.
@@ -71,8 +76,9 @@ final class PaceRegistry: Sendable {
         return kept(Self.key(run, "devices", pace)) { SharedPace(pace, counting: .targets) }
     }
 
-    /// All paces that a run keeps, with the keys under which machines divide them. They are those that its senders get,
-    /// as long as the caller keeps them: so a part that is set before the first sender begins holds for its first push.
+    /// All paces that a run keeps, with the keys under which machines divide them. They are those
+    /// that its senders get, as long as the caller keeps them: so a part that is set before the
+    /// first sender begins holds for its first push.
     /// - Parameters:
     ///   - run: the run's id.
     ///   - name: its app's.
@@ -86,7 +92,9 @@ final class PaceRegistry: Sendable {
             }
         }
         if let app = devices(ofApp: name, settings) { all.append((app.key, ofDevices(byRunsOf: name, settings))) }
-        if let pace = settings.devicePace { all.append((Self.key(run, "devices", pace), ofDevices(ofRun: run, settings))) }
+        if let pace = settings.devicePace {
+            all.append((Self.key(run, "devices", pace), ofDevices(ofRun: run, settings)))
+        }
         return all.compactMap { entry in entry.pace.map { Keyed(key: entry.key, pace: $0) } }
     }
 
@@ -100,7 +108,8 @@ final class PaceRegistry: Sendable {
     private let parts = Mutex<[String: [String: Int]]>([:])
 
     /// Lets a run use a part of a pace: the process uses what all of its runs may.
-    /// - Parameter part: nil once the run is over. With the last one, all of the pace may be used again.
+    /// - Parameter part: nil once the run is over. With the last one, all of the pace may be used
+    ///   again.
     func setPart(_ part: Int?, of keyed: Keyed, run: String) {
         parts.withLock { parts in
             parts[keyed.key, default: [:]][run] = part
@@ -144,7 +153,9 @@ final class PaceRegistry: Sendable {
         }
     }
 
-    private func shared(_ app: App, counting unit: Batching.PaceUnit, spare: Int = 0, rampSeconds: Double = 0) -> SharedPace {
+    private func shared(_ app: App, counting unit: Batching.PaceUnit, spare: Int = 0, rampSeconds: Double = 0)
+        -> SharedPace
+    {
         paces.withLock { paces in
             let shared = paces[app] ?? SharedPace(app.pace, counting: unit, spare: spare, rampSeconds: rampSeconds)
             paces[app] = shared

@@ -25,7 +25,8 @@ public enum RunEvent: Sendable {
     case paused(run: String)
     /// The run was resumed.
     case resumed
-    /// A service has taken no push for some seconds although devices wait for it. Volley keeps trying.
+    /// A service has taken no push for some seconds although devices wait for it. Volley keeps
+    /// trying.
     case silent(SilentService)
     /// A service that did not answer takes pushes again.
     case answersAgain(any PushService)
@@ -33,8 +34,8 @@ public enum RunEvent: Sendable {
     case draining
     /// Other machines have something to record yet, or may: told each time that this is looked at.
     case waitingForMachines([String])
-    /// This process was suspended, or was cut off from the store, for so long that other machines counted it as gone:
-    /// it takes part again.
+    /// This process was suspended, or was cut off from the store, for so long that other machines
+    /// counted it as gone: it takes part again.
     case rejoins
     /// Nothing more is sent, and the end of the run is on record.
     case ended(RunFile)
@@ -52,7 +53,8 @@ public enum RunEvent: Sendable {
     case settled([Settlement])
 
     // Warnings.
-    /// The store that machines share cannot be used, told now and then, or can be again. Sending waits for it.
+    /// The store that machines share cannot be used, told now and then, or can be again. Sending
+    /// waits for it.
     case storeAway(Diagnostic), storeBack
     /// Warnings about volley.yaml, keys and certificates.
     case warnings([Diagnostic])
@@ -60,15 +62,15 @@ public enum RunEvent: Sendable {
     case capped(Int)
     /// A wave that was left out because it was too late.
     case tooLate(run: String, devices: Int, wave: WaveTime, seconds: Int)
-    /// Answers that could not be recorded, and what other machines that send the run do with such pushes; nil where no
-    /// other machine sends it.
+    /// Answers that could not be recorded, and what other machines that send the run do with such
+    /// pushes; nil where no other machine sends it.
     case unrecorded(Int, byOthers: UnknownPolicy?)
     /// The record next to the run could not note how far the run got.
     case endNotNoted(any Error)
     /// Devices that are left out from now on, and the suppression list that they are on.
     case suppressed(Int, list: String)
-    /// Devices that are not suppressed although a service refused their tokens. The service is named where the run has
-    /// several.
+    /// Devices that are not suppressed although a service refused their tokens. The service is
+    /// named where the run has several.
     case notSuppressed(Int, target: String, topicKey: String, service: String?)
     case suppressionFailed(any Error)
     /// What the run's file may be missing.
@@ -128,7 +130,8 @@ public struct RunOptions: Sendable {
     /// Called with each event, from any thread.
     public var observer: RunObserver
     package var cancellation: Cancellation
-    /// Whether a request to end stops a run that several machines send for all of them; otherwise the others continue.
+    /// Whether a request to end stops a run that several machines send for all of them; otherwise
+    /// the others continue.
     package var endsSharedRuns = true
 
     /// Creates what a caller brings to a run.
@@ -198,11 +201,13 @@ struct ProgressMeter {
 
     /// The progress now; nil if the last measurement is less than 200 milliseconds old.
     mutating func progress(
-        _ state: SendState, waitingFor wait: SendWait?, pace: Pace?, service: any PushService, isOneOfSeveral: Bool = false
+        _ state: SendState, waitingFor wait: SendWait?, pace: Pace?, service: any PushService,
+        isOneOfSeveral: Bool = false
     ) -> RunProgress? {
         guard let rate = rate(state.progress.done) else { return nil }
         let seconds = (clock.now - start) / .seconds(1)
-        let isStuck = recording.isStuck(answered: state.progress.doneHere - state.capped, recorded: state.recorded.value, at: seconds)
+        let isStuck = recording.isStuck(
+            answered: state.progress.doneHere - state.capped, recorded: state.recorded.value, at: seconds)
         return RunProgress(
             outcomes: state.progress.outcomes, total: state.progress.total, rate: rate,
             wait: isStuck ? .runFile : wait.map { .delivery($0) }, pace: pace, seconds: seconds, service: service,

@@ -9,10 +9,12 @@ public import Runs
 import Simulators
 import Workspace
 
-/// A run with everything that sending it needs: from its file, and from the credentials that the file names.
+/// A run with everything that sending it needs: from its file, and from the credentials that the
+/// file names.
 struct RunToSend {
     let run: RunFile
-    /// The servers of its services, by their numbers. A service whose credentials cannot be used has none.
+    /// The servers of its services, by their numbers. A service whose credentials cannot be used
+    /// has none.
     let gateways: [Int: Gateway]
     /// How each service is reached.
     let services: [ServiceAccess]
@@ -25,17 +27,19 @@ struct RunToSend {
     let warnings: [Diagnostic]
 
     /// Opens the credentials, the proxy and the texts that the run names.
-    /// - Throws: `Diagnostic`: credentials or proxy cannot be used, or the run file lacks what a plan freezes.
+    /// - Throws: `Diagnostic`: credentials or proxy cannot be used, or the run file lacks what a
+    ///   plan freezes.
     package init(_ run: RunFile, in choice: ProjectChoice, _ context: SendingContext) throws {
         self.run = run
         settings = try run.plan.settings.get()
         guard settings.renderingRules == MessageCatalog.renderingRules else {
             throw Diagnostic(
-                "this run was planned by another version of Volley, which may write different texts for the same campaign", file: run.place,
+                "this run was planned by another version of Volley, which may write different texts for the same campaign",
+                file: run.place,
                 remedy: "Send it with that version, or plan the campaign again.")
         }
-        // The campaign counts as it was planned. If its expiry has passed since, the sender notices that device by
-        // device.
+        // The campaign counts as it was planned. If its expiry has passed since, the sender notices
+        // that device by device.
         messages = try MessageCatalog(frozenIn: run.plan)
         let present = try CurrentProject(of: run, in: choice)
         project = present.project
@@ -53,8 +57,8 @@ struct RunToSend {
     }
 
     /// Opens the way to each service.
-    /// - Parameter closesUnusable: whether the way to a service whose credentials cannot be used is closed, if there is
-    ///   another service whose can. Otherwise such credentials are an error.
+    /// - Parameter closesUnusable: whether the way to a service whose credentials cannot be used is
+    ///   closed, if there is another service whose can. Otherwise such credentials are an error.
     /// - Throws: `Diagnostic`: credentials or proxy cannot be used.
     static func open(
         _ present: CurrentProject, _ settings: RunSettings, _ context: SendingContext, closesUnusable: Bool
@@ -74,7 +78,8 @@ struct RunToSend {
                     withFiles.ofService(number), context, proxy: route.tokenProxyURL,
                     firstToken: settings.services.count == 1 ? .isWaitedOut : .isLeftToSenders, now: .now())
                 gateways[number] = gateway
-                services.append(ServiceAccess(settings: own, way: .open(gateway.endpoint, gateway.credentials), route: route))
+                services.append(
+                    ServiceAccess(settings: own, way: .open(gateway.endpoint, gateway.credentials), route: route))
             }
         } catch {
             for gateway in gateways.values { _ = gateway.close() }
@@ -94,8 +99,8 @@ struct RunToSend {
             if let doubt = try LedgerGap.doubt(about: run) { options.observer(.gap(doubt)) }
             let report = try Report(run, chain: RunChain(of: run))
             let check = try before.flatMap { before in
-                // Where a service chooses the devices, its simulator counts the names of a call, and the report the
-                // calls.
+                // Where a service chooses the devices, its simulator counts the names of a call,
+                // and the report the calls.
                 let isComparable = !ledgers.isEmpty && !run.plan.services[0].choosesDevices
                 let figures = isComparable ? try run.figures() : nil
                 return figures.map { LedgerCheck(ledgers, figures: $0, acceptedBefore: before) }
@@ -108,11 +113,13 @@ struct RunToSend {
 
     /// The ledgers of the built-in simulators, by the numbers of their services.
     private func closeGateways() -> [Int: LedgerSummary] {
-        Dictionary(uniqueKeysWithValues: gateways.compactMap { number, gateway in gateway.close().map { (number, $0) } })
+        Dictionary(
+            uniqueKeysWithValues: gateways.compactMap { number, gateway in gateway.close().map { (number, $0) } })
     }
 
-    /// What the simulators of earlier processes accepted, as figures of the run. Nil if the ledger cannot be compared:
-    /// no service is a simulator, or it is a test. The ledger counts devices, and a test device may get several texts.
+    /// What the simulators of earlier processes accepted, as figures of the run. Nil if the ledger
+    /// cannot be compared: no service is a simulator, or it is a test. The ledger counts devices,
+    /// and a test device may get several texts.
     private func acceptedBefore(_ step: SendGate.Step) -> RunFigures? {
         guard settings.services.contains(where: { $0.environment.isSimulator }), !run.plan.isTest else { return nil }
         guard step == .goOn else { return RunFigures() }
@@ -126,7 +133,8 @@ struct RunToSend {
         _ step: SendGate.Step, through gate: SendPermission, _ options: RunOptions
     ) throws -> RunEnd {
         var stage = RunSender(
-            run: run, catalog: run.catalog, services: services, settings: settings, messages: messages, options: options)
+            run: run, catalog: run.catalog, services: services, settings: settings, messages: messages, options: options
+        )
         stage.threads = options.context.threads
         run.expectReaders(stage.readers)
         try stage.prepare()
@@ -138,15 +146,19 @@ struct RunToSend {
         let pass = try pass(step, through: gate, having: time)
         stage.refusal = { try gate.refusal(of: .goOn).map { Diagnostic(explaining: $0) } }
         options.observer(.started(run))
-        let end = goesThroughStore ? sendShared(stage, options, for: time?.firing, besides: others, after: former) : stage.send()
+        let end =
+            goesThroughStore
+            ? sendShared(stage, options, for: time?.firing, besides: others, after: former) : stage.send()
         pass.end(options.observer)
         options.observer(.ended(run))
         return end
     }
 
-    /// Passes the gate, and claims the time of a schedule on all machines. Where several machines send the run, its
-    /// time is begun together with it: until then another machine may take over.
-    private func pass(_ step: SendGate.Step, through gate: SendPermission, having time: SharedTime?) throws -> SendPermit {
+    /// Passes the gate, and claims the time of a schedule on all machines. Where several machines
+    /// send the run, its time is begun together with it: until then another machine may take over.
+    private func pass(_ step: SendGate.Step, through gate: SendPermission, having time: SharedTime?) throws
+        -> SendPermit
+    {
         guard let time else { return try gate.pass(step) }
         if goesThroughStore {
             try time.check()
@@ -159,7 +171,8 @@ struct RunToSend {
         }
     }
 
-    /// Closes the run into one file, and puts the devices with invalid tokens on the suppression list.
+    /// Closes the run into one file, and puts the devices with invalid tokens on the suppression
+    /// list.
     func close(_ observer: RunObserver, after end: RunEnd) throws {
         observer(.closing)
         defer { observer(.closed) }
@@ -167,8 +180,8 @@ struct RunToSend {
         // A test suppresses no device: its answers do not count for the audience.
         guard !run.plan.isTest else { return }
         SuppressionList.suppressGone(of: run, observer)
-        // A person that requests the end does not wait for the store; what is not exchanged now is exchanged before the
-        // next plan.
+        // A person that requests the end does not wait for the store; what is not exchanged now is
+        // exchanged before the next plan.
         if end != .interrupted, let warning = project.exchangeLists(of: run.plan.app, settings, in: run.catalog) {
             observer(.warnings([warning]))
         }
@@ -188,14 +201,17 @@ public struct RunResult: Sendable {
     public let end: RunEnd
     /// The run's report; nil if its file cannot be read.
     public let report: Report?
-    /// The comparison of the report with the built-in simulator's ledger; nil if the run was not sent to it.
+    /// The comparison of the report with the built-in simulator's ledger; nil if the run was not
+    /// sent to it.
     public let ledger: LedgerCheck?
     /// Why the finished sending cannot be shown in full; nil if it can.
     public let failure: (any Error)?
 
-    /// Whether the service refused the devices of a test so often that old tokens or the settings are to blame.
+    /// Whether the service refused the devices of a test so often that old tokens or the settings
+    /// are to blame.
     public var blamesSettings: Bool { plan.isTest && (report?.pointsAtSettings ?? false) }
 
-    /// Whether the report is clean and complete, and agrees with the simulator's ledger if there is one.
+    /// Whether the report is clean and complete, and agrees with the simulator's ledger if there is
+    /// one.
     public var isClean: Bool { failure == nil && (report?.isClean ?? false) && (ledger?.agrees ?? true) }
 }

@@ -5,7 +5,8 @@ import Reports
 public import Runs
 public import Workspace
 
-/// A run that may be sent now, with what a person needs to know to decide. Nothing is sent before `send`.
+/// A run that may be sent now, with what a person needs to know to decide. Nothing is sent before
+/// `send`.
 public struct SendProposal {
     /// The run that would be sent.
     public let run: RunFile
@@ -34,12 +35,14 @@ public struct SendProposal {
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     public func send(_ options: RunOptions) throws -> RunResult { try dispatch.send(step, through: gate, options) }
 
-    /// What is left of a run that continues; nil for one that several machines send, as the store has more of it than
-    /// the file.
-    public func resumption() throws -> Resumption? { dispatch.goesThroughStore ? nil : try Resumption(of: run, settings) }
+    /// What is left of a run that continues; nil for one that several machines send, as the store
+    /// has more of it than the file.
+    public func resumption() throws -> Resumption? {
+        dispatch.goesThroughStore ? nil : try Resumption(of: run, settings)
+    }
 
-    /// Sends until the run has ended, without making a report. It asks no questions, so the observer is told what a run
-    /// that continues leaves in doubt.
+    /// Sends until the run has ended, without making a report. It asks no questions, so the
+    /// observer is told what a run that continues leaves in doubt.
     /// - Returns: how the run ended; why its file could not be closed, nil if it was.
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
     package func deliver(_ options: RunOptions) throws -> (end: RunEnd, failure: (any Error)?) {
@@ -57,12 +60,14 @@ public enum Discarded: Equatable, Sendable {
     /// The plan was not removed.
     case kept(Kept)
 
-    /// Why a plan stays: it is still a plan (approved, for example), was cancelled, or has begun since then.
+    /// Why a plan stays: it is still a plan (approved, for example), was cancelled, or has begun
+    /// since then.
     public enum Kept: Equatable, Sendable { case planned, cancelled, begun }
 }
 
 /// Checks whether a plan may be sent now.
-/// - Parameter isKept: whether the plan stays if it is refused; if not, no message suggests a command for it.
+/// - Parameter isKept: whether the plan stays if it is refused; if not, no message suggests a
+///   command for it.
 /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
 ///
 /// ```swift
@@ -96,7 +101,9 @@ public func proposeToGoOn(_ run: RunFile, in choice: ProjectChoice, _ context: S
 
 /// Checks whether `volley schedule` may send a run at its time, or continue it.
 /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent.
-package func proposeScheduled(_ run: RunFile, in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
+package func proposeScheduled(_ run: RunFile, in choice: ProjectChoice, _ context: SendingContext) throws
+    -> SendProposal
+{
     let step: SendGate.Step = try run.status().state == .planned ? .begin : .goOn
     // Check first: what a refused run names is not opened.
     try SendPermission(run, in: choice, isScheduler: true).check(step)
@@ -113,8 +120,8 @@ public func needsApproval(_ run: RunFile, in choice: ProjectChoice) throws -> Bo
     return try run.status().state == .planned && gate.lacksApproval(CurrentProject.all(of: run, in: choice))
 }
 
-/// Removes a plan that was made only to be sent at once and was not sent, unless another command has cancelled,
-/// approved or begun it.
+/// Removes a plan that was made only to be sent at once and was not sent, unless another command
+/// has cancelled, approved or begun it.
 ///
 /// ```swift
 /// if case .kept(let reason) = try discard(run) { print(reason) }
@@ -130,8 +137,9 @@ public func discard(_ run: RunFile) throws -> Discarded {
     return .kept(try kept(run))
 }
 
-/// Removes a retry of which nothing was sent, also an approved one: while it stays, no other retry gets its devices. One that the record
-/// already names stays, because the record would miss its file: `volley cancel` gives it up.
+/// Removes a retry of which nothing was sent, also an approved one: while it stays, no other retry
+/// gets its devices. One that the record already names stays, because the record would miss its
+/// file: `volley cancel` gives it up.
 @discardableResult
 public func removeUnsent(retry: RunFile) throws -> Discarded {
     let kept = try kept(retry)
@@ -154,10 +162,11 @@ public struct Resumption: Sendable {
         public var settings: RunSettings
         /// Recipients that nothing was sent to.
         public var unsent: Int
-        /// Recipients whose pushes went out, or were about to, and have no answer: they are sent again, or left, as
-        /// `settings` says.
+        /// Recipients whose pushes went out, or were about to, and have no answer: they are sent
+        /// again, or left, as `settings` says.
         public var unknown: Int
-        /// Recipients that get the push again because the service recognizes a push that it already has.
+        /// Recipients that get the push again because the service recognizes a push that it already
+        /// has.
         public var recognized: Int
     }
 
@@ -173,7 +182,8 @@ public struct Resumption: Sendable {
         // Counted only once: it reads every outcome.
         let figures = try run.figures(withGroups: false)
         parts = try settings.services.indices.map { number in
-            let own = settings.ofService(number), figures = figures.figures(ofService: number), outcomes = figures.outcomes
+            let own = settings.ofService(number), figures = figures.figures(ofService: number),
+                outcomes = figures.outcomes
             let lost = try LostDevices(of: run, at: own.service, number: number)
             return Part(
                 settings: own, unsent: outcomes[.unsent, default: 0] + lost.unsent,

@@ -34,7 +34,8 @@ public struct SinglePush {
     /// - Parameter other: makes its request instead of the settings' service; nil for that one.
     /// - Throws: `Diagnostic`: the key or certificate cannot be used.
     public init(
-        _ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp, as other: (any PushService)? = nil
+        _ settings: RunSettings, _ route: ProxyRoute, _ context: SendingContext, at now: Timestamp,
+        as other: (any PushService)? = nil
     ) throws {
         gateway = try Gateway(settings, context, proxy: route.tokenProxyURL, now: now)
         var sender = SenderSettings(

@@ -3,8 +3,8 @@ import PushServices
 import Runs
 
 extension SuppressionList {
-    /// Adds the devices with invalid tokens in a run that has ended to the suppression list of its app. An error is
-    /// reported to the observer; it does not change how the run ended.
+    /// Adds the devices with invalid tokens in a run that has ended to the suppression list of its
+    /// app. An error is reported to the observer; it does not change how the run ended.
     static func suppressGone(of run: RunFile, _ observer: RunObserver) {
         do {
             let settings = try run.plan.settings.get()

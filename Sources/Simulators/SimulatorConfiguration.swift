@@ -4,23 +4,26 @@ public import Cryptography
 public struct SimulatorConfiguration: Sendable {
     /// The loopback port; 0 for a free one.
     public var port = 0
-    /// The server's certificate; nil makes one for `localhost`, 127.0.0.1 and ::1 at every start, with a new authority.
+    /// The server's certificate; nil makes one for `localhost`, 127.0.0.1 and ::1 at every start,
+    /// with a new authority.
     public var certificate: IssuedCertificate?
     /// The keys that may sign provider tokens.
     public var keys: [TrustedKey] = []
-    /// Whether a client certificate may replace a provider token. `clientAuthorityFile` says which certificates are accepted.
+    /// Whether a client certificate may replace a provider token. `clientAuthorityFile` says which
+    /// certificates are accepted.
     public var acceptsClientCertificates = true
-    /// A PEM file with the authority of client certificates; nil accepts any certificate that TLS can read.
+    /// A PEM file with the authority of client certificates; nil accepts any certificate that TLS
+    /// can read.
     public var clientAuthorityFile: String?
     /// The bundle ids that exist; empty accepts every well-formed topic.
     public var topics: [String] = []
-    /// Device tokens (lower-case hex) that belong to one bundle id: a push under another gets DeviceTokenNotForTopic. All other tokens
-    /// belong to every topic.
+    /// Device tokens (lower-case hex) that belong to one bundle id: a push under another gets
+    /// DeviceTokenNotForTopic. All other tokens belong to every topic.
     public var tokenTopics: [String: String] = [:]
     /// The scope of the 20-minute rule for provider tokens.
     public var tokenUpdateScope = TokenUpdateScope.connection
-    /// The file that gets a line per request; nil for none. The lines contain whole device tokens on purpose: tests compare a sender's
-    /// results with them.
+    /// The file that gets a line per request; nil for none. The lines contain whole device tokens
+    /// on purpose: tests compare a sender's results with them.
     public var ledgerFile: String?
     /// Whether the lines of `ledgerFile` contain the payloads too.
     public var recordsPayloads = false
@@ -30,10 +33,11 @@ public struct SimulatorConfiguration: Sendable {
     public var knowsAllChannels = false
     /// Whether the apps have paid for what a service gives only to apps that have.
     public var isPaid = false
-    /// Whether apps that have not paid may send to tags, where a service may give them only to apps that have.
+    /// Whether apps that have not paid may send to tags, where a service may give them only to apps
+    /// that have.
     public var takesTags = true
-    /// How many pushes to everyone (with Getui also to tags) are taken in a day, where a service limits them; nil for as many as the service
-    /// takes.
+    /// How many pushes to everyone (with Getui also to tags) are taken in a day, where a service
+    /// limits them; nil for as many as the service takes.
     public var broadcastsPerDay: Int?
     /// The same for a minute; 0 for any number.
     public var broadcastsPerMinute: Int?
@@ -48,12 +52,14 @@ public struct SimulatorConfiguration: Sendable {
     public init() {}
 }
 
-/// The scope of the 20-minute rule: where a second provider token of the same key, issued less than 20 minutes after the first, gets
-/// TooManyProviderTokenUpdates.
+/// The scope of the 20-minute rule: where a second provider token of the same key, issued less than
+/// 20 minutes after the first, gets TooManyProviderTokenUpdates.
 public enum TokenUpdateScope: Hashable, Sendable {
-    /// Among the pushes of one connection. A sender that is restarted within 20 minutes must pass this.
+    /// Among the pushes of one connection. A sender that is restarted within 20 minutes must pass
+    /// this.
     case connection
-    /// Among all pushes that a simulator sees. This checks that one process keeps one history of tokens for all its connections.
+    /// Among all pushes that a simulator sees. This checks that one process keeps one history of
+    /// tokens for all its connections.
     case simulator
 }
 

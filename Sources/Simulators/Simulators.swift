@@ -1,6 +1,7 @@
 public import Base
 
-/// The stand-ins for push services. They do not use `PushServices`: the judge must not share tables with the code that it judges.
+/// The stand-ins for push services. They do not use `PushServices`: the judge must not share tables
+/// with the code that it judges.
 public enum Simulators {
     /// All stand-ins. This is the only place that lists them.
     public static let all = [StandIn.apns, .fcm, .getui, .jpush, .rongcloud]
@@ -18,7 +19,8 @@ public enum StandInCredential: Sendable {
     case signingKey(keyID: String, teamID: String)
     /// A service account for a project.
     case serviceAccount(project: String)
-    /// A secret text for an app, with the public names that belong to it: all by their keys in volley.yaml, in the order of the account.
+    /// A secret text for an app, with the public names that belong to it: all by their keys in
+    /// volley.yaml, in the order of the account.
     case secret(app: StandInName, names: [StandInName], key: String)
 }
 
@@ -50,28 +52,35 @@ public struct StandIn: Sendable {
     public let keyFile: String
     /// Whether targets that differ only in upper and lower case are the same.
     public let ignoresCase: Bool
-    /// Its answers for targets that no longer exist, and for targets that never existed; nil for a service that never says so.
+    /// Its answers for targets that no longer exist, and for targets that never existed; nil for a
+    /// service that never says so.
     public let gone: SimulatedAnswer?, unknown: SimulatedAnswer?
-    /// Whether it counts what it takes in a minute, and may be told how much (`IssuerSettings.messagesPerMinute`).
+    /// Whether it counts what it takes in a minute, and may be told how much
+    /// (`IssuerSettings.messagesPerMinute`).
     public var isLimited = false
     /// Whether its refusals have details that may be missing (`IssuerSettings.errorDetails`).
     public var mayLackDetails = false
-    /// Whether it keeps audiences: tags, and everyone (`SimulatorConfiguration.takesTags`, `broadcastsPerDay`).
+    /// Whether it keeps audiences: tags, and everyone (`SimulatorConfiguration.takesTags`,
+    /// `broadcastsPerDay`).
     public var hasOwnAudiences = false
-    /// Whether it limits pushes to everyone and to tags in a minute (`SimulatorConfiguration.broadcastsPerMinute`).
+    /// Whether it limits pushes to everyone and to tags in a minute
+    /// (`SimulatorConfiguration.broadcastsPerMinute`).
     public var limitsBroadcastsPerMinute = false
     /// Whether it gives out tokens for a time.
     public var givesOutTokens = false
-    /// Whether it keeps texts of lists, and may be told when to forget them (`IssuerSettings.listsPerTask`).
+    /// Whether it keeps texts of lists, and may be told when to forget them
+    /// (`IssuerSettings.listsPerTask`).
     public var keepsTasks = false
-    /// Whether its limit of streams rises with the first accepted push, a connection ends after many refusals, and clients may show
-    /// certificates, as at APNs alone.
+    /// Whether its limit of streams rises with the first accepted push, a connection ends after
+    /// many refusals, and clients may show certificates, as at APNs alone.
     var guardsConnections = false
     /// Makes the rules for a server at a port. They belong to the server's thread.
     let makeRules: @Sendable (_ configuration: SimulatorConfiguration, _ port: Int) -> sending any ServiceRules
 
-    /// Makes a certificate authority and a server certificate unless the configuration has one, binds the port and starts serving.
-    /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
+    /// Makes a certificate authority and a server certificate unless the configuration has one,
+    /// binds the port and starts serving.
+    /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread
+    ///   can be started.
     public func start(_ configuration: SimulatorConfiguration) throws(Diagnostic) -> ServiceSimulator {
         var configuration = configuration
         if !guardsConnections {
@@ -83,7 +92,8 @@ public struct StandIn: Sendable {
         return try ServiceSimulator(settled) { makeRules(settled, $0) }
     }
 
-    /// The key ID and team ID of the signing key that it trusts; empty if it trusts another kind of credential.
+    /// The key ID and team ID of the signing key that it trusts; empty if it trusts another kind of
+    /// credential.
     public var keyID: String { signingKeyNames.keyID }
     /// See `keyID`.
     public var teamID: String { signingKeyNames.teamID }

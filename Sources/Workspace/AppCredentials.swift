@@ -26,11 +26,13 @@ package struct AppCredentials {
     /// - Throws: `Diagnostic`: it does not exist or cannot be used.
     package init(_ settings: RunSettings, of service: (any PushService)? = nil, now: Timestamp) throws(Diagnostic) {
         let service = service ?? settings.service
-        guard let credential = settings.firstService.credential, let form = service.account.credential(credential.form) else {
+        guard let credential = settings.firstService.credential, let form = service.account.credential(credential.form)
+        else {
             guard settings.firstService.environment == .simulator else {
                 let names = service.account.names
                 throw Diagnostic(
-                    "the app has \(names.none(TextFormat.withArticle))", remedy: "Add `\(names.all[0]):` to the app in volley.yaml.")
+                    "the app has \(names.none(TextFormat.withArticle))",
+                    remedy: "Add `\(names.all[0]):` to the app in volley.yaml.")
             }
             kind = .none
             warnings = []
@@ -39,19 +41,22 @@ package struct AppCredentials {
         let file = credential[form.files.first] ?? "", words = KeyFileWords(of: service)
         if form.kind.isPlainSecret {
             let secret = credential.plainSecret(form)
-            let app = AppSecret(topic: settings.firstService.topic, names: credential.names(beside: form), secret: try secret.text())
+            let app = AppSecret(
+                topic: settings.firstService.topic, names: credential.names(beside: form), secret: try secret.text())
             kind = .secret(app, form.kind)
             warnings = [secret.permissionWarning].compactMap { $0 }
             return
         }
         switch form.kind {
         case .clientCertificate:
-            let certificate = try ClientCertificate(file: file, passphrase: credential.passphrase(form), now: now, words: words)
+            let certificate = try ClientCertificate(
+                file: file, passphrase: credential.passphrase(form), now: now, words: words)
             kind = .certificate(certificate)
             warnings = [SigningKey.permissionWarning(file: file), certificate.expiryWarning(now: now)].compactMap { $0 }
         case .signingKey:
             kind = .key(
-                try SigningKey(file: file, words), id: credential[form.keyID] ?? "", issuer: credential[form.issuer] ?? "")
+                try SigningKey(file: file, words), id: credential[form.keyID] ?? "",
+                issuer: credential[form.issuer] ?? "")
             warnings = [SigningKey.permissionWarning(file: file)].compactMap { $0 }
         case .fetchedToken(let exchange):
             let secret = AccountSecret(credential, form, of: service)
@@ -65,27 +70,38 @@ package struct AppCredentials {
     /// - Returns: warnings about them.
     /// - Throws: `Diagnostic`: one of them cannot be used.
     public static func check(_ settings: RunSettings, now: Timestamp) throws -> [Diagnostic] {
-        try settings.services.indices.flatMap { number throws(Diagnostic) in try check(settings, ofService: number, now: now) }
+        try settings.services.indices.flatMap { number throws(Diagnostic) in
+            try check(settings, ofService: number, now: now)
+        }
     }
 
-    /// Why nothing can be sent through services, by their numbers: their credentials cannot be used, while those of another one can.
+    /// Why nothing can be sent through services, by their numbers: their credentials cannot be
+    /// used, while those of another one can.
     /// - Throws: `Diagnostic`: those of no service can be used.
     package static func obstacles(_ settings: RunSettings, now: Timestamp) throws(Diagnostic) -> [Int: Diagnostic] {
         var obstacles: [Int: Diagnostic] = [:]
         for number in settings.services.indices {
-            do throws(Diagnostic) { _ = try check(settings, ofService: number, now: now) } catch { obstacles[number] = error }
+            do throws(Diagnostic) { _ = try check(settings, ofService: number, now: now) } catch {
+                obstacles[number] = error
+            }
         }
-        guard obstacles.count < settings.services.count else { throw obstacles[0] ?? Diagnostic("the app has no service") }
+        guard obstacles.count < settings.services.count else {
+            throw obstacles[0] ?? Diagnostic("the app has no service")
+        }
         return obstacles
     }
 
     /// Checks all files that sending through one of the services would need.
     /// - Returns: warnings about them.
     /// - Throws: `Diagnostic`: one of them cannot be used.
-    package static func check(_ settings: RunSettings, ofService number: Int, now: Timestamp) throws(Diagnostic) -> [Diagnostic] {
+    package static func check(_ settings: RunSettings, ofService number: Int, now: Timestamp) throws(Diagnostic)
+        -> [Diagnostic]
+    {
         let settings = settings.ofService(number)
         let credentials = try AppCredentials(settings, now: now)
-        if case .server(_, _, let authority?) = settings.firstService.environment { try CertificateAuthorityFile.check(authority) }
+        if case .server(_, _, let authority?) = settings.firstService.environment {
+            try CertificateAuthorityFile.check(authority)
+        }
         return credentials.warnings
     }
 }
@@ -95,7 +111,8 @@ extension Diagnostic {
     package static func credentialsUnusable(_ why: Diagnostic, of service: any PushService) -> Diagnostic {
         var warning = why
         (warning.severity, warning.name) = (.warning, .credentialsUnusable)
-        warning.message = "nothing can be sent through \(service.displayName), only through the other services: \(why.message)"
+        warning.message =
+            "nothing can be sent through \(service.displayName), only through the other services: \(why.message)"
         return warning
     }
 }
@@ -103,7 +120,8 @@ extension Diagnostic {
 extension FrozenCredential {
     /// The secret text that it names.
     package func plainSecret(_ form: CredentialForm) -> PlainSecret {
-        let place: SecretDocument.Place = self[form.files.first].map { .file($0) } ?? .variable(self[form.variable] ?? "")
+        let place: SecretDocument.Place =
+            self[form.files.first].map { .file($0) } ?? .variable(self[form.variable] ?? "")
         return PlainSecret(at: place, noun: form.noun)
     }
 
@@ -128,7 +146,8 @@ extension FrozenCredential {
     }
 }
 
-/// The account that an app names for a service which gives out tokens itself: a document in a file, or in an environment variable.
+/// The account that an app names for a service which gives out tokens itself: a document in a file,
+/// or in an environment variable.
 package struct AccountSecret {
     private let document: SecretDocument
     private let form: CredentialForm
@@ -148,8 +167,12 @@ package struct AccountSecret {
     package func key(_ exchange: TokenExchange, for settings: RunSettings) throws(Diagnostic) -> AssertionKey {
         let json = try document.json()
         let key: AssertionKey
-        guard case .assertion(let facts) = exchange.proof else { preconditionFailure("only assertions are signed with a document's key") }
-        do throws(Mistake) { key = try facts.read(json) } catch { throw document.mistake(error.message, remedy: error.remedy) }
+        guard case .assertion(let facts) = exchange.proof else {
+            preconditionFailure("only assertions are signed with a document's key")
+        }
+        do throws(Mistake) { key = try facts.read(json) } catch {
+            throw document.mistake(error.message, remedy: error.remedy)
+        }
         try document.check(privateKeyPEM: key.privateKeyPEM)
         if let named = key.topic, service.topic(named, for: settings.pushType) != settings.firstService.topic {
             let topic = service.account.topic

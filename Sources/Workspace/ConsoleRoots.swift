@@ -4,9 +4,10 @@ import Glibc
 import PushServices
 import Runs
 
-/// The folders whose files a campaign may name when it is written, planned or sent in the console (`console.roots`; by default that of
-/// volley.yaml), and what in them is closed: a person that may write campaigns must not use them to read keys, runs or
-/// other files of the machine. The target of a path decides, after links are followed; its name does not matter.
+/// The folders whose files a campaign may name when it is written, planned or sent in the console
+/// (`console.roots`; by default that of volley.yaml), and what in them is closed: a person that may
+/// write campaigns must not use them to read keys, runs or other files of the machine. The target
+/// of a path decides, after links are followed; its name does not matter.
 ///
 /// ```swift
 /// let roots = ConsoleRoots(project, choice)
@@ -17,9 +18,9 @@ public struct ConsoleRoots: Sendable {
     public enum Objection: Hashable, Sendable {
         /// It is not below any of the roots.
         case outside
-        /// It is Volley's own, or a volley.yaml names it for another purpose: a key, a run, a backup, a campaign. That
-        /// may be the volley.yaml of another project, in any folder below the roots or above them; one with mistakes
-        /// closes its folder.
+        /// It is Volley's own, or a volley.yaml names it for another purpose: a key, a run, a
+        /// backup, a campaign. That may be the volley.yaml of another project, in any folder below
+        /// the roots or above them; one with mistakes closes its folder.
         case closed
     }
 
@@ -52,7 +53,8 @@ public struct ConsoleRoots: Sendable {
         let named = project.console?.roots.map(\.value) ?? []
         let folder = FilePaths.folder(of: FilePaths.anchored(project.file))
         names =
-            (named.isEmpty ? [folder] : named.map { FilePaths.resolve($0, besideFile: project.file) }) + (other.map { [$0] } ?? [])
+            (named.isEmpty ? [folder] : named.map { FilePaths.resolve($0, besideFile: project.file) })
+            + (other.map { [$0] } ?? [])
         folders = names.compactMap { Self.real(FilePaths.anchored($0)) }
         let runs = [FilePaths.resolve(project.runs, besideFile: project.file), project.catalog(choice).place]
         let others = OtherProjects(besides: project, around: folders, runs: runs[1])
@@ -63,11 +65,12 @@ public struct ConsoleRoots: Sendable {
 
     // MARK: - Paths
 
-    /// Whether a path, which may be a pattern, leads into one of the folders, and to nothing closed in it.
+    /// Whether a path, which may be a pattern, leads into one of the folders, and to nothing closed
+    /// in it.
     public func holds(_ path: String) -> Bool { objection(toPattern: path) == nil }
 
-    /// Why a campaign may not name a path, which may be a pattern; nil if it may. The files that match a pattern are
-    /// not checked: `objection(to:)` checks each of them.
+    /// Why a campaign may not name a path, which may be a pattern; nil if it may. The files that
+    /// match a pattern are not checked: `objection(to:)` checks each of them.
     public func objection(toPattern path: String) -> Objection? {
         // The matches of a pattern are below the folder before it.
         var known = FilePaths.anchored(path).split(separator: "/").map(String.init)
@@ -84,8 +87,8 @@ public struct ConsoleRoots: Sendable {
         Self.destination(FilePaths.anchored(path)).map(objection(toFile:)) ?? .outside
     }
 
-    /// Whether the matches of a pattern or a date cannot be elsewhere: `.*` also matches the folder above (glob(7)),
-    /// and a date's format may hold any text.
+    /// Whether the matches of a pattern or a date cannot be elsewhere: `.*` also matches the folder
+    /// above (glob(7)), and a date's format may hold any text.
     public static func isPlainPattern(_ path: String) -> Bool {
         let parts = path.components(around: "{{", "}}")
         let isDatePlain = parts.inside.allSatisfy { $0.unicodeScalars.allSatisfy { isPlain($0) } }
@@ -101,17 +104,19 @@ public struct ConsoleRoots: Sendable {
 
     // MARK: - Open files
 
-    /// Why an open file must not be read; nil if it may. The descriptor is checked, because a link may have changed
-    /// since the path was checked.
+    /// Why an open file must not be read; nil if it may. The descriptor is checked, because a link
+    /// may have changed since the path was checked.
     /// - Parameters:
     ///   - path: as it was opened.
     ///   - stamp: of the descriptor.
     public func refusal(ofOpened path: String, descriptor: Int32, stamp: FileStamp) -> Diagnostic? {
         // Without /proc, the path must still lead to the same file.
-        guard let real = Self.real("/proc/self/fd/\(descriptor)") ?? Self.real(path), FileStamp(path: real)?.isSameFile(as: stamp) ?? false
+        guard let real = Self.real("/proc/self/fd/\(descriptor)") ?? Self.real(path),
+            FileStamp(path: real)?.isSameFile(as: stamp) ?? false
         else {
             return Diagnostic(
-                "the file \(TextFormat.inLine(name(of: path))) was replaced while it was opened", file: path, remedy: "Try again.")
+                "the file \(TextFormat.inLine(name(of: path))) was replaced while it was opened", file: path,
+                remedy: "Try again.")
         }
         return objection(toFile: real).map { refusal(name(of: path), $0, file: path) }
     }
@@ -120,7 +125,9 @@ public struct ConsoleRoots: Sendable {
     /// - Parameters:
     ///   - shown: the file, as the campaign names it.
     ///   - position: where.
-    public func refusal(_ shown: String, _ objection: Objection, file: String? = nil, at position: SourcePosition? = nil) -> Diagnostic {
+    public func refusal(
+        _ shown: String, _ objection: Objection, file: String? = nil, at position: SourcePosition? = nil
+    ) -> Diagnostic {
         let remedy =
             switch objection {
             case .outside:
@@ -129,7 +136,8 @@ public struct ConsoleRoots: Sendable {
                 "Keys, runs, backups, campaigns, hidden files and what volley.yaml names for another purpose are closed to campaigns. Name an export or a list of names."
             }
         let message = "the console may not use the file \(TextFormat.inLine(shown))"
-        return position.map { Diagnostic(message, at: $0, remedy: remedy) } ?? Diagnostic(message, file: file, remedy: remedy)
+        return position.map { Diagnostic(message, at: $0, remedy: remedy) }
+            ?? Diagnostic(message, file: file, remedy: remedy)
     }
 
     private func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
@@ -143,7 +151,9 @@ public struct ConsoleRoots: Sendable {
         return Self.hasEndingOfYAML(real) || isLinkToYAML(real) || Self.isCampaign(real) ? .closed : nil
     }
 
-    private static func hasEndingOfYAML(_ path: String) -> Bool { [".yaml", ".yml"].contains { path.lowercased().hasSuffix($0) } }
+    private static func hasEndingOfYAML(_ path: String) -> Bool {
+        [".yaml", ".yml"].contains { path.lowercased().hasSuffix($0) }
+    }
 
     /// Whether a file has a second name, next to it or in a root, with the ending of a campaign.
     private func isLinkToYAML(_ path: String) -> Bool {
@@ -168,11 +178,14 @@ public struct ConsoleRoots: Sendable {
             let word = Array(word.utf8)
             return bytes.indices.contains { bytes[$0] == word[0] && bytes[$0...].starts(with: word) }
         }
-        // The reader checks only files that may be one: most are exports. UTF-16 begins with a mark.
+        // The reader checks only files that may be one: most are exports. UTF-16 begins with a
+        // mark.
         let isUTF16 = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
         guard isUTF16 || holds("app") && keys.contains(where: holds) else { return false }
         let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-        if lines.contains(where: { $0.hasPrefix("app:") }), lines.contains(where: { line in keys.contains { line.hasPrefix("\($0):") } }) {
+        if lines.contains(where: { $0.hasPrefix("app:") }),
+            lines.contains(where: { line in keys.contains { line.hasPrefix("\($0):") } })
+        {
             return true
         }
         let draft = Campaign.draft(bytes: bytes, file: path, now: .now()) { _ in [PushServices.standard] }
@@ -182,20 +195,25 @@ public struct ConsoleRoots: Sendable {
     private func place(of real: String) -> Objection? {
         func lies(in folder: String) -> Bool { real == folder || real.hasPrefix(folder == "/" ? "/" : folder + "/") }
         guard let root = folders.filter(lies).max(by: { $0.utf8.count < $1.utf8.count }) else { return .outside }
-        // Archived campaigns, settings of editors, keys of ssh; but not the folders that Kubernetes mounts, `..data` and `..2026_12_01`.
-        let isHidden = real.dropFirst(root.count).split(separator: "/").contains { $0.hasPrefix(".") && !$0.hasPrefix("..") }
+        // Archived campaigns, settings of editors, keys of ssh; but not the folders that Kubernetes
+        // mounts, `..data` and `..2026_12_01`.
+        let isHidden = real.dropFirst(root.count).split(separator: "/").contains {
+            $0.hasPrefix(".") && !$0.hasPrefix("..")
+        }
         if isHidden { return .closed }
         var place = real
         while true {
             if closedPaths.contains(place) || Identity(place).map(closed.contains) ?? false { return .closed }
-            if place.utf8.count > root.utf8.count, FilePaths.exists(FilePaths.join(place, name: Self.backupMark)) { return .closed }
+            if place.utf8.count > root.utf8.count, FilePaths.exists(FilePaths.join(place, name: Self.backupMark)) {
+                return .closed
+            }
             guard place != "/" else { return nil }
             place = FilePaths.folder(of: place)
         }
     }
 
-    /// The target of an absolute path, without links; what does not exist yet is in the last folder that does. nil if
-    /// it cannot be determined.
+    /// The target of an absolute path, without links; what does not exist yet is in the last folder
+    /// that does. nil if it cannot be determined.
     private static func destination(_ path: String) -> String? {
         var known = path.split(separator: "/").map(String.init)
         var missing: [String] = []
@@ -212,7 +230,8 @@ public struct ConsoleRoots: Sendable {
 }
 
 extension String {
-    /// The text between two marks, and everything else, in which each such place counts as a plain letter.
+    /// The text between two marks, and everything else, in which each such place counts as a plain
+    /// letter.
     fileprivate func components(around start: String, _ end: String) -> (inside: [String], outside: String) {
         var (inside, outside, rest) = ([String](), "", self[...])
         while let begin = rest.firstRange(of: start) {
@@ -226,14 +245,17 @@ extension String {
     }
 }
 
-/// The projects around some folders, other than the present one: the keys and secrets that their volley.yaml names, and
-/// their runs, must not be read as a list or an export of this project, either.
+/// The projects around some folders, other than the present one: the keys and secrets that their
+/// volley.yaml names, and their runs, must not be read as a list or an export of this project,
+/// either.
 ///
-/// Input: folders without links. These are searched, with all folders below and above them. Named files are not opened.
+/// Input: folders without links. These are searched, with all folders below and above them. Named
+/// files are not opened.
 public struct OtherProjects {
     /// Those whose volley.yaml can be read.
     public private(set) var projects: [Project] = []
-    /// Folders whose volley.yaml has mistakes, so that it is not known what it names, and those after `mostNames`.
+    /// Folders whose volley.yaml has mistakes, so that it is not known what it names, and those
+    /// after `mostNames`.
     private var unclear: [String] = []
 
     /// Searching more would take seconds at each click.
@@ -280,7 +302,11 @@ public struct OtherProjects {
         for name in Project.fileNames {
             let file = FilePaths.join(folder, name: name)
             guard let stamp = FileStamp(path: file), !(own.map(stamp.isSameFile) ?? false) else { continue }
-            if let project = try? Project.read(file: file).0 { projects.append(project) } else { unclear.append(folder) }
+            if let project = try? Project.read(file: file).0 {
+                projects.append(project)
+            } else {
+                unclear.append(folder)
+            }
         }
     }
 

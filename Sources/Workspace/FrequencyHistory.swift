@@ -7,7 +7,8 @@ package import Runs
 /// How many pushes the devices of an app got lately, from the run files of earlier campaigns.
 package struct FrequencyHistory {
     package let app: String
-    /// Only pushes to the same services count, by the names of their lists: a rehearsal against the simulator reached no device.
+    /// Only pushes to the same services count, by the names of their lists: a rehearsal against the
+    /// simulator reached no device.
     package let lists: Set<String>
     package let caps: [FrequencyCap]
     package let now: Timestamp
@@ -24,9 +25,11 @@ package struct FrequencyHistory {
     /// Devices that may get no more pushes; nil without caps.
     /// - Parameters:
     ///   - suppressed: those of the same scan, by the hash of `elsewhere` if there is one.
-    ///   - scan: the hash of the scan, if other devices of it have one; that of `elsewhere` if there is one.
+    ///   - scan: the hash of the scan, if other devices of it have one; that of `elsewhere` if
+    ///     there is one.
     ///   - onStoreAway: called if the store goes away: what was found so far counts then.
-    /// - Throws: `Diagnostic` when a run cannot be read: its devices would not be known, and could get one push too many.
+    /// - Throws: `Diagnostic` when a run cannot be read: its devices would not be known, and could
+    ///   get one push too many.
     package func cappedDevices(
         beside suppressed: SuppressedDevices?, hash scan: KeyedHash? = nil, in catalog: RunsFolder,
         onStoreAway: (any Error) -> Void = { _ in }
@@ -39,8 +42,9 @@ package struct FrequencyHistory {
         }
     }
 
-    /// Devices of a run in progress that may get no more pushes, because other runs sent to devices since it was planned; nil when none
-    /// did. Of runs that are sent at the same time, the one that began or resumed sending first comes first.
+    /// Devices of a run in progress that may get no more pushes, because other runs sent to devices
+    /// since it was planned; nil when none did. Of runs that are sent at the same time, the one
+    /// that began or resumed sending first comes first.
     /// - Throws: `Diagnostic` when a run cannot be read.
     package func cappedDevices(for run: any RunLedger, in catalog: RunsFolder) throws -> CappedDevices? {
         let others = try othersSincePlanning(of: run.plan, in: catalog)
@@ -50,8 +54,11 @@ package struct FrequencyHistory {
         let capped = try CappedDevices(caps, hash: elsewhere?.hash ?? .random()) { add in
             isAnyElsewhere = try addElsewhere(catalog, add)
             // Where another machine has sent, all runs of this folder count, too.
-            try addRuns(isAnyElsewhere && others.isEmpty ? runs(in: catalog).filter { $0.plan.id != run.plan.id } : others, add) { other in
-                // A run that no process sends now, such as a paused one, was promised to its devices before.
+            try addRuns(
+                isAnyElsewhere && others.isEmpty ? runs(in: catalog).filter { $0.plan.id != run.plan.id } : others, add
+            ) { other in
+                // A run that no process sends now, such as a paused one, was promised to its
+                // devices before.
                 other.sendingSince.map { ($0, other.plan.id) < (since, run.plan.id) } ?? true
             }
         }
@@ -76,21 +83,25 @@ package struct FrequencyHistory {
 
     /// Checks that `cappedDevices(for:in:)` can read the other runs.
     /// - Throws: `Diagnostic`: it could not find out which devices another run reached.
-    public func check(for plan: RunPlan, in catalog: RunsFolder) throws { _ = try othersSincePlanning(of: plan, in: catalog) }
+    public func check(for plan: RunPlan, in catalog: RunsFolder) throws {
+        _ = try othersSincePlanning(of: plan, in: catalog)
+    }
 
-    /// All other runs that count, if any of them may have reached a device since a run was planned, by the order in which runs began;
-    /// otherwise none.
+    /// All other runs that count, if any of them may have reached a device since a run was planned,
+    /// by the order in which runs began; otherwise none.
     private func othersSincePlanning(of plan: RunPlan, in catalog: RunsFolder) throws -> [RunFile] {
         guard !caps.isEmpty else { return [] }
         let others: [RunFile]
         do { others = try runs(in: catalog).filter { $0.plan.id != plan.id } } catch var error as Diagnostic {
-            error.remedy = "If it does not matter which devices it reached, move it to another folder, then send this run again."
+            error.remedy =
+                "If it does not matter which devices it reached, move it to another folder, then send this run again."
             throw error
         }
         let place = try plan.settings.get().place, order = try catalog.history.order()
         let isAnyNew = try others.contains { other in
             defer { other.close() }
-            let start = try order.start(of: other.plan.id, epoch: other.status().epoch, after: place, at: plan.plannedAt)
+            let start = try order.start(
+                of: other.plan.id, epoch: other.status().epoch, after: place, at: plan.plannedAt)
             return try start.map { try other.mayHaveReached(since: $0) } ?? false
         }
         return isAnyNew ? others : []
@@ -111,7 +122,8 @@ package struct FrequencyHistory {
     }
 
     /// Adds what runs of a folder have sent.
-    /// - Parameter goesFirst: whether devices that a run will be sent to count as if they had got it.
+    /// - Parameter goesFirst: whether devices that a run will be sent to count as if they had got
+    ///   it.
     private func addRuns(
         _ runs: [RunFile], _ add: CappedDevices.Insertion, goesFirst: (RunFile) throws -> Bool
     ) throws {
@@ -150,16 +162,19 @@ package struct SharedReached: Sendable {
         _ body: (_ at: Timestamp, _ hashes: [UInt64]) throws -> Void
     ) throws {
         for list in lists.sorted() {
-            try store.forEachReached(of: app, list: list, since: Int(since.epochMilliseconds), where: { !catalog.holds($0) }, body)
+            try store.forEachReached(
+                of: app, list: list, since: Int(since.epochMilliseconds), where: { !catalog.holds($0) }, body)
         }
     }
 
-    /// Writes what a run of this machine has sent into the store, if it counts for caps of its app: its campaign or the
-    /// app has one. This replaces the run's earlier data there.
+    /// Writes what a run of this machine has sent into the store, if it counts for caps of its app:
+    /// its campaign or the app has one. This replaces the run's earlier data there.
     /// - Throws: `Diagnostic`: the run cannot be read, or the store not written.
     package func share(_ run: RunFile, _ settings: RunSettings, _ app: App?) throws {
         let caps = settings.frequencyCaps + [app?.frequency].compactMap(\.self)
-        guard let longest = caps.map(\.seconds).max(), settings.pushType != .background, !run.plan.isTest else { return }
+        guard let longest = caps.map(\.seconds).max(), settings.pushType != .background, !run.plan.isTest else {
+            return
+        }
         var minutes: [Int: [Int: [UInt64]]] = [:]
         try run.forEachReached(closing: OwnReason.final) { token, moment, _, service in
             // The remaining recipients are shared after this is done.
@@ -168,7 +183,8 @@ package struct SharedReached: Sendable {
         }
         let reached = minutes.sorted { $0.key < $1.key }.flatMap { service, minutes in
             minutes.sorted { $0.key < $1.key }.map {
-                Store.ReachedMinute(list: settings.services[service].listName, at: ($0.key + 1) * 60_000, hashes: $0.value)
+                Store.ReachedMinute(
+                    list: settings.services[service].listName, at: ($0.key + 1) * 60_000, hashes: $0.value)
             }
         }
         try store.setReached(reached, by: run.plan.id, of: run.plan.app, keptFor: longest)
@@ -176,8 +192,8 @@ package struct SharedReached: Sendable {
 }
 
 extension Project {
-    /// The recipients of the runs of other machines; nil if volley.yaml names no store, or the settings are for the
-    /// simulator alone.
+    /// The recipients of the runs of other machines; nil if volley.yaml names no store, or the
+    /// settings are for the simulator alone.
     /// - Throws: `Diagnostic`: the store cannot be asked.
     package func sharedReached(_ settings: RunSettings) throws -> SharedReached? {
         guard settings.services.contains(where: { !$0.environment.isSimulator }) else { return nil }

@@ -15,7 +15,8 @@ extension MessageCatalog {
     /// The messages of a campaign.
     /// - Parameter run: the id that tracked pushes name; nil for that of a preview.
     package init(
-        _ campaign: Campaign, for services: [any PushService] = [PushServices.standard], run: String? = nil, isPlanned: Bool = false
+        _ campaign: Campaign, for services: [any PushService] = [PushServices.standard], run: String? = nil,
+        isPlanned: Bool = false
     ) throws(Diagnostics) {
         try self.init(
             campaign.content, for: services, variants: campaign.variants, campaign: campaign.name.value,
@@ -34,9 +35,12 @@ extension PushTracking {
     /// nil for a campaign whose pushes are not tracked.
     /// - Parameter run: nil for a preview.
     package init?(_ campaign: Campaign, run: String? = nil) {
-        guard let pushes = campaign.delivery.tracking, let place = campaign.delivery.trackingPosition else { return nil }
+        guard let pushes = campaign.delivery.tracking, let place = campaign.delivery.trackingPosition else {
+            return nil
+        }
         self.init(
-            run: run ?? RunID.sample(campaign: campaign.name.value), campaign: campaign.name.value, includesSilent: pushes == .silentToo,
+            run: run ?? RunID.sample(campaign: campaign.name.value), campaign: campaign.name.value,
+            includesSilent: pushes == .silentToo,
             place: place)
     }
 }

@@ -26,7 +26,8 @@ public struct ProjectChoice: Sendable {
 }
 
 extension Project {
-    /// Reads volley.yaml for commands without a campaign: the chosen one, or the nearest from the current folder upward.
+    /// Reads volley.yaml for commands without a campaign: the chosen one, or the nearest from the
+    /// current folder upward.
     public static func find(with choice: ProjectChoice) throws -> Project? {
         guard let path = choice.file ?? Project.find(startingAt: ".") else { return nil }
         return try choice.isForStopping ? Project.readToStop(file: path) : Project.read(file: path).0
@@ -50,7 +51,8 @@ extension Project {
         guard let runs = choice.runs, !catalog.isThere else { return catalog }
         throw Diagnostic(
             "there is no such folder of runs", file: runs,
-            remedy: FilePaths.nearest(to: runs).map { "Did you mean \($0)?" } ?? "Check the path; it is relative to the current folder.")
+            remedy: FilePaths.nearest(to: runs).map { "Did you mean \($0)?" }
+                ?? "Check the path; it is relative to the current folder.")
     }
 
     /// The only place that decides how runs are kept.

@@ -6,9 +6,9 @@ import Glibc
 import PushServices
 public import Runs
 
-/// What this user, on this machine, cannot read, write or start although the work of a project needs it. It is checked
-/// when a process starts, by `volley doctor` and for the health file, so that it is known before a time comes. Nothing
-/// is opened for writing, and nothing is started.
+/// What this user, on this machine, cannot read, write or start although the work of a project
+/// needs it. It is checked when a process starts, by `volley doctor` and for the health file, so
+/// that it is known before a time comes. Nothing is opened for writing, and nothing is started.
 ///
 /// ```swift
 /// var inspection = ProjectInspection(project, runs)
@@ -52,7 +52,8 @@ public struct ProjectInspection {
         [project.monitoring?.prometheus, project.monitoring?.health].compactMap(\.self)
     }
 
-    /// Files of `monitoring` that lead to a folder, a socket, a disk or another user's link, with their places in volley.yaml.
+    /// Files of `monitoring` that lead to a folder, a socket, a disk or another user's link, with
+    /// their places in volley.yaml.
     public static func refusedOutputs(of project: Project) -> [Diagnostic] {
         outputs(of: project).compactMap { output in
             do throws(Diagnostic) {
@@ -69,7 +70,9 @@ public struct ProjectInspection {
             let folder = FilePaths.folder(of: file)
             guard FilePaths.exists(folder) else {
                 return Self.placed(
-                    Diagnostic("its folder \(folder) does not exist", file: file, remedy: "Make the folder, or name another file."),
+                    Diagnostic(
+                        "its folder \(folder) does not exist", file: file,
+                        remedy: "Make the folder, or name another file."),
                     at: output)
             }
             return FileAccess.problem(folder, .writing, purpose: "into which \(FilePaths.named(file)) is written")
@@ -152,7 +155,8 @@ extension Project {
     /// Where the packages put the addresses of databases, with their passwords.
     public static let environmentFile = "/etc/volley/environment"
 
-    /// Certificates of the only authority to trust: of servers, of hooks, and of the provider of identities.
+    /// Certificates of the only authority to trust: of servers, of hooks, and of the provider of
+    /// identities.
     public var authorityFiles: [String] {
         let servers: [SourceText] = apps.flatMap(\.services).compactMap { account in
             if case .server(_, let authority) = account.environment { authority } else { nil }
@@ -163,8 +167,8 @@ extension Project {
         return resolved(servers + hooks + [console?.provider?.certificateAuthority].compactMap(\.self))
     }
 
-    /// All files that a campaign must not name when a console reads it: volley.yaml, what it names apart from exports, and the addresses of
-    /// databases, where the packages put them.
+    /// All files that a campaign must not name when a console reads it: volley.yaml, what it names
+    /// apart from exports, and the addresses of databases, where the packages put them.
     var closedFiles: [String] {
         var others = [monitoring?.prometheus, monitoring?.health].compactMap(\.self)
         // A program, and what it is started with: perhaps a script, or a file with its settings.
@@ -174,5 +178,7 @@ extension Project {
 
     private var allNotices: [NoticeTarget] { notices + apps.flatMap(\.notices) }
 
-    private func resolved(_ named: [SourceText]) -> [String] { named.map { FilePaths.resolve($0.value, besideFile: file) } }
+    private func resolved(_ named: [SourceText]) -> [String] {
+        named.map { FilePaths.resolve($0.value, besideFile: file) }
+    }
 }

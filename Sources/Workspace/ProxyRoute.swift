@@ -3,8 +3,8 @@ public import Campaigns
 public import PushServices
 public import Runs
 
-/// The proxy on the way from this machine to the server, if any. Like credentials it belongs to the machine: it is chosen when pushes are
-/// sent, and is not part of a plan.
+/// The proxy on the way from this machine to the server, if any. Like credentials it belongs to the
+/// machine: it is chosen when pushes are sent, and is not part of a plan.
 ///
 /// ```swift
 /// let route = try ProxyRoute(project.proxy, to: run.plan.settings.get().firstService.environment)
@@ -12,7 +12,8 @@ public import Runs
 public struct ProxyRoute: Sendable {
     /// The proxy and the setting that names it; nil if connections are direct.
     public var proxy: ProxyChoice?
-    /// The proxy on the way to the server that gives out tokens: the environment may make an exception for one of the two servers alone.
+    /// The proxy on the way to the server that gives out tokens: the environment may make an
+    /// exception for one of the two servers alone.
     public var tokenProxy: ProxyChoice?
 
     /// - Parameters:
@@ -33,6 +34,7 @@ public struct ProxyRoute: Sendable {
         tokenProxy = try ProxyChoice.choose(setting, host: tokenHost, port: 443, variables)
     }
 
-    /// For people, after the server's name: ` through the proxy proxy:3128, which https_proxy sets`; empty without one.
+    /// For people, after the server's name:
+    /// ` through the proxy proxy:3128, which https_proxy sets`; empty without one.
     package var proxyText: String { proxy.map { " through the proxy \($0.address), which \($0.source) sets" } ?? "" }
 }

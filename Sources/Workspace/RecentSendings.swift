@@ -3,11 +3,12 @@ public import Base
 import PushServices
 public import Runs
 
-/// What was sent to an app's devices in the last hours, by any campaign: the same devices usually should not get
-/// another push so soon.
+/// What was sent to an app's devices in the last hours, by any campaign: the same devices usually
+/// should not get another push so soon.
 ///
-/// The record next to the runs says what was begun, so that only those runs are opened. It also says which of them cannot be read: then the
-/// numbers are a minimum, and nothing fails, as these are facts for a warning.
+/// The record next to the runs says what was begun, so that only those runs are opened. It also
+/// says which of them cannot be read: then the numbers are a minimum, and nothing fails, as these
+/// are facts for a warning.
 ///
 /// ```swift
 /// let recent = try RecentSendings(of: "shop", in: run.plan.settings.get(), runs, now: .now())
@@ -33,14 +34,17 @@ public struct RecentSendings: Sendable {
         public let begunAt: Timestamp
         /// When it reached the last of them, as far as that was read; otherwise as `begunAt`.
         public fileprivate(set) var lastAt: Timestamp
-        /// Whether devices are still to get its push: it is paused, waits for a time, or is being sent.
+        /// Whether devices are still to get its push: it is paused, waits for a time, or is being
+        /// sent.
         public fileprivate(set) var hasMoreToCome = false
         /// By number of its services, whether its pushes reach devices of the app's present lists.
         fileprivate let counted: [Bool]
 
-        /// nil for a run whose pushes reach none of the devices that these lists are for, and for tests and silent pushes.
+        /// nil for a run whose pushes reach none of the devices that these lists are for, and for
+        /// tests and silent pushes.
         fileprivate init?(_ plan: RunPlan, begunAt: Timestamp, lists: Set<String>) {
-            guard !plan.isTest, let settings = try? plan.settings.get(), settings.pushType != .background, !settings.service.choosesDevices
+            guard !plan.isTest, let settings = try? plan.settings.get(), settings.pushType != .background,
+                !settings.service.choosesDevices
             else { return nil }
             counted = settings.services.map { lists.contains($0.listName) && !$0.environment.isSimulator }
             guard counted.contains(true) else { return nil }
@@ -51,18 +55,19 @@ public struct RecentSendings: Sendable {
 
     /// Newest first.
     public private(set) var all: [Sending]
-    /// Runs of the last hours of which it is not known, or not as a whole, which devices they reached: the file is
-    /// gone, damaged, an older copy, or held by another program.
+    /// Runs of the last hours of which it is not known, or not as a whole, which devices they
+    /// reached: the file is gone, damaged, an older copy, or held by another program.
     public private(set) var unread: Set<String> = []
-    /// The devices, one cap of one push for each of `all`, and a last one for devices that got none yet and are still to
-    /// get one; nil until they are read, and where there was no sending.
+    /// The devices, one cap of one push for each of `all`, and a last one for devices that got none
+    /// yet and are still to get one; nil until they are read, and where there was no sending.
     package private(set) var devices: CappedDevices?
     private let since: Timestamp
     private let now: Timestamp
 
     /// The runs of an app that were begun, or reached a device, since a moment.
     /// - Parameters:
-    ///   - settings: runs to other environments do not count, nor do rehearsals, tests and silent pushes.
+    ///   - settings: runs to other environments do not count, nor do rehearsals, tests and silent
+    ///     pushes.
     ///   - moment: nil for `hours` ago, which is also the earliest.
     ///   - own: a run that does not count.
     /// - Throws: `Diagnostic`: the record of what was sent cannot be read.
@@ -81,8 +86,10 @@ public struct RecentSendings: Sendable {
         let record = HistorySnapshot(of: catalog)
         var ends: EpochSequence?
         // A slow run may have begun the day before.
-        for (id, entry) in try record.begun(since: earliest.adding(seconds: -86_400)) where id != own && all.count < Self.mostRuns {
-            guard entry.scope.map({ !$0.isTest && $0.app == app && settings.sharesList(with: $0.environment) }) ?? true else { continue }
+        for (id, entry) in try record.begun(since: earliest.adding(seconds: -86_400))
+        where id != own && all.count < Self.mostRuns {
+            guard entry.scope.map({ !$0.isTest && $0.app == app && settings.sharesList(with: $0.environment) }) ?? true
+            else { continue }
             do {
                 let run = try catalog.open(id, timeoutSeconds: Self.timeoutSeconds)
                 defer { run.close() }
@@ -92,7 +99,8 @@ public struct RecentSendings: Sendable {
                 if !run.isBeingSent, record.gap(of: run)?.isKnown ?? false { unread.insert(id) }
                 if try run.mayHaveReached(since: since) { all.append(sending) }
             } catch {
-                // A first epoch that was never confirmed pushed nothing; runs that may be out of scope are left out.
+                // A first epoch that was never confirmed pushed nothing; runs that may be out of
+                // scope are left out.
                 guard entry.scope != nil, entry.previousEpoch != "" else { continue }
                 ends = ends ?? (try? catalog.history.order())
                 if ends?.end(of: id).map({ $0 >= earliest }) ?? true { unread.insert(id) }
@@ -101,13 +109,15 @@ public struct RecentSendings: Sendable {
     }
 
     /// Says that runs cannot be read; nil if all can be read.
-    /// - Parameter campaign: the campaign whose own runs do not count, as another message covers them; nil for none.
+    /// - Parameter campaign: the campaign whose own runs do not count, as another message covers
+    ///   them; nil for none.
     public static func words(unread: Set<String>, besidesThoseOf campaign: String? = nil) -> String? {
         let unread = unread.filter { campaign == nil || RunID.campaign(of: $0[...]).map(String.init) != campaign }
         guard !unread.isEmpty else { return nil }
         let named = unread.sorted().reversed().prefix(3).joined(separator: ", "), more = unread.count > 3 ? ", …" : ""
         let runs = "\(TextFormat.counted(unread.count, one: "run")) of the last \(hours) h"
-        return "\(runs) cannot be read, or not as a whole (\(named)\(more)): more of these devices may have got a push than is known"
+        return
+            "\(runs) cannot be read, or not as a whole (\(named)\(more)): more of these devices may have got a push than is known"
     }
 
     /// Reads which devices the runs reached.
@@ -139,6 +149,8 @@ public struct RecentSendings: Sendable {
                 }
             }
         }
-        for number in all.indices { (all[number].lastAt, all[number].hasMoreToCome) = (min(moments[number], now), hasMoreToCome[number]) }
+        for number in all.indices {
+            (all[number].lastAt, all[number].hasMoreToCome) = (min(moments[number], now), hasMoreToCome[number])
+        }
     }
 }

@@ -10,16 +10,21 @@ extension KeyFileWords {
     public init(of service: any PushService) {
         let account = service.account
         let file = account.credentials.lazy.compactMap(\.file).first
-        self = file.map { KeyFileWords(service: service.displayName, source: $0.description, fileName: $0.name()) } ?? .plain
+        self =
+            file.map { KeyFileWords(service: service.displayName, source: $0.description, fileName: $0.name()) }
+            ?? .plain
         (key, certificate) = (account.signingKey?.key, account.certificate?.key)
         if let variable = account.certificate?.passphraseVariable { passphrase = variable.key }
     }
 }
 
 extension FrozenCredential {
-    /// The credential with the fingerprint of what its file holds now, if it is a signing key that can be read.
+    /// The credential with the fingerprint of what its file holds now, if it is a signing key that
+    /// can be read.
     package func fingerprinted(_ service: any PushService) -> FrozenCredential {
-        guard let form = service.account.credential(form), case .signingKey = form.kind, let file = self[form.files.first] else {
+        guard let form = service.account.credential(form), case .signingKey = form.kind,
+            let file = self[form.files.first]
+        else {
             return self
         }
         var credential = self
@@ -44,7 +49,9 @@ extension RunSettings {
 
     /// The settings of an app, with defaults for everything else.
     public init(_ app: App, projectFile: String, pushType: PushType) throws {
-        func path(_ text: SourceText) -> String { FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile)) }
+        func path(_ text: SourceText) -> String {
+            FilePaths.anchored(FilePaths.resolve(text.value, besideFile: projectFile))
+        }
         self.init(
             services: try app.services.map { try ServiceSettings($0, of: app, path, pushType) }, pushType: pushType,
             renderingRules: MessageCatalog.renderingRules)
@@ -110,20 +117,24 @@ extension RunSettings {
 }
 
 extension App {
-    /// Whether the app's pace is that of its only service. Otherwise it counts the devices of all services together, in
-    /// addition to their own paces. A limit that does not count devices stays: a pace of devices does not say how many
-    /// calls the app bought.
+    /// Whether the app's pace is that of its only service. Otherwise it counts the devices of all
+    /// services together, in addition to their own paces. A limit that does not count devices
+    /// stays: a pace of devices does not say how many calls the app bought.
     public var hasPaceOfItsService: Bool {
         guard services.count == 1, let service = services.first?.service else { return false }
         return !service.batching.isPacedByCalls || !(service.usualPace?.isLimit ?? false)
     }
 
-    /// The pace that no run is faster than with one of its services, in what the service's own pace counts.
-    public func pace(of service: AppService) -> Pace? { hasPaceOfItsService ? Pace.slower(service.pace, pace) : service.pace }
+    /// The pace that no run is faster than with one of its services, in what the service's own pace
+    /// counts.
+    public func pace(of service: AppService) -> Pace? {
+        hasPaceOfItsService ? Pace.slower(service.pace, pace) : service.pace
+    }
 
     /// Where its pushes go, for people: each destination once.
     public var destination: String {
-        services.map(\.destination).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }.joined(separator: " and ")
+        services.map(\.destination).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }.joined(
+            separator: " and ")
     }
 }
 

@@ -2,7 +2,8 @@ package import Base
 package import Campaigns
 public import Runs
 
-/// The time of a schedule that a run belongs to. It goes out once, sent by `volley schedule` or by a person at a terminal.
+/// The time of a schedule that a run belongs to. It goes out once, sent by `volley schedule` or by
+/// a person at a terminal.
 public struct ScheduledTime: Sendable {
     package let run: RunFile
     private let occurrence: LocalTime
@@ -14,8 +15,8 @@ public struct ScheduledTime: Sendable {
     /// The time as the record of what was sent has it.
     package let onRecord: SendingHistory.Time
 
-    /// The time of a run (for a retry, that of the run it retries) as the record of what was sent has it; nil without
-    /// one.
+    /// The time of a run (for a retry, that of the run it retries) as the record of what was sent
+    /// has it; nil without one.
     package static func onRecord(_ run: RunFile, _ settings: RunSettings) -> SendingHistory.Time? {
         guard let occurrence = settings.schedule?.occurrence, !run.plan.isTest else { return nil }
         return .init(
@@ -23,10 +24,12 @@ public struct ScheduledTime: Sendable {
             realFile: settings.realCampaignFile ?? run.plan.campaignFile)
     }
 
-    /// nil for a run without a time: a test, a run sent with `--now`, and a retry, whose time is that of the run it
-    /// retries.
+    /// nil for a run without a time: a test, a run sent with `--now`, and a retry, whose time is
+    /// that of the run it retries.
     public init?(_ run: RunFile, _ settings: RunSettings, isScheduler: Bool) {
-        guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil, let onRecord = Self.onRecord(run, settings) else {
+        guard let occurrence = settings.schedule?.occurrence, run.plan.retryOf == nil,
+            let onRecord = Self.onRecord(run, settings)
+        else {
             return nil
         }
         self.run = run
@@ -36,8 +39,10 @@ public struct ScheduledTime: Sendable {
         catalog = run.catalog
         let due = run.plan.waves.map(\.due)
         scheduledRun = ScheduledRun(
-            key: .init(campaign: run.plan.campaign, occurrence: "\(occurrence)"), file: run.plan.campaignFile, run: run.plan.id,
-            state: .stopped, problem: .sentByHand, begins: due.min() ?? run.plan.plannedAt, ends: due.max() ?? run.plan.plannedAt,
+            key: .init(campaign: run.plan.campaign, occurrence: "\(occurrence)"), file: run.plan.campaignFile,
+            run: run.plan.id,
+            state: .stopped, problem: .sentByHand, begins: due.min() ?? run.plan.plannedAt,
+            ends: due.max() ?? run.plan.plannedAt,
             changedAt: .now())
     }
 
@@ -48,7 +53,8 @@ public struct ScheduledTime: Sendable {
         return scheduledRuns.contains { $0.key == scheduledRun.key && $0.run == run.plan.id && $0.state.isOpen }
     }
 
-    /// Claims the time for the run, before it is sent by hand: from then on `volley schedule` leaves it alone.
+    /// Claims the time for the run, before it is sent by hand: from then on `volley schedule`
+    /// leaves it alone.
     /// - Returns: what was in the record before, to restore if nothing is sent.
     /// - Throws: `Diagnostic` when another run has the time.
     package func claim() throws -> ScheduledRun? {
@@ -58,7 +64,9 @@ public struct ScheduledTime: Sendable {
     }
 
     /// Gives the time back, as nothing was sent.
-    package func returnTime(_ before: ScheduledRun?) throws { try withStore { try $0.returnTime(scheduledRun, before: before) } }
+    package func returnTime(_ before: ScheduledRun?) throws {
+        try withStore { try $0.returnTime(scheduledRun, before: before) }
+    }
 
     /// Notes how a run that was sent by hand ended.
     /// - Parameter problem: the problem of a finished run; nil if it went well.
@@ -79,8 +87,11 @@ public struct ScheduledTime: Sendable {
         return try body(store)
     }
 
-    /// Why a campaign cannot go out at a time that a run has taken; nil when the records show the time as free.
-    package static func refusal(_ campaign: Campaign, occurrence: LocalTime, in catalog: RunsFolder) throws -> Diagnostic? {
+    /// Why a campaign cannot go out at a time that a run has taken; nil when the records show the
+    /// time as free.
+    package static func refusal(_ campaign: Campaign, occurrence: LocalTime, in catalog: RunsFolder) throws
+        -> Diagnostic?
+    {
         let name = campaign.name.value
         let scheduledRuns = try catalog.schedule.read().scheduledRuns
         if let scheduledRun = scheduledRuns.first(where: {
@@ -89,18 +100,24 @@ public struct ScheduledTime: Sendable {
             return isTaken(name, occurrence: occurrence, by: scheduledRun, in: catalog)
         }
         let time = SendingHistory.Time(
-            campaign: name, occurrence: "\(occurrence)", file: FilePaths.named(campaign.file), realFile: FilePaths.absolute(campaign.file))
+            campaign: name, occurrence: "\(occurrence)", file: FilePaths.named(campaign.file),
+            realFile: FilePaths.absolute(campaign.file))
         let other =
             try catalog.history.run(having: time, besides: "")
-            ?? runsByTheirFiles(campaign.source, app: campaign.app.value, occurrence: occurrence, campaign: name, in: catalog).last {
-                // For a run from another folder only the devices, once planned, show whether it is the same campaign.
-                $0.plan.campaign == name || FilePaths.folder(of: $0.plan.campaignFile) == FilePaths.folder(of: time.file)
+            ?? runsByTheirFiles(
+                campaign.source, app: campaign.app.value, occurrence: occurrence, campaign: name, in: catalog
+            ).last {
+                // For a run from another folder only the devices, once planned, show whether it is
+                // the same campaign.
+                $0.plan.campaign == name
+                    || FilePaths.folder(of: $0.plan.campaignFile) == FilePaths.folder(of: time.file)
             }?.plan.id
         return other.map { isTaken(name, occurrence: occurrence, by: $0, in: catalog) }
     }
 
-    /// The run that has the time according to its own file: a run of the same campaign, where the records were restored from a backup, or
-    /// of a campaign that was renamed and moved, where the two share at least half of the devices of the smaller one.
+    /// The run that has the time according to its own file: a run of the same campaign, where the
+    /// records were restored from a backup, or of a campaign that was renamed and moved, where the
+    /// two share at least half of the devices of the smaller one.
     package func runByItsFile() throws -> String? {
         let others = try Self.runsByTheirFiles(
             run.plan.campaignSource, app: run.plan.app, occurrence: occurrence, campaign: run.plan.campaign, in: catalog
@@ -120,15 +137,18 @@ public struct ScheduledTime: Sendable {
         }?.plan.id
     }
 
-    /// Runs that were begun or cancelled for a time by a campaign, or by one that differs only in its name and is no longer where it was: a
-    /// campaign that is still there under its name, whatever its text is now, was not renamed.
+    /// Runs that were begun or cancelled for a time by a campaign, or by one that differs only in
+    /// its name and is no longer where it was: a campaign that is still there under its name,
+    /// whatever its text is now, was not renamed.
     private static func runsByTheirFiles(
         _ source: String, app: String, occurrence: LocalTime, campaign: String, in catalog: RunsFolder
     )
         throws
         -> [RunFile]
     {
-        func nameless(_ source: String) -> [Substring] { source.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("name:") } }
+        func nameless(_ source: String) -> [Substring] {
+            source.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("name:") }
+        }
         let (text, record) = (nameless(source), catalog.history)
         return try catalog.runs(of: nil) { $0.retryOf == nil && $0.occurrence == "\(occurrence)" }.filter { other in
             defer { other.close() }
@@ -143,8 +163,12 @@ public struct ScheduledTime: Sendable {
     }
 
     private static func isStillThere(_ plan: RunPlan) -> Bool {
-        func name(_ text: String) -> Substring? { text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("name:") } }
-        guard let bytes = try? RegularFile.bytes(of: plan.campaignFile, atMost: CampaignChange.longestCampaign) else { return false }
+        func name(_ text: String) -> Substring? {
+            text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("name:") }
+        }
+        guard let bytes = try? RegularFile.bytes(of: plan.campaignFile, atMost: CampaignChange.longestCampaign) else {
+            return false
+        }
         let then = name(plan.campaignSource)
         return then != nil && then == name(String(decoding: bytes, as: UTF8.self))
     }
@@ -152,14 +176,18 @@ public struct ScheduledTime: Sendable {
     // MARK: - Words
 
     /// Why the time belongs to another run.
-    package func isTaken(by other: String) -> Diagnostic { Self.isTaken(run.plan.campaign, occurrence: occurrence, by: other, in: catalog) }
+    package func isTaken(by other: String) -> Diagnostic {
+        Self.isTaken(run.plan.campaign, occurrence: occurrence, by: other, in: catalog)
+    }
 
     /// Why the time belongs to another scheduled run.
     package func isTaken(by other: ScheduledRun) -> Diagnostic {
         Self.isTaken(run.plan.campaign, occurrence: occurrence, by: other, in: catalog)
     }
 
-    private static func isTaken(_ campaign: String, occurrence: LocalTime, by other: ScheduledRun, in catalog: RunsFolder)
+    private static func isTaken(
+        _ campaign: String, occurrence: LocalTime, by other: ScheduledRun, in catalog: RunsFolder
+    )
         -> Diagnostic
     {
         guard let run = other.run else {
@@ -176,14 +204,18 @@ public struct ScheduledTime: Sendable {
                 ? "`volley schedule --list` shows what it waits for."
                 : "Start `volley schedule` again; it continues the plan or skips it.",
             [catalog.schedule.isAtWork ? .seeCalendar : .ask(.startSender)])
-        mistake.plainMessage = "the sender has begun to plan '\(campaign)' for \(occurrence.words), as \(run); nothing was sent"
+        mistake.plainMessage =
+            "the sender has begun to plan '\(campaign)' for \(occurrence.words), as \(run); nothing was sent"
         return mistake
     }
 
-    private static func isTaken(_ campaign: String, occurrence: LocalTime, by run: String, in catalog: RunsFolder) -> Diagnostic {
+    private static func isTaken(_ campaign: String, occurrence: LocalTime, by run: String, in catalog: RunsFolder)
+        -> Diagnostic
+    {
         let (remedy, remedies) = remedy(run, catalog, campaign: campaign)
         return Diagnostic(
-            "'\(campaign)' has already used its time \(occurrence.words), for \(run); nothing was sent", remedy: remedy, remedies)
+            "'\(campaign)' has already used its time \(occurrence.words), for \(run); nothing was sent", remedy: remedy,
+            remedies)
     }
 
     /// What to do instead for devices that the other run has not reached, in words and as values.
@@ -193,7 +225,8 @@ public struct ScheduledTime: Sendable {
         else {
             return (
                 "The file of that run is missing, so it is not known which devices it reached. "
-                    + "To send another push, give the campaign another time.", [.ask(.restoreRun(other)), .giveAnotherTime]
+                    + "To send another push, give the campaign another time.",
+                [.ask(.restoreRun(other)), .giveAnotherTime]
             )
         }
         if let gap = LedgerGap(of: first) { return ("\(gap.diagnostic)", gap.diagnostic.remedies) }
@@ -210,18 +243,21 @@ public struct ScheduledTime: Sendable {
             let (unsent, failed) = (RunRemainder.remedyForUnsent(first), RunRemainder.remedyForFailed(first))
             let rest: [Remedy] = unsent != nil ? [.retryUnsent(run: other)] : failed != nil ? [.retry(run: other)] : []
             return (
-                (["`volley report \(other)` shows for which devices it was accepted."] + [unsent ?? failed].compactMap(\.self)).joined(
-                    separator: " "),
+                (["`volley report \(other)` shows for which devices it was accepted."]
+                    + [unsent ?? failed].compactMap(\.self)).joined(
+                        separator: " "),
                 [.readReport(run: other)] + rest
             )
         }
     }
 
-    /// Also reads the record: since then the file may have lost the fact that the run began, and its recipients.
+    /// Also reads the record: since then the file may have lost the fact that the run began, and
+    /// its recipients.
     private static func hasNeverBegun(_ run: RunFile) -> Bool {
         do {
             guard try !run.hasBegun() else { return false }
-            return try run.catalog.history.entry(of: run.plan.id).map { try $0.previousEpoch == run.status().epoch } ?? true
+            return try run.catalog.history.entry(of: run.plan.id).map { try $0.previousEpoch == run.status().epoch }
+                ?? true
         } catch { return false }
     }
 }

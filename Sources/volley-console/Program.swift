@@ -18,8 +18,9 @@ import Workspace
 /// The web process of the console. `volley serve` starts it; it sends nothing.
 @main
 enum ConsoleMain {
-    /// On the main thread, which stays to the end: the signal that comes with the supervisor's end belongs to the
-    /// thread that asked for it. Other threads, which get its mask, begin only after the signals are held.
+    /// On the main thread, which stays to the end: the signal that comes with the supervisor's end
+    /// belongs to the thread that asked for it. Other threads, which get its mask, begin only after
+    /// the signals are held.
     static func main() {
         volley_limit_heaps()
         TerminationSignals.hold()
@@ -35,7 +36,8 @@ enum ConsoleMain {
 
 struct Program: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "volley-console", abstract: "Shows campaigns and runs in a browser. volley serve starts it.", version: volleyVersion)
+        commandName: "volley-console", abstract: "Shows campaigns and runs in a browser. volley serve starts it.",
+        version: volleyVersion)
 
     @Argument(help: "The folder of the campaigns.", completion: .directory, transform: FilePaths.given)
     var folder: String
@@ -65,17 +67,20 @@ struct Program: AsyncParsableCommand {
     @Option(name: .long, help: .hidden)
     var about: String?
 
-    /// Exit codes: the command, volley.yaml or the port is wrong, so that neither console nor sender can run as
-    /// intended; or it ended with an error after it had served, or because of the console's own files, which can be
-    /// repaired while `volley schedule` sends.
+    /// Exit codes: the command, volley.yaml or the port is wrong, so that neither console nor
+    /// sender can run as intended; or it ended with an error after it had served, or because of the
+    /// console's own files, which can be repaired while `volley schedule` sends.
     private static let wrong: Int32 = 2, failed: Int32 = 1
 
     func validate() throws {
-        if let logFormat, LogFormat(rawValue: logFormat) == nil { throw ValidationError("--log-format is text or json.") }
+        if let logFormat, LogFormat(rawValue: logFormat) == nil {
+            throw ValidationError("--log-format is text or json.")
+        }
     }
 
     func run() async throws {
-        let log = Self.log(logFormat.flatMap { LogFormat(rawValue: $0) } ?? (JournalStream.isStandardError ? .journal : nil))
+        let log = Self.log(
+            logFormat.flatMap { LogFormat(rawValue: $0) } ?? (JournalStream.isStandardError ? .journal : nil))
         do {
             try ZoneDatabase.system.refusePipe()
             if let answer {
@@ -102,13 +107,16 @@ struct Program: AsyncParsableCommand {
 
     private func serve(_ log: Logger, until signals: TerminationSignals) async throws {
         let choice = ProjectChoice(file: config, runs: runs)
-        // A mistake in the command is reported first: it ends `volley serve`, and trouble with accounts does not.
+        // A mistake in the command is reported first: it ends `volley serve`, and trouble with
+        // accounts does not.
         let project = try Project.read(file: Site.projectFile(folder, choice)).0, settings = project.console
         let address = try ListenAddress(listen: listen, socket: socket, console: settings)
         try address.checkPath()
         let accounts: AccountStore
         do { accounts = try AccountStore(beside: project.catalog(choice).place) } catch {
-            for mistake in Diagnostics(explaining: error).all { log.error("There are no pages until this is mended. \(mistake)") }
+            for mistake in Diagnostics(explaining: error).all {
+                log.error("There are no pages until this is mended. \(mistake)")
+            }
             throw ExitCode(Self.failed)
         }
         let site = try Site(folder: folder, choice: choice, accounts: accounts, at: .now())
@@ -125,7 +133,8 @@ struct Program: AsyncParsableCommand {
             let manager = ServiceManager()
             manager.ready()
             if let seconds = manager.secondsPerSign {
-                channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .nanoseconds(Int64(seconds * 1e9))) { _ in
+                channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .nanoseconds(Int64(seconds * 1e9))) {
+                    _ in
                     manager.alive()
                 }
             }
@@ -135,7 +144,8 @@ struct Program: AsyncParsableCommand {
         Task { try? await server.pages.run { _ = try site.archive.listing() } }
         var quiet = log
         quiet.logLevel = .error
-        let group = ServiceGroup(configuration: .init(services: [application], gracefulShutdownSignals: [], logger: quiet))
+        let group = ServiceGroup(
+            configuration: .init(services: [application], gracefulShutdownSignals: [], logger: quiet))
         // A request from before `run` also counts.
         signals.end { await group.triggerGracefulShutdown() }
         do { try await group.run() } catch {
@@ -148,7 +158,8 @@ struct Program: AsyncParsableCommand {
 
 /// How many files a process may open.
 enum OpenFiles {
-    /// Every connection is one: as many as the system allows, once the limit is raised. Half are left for files of runs and databases.
+    /// Every connection is one: as many as the system allows, once the limit is raised. Half are
+    /// left for files of runs and databases.
     static var limits: ConnectionRegistry.Limits {
         let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
         var limits = ConnectionRegistry.Limits(), limit = rlimit()

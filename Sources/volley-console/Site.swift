@@ -40,7 +40,8 @@ final class Site: Sendable {
         self.folder = folder
         projectFile = path
         archive = RunArchive(catalog)
-        campaigns = CampaignCache(folder: folder, choice: ProjectChoice(file: path, runs: choice.runs), catalog: catalog)
+        campaigns = CampaignCache(
+            folder: folder, choice: ProjectChoice(file: path, runs: choice.runs), catalog: catalog)
         reports = ReportCache(catalog)
         provider = try project.console?.provider.map { try ProviderSignIn($0, of: project) }
         self.accounts = accounts
@@ -55,7 +56,8 @@ final class Site: Sendable {
     /// - Throws: there is no volley.yaml.
     static func projectFile(_ folder: String, _ choice: ProjectChoice) throws(Diagnostic) -> String {
         guard let path = choice.file ?? Project.find(startingAt: folder) else {
-            throw Diagnostic("there is no volley.yaml in this folder or above it", file: folder, remedy: "Name one with --config.")
+            throw Diagnostic(
+                "there is no volley.yaml in this folder or above it", file: folder, remedy: "Name one with --config.")
         }
         return path
     }
@@ -64,7 +66,9 @@ final class Site: Sendable {
     func note(_ kind: ActivityKind, app: String?, subject: String?, _ visit: Visit) throws {
         guard let person = visit.person else { return }
         do {
-            try accounts.note(kind, app: app, subject: subject, by: Actor(person.id, address: visit.requestOrigin.client), at: visit.now)
+            try accounts.note(
+                kind, app: app, subject: subject, by: Actor(person.id, address: visit.requestOrigin.client),
+                at: visit.now)
         } catch {
             throw Refusal.notNoted(error)
         }

@@ -38,7 +38,10 @@ struct AccountFileTests {
         let link = try folder.store.invite(name("ben"), DisplayName("Ben"), [], by: ada, at: noon)
         folder.store.close()
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file))
-        for text in [token.text, link.token.text, goodPassword, secret.base32, codes[0].text, codes[0].text.replacing("-", with: "")] {
+        for text in [
+            token.text, link.token.text, goodPassword, secret.base32, codes[0].text,
+            codes[0].text.replacing("-", with: ""),
+        ] {
             #expect(bytes.range(of: Data(text.utf8)) == nil)
         }
         #expect(bytes.range(of: Data(SecretToken.stored(link.token).utf8)) != nil)
@@ -59,7 +62,9 @@ struct AccountFileTests {
     /// Takes what format 5 added out of a file.
     static let withoutDrafts = "DROP TABLE draft; DROP TABLE ended_session; DROP TRIGGER session_ends;"
 
-    @Test("an older file keeps its accounts, and takes versions of campaigns and people of providers", arguments: [1, 2, 3])
+    @Test(
+        "an older file keeps its accounts, and takes versions of campaigns and people of providers",
+        arguments: [1, 2, 3])
     func older(version: Int) throws {
         let folder = try AccountFolder()
         let ada = try folder.administrator()
@@ -74,7 +79,8 @@ struct AccountFileTests {
         try store.keep(version: "name: sale\n", of: "sale.yaml", app: "shop", by: ada, at: noon)
         #expect(try store.accounts().count == 1 && store.versions(of: "sale.yaml").count == 1)
         let jane = ProviderPerson(
-            issuer: "https://a", subject: "1", name: "jane", displayName: nil, grants: [RoleGrant(.viewer, .allApps)], provedAt: nil)
+            issuer: "https://a", subject: "1", name: "jane", displayName: nil, grants: [RoleGrant(.viewer, .allApps)],
+            provedAt: nil)
         #expect(try store.enter(jane, from: nil, agent: "", at: noon) != .noRole)
     }
 
@@ -84,13 +90,15 @@ struct AccountFileTests {
         folder.store.close()
         try FileManager.default.removeItem(atPath: folder.file)
         switch kind {
-        case "text": try Data(String(repeating: "no database\n", count: 100).utf8).write(to: URL(fileURLWithPath: folder.file))
+        case "text":
+            try Data(String(repeating: "no database\n", count: 100).utf8).write(to: URL(fileURLWithPath: folder.file))
         case "sqlite": try DatabaseQueue(path: folder.file).write { try $0.execute(sql: "CREATE TABLE t (x)") }
         case "folder": try FileManager.default.createDirectory(atPath: folder.file, withIntermediateDirectories: false)
         case "pipe": #expect(mkfifo(folder.file, 0o600) == 0)
         default: #expect(symlink(folder.path + "/nowhere", folder.file) == 0)
         }
-        let before = try? Data(contentsOf: URL(fileURLWithPath: ["text", "sqlite"].contains(kind) ? folder.file : "/dev/null"))
+        let before = try? Data(
+            contentsOf: URL(fileURLWithPath: ["text", "sqlite"].contains(kind) ? folder.file : "/dev/null"))
         let found = try #require(diagnostic { _ = try folder.another() })
         #expect(found.file == folder.file)
         let words = ["folder": "this is a folder", "pipe": "this is a named pipe", "link": "where nothing is"]
@@ -109,7 +117,8 @@ struct AccountFileTests {
         "a value of another type is damage, said in a sentence that repeats none of it",
         arguments: [
             "account SET name = 'A B'", "account SET display_name = x'00'", "account SET state = 'king'",
-            "account SET made_at = 'x'", "role SET role = 'king'", "account SET password = 'geheim'", "account SET totp_secret = 'xyz'",
+            "account SET made_at = 'x'", "role SET role = 'king'", "account SET password = 'geheim'",
+            "account SET totp_secret = 'xyz'",
             "invitation SET roles = '{'",
             "invitation SET lapses_at = 'x'",
         ])
@@ -128,12 +137,14 @@ struct AccountFileTests {
             _ = try folder.store.openInvitations(at: noon)
             _ = try folder.store.credential(name("root.admin"))
             _ = try folder.store.invitation(link.token, at: noon)
-            _ = try folder.store.confirmSecondFactor(secret.code(ofStep: TOTPSecret.step(at: noon)), in: session, from: nil, at: noon)
+            _ = try folder.store.confirmSecondFactor(
+                secret.code(ofStep: TOTPSecret.step(at: noon)), in: session, from: nil, at: noon)
         }
         #expect(
             found
                 == Diagnostic(
-                    "the file of accounts is damaged: a value in it cannot be read", file: folder.file, remedy: "Restore it from a backup.")
+                    "the file of accounts is damaged: a value in it cannot be read", file: folder.file,
+                    remedy: "Restore it from a backup.")
         )
     }
 
@@ -144,7 +155,9 @@ struct AccountFileTests {
         folder.store.close()
         try DatabaseQueue(path: folder.file).write { try $0.execute(sql: "ALTER TABLE role RENAME TO roles") }
         let store = try folder.another()
-        #expect(diagnostic { _ = try store.accounts() }?.message == "the file of accounts is damaged: a table or a column is missing")
+        #expect(
+            diagnostic { _ = try store.accounts() }?.message
+                == "the file of accounts is damaged: a table or a column is missing")
         store.close()
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.file))
         let size = try file.seekToEnd()

@@ -7,9 +7,13 @@ import Testing
 
 @Suite("accounts of all formats")
 struct AccountFormatTests {
-    @Test("accounts of each format are there with roles and activities after they were opened, in the newest format", arguments: 1...5)
+    @Test(
+        "accounts of each format are there with roles and activities after they were opened, in the newest format",
+        arguments: 1...5)
     func upgrade(format: Int) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "volley-accounts-\(UUID().uuidString)"
+        ).path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -30,7 +30,9 @@ struct AccountStoreTests {
         #expect(throws: AccountError.invitationNotValid) {
             try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: noon)
         }
-        #expect(throws: AccountError.alreadyAdministered) { try folder.store.inviteFirstAdministrator(name("ben"), ada, at: noon) }
+        #expect(throws: AccountError.alreadyAdministered) {
+            try folder.store.inviteFirstAdministrator(name("ben"), ada, at: noon)
+        }
         #expect(try folder.kinds() == [.invitationAccepted, .invited, .invited])
     }
 
@@ -43,8 +45,12 @@ struct AccountStoreTests {
         for actor in [ada, .terminal] {
             #expect(throws: AccountError.lastAdministrator) { try folder.store.disable(id, by: actor, at: noon) }
             #expect(throws: AccountError.lastAdministrator) { try folder.store.remove(id, by: actor, at: noon) }
-            for grants in [[], [RoleGrant(.editor, .allApps)], [RoleGrant(.administrator, .app("shop"))]] as [Set<RoleGrant>] {
-                #expect(throws: AccountError.lastAdministrator) { try folder.store.setGrants(grants, of: id, by: actor, at: noon) }
+            for grants in [[], [RoleGrant(.editor, .allApps)], [RoleGrant(.administrator, .app("shop"))]]
+                as [Set<RoleGrant>]
+            {
+                #expect(throws: AccountError.lastAdministrator) {
+                    try folder.store.setGrants(grants, of: id, by: actor, at: noon)
+                }
             }
         }
         let before = try folder.kinds().count
@@ -66,21 +72,32 @@ struct AccountStoreTests {
         let ada = try folder.administrator()
         let shop = try folder.account("ben", [RoleGrant(.administrator, .app("shop"))])
         let viewer = try folder.account("vera", [RoleGrant(.viewer, .app("shop"))])
-        let adaID = try #require(ada.account), shopID = try #require(shop.account), viewerID = try #require(viewer.account)
+        let adaID = try #require(ada.account), shopID = try #require(shop.account),
+            viewerID = try #require(viewer.account)
         let store = folder.store
         #expect(throws: AccountError.notPermitted) { try store.setGrants(everything, of: shopID, by: shop, at: noon) }
         #expect(throws: AccountError.notPermitted) { try store.offerNewPassword(of: adaID, by: shop, at: noon) }
         #expect(throws: AccountError.notPermitted) { try store.removeSecondFactor(of: adaID, by: shop, at: noon) }
-        #expect(throws: AccountError.notPermitted) { try store.setDisplayName(DisplayName("x"), of: adaID, by: shop, at: noon) }
-        #expect(throws: AccountError.notPermitted) { try store.invite(name("x"), DisplayName("x"), everything, by: shop, at: noon) }
-        #expect(throws: AccountError.notPermitted) { try store.invite(name("x"), DisplayName("x"), [], by: viewer, at: noon) }
+        #expect(throws: AccountError.notPermitted) {
+            try store.setDisplayName(DisplayName("x"), of: adaID, by: shop, at: noon)
+        }
+        #expect(throws: AccountError.notPermitted) {
+            try store.invite(name("x"), DisplayName("x"), everything, by: shop, at: noon)
+        }
+        #expect(throws: AccountError.notPermitted) {
+            try store.invite(name("x"), DisplayName("x"), [], by: viewer, at: noon)
+        }
         #expect(throws: AccountError.notPermitted) { try store.disable(shopID, by: viewer, at: noon) }
         try store.setGrants([RoleGrant(.editor, .app("shop"))], of: viewerID, by: shop, at: noon)
         #expect(try store.account(viewerID)?.rights.allows(.edit, app: "shop") == true)
         // Nor may they replace a link that gives more with their own.
         let link = try store.invite(name("carl"), DisplayName("Carl"), everything, by: ada, at: noon)
-        #expect(throws: AccountError.notPermitted) { try store.invite(name("carl"), DisplayName("Carl"), [], by: shop, at: noon) }
-        #expect(throws: AccountError.notPermitted) { try store.withdrawInvitation(link.invitation.id, by: shop, at: noon) }
+        #expect(throws: AccountError.notPermitted) {
+            try store.invite(name("carl"), DisplayName("Carl"), [], by: shop, at: noon)
+        }
+        #expect(throws: AccountError.notPermitted) {
+            try store.withdrawInvitation(link.invitation.id, by: shop, at: noon)
+        }
         // A disabled account decides nothing, even with a page that is still open.
         try store.disable(shopID, by: ada, at: noon)
         #expect(throws: AccountError.notPermitted) { try store.disable(viewerID, by: shop, at: noon) }
@@ -104,12 +121,15 @@ struct AccountStoreTests {
     func invitations() throws {
         let folder = try AccountFolder()
         let ada = try folder.administrator()
-        let link = try folder.store.invite(name("Ben"), DisplayName("Ben"), [RoleGrant(.viewer, .allApps)], by: ada, at: noon)
+        let link = try folder.store.invite(
+            name("Ben"), DisplayName("Ben"), [RoleGrant(.viewer, .allApps)], by: ada, at: noon)
         #expect(link.invitation.lapsesAt == after(7 * 24 * 3600))
         #expect(try folder.store.openInvitations(at: noon) == [link.invitation])
         #expect(try folder.store.openInvitations(at: after(7 * 24 * 3600)).isEmpty)
         try folder.store.withdrawInvitation(link.invitation.id, by: ada, at: noon)
-        #expect(throws: AccountError.invitationNotValid) { try folder.store.withdrawInvitation(link.invitation.id, by: ada, at: noon) }
+        #expect(throws: AccountError.invitationNotValid) {
+            try folder.store.withdrawInvitation(link.invitation.id, by: ada, at: noon)
+        }
         #expect(throws: AccountError.invitationNotValid) {
             try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: noon)
         }
@@ -126,7 +146,8 @@ struct AccountStoreTests {
         let session = try folder.token("ben")
         let link = try folder.store.offerNewPassword(of: ben, by: ada, at: noon)
         #expect(try folder.store.signedIn(session, at: noon) != nil)
-        #expect(try folder.authenticator.accept(link.token, password: "another quiet harbour", from: nil, at: noon) == ben)
+        #expect(
+            try folder.authenticator.accept(link.token, password: "another quiet harbour", from: nil, at: noon) == ben)
         #expect(try folder.store.signedIn(session, at: noon) == nil)
         #expect(try folder.signIn("ben") == .refused)
         guard case .signedIn = try folder.signIn("ben", password: "another quiet harbour") else {
@@ -138,7 +159,9 @@ struct AccountStoreTests {
         #expect(throws: AccountError.invitationNotValid) {
             try folder.authenticator.accept(unused.token, password: goodPassword, from: nil, at: noon)
         }
-        #expect(throws: AccountError.disabled(try name("ben"))) { try folder.store.offerNewPassword(of: ben, by: ada, at: noon) }
+        #expect(throws: AccountError.disabled(try name("ben"))) {
+            try folder.store.offerNewPassword(of: ben, by: ada, at: noon)
+        }
         // Enabling does not bring the link back.
         try folder.store.enable(ben, by: ada, at: noon)
         #expect(throws: AccountError.invitationNotValid) {

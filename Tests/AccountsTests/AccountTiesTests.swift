@@ -15,8 +15,10 @@ struct AccountTiesTests {
     @Test(
         "two accounts are in one hand by a tie, by a chain of ties, and by a third account that is tied to both",
         arguments: [
-            ("ad>sock", "sock ad", true), ("ad>sock", "ad sock", true), ("ad>b b>c", "c ad", true), ("b>c ad>b", "c ad", true),
-            ("ad>x ad>y", "x y", true), ("ad>b ad>x b>y", "x y", true), ("a>b b>a", "a b", true), ("ad>sock", "sock ed", false),
+            ("ad>sock", "sock ad", true), ("ad>sock", "ad sock", true), ("ad>b b>c", "c ad", true),
+            ("b>c ad>b", "c ad", true),
+            ("ad>x ad>y", "x y", true), ("ad>b ad>x b>y", "x y", true), ("a>b b>a", "a b", true),
+            ("ad>sock", "sock ed", false),
             ("ad>sock", "ed ad", false), ("ad>x ben>y", "x y", false), ("x>ad y>ad", "x y", false), ("", "a b", false),
         ])
     func hands(ties: String, question: String, isOne: Bool) throws {
@@ -89,7 +91,9 @@ struct AccountTiesTests {
         #expect(try office.ties(at: late).count == 2)
     }
 
-    @Test("a role that approves, an account that is enabled and a second factor that is taken away tie; what gives no control does not")
+    @Test(
+        "a role that approves, an account that is enabled and a second factor that is taken away tie; what gives no control does not"
+    )
     func deeds() throws {
         let office = try Office()
         let (store, carl) = (office.folder.store, try office.carlID)
@@ -101,7 +105,8 @@ struct AccountTiesTests {
         try store.enable(carl, by: office.ada, at: noon)
         try store.enable(carl, by: office.ben, at: noon)
         #expect(try office.ties() == ["root.admin>carl enabled"], "the second one changed nothing")
-        try store.setGrants([RoleGrant(.editor, .allApps), RoleGrant(.approver, .app("shop"))], of: carl, by: office.ben, at: noon)
+        try store.setGrants(
+            [RoleGrant(.editor, .allApps), RoleGrant(.approver, .app("shop"))], of: carl, by: office.ben, at: noon)
         #expect(try office.ties() == ["root.admin>carl enabled", "ben>carl promoted"])
         try store.setGrants([RoleGrant(.administrator, .allApps)], of: carl, by: .terminal, at: noon)
         #expect(try office.ties().count == 2)
@@ -112,10 +117,13 @@ struct AccountTiesTests {
         let office = try Office()
         let (store, carl) = (office.folder.store, try office.carlID)
         try office.accept(try store.offerNewPassword(of: carl, by: office.ada, at: noon))
-        let link = try store.invite(name("sock"), DisplayName("Sock"), [RoleGrant(.administrator, .allApps)], by: office.ada, at: noon)
+        let link = try store.invite(
+            name("sock"), DisplayName("Sock"), [RoleGrant(.administrator, .allApps)], by: office.ada, at: noon)
         try office.accept(link)
         let sock = Actor(try #require(try store.account(named: name("sock"))).id, address: nil)
-        for actor in [office.ada, sock] { #expect(throws: AccountError.tied) { try store.confirm(carl, by: actor, at: noon) } }
+        for actor in [office.ada, sock] {
+            #expect(throws: AccountError.tied) { try store.confirm(carl, by: actor, at: noon) }
+        }
         #expect(throws: AccountError.notPermitted) { try store.confirm(carl, by: office.carl, at: noon) }
         #expect(try office.ties().count == 2)
         try store.confirm(carl, by: office.ben, at: noon)
@@ -140,7 +148,9 @@ struct AccountTiesTests {
         try store.enable(carl, by: office.ada, at: early)
         #expect(try office.ties(at: after(6 * 86_400)).count == 2, "made by a clock that was set back")
         try store.remove(carl, by: office.ada, at: noon)
-        try office.accept(try store.invite(name("carl"), DisplayName("Carl"), [RoleGrant(.approver, .allApps)], by: .terminal, at: noon))
+        try office.accept(
+            try store.invite(
+                name("carl"), DisplayName("Carl"), [RoleGrant(.approver, .allApps)], by: .terminal, at: noon))
         #expect(try office.ties().count == 2)
     }
 
@@ -149,7 +159,8 @@ struct AccountTiesTests {
         let folder = try AccountFolder()
         let path = folder.store.path
         let ada = try folder.administrator()
-        let link = try folder.store.invite(name("sock"), DisplayName("S"), [RoleGrant(.approver, .allApps)], by: ada, at: noon)
+        let link = try folder.store.invite(
+            name("sock"), DisplayName("S"), [RoleGrant(.approver, .allApps)], by: ada, at: noon)
         let id = try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: after(86_400))
         try folder.store.setGrants([RoleGrant(.viewer, .allApps)], of: id, by: ada, at: after(86_401))
         try folder.store.setGrants([RoleGrant(.approver, .allApps)], of: id, by: ada, at: after(86_402))

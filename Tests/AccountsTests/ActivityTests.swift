@@ -7,13 +7,18 @@ import Testing
 @Suite("What was done")
 struct ActivityTests {
     private static let kinds: [ActivityKind] = [
-        .signedIn, .signInFailed(.wrongPassword), .signInFailed(.wrongCode), .signInFailed(.disabled), .signedOut, .sessionEnded,
-        .recoveryCodeUsed(left: 3), .passwordChanged, .secondFactorSetUp, .secondFactorRemoved, .invited([RoleGrant(.viewer, .allApps)]),
-        .passwordResetOffered, .invitationAccepted, .invitationWithdrawn, .renamed(before: "a", after: "b\"\u{202E}"), .disabled, .enabled,
+        .signedIn, .signInFailed(.wrongPassword), .signInFailed(.wrongCode), .signInFailed(.disabled), .signedOut,
+        .sessionEnded,
+        .recoveryCodeUsed(left: 3), .passwordChanged, .secondFactorSetUp, .secondFactorRemoved,
+        .invited([RoleGrant(.viewer, .allApps)]),
+        .passwordResetOffered, .invitationAccepted, .invitationWithdrawn, .renamed(before: "a", after: "b\"\u{202E}"),
+        .disabled, .enabled,
         .confirmed,
         .removed, .rolesChanged(before: [], after: [RoleGrant(.editor, .app("shop"))]),
-        .rolesClaimed(before: [RoleGrant(.viewer, .allApps)], after: []), .campaignSaved(digest: "d"), .campaignArchived,
-        .testSent(digest: "d"), .approvalAsked(digest: "d"), .approved(digest: "d"), .rejected(digest: "d", reason: "too \"loud\""),
+        .rolesClaimed(before: [RoleGrant(.viewer, .allApps)], after: []), .campaignSaved(digest: "d"),
+        .campaignArchived,
+        .testSent(digest: "d"), .approvalAsked(digest: "d"), .approved(digest: "d"),
+        .rejected(digest: "d", reason: "too \"loud\""),
         .withdrawn, .sent,
         .paused, .resumed, .cancelled, .retried, .timeSkipped("2026-12-01T09:00"),
         .timeApproved("2026-12-01T09:00", mostDevices: 10_000, digest: "d"), .approvalWithdrawn("2026-12-01T09:00"),
@@ -34,13 +39,16 @@ struct ActivityTests {
         #expect(ActivityKind(.recoveryCodeUsed, values: .array([])) == nil)
     }
 
-    @Test("pages come newest first, in the order in which things were noted, whatever the clock said; none is missed or shown twice")
+    @Test(
+        "pages come newest first, in the order in which things were noted, whatever the clock said; none is missed or shown twice"
+    )
     func pages() throws {
         let folder = try AccountFolder()
         let ben = try folder.account("ben", [])
         for number in 0..<25 {
             try folder.store.note(
-                .suppressed(devices: number), app: "shop", subject: nil, by: ben, at: after(Int64(number % 2 == 0 ? number : -number)))
+                .suppressed(devices: number), app: "shop", subject: nil, by: ben,
+                at: after(Int64(number % 2 == 0 ? number : -number)))
         }
         var seen: [ActivityKind] = []
         var before: Int64?
@@ -63,7 +71,8 @@ struct ActivityTests {
         let folder = try AccountFolder()
         let ben = try folder.account("ben", []), vera = try folder.account("vera", [])
         for (actor, app, kind) in [
-            (ben, "shop", .paused), (vera, "shop", .paused), (ben, "news", .paused), (ben, "shop", .resumed), (.terminal, "shop", .paused),
+            (ben, "shop", .paused), (vera, "shop", .paused), (ben, "news", .paused), (ben, "shop", .resumed),
+            (.terminal, "shop", .paused),
         ] as [(Actor, String, ActivityKind)] {
             try folder.store.note(kind, app: app, subject: "run", by: actor, at: noon)
         }
@@ -80,8 +89,11 @@ struct ActivityTests {
         #expect(try count(ActivityFilter(apps: ["shop", "'"])) == 4)
         #expect(try count(ActivityFilter(app: "news", apps: ["shop"])) == 0)
         #expect(try count(ActivityFilter(apps: [])) == 0, "what concerns no app is left out as well")
-        let found = try #require(try folder.store.activities(ActivityFilter(account: ben.account, app: "news")).activities.first)
-        #expect(found.person == .init(account: ben.account, name: try name("ben")) && found.address == home && found.subject == "run")
+        let found = try #require(
+            try folder.store.activities(ActivityFilter(account: ben.account, app: "news")).activities.first)
+        #expect(
+            found.person == .init(account: ben.account, name: try name("ben")) && found.address == home
+                && found.subject == "run")
         #expect(found.at == noon && found.app == "news")
         try folder.store.note(.paused, app: "shop", subject: "other", by: ben, at: noon)
         #expect(try count(ActivityFilter(app: "shop", kind: .paused, subject: "other")) == 1)
@@ -98,7 +110,8 @@ struct ActivityTests {
             #expect(kept.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) })
         }
         try folder.store.note(
-            .rejected(digest: "d", reason: String(repeating: "no ", count: 1 << 18)), app: nil, subject: nil, by: .terminal, at: noon)
+            .rejected(digest: "d", reason: String(repeating: "no ", count: 1 << 18)), app: nil, subject: nil,
+            by: .terminal, at: noon)
         guard case .rejected(_, let reason)? = try folder.store.activities(count: 1).activities.first?.kind else {
             Issue.record("no reason")
             return
@@ -106,7 +119,9 @@ struct ActivityTests {
         #expect(reason.utf8.count <= 1_000 && reason.hasPrefix("no no"))
     }
 
-    @Test("the file itself lets nobody change or remove what was done", arguments: ["DELETE FROM activity", "UPDATE activity SET at = 0"])
+    @Test(
+        "the file itself lets nobody change or remove what was done",
+        arguments: ["DELETE FROM activity", "UPDATE activity SET at = 0"])
     func kept(sql: String) throws {
         let folder = try AccountFolder()
         try folder.store.note(.paused, app: nil, subject: nil, by: .terminal, at: noon)

@@ -13,7 +13,9 @@ struct DamagedAccountsTests {
         "whatever is damaged in the file of accounts, each use of it is done or refused with a diagnostic that names the file",
         arguments: [1, 2, 3, 5])
     func damaged(format: Int) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "volley-accounts-\(UUID().uuidString)"
+        ).path
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../Fixtures/Formats/accounts-\(format).sql")
         let sql = try String(contentsOf: fixture, encoding: .utf8), path = folder + "/accounts.sqlite"
@@ -32,9 +34,13 @@ struct DamagedAccountsTests {
                     try step(store)
                 } catch {
                     let refusal = error as? Diagnostic
-                    #expect(refusal != nil || error is any ExplainedError, "seed \(seed), \(damage.what): \(type(of: error))")
+                    #expect(
+                        refusal != nil || error is any ExplainedError,
+                        "seed \(seed), \(damage.what): \(type(of: error))")
                     #expect(refusal?.file ?? path == path, "seed \(seed), \(damage.what): \(error)")
-                    #expect(!"\(error)".contains("scrypt") && !"\(error)".contains("GRDB"), "seed \(seed), \(damage.what): \(error)")
+                    #expect(
+                        !"\(error)".contains("scrypt") && !"\(error)".contains("GRDB"),
+                        "seed \(seed), \(damage.what): \(error)")
                 }
             }
         }
@@ -42,7 +48,8 @@ struct DamagedAccountsTests {
 
     @Test("a damaged file is an obstacle as long as it is in its place; a missing and a whole one are none")
     func obstacle() throws {
-        let runs = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
+        let runs = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)")
+            .path
         defer { try? FileManager.default.removeItem(atPath: runs) }
         var inspection = AccountInspection(beside: runs)
         #expect(inspection.obstacle() == nil)
@@ -54,7 +61,9 @@ struct DamagedAccountsTests {
         try put(Array("This is a letter, and no file of accounts at all.".utf8))
         for _ in 0..<2 {
             let found = inspection.obstacle()
-            #expect(found?.file == path && found?.severity == .warning && found?.message.contains("not a file of accounts") == true)
+            #expect(
+                found?.file == path && found?.severity == .warning
+                    && found?.message.contains("not a file of accounts") == true)
         }
         try put(Array(whole.prefix(whole.count / 2)))
         #expect(inspection.obstacle()?.message.contains("damaged") == true)
@@ -67,10 +76,14 @@ struct DamagedAccountsTests {
         #expect(inspection.obstacle() == nil)
     }
 
-    @Test("with any bit flipped, the file says who may do what as before, or is refused with its name, or another value is stored in it")
+    @Test(
+        "with any bit flipped, the file says who may do what as before, or is refused with its name, or another value is stored in it"
+    )
     func flippedBits() throws {
         let path: String
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "volley-accounts-\(UUID().uuidString)"
+        ).path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         do {
             let made = try AccountFolder()
@@ -105,7 +118,8 @@ struct DamagedAccountsTests {
         #expect(refused > 50)
     }
 
-    @Test("an index that does not fit its table is damage where the file is opened, for `volley doctor` and for a backup")
+    @Test(
+        "an index that does not fit its table is damage where the file is opened, for `volley doctor` and for a backup")
     func index() throws {
         let folder = try AccountFolder()
         _ = try folder.administrator()
@@ -113,7 +127,9 @@ struct DamagedAccountsTests {
         func make(_ definition: String) throws {
             try Damage.make(
                 folder.file,
-                sql: "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = '\(definition)' WHERE name = 'role_by_account'")
+                sql:
+                    "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = '\(definition)' WHERE name = 'role_by_account'"
+            )
         }
         let index = "CREATE INDEX role_by_account ON role (account)"
         try make(index + " WHERE account = 0")
@@ -133,7 +149,8 @@ struct DamagedAccountsTests {
     @Test(
         "a damaged account is listed as damaged, the others are listed and work, and only an administrator of all apps removes it",
         arguments: [
-            "UPDATE account SET state = 'activd' WHERE name = 'ben'", "UPDATE account SET made_at = 'x' WHERE name = 'ben'",
+            "UPDATE account SET state = 'activd' WHERE name = 'ben'",
+            "UPDATE account SET made_at = 'x' WHERE name = 'ben'",
             "UPDATE role SET role = x'00' WHERE account = (SELECT id FROM account WHERE name = 'ben')",
             "UPDATE account SET name = x'FF' WHERE name = 'ben'",
         ])
@@ -146,7 +163,9 @@ struct DamagedAccountsTests {
         #expect(try folder.store.accounts().map(\.name.text) == ["carl", "root.admin"])
         #expect(try folder.store.damagedAccounts().map(\.id) == [ben])
         try folder.store.setDisplayName(DisplayName("Carl"), of: carl, by: root, at: noon)
-        #expect(throws: AccountError.notPermitted) { try folder.store.removeDamaged(ben, by: Actor(carl, address: nil), at: noon) }
+        #expect(throws: AccountError.notPermitted) {
+            try folder.store.removeDamaged(ben, by: Actor(carl, address: nil), at: noon)
+        }
         #expect(throws: AccountError.noSuchAccount) { try folder.store.removeDamaged(carl, by: root, at: noon) }
         try folder.store.removeDamaged(ben, by: root, at: noon)
         #expect(try folder.store.damagedAccounts().isEmpty && folder.store.accounts().count == 2)
@@ -167,10 +186,15 @@ struct DamagedAccountsTests {
     func lists() throws {
         let folder = try AccountFolder()
         let root = try folder.administrator()
-        for name in ["ben", "carl"] { _ = try folder.store.invite(AccountName(name), DisplayName("N"), [], by: root, at: noon) }
-        for text in ["a", "b"] { try folder.store.keep(version: text, of: "sale.yaml", app: "shop", by: root, at: noon) }
+        for name in ["ben", "carl"] {
+            _ = try folder.store.invite(AccountName(name), DisplayName("N"), [], by: root, at: noon)
+        }
+        for text in ["a", "b"] {
+            try folder.store.keep(version: text, of: "sale.yaml", app: "shop", by: root, at: noon)
+        }
         let before = try folder.store.activities(count: 500).activities.map(\.number)
-        let newest = try #require(before.first), digest = try #require(try folder.store.versions(of: "sale.yaml").first?.digest)
+        let newest = try #require(before.first),
+            digest = try #require(try folder.store.versions(of: "sale.yaml").first?.digest)
         try edit(
             folder,
             """
@@ -179,8 +203,12 @@ struct DamagedAccountsTests {
             """)
         let page = try folder.store.activities(count: 1)
         #expect(page.activities.isEmpty && page.damaged == [newest] && page.next == newest)
-        #expect(try folder.store.activities(before: page.next, count: 500).activities.map(\.number) == Array(before.dropFirst()))
-        #expect(try folder.store.openInvitations(at: noon).count == 1 && folder.store.versions(of: "sale.yaml").map(\.number) == [2])
+        #expect(
+            try folder.store.activities(before: page.next, count: 500).activities.map(\.number)
+                == Array(before.dropFirst()))
+        #expect(
+            try folder.store.openInvitations(at: noon).count == 1
+                && folder.store.versions(of: "sale.yaml").map(\.number) == [2])
         // Four eyes: its writer may be the person that wants to approve.
         #expect(throws: Diagnostic.self) { try folder.store.writers(ofText: digest, in: "sale.yaml", after: []) }
         let damaged = try #require(try folder.store.damagedInvitations().first)
@@ -190,7 +218,9 @@ struct DamagedAccountsTests {
 
     @Test(
         "a damaged session ends, and keeps no other person from signing in",
-        arguments: ["stage = 'fulm'", "address = 'x'", "used_at = 'x'", "started_at = 4611686018427387904", "proved_at = 'x'"])
+        arguments: [
+            "stage = 'fulm'", "address = 'x'", "used_at = 'x'", "started_at = 4611686018427387904", "proved_at = 'x'",
+        ])
     func session(edit change: String) throws {
         let folder = try AccountFolder()
         _ = try folder.administrator()
@@ -204,14 +234,17 @@ struct DamagedAccountsTests {
         #expect(left == 0)
     }
 
-    @Test("a damaged tie continues to bind the two accounts that it names, and says nothing of others", arguments: ["deed", "at"])
+    @Test(
+        "a damaged tie continues to bind the two accounts that it names, and says nothing of others",
+        arguments: ["deed", "at"])
     func tie(column: String) throws {
         let folder = try AccountFolder()
         let ada = try folder.administrator()
         _ = try folder.store.invite(AccountName("ben"), DisplayName("Ben"), [], by: ada, at: noon)
         try edit(
             folder,
-            "INSERT INTO tie (holder, account, deed, at) VALUES ('root.admin', 'ben', 'invited', \(noon.epochMilliseconds))")
+            "INSERT INTO tie (holder, account, deed, at) VALUES ('root.admin', 'ben', 'invited', \(noon.epochMilliseconds))"
+        )
         try edit(folder, "UPDATE tie SET \(column) = 'damaged'")
         let ties = try folder.store.ties(at: noon)
         #expect(try ties.haveOneHand(AccountName("root.admin"), AccountName("ben")))
@@ -221,8 +254,10 @@ struct DamagedAccountsTests {
     @Test(
         "whatever is damaged in a tie, it binds the accounts that it names, and one that names nobody any more binds the other with all",
         arguments: [
-            "at = -1", "at = 1.5", "at = 'x'", "at = ''", "at = 4611686018427387904", "at = at - 1073741824", "holder = ''", "holder = 5",
-            "holder = 'root.admio'", "account = ''", "account = x'00'", "account = 'bem'", "deed = 'x'", "confirmed_at = 'x'",
+            "at = -1", "at = 1.5", "at = 'x'", "at = ''", "at = 4611686018427387904", "at = at - 1073741824",
+            "holder = ''", "holder = 5",
+            "holder = 'root.admio'", "account = ''", "account = x'00'", "account = 'bem'", "deed = 'x'",
+            "confirmed_at = 'x'",
             "confirmed_at = 0", "confirmed_at = -5", "confirmed_at = 4611686018427387904", "confirmed_at = at",
         ])
     func damagedTie(edit change: String) throws {
@@ -232,8 +267,11 @@ struct DamagedAccountsTests {
         _ = try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: noon)
         _ = try folder.account("eve", [RoleGrant(.approver, .allApps)])
         try edit(folder, "UPDATE tie SET \(change)")
-        let ties = try folder.store.ties(at: after(60)), (root, ben) = (try AccountName("root.admin"), try AccountName("ben"))
-        #expect(ties.haveOneHand(root, ben) && ties.bond(of: ben, with: root) != nil && ties.bond(of: root, with: ben) != nil)
+        let ties = try folder.store.ties(at: after(60)),
+            (root, ben) = (try AccountName("root.admin"), try AccountName("ben"))
+        #expect(
+            ties.haveOneHand(root, ben) && ties.bond(of: ben, with: root) != nil
+                && ties.bond(of: root, with: ben) != nil)
         #expect(try folder.store.ties(at: after(8 * 86_400)).haveOneHand(root, ben) == change.hasPrefix("at "))
         let isName = change.hasPrefix("holder") || change.hasPrefix("account")
         let eve = try AccountName("eve"), known = change.hasPrefix("holder") ? ben : root
@@ -251,7 +289,8 @@ struct DamagedAccountsTests {
 
     private static let steps: [@Sendable (AccountStore) throws -> Void] = [
         { _ = try $0.accounts().map(\.displayName) }, { _ = try $0.account(named: AccountName("anna")) },
-        { _ = try $0.activities(count: 500).activities.map(\.at.description) }, { _ = try $0.openInvitations(at: noon) },
+        { _ = try $0.activities(count: 500).activities.map(\.at.description) },
+        { _ = try $0.openInvitations(at: noon) },
         { store in for account in try store.accounts() { _ = try store.sessions(of: account.id, at: noon) } },
         { store in for account in try store.accounts() { _ = try store.recoveryCodesLeft(of: account.id) } },
         { _ = try $0.versions(of: "spring.yaml") }, { _ = try $0.text(ofVersion: 1, of: "spring.yaml") },
@@ -259,12 +298,16 @@ struct DamagedAccountsTests {
             for account in try store.accounts() {
                 for draft in try store.drafts(of: account.id) {
                     try store.keep(
-                        draft: draft.fields, draft.page, of: draft.file, base: "", replacing: draft.id, for: account.id, at: noon)
+                        draft: draft.fields, draft.page, of: draft.file, base: "", replacing: draft.id, for: account.id,
+                        at: noon)
                 }
             }
         },
         { _ = try $0.inviteFirstAdministrator(AccountName("eve"), DisplayName("Eve"), at: noon) },
         { store in for account in try store.accounts() { try store.disable(account.id, by: .terminal, at: noon) } },
-        { _ = try $0.invite(AccountName("bob"), DisplayName("Bob"), [RoleGrant(.viewer, .allApps)], by: .terminal, at: noon) },
+        {
+            _ = try $0.invite(
+                AccountName("bob"), DisplayName("Bob"), [RoleGrant(.viewer, .allApps)], by: .terminal, at: noon)
+        },
     ]
 }

@@ -19,7 +19,8 @@ struct DraftTests {
         let store = folder.store
         let id = try store.keep(draft: ["text": "one"], .source, of: "a.yaml", base: "", for: anna, at: noon)
         #expect(
-            try store.keep(draft: ["text": "two"], .form, of: "a.yaml", base: "b", replacing: id, for: anna, at: noon) == id)
+            try store.keep(draft: ["text": "two"], .form, of: "a.yaml", base: "b", replacing: id, for: anna, at: noon)
+                == id)
         #expect(try store.drafts(of: anna).map(\.fields) == [["text": "two"]])
         // Neither another file's, nor another person's.
         #expect(try store.keep(draft: [:], .form, of: "b.yaml", base: "", replacing: id, for: anna, at: noon) != id)
@@ -30,19 +31,25 @@ struct DraftTests {
         #expect(try store.drafts(of: anna).map(\.file) == ["b.yaml"])
         try store.remove(ben, by: .terminal, at: noon)
         #expect(try store.drafts(of: ben).isEmpty)
-        #expect(throws: AccountError.noSuchAccount) { try store.keep(draft: [:], .new, of: nil, base: "", for: ben, at: noon) }
+        #expect(throws: AccountError.noSuchAccount) {
+            try store.keep(draft: [:], .new, of: nil, base: "", for: ben, at: noon)
+        }
     }
 
     @Test("a person has at most a hundred drafts, and those can still be changed")
     func limit() throws {
         let folder = try AccountFolder()
         let anna = try Self.person("anna", folder)
-        let ids = try (0..<100).map { try folder.store.keep(draft: ["n": "\($0)"], .new, of: nil, base: "", for: anna, at: noon) }
+        let ids = try (0..<100).map {
+            try folder.store.keep(draft: ["n": "\($0)"], .new, of: nil, base: "", for: anna, at: noon)
+        }
         #expect(Set(ids).count == 100)
         #expect(throws: AccountError.tooManyDrafts) {
             try folder.store.keep(draft: [:], .new, of: nil, base: "", for: anna, at: noon)
         }
-        #expect(try folder.store.keep(draft: [:], .new, of: nil, base: "", replacing: ids[7], for: anna, at: noon) == ids[7])
+        #expect(
+            try folder.store.keep(draft: [:], .new, of: nil, base: "", replacing: ids[7], for: anna, at: noon) == ids[7]
+        )
     }
 
     @Test("the account of a session that ended is known for two days, and a backup holds drafts without it")
@@ -62,7 +69,8 @@ struct DraftTests {
         store.close()
         try AccountStore.removeSessions(fromCopy: folder.file, of: folder.file)
         let restored = try AccountStore(folder: folder.path)
-        #expect(try restored.account(ofEnded: later) == nil && restored.drafts(of: anna).map(\.fields) == [["text": "x"]])
+        #expect(
+            try restored.account(ofEnded: later) == nil && restored.drafts(of: anna).map(\.fields) == [["text": "x"]])
         restored.close()
     }
 }

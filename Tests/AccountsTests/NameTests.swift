@@ -14,18 +14,22 @@ struct NameTests {
     @Test(
         "names that look like others, control text or are too long are refused",
         arguments: [
-            "", " ", "anna schmidt", "änna", "аnna", "anna\u{0}", "anna\n", "\u{202E}anna", "anna\u{200B}", "ａnna", "<b>", "a'--",
+            "", " ", "anna schmidt", "änna", "аnna", "anna\u{0}", "anna\n", "\u{202E}anna", "anna\u{200B}", "ａnna",
+            "<b>", "a'--",
             String(repeating: "a", count: 101), String(repeating: "x", count: 1 << 20),
         ])
     func refused(text: String) { #expect(throws: AccountError.badName) { try AccountName(text) } }
 
-    @Test("names that others see are of any language", arguments: ["Anna", "安娜", "آنا", "  Zoë  ", "👩‍💻 Ada", "O'Hara <ohara@example.com>"])
+    @Test(
+        "names that others see are of any language",
+        arguments: ["Anna", "安娜", "آنا", "  Zoë  ", "👩‍💻 Ada", "O'Hara <ohara@example.com>"])
     func shown(text: String) throws { #expect(try DisplayName(text).text == text.replacing(/^ +| +$/, with: "")) }
 
     @Test(
         "names that others see stay in their line and direction",
         arguments: [
-            "", "   ", "\u{200B}", "a\nb", "a\tb", "a\u{1B}[31mb", "a\u{202E}b", "a\u{2066}b", "a\u{2028}b", "a\u{0}b", "a\u{85}b",
+            "", "   ", "\u{200B}", "a\nb", "a\tb", "a\u{1B}[31mb", "a\u{202E}b", "a\u{2066}b", "a\u{2028}b", "a\u{0}b",
+            "a\u{85}b",
             String(repeating: "x", count: 201), String(repeating: "\u{301}", count: 1 << 19),
         ])
     func notShown(text: String) { #expect(throws: AccountError.badDisplayName) { try DisplayName(text) } }
@@ -35,11 +39,14 @@ struct NameTests {
         let flaws: [PasswordFlaw] = [.short, .long, .control, .name, .repeated, .sequence, .common]
         let errors: [AccountError] =
             [
-                .badName, .badDisplayName, .nameTaken(try name("anna")), .noSuchAccount, .disabled(try name("anna")), .lastAdministrator,
+                .badName, .badDisplayName, .nameTaken(try name("anna")), .noSuchAccount, .disabled(try name("anna")),
+                .lastAdministrator,
                 .alreadyAdministered, .notPermitted, .invitationNotValid, .notSignedIn, .secondFactor(isOn: true),
                 .secondFactor(isOn: false), .wrongCode, .busy,
             ] + flaws.map { .unfitPassword($0) }
         #expect(Set(errors.map(\.description)).count == errors.count)
-        for error in errors { #expect(error.diagnostics.count == 1 && error.diagnostics[0].remedy?.hasSuffix(".") == true) }
+        for error in errors {
+            #expect(error.diagnostics.count == 1 && error.diagnostics[0].remedy?.hasSuffix(".") == true)
+        }
     }
 }

@@ -9,13 +9,15 @@ import Testing
 @Suite("Passwords")
 struct PasswordTests {
     private func flaw(_ password: String) throws -> PasswordFlaw? {
-        PasswordRules.flaw(in: password, name: try name("anna.schmidt@example.com"), displayName: try DisplayName("Anna Größe-Müller"))
+        PasswordRules.flaw(
+            in: password, name: try name("anna.schmidt@example.com"), displayName: try DisplayName("Anna Größe-Müller"))
     }
 
     @Test(
         "what is hard to guess is accepted, of any language and without classes of characters",
         arguments: [
-            goodPassword, "correct battery horse staple", "twelve chars", "我喜欢下雨天在家里看书", "пять медведей", "x7#Kq9!mZp2v", "🦊🐻🦁🐼🐸🐙🦉🐝🐢🦋🐳🦄",
+            goodPassword, "correct battery horse staple", "twelve chars", "我喜欢下雨天在家里看书", "пять медведей",
+            "x7#Kq9!mZp2v", "🦊🐻🦁🐼🐸🐙🦉🐝🐢🦋🐳🦄",
             "the password of my aunt", "anna likes to eat plums", String(repeating: "a b c d e ", count: 25),
         ].map { $0.count < 12 ? $0 + "吗" : $0 })
     func accepted(password: String) throws {
@@ -26,11 +28,16 @@ struct PasswordTests {
     @Test(
         "what is tried first is refused",
         arguments: [
-            ("", PasswordFlaw.short), ("elevenchars", .short), ("👨‍👩‍👧‍👦", .short), (String(repeating: "harbour ", count: 40), .long),
-            (String(repeating: "x", count: 1 << 20), .long), ("quiet harbour\n", .control), ("quiet\u{0}harbour", .control),
-            ("aaaaaaaaaaaaaaaa", .repeated), ("abababababab", .repeated), ("xyz12xyz12xyz12", .repeated), ("passwordpassword", .common),
-            ("123456789012", .sequence), ("abcdefghijklmn", .sequence), ("qwertyuiopas", .sequence), ("lkjhgfdsapoi", .sequence),
-            ("P@ssw0rd2026!", .common), ("Welcome12345", .common), ("1q2w3e4r5t6y", .common), ("woaini1314520", .common),
+            ("", PasswordFlaw.short), ("elevenchars", .short), ("👨‍👩‍👧‍👦", .short),
+            (String(repeating: "harbour ", count: 40), .long),
+            (String(repeating: "x", count: 1 << 20), .long), ("quiet harbour\n", .control),
+            ("quiet\u{0}harbour", .control),
+            ("aaaaaaaaaaaaaaaa", .repeated), ("abababababab", .repeated), ("xyz12xyz12xyz12", .repeated),
+            ("passwordpassword", .common),
+            ("123456789012", .sequence), ("abcdefghijklmn", .sequence), ("qwertyuiopas", .sequence),
+            ("lkjhgfdsapoi", .sequence),
+            ("P@ssw0rd2026!", .common), ("Welcome12345", .common), ("1q2w3e4r5t6y", .common),
+            ("woaini1314520", .common),
             ("iloveyou12345", .common), ("administrator", .common), ("Anna.Schmidt1", .name), ("volley+volley2", .name),
             ("example.com12", .name), ("größemüller12", .name), ("schmidtanna99", .name),
         ])
@@ -44,12 +51,15 @@ struct PasswordTests {
         #expect(one != other && one.salt != other.salt)
         #expect(PasswordHash(text: one.text) == one)
         #expect(try one.fits(goodPassword) && other.fits(goodPassword))
-        for wrong in ["", "Quiet harbour lantern", goodPassword + " ", goodPassword + "\u{0}"] { #expect(try !one.fits(wrong)) }
+        for wrong in ["", "Quiet harbour lantern", goodPassword + " ", goodPassword + "\u{0}"] {
+            #expect(try !one.fits(wrong))
+        }
     }
 
     @Test("what is cut for hashing is no other password")
     func long() throws {
-        let hash = try PasswordHash(of: String(repeating: "x", count: 256), #require(Scrypt(costBits: 4, blockSize: 8, parallelism: 1)))
+        let hash = try PasswordHash(
+            of: String(repeating: "x", count: 256), #require(Scrypt(costBits: 4, blockSize: 8, parallelism: 1)))
         #expect(try hash.fits(String(repeating: "x", count: 256)) && !hash.fits(String(repeating: "x", count: 257)))
     }
 
@@ -81,12 +91,14 @@ struct PasswordTests {
     @Test(
         "a damaged hash is not read, nor one that takes all memory",
         arguments: [
-            "", "$scrypt$", "$scrypt$ln=15,r=8,p=1$00$00", "$scrypt$ln=40,r=8,p=1$SALT$KEY", "$scrypt$ln=15,r=8$SALT$KEY",
+            "", "$scrypt$", "$scrypt$ln=15,r=8,p=1$00$00", "$scrypt$ln=40,r=8,p=1$SALT$KEY",
+            "$scrypt$ln=15,r=8$SALT$KEY",
             "$argon2$ln=15,r=8,p=1$SALT$KEY", "$scrypt$r=8,ln=15,p=1$SALT$KEY", "$scrypt$ln=15,r=8,p=1$SALT$KEY$",
             "$scrypt$ln=15,r=8,p=1$SALT$KEx",
         ])
     func damaged(text: String) {
-        let text = text.replacing("SALT", with: String(repeating: "0", count: 32)).replacing("KEY", with: String(repeating: "0", count: 64))
+        let text = text.replacing("SALT", with: String(repeating: "0", count: 32)).replacing(
+            "KEY", with: String(repeating: "0", count: 64))
         #expect(PasswordHash(text: text) == nil)
     }
 

@@ -10,7 +10,9 @@ struct SecondFactorTests {
     /// RFC 4226 appendix D.
     @Test("the codes of RFC 4226")
     func hotp() {
-        let codes = ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489"]
+        let codes = [
+            "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
+        ]
         #expect((0..<10).map { known.code(ofStep: $0) } == codes)
     }
 
@@ -29,7 +31,8 @@ struct SecondFactorTests {
     @Test("Base32 is that of RFC 4648")
     func base32() {
         let pairs = [
-            ("", ""), ("f", "MY"), ("fo", "MZXQ"), ("foo", "MZXW6"), ("foob", "MZXW6YQ"), ("fooba", "MZXW6YTB"), ("foobar", "MZXW6YTBOI"),
+            ("", ""), ("f", "MY"), ("fo", "MZXQ"), ("foo", "MZXW6"), ("foob", "MZXW6YQ"), ("fooba", "MZXW6YTB"),
+            ("foobar", "MZXW6YTBOI"),
         ]
         for (text, letters) in pairs { #expect(Base32.text(Array(text.utf8)) == letters) }
     }
@@ -47,7 +50,9 @@ struct SecondFactorTests {
     @Test("the code of the step before, of this one and of the next are right, others are not")
     func drift() {
         let now = TOTPSecret.step(at: noon)
-        let accepted = (-3...3).filter { known.acceptedStep(known.code(ofStep: now + Int64($0)), at: noon, used: []) == now + Int64($0) }
+        let accepted = (-3...3).filter {
+            known.acceptedStep(known.code(ofStep: now + Int64($0)), at: noon, used: []) == now + Int64($0)
+        }
         #expect(accepted == [-1, 0, 1])
     }
 
@@ -58,7 +63,9 @@ struct SecondFactorTests {
         #expect(known.acceptedStep(known.code(ofStep: now + 1), at: noon, used: [now]) == now + 1)
     }
 
-    @Test("a code is six digits, blanks aside", arguments: ["", "12345", "1234567", "12345a", "１２３４５６", "-12345", "287082\n"])
+    @Test(
+        "a code is six digits, blanks aside",
+        arguments: ["", "12345", "1234567", "12345a", "１２３４５６", "-12345", "287082\n"])
     func forms(typed: String) {
         let second = Timestamp(epochSeconds: 45)
         #expect(known.acceptedStep(" 287 082 ", at: second, used: []) == 1)
@@ -68,7 +75,8 @@ struct SecondFactorTests {
 
     @Test("before 1970 steps are rounded down as well")
     func negative() {
-        #expect([-31, -30, -1, 0, 29, 30].map { TOTPSecret.step(at: Timestamp(epochSeconds: $0)) } == [-2, -1, -1, 0, 0, 1])
+        #expect(
+            [-31, -30, -1, 0, 29, 30].map { TOTPSecret.step(at: Timestamp(epochSeconds: $0)) } == [-2, -1, -1, 0, 0, 1])
     }
 
     @Test("recovery codes are read as people type them, and fit their own hash alone")
@@ -76,12 +84,18 @@ struct SecondFactorTests {
         let code = RecoveryCode()
         #expect(code.text.wholeMatch(of: /[A-Z2-7]{4}(-[A-Z2-7]{4}){3}/) != nil)
         let hash = RecoveryCode.Hash(of: code)
-        for typed in [code.text, code.text.lowercased(), code.text.replacing("-", with: ""), " " + code.text.replacing("-", with: " ")] {
+        for typed in [
+            code.text, code.text.lowercased(), code.text.replacing("-", with: ""),
+            " " + code.text.replacing("-", with: " "),
+        ] {
             #expect(hash.fits(try #require(RecoveryCode(typed: typed))))
         }
         #expect(!hash.fits(RecoveryCode()))
         #expect(hash != RecoveryCode.Hash(of: code))
-        for typed in ["", "ABCD-EFGH-IJKL-MNO", "ABCD-EFGH-IJKL-MNO1", "ÄBCD-EFGH-IJKL-MNOP", String(repeating: "A", count: 1 << 20)] {
+        for typed in [
+            "", "ABCD-EFGH-IJKL-MNO", "ABCD-EFGH-IJKL-MNO1", "ÄBCD-EFGH-IJKL-MNOP",
+            String(repeating: "A", count: 1 << 20),
+        ] {
             #expect(RecoveryCode(typed: typed) == nil)
         }
     }
@@ -94,7 +108,8 @@ struct SecondFactorTests {
         let invitation = Invitation(id: 1, purpose: .newPassword(AccountID(1)), madeAt: noon, lapsesAt: noon)
         var text = "\(token) \(code) \(known) \(hash) \(attempt) \(SignInResult.signedIn(token)) \([known])"
         let values: [Any] = [
-            token, code, known, hash, attempt, SignInResult.needsCode(token), InvitationLink(token: token, invitation: invitation),
+            token, code, known, hash, attempt, SignInResult.needsCode(token),
+            InvitationLink(token: token, invitation: invitation),
         ]
         for value in values {
             dump(value, to: &text)
@@ -110,7 +125,10 @@ struct SecondFactorTests {
         let token = SecretToken()
         #expect(token.text.utf8.count == 64 && SecretToken(token.text) == token && SecretToken() != token)
         #expect(SecretToken.stored(token) != token.text && SecretToken.stored(token).count == 64)
-        for text in ["", "x", token.text.uppercased() + "A", String(token.text.dropLast()) + "g", String(repeating: "é", count: 32)] {
+        for text in [
+            "", "x", token.text.uppercased() + "A", String(token.text.dropLast()) + "g",
+            String(repeating: "é", count: 32),
+        ] {
             #expect(SecretToken(text) == nil)
         }
     }

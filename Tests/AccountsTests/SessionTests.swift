@@ -15,7 +15,8 @@ extension Session {
 struct SessionTests {
     private func session(_ stage: Session.Stage = .signedIn) -> Session {
         Session(
-            id: SessionID(1), account: AccountID(1), stage: stage, startedAt: noon, usedAt: noon, provedAt: noon, address: nil, agent: "")
+            id: SessionID(1), account: AccountID(1), stage: stage, startedAt: noon, usedAt: noon, provedAt: noon,
+            address: nil, agent: "")
     }
 
     @Test("a session ends thirty minutes after its last use")
@@ -47,7 +48,9 @@ struct SessionTests {
         #expect(session().used(at: after(60))?.usedAt == after(60))
     }
 
-    @Test("whatever the uses and whatever the clock does, no session is alive twelve hours after it began", arguments: 0..<200)
+    @Test(
+        "whatever the uses and whatever the clock does, no session is alive twelve hours after it began",
+        arguments: 0..<200)
     func longest(seed: UInt64) {
         var random = SplitMix(seed: seed)
         var used = session()
@@ -58,7 +61,8 @@ struct SessionTests {
             let step = Int64.random(in: 0...1_000, using: &random)
             passed += step
             now += step
-            // Set back by more than the tolerance and the minute to which uses are known, now and then.
+            // Set back by more than the tolerance and the minute to which uses are known, now and
+            // then.
             if seed % 2 == 1, wasAlive > 0, Int.random(in: 0..<200, using: &random) == 0 {
                 now -= Int64.random(in: 121...20_000, using: &random) + step
             }

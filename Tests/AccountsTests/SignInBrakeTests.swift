@@ -13,7 +13,8 @@ private final class Brake {
     var count: Int { value.count }
 
     func attempt(
-        _ name: AccountName?, from address: IPAddress?, at now: Timestamp, _ step: SignInThrottle.Step = .password, device: String? = nil
+        _ name: AccountName?, from address: IPAddress?, at now: Timestamp, _ step: SignInThrottle.Step = .password,
+        device: String? = nil
     ) -> Int64 {
         switch value.attempt(step, of: name, from: SignInSource(address: address, device: device), at: now) {
         case .goAhead(let ticket):
@@ -35,7 +36,8 @@ struct SignInBrakeTests {
 
     /// Fails as soon as it is allowed to, and returns the wait before each failure.
     private func waits(
-        _ count: Int, _ name: AccountName?, _ address: IPAddress?, _ throttle: Brake, _ step: SignInThrottle.Step = .password,
+        _ count: Int, _ name: AccountName?, _ address: IPAddress?, _ throttle: Brake,
+        _ step: SignInThrottle.Step = .password,
         from start: Timestamp = noon
     ) -> [Int64] {
         var now = start
@@ -58,7 +60,9 @@ struct SignInBrakeTests {
     func addresses() throws {
         let throttle = Brake()
         #expect(
-            waits(23, nil, home, throttle) == [Int64](repeating: 0, count: 10) + [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900])
+            waits(23, nil, home, throttle) == [Int64](repeating: 0, count: 10) + [
+                1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900,
+            ])
     }
 
     @Test("codes have a count of their own: three are free in one place, then each costs half a minute and more")
@@ -72,7 +76,8 @@ struct SignInBrakeTests {
         #expect(other.attempt(anna, from: home, at: noon, .code) == 0)
     }
 
-    @Test("wrong passwords from one address cost the owner at another one nothing, known or not", arguments: [3, 10, 200])
+    @Test(
+        "wrong passwords from one address cost the owner at another one nothing, known or not", arguments: [3, 10, 200])
     func elsewhere(wrong: Int) throws {
         let throttle = Brake(), anna = try name("anna")
         for _ in 0..<wrong { _ = throttle.attempt(anna, from: home, at: noon) }
@@ -116,7 +121,9 @@ struct SignInBrakeTests {
         #expect(here == 3 && elsewhere == 37)
     }
 
-    @Test("where the owner signed in, neither guesses from elsewhere nor, in the same browser, those of the same network slow them down")
+    @Test(
+        "where the owner signed in, neither guesses from elsewhere nor, in the same browser, those of the same network slow them down"
+    )
     func notLockedOut() throws {
         let throttle = Brake()
         let anna = try name("anna")
@@ -207,7 +214,9 @@ struct SignInBrakeTests {
     @Test("an IPv6 network counts as one, a mapped IPv4 address as that address")
     func networks() throws {
         let throttle = Brake()
-        for number in 0..<10 { #expect(throttle.attempt(nil, from: IPAddress("2001:db8::\(number + 1)"), at: noon) == 0) }
+        for number in 0..<10 {
+            #expect(throttle.attempt(nil, from: IPAddress("2001:db8::\(number + 1)"), at: noon) == 0)
+        }
         #expect(throttle.attempt(nil, from: IPAddress("2001:db8::ffff"), at: noon) > 0)
         #expect(throttle.attempt(nil, from: IPAddress("2001:db8:0:1::1"), at: noon) == 0)
         #expect(IPAddress("2001:db8:1:2:3:4:5:6")?.clientNetwork == IPAddress("2001:db8:1:2::"))
@@ -240,7 +249,9 @@ struct SignInBrakeTests {
         let addresses = [nil] + (try (0..<3).map { try address($0) })
         var (now, slowed) = (noon, 0)
         for _ in 0..<500 {
-            let (name, address) = (names.randomElement(using: &random) ?? nil, addresses.randomElement(using: &random) ?? nil)
+            let (name, address) = (
+                names.randomElement(using: &random) ?? nil, addresses.randomElement(using: &random) ?? nil
+            )
             let step = SignInThrottle.Step.allCases.randomElement(using: &random) ?? .code
             let device = [nil, "one", "other"].randomElement(using: &random) ?? nil
             switch Int.random(in: 0..<20, using: &random) {
@@ -251,7 +262,9 @@ struct SignInBrakeTests {
             default: now = now.adding(seconds: .random(in: 0...3, using: &random))
             }
             let wait = throttle.attempt(name, from: address, at: now, step, device: device)
-            #expect(wait <= (address == nil && step == .password ? SignInThrottle.longestOfAccount : SignInThrottle.longest))
+            #expect(
+                wait <= (address == nil && step == .password ? SignInThrottle.longestOfAccount : SignInThrottle.longest)
+            )
             guard wait > 0 else { continue }
             slowed += 1
             let copy = Brake(throttle.value)

@@ -11,10 +11,14 @@ struct SignInTests {
         let ada = try folder.administrator()
         let ben = try #require(try folder.account("ben", [RoleGrant(.editor, .app("shop"))]).account)
         let found = try #require(try folder.store.signedIn(folder.token(" BEN "), at: noon))
-        #expect(found.account.id == ben && found.rights.allows(.edit, app: "shop") && !found.rights.allows(.edit, app: "news"))
+        #expect(
+            found.account.id == ben && found.rights.allows(.edit, app: "shop")
+                && !found.rights.allows(.edit, app: "news"))
         #expect(found.session.address == home && found.session.agent == "a browser" && found.session.isFresh(at: noon))
         try folder.store.disable(ben, by: ada, at: noon)
-        for (number, (name, password)) in [("ben", goodPassword), ("nobody", goodPassword), ("root.admin", "wrong password")].enumerated() {
+        for (number, (name, password)) in [
+            ("ben", goodPassword), ("nobody", goodPassword), ("root.admin", "wrong password"),
+        ].enumerated() {
             #expect(try folder.signIn(name, password: password, from: IPAddress("10.0.0.\(number)")) == .refused)
         }
         let failures = try folder.store.activities(ActivityFilter(kind: .signInFailed)).activities.map(\.kind)
@@ -23,7 +27,9 @@ struct SignInTests {
 
     @Test(
         "hostile names are refused like any other",
-        arguments: ["", "\u{0}", "ben\u{0}", "' OR 1=1 --", "\u{202E}neb", "ben\n", String(repeating: "b", count: 1 << 20)])
+        arguments: [
+            "", "\u{0}", "ben\u{0}", "' OR 1=1 --", "\u{202E}neb", "ben\n", String(repeating: "b", count: 1 << 20),
+        ])
     func hostile(text: String) throws {
         let folder = try AccountFolder()
         _ = try folder.account("ben", [])
@@ -35,7 +41,8 @@ struct SignInTests {
             return
         }
         let agent = try #require(try folder.store.signedIn(token, at: noon)).session.agent
-        #expect(agent.utf8.count <= 200 && agent.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+        #expect(
+            agent.utf8.count <= 200 && agent.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
     }
 
     @Test("the same work is done for a name that does not exist as for a wrong password")
@@ -46,7 +53,8 @@ struct SignInTests {
         let authenticator = Authenticator(folder.store, try quickHasher(mostWaiting: -2))
         for text in ["ben", "nobody", "no name at all", ""] {
             #expect(throws: AccountError.busy) {
-                try authenticator.signIn(SignInAttempt(name: text, password: goodPassword, source: atHome, agent: ""), at: noon)
+                try authenticator.signIn(
+                    SignInAttempt(name: text, password: goodPassword, source: atHome, agent: ""), at: noon)
             }
         }
     }
@@ -74,22 +82,32 @@ struct SignInTests {
         let now = after(300)
         let code = secret.code(ofStep: TOTPSecret.step(at: now))
         func password() throws -> SecretToken {
-            guard case .needsCode(let token) = try folder.signIn("ben", at: now) else { throw Diagnostic("no code is asked for") }
+            guard case .needsCode(let token) = try folder.signIn("ben", at: now) else {
+                throw Diagnostic("no code is asked for")
+            }
             return token
         }
         let token = try password()
         #expect(try folder.store.signedIn(token, at: now) == nil)
-        guard case .signedIn(let session) = try folder.authenticator.enterCode(code, for: token, from: atHome, at: now) else {
+        guard case .signedIn(let session) = try folder.authenticator.enterCode(code, for: token, from: atHome, at: now)
+        else {
             Issue.record("the code is not accepted")
             return
         }
         #expect(session != token)
-        #expect(try folder.store.signedIn(token, at: now) == nil && folder.store.signedIn(session, at: now)?.account.id == id)
-        #expect(throws: AccountError.notSignedIn) { try folder.authenticator.enterCode(code, for: token, from: atHome, at: now) }
+        #expect(
+            try folder.store.signedIn(token, at: now) == nil
+                && folder.store.signedIn(session, at: now)?.account.id == id)
+        #expect(throws: AccountError.notSignedIn) {
+            try folder.authenticator.enterCode(code, for: token, from: atHome, at: now)
+        }
         let again = try password()
         #expect(try folder.authenticator.enterCode(code, for: again, from: atHome, at: now) == .refused)
         // A recovery code signs in instead, once.
-        guard case .signedIn = try folder.authenticator.enterCode(codes[3].text.lowercased(), for: again, from: atHome, at: now) else {
+        guard
+            case .signedIn = try folder.authenticator.enterCode(
+                codes[3].text.lowercased(), for: again, from: atHome, at: now)
+        else {
             Issue.record("the recovery code is not accepted")
             return
         }
@@ -112,26 +130,34 @@ struct SignInTests {
             now += Int64.random(in: -100...130, using: &random)
             let step = TOTPSecret.step(at: after(now)) + Int64.random(in: -2...2, using: &random)
             let store = Bool.random(using: &random) ? folder.store : other
-            let isRight = try store.write { try SecondFactorRecords.use(secret.code(ofStep: step), secret, of: id, at: after(now), $0) }
+            let isRight = try store.write {
+                try SecondFactorRecords.use(secret.code(ofStep: step), secret, of: id, at: after(now), $0)
+            }
             if isRight { accepted[step, default: 0] += 1 }
         }
         #expect(accepted.count > 20)
         #expect(accepted.values.allSatisfy { $0 == 1 })
     }
 
-    @Test("a stranger's wrong passwords cost a person with a second factor no more than one without; wrong codes wait apart from passwords")
+    @Test(
+        "a stranger's wrong passwords cost a person with a second factor no more than one without; wrong codes wait apart from passwords"
+    )
     func secondFactorUnderAttack() throws {
         let folder = try AccountFolder()
         _ = try folder.account("ben", [])
         let (secret, _) = try folder.secondFactor(of: "ben")
         func password(at now: Timestamp) throws -> SecretToken {
-            guard case .needsCode(let token) = try folder.signIn("ben", from: nil, at: now) else { throw Diagnostic("no code is expected") }
+            guard case .needsCode(let token) = try folder.signIn("ben", from: nil, at: now) else {
+                throw Diagnostic("no code is expected")
+            }
             return token
         }
         func enter(_ code: String, at now: Timestamp) throws -> SignInResult {
             try folder.authenticator.enterCode(code, for: password(at: now), from: SignInSource(address: nil), at: now)
         }
-        for _ in 0..<3 { #expect(try folder.signIn("ben", password: "wrong password", from: nil, at: after(300)) == .refused) }
+        for _ in 0..<3 {
+            #expect(try folder.signIn("ben", password: "wrong password", from: nil, at: after(300)) == .refused)
+        }
         // One second later, a mistyped code costs nothing, and the next one is right.
         #expect(try enter("000000", at: after(301)) == .refused)
         guard case .signedIn = try enter(secret.code(ofStep: TOTPSecret.step(at: after(301))), at: after(301)) else {
@@ -139,7 +165,8 @@ struct SignInTests {
             return
         }
         for _ in 0..<3 { #expect(try enter("000000", at: after(400)) == .refused) }
-        #expect(try enter(secret.code(ofStep: TOTPSecret.step(at: after(400))), at: after(400)) == .slowDown(seconds: 30))
+        #expect(
+            try enter(secret.code(ofStep: TOTPSecret.step(at: after(400))), at: after(400)) == .slowDown(seconds: 30))
         guard case .signedIn = try enter(secret.code(ofStep: TOTPSecret.step(at: after(430))), at: after(430)) else {
             Issue.record("the right code is not accepted after the wait")
             return
@@ -160,7 +187,9 @@ struct SignInTests {
             #expect(try folder.authenticator.enterCode("000000", for: token, from: source, at: after(300)) == .refused)
         }
         let code = secret.code(ofStep: TOTPSecret.step(at: after(300)))
-        #expect(throws: AccountError.notSignedIn) { try folder.authenticator.enterCode(code, for: token, from: atHome, at: after(300)) }
+        #expect(throws: AccountError.notSignedIn) {
+            try folder.authenticator.enterCode(code, for: token, from: atHome, at: after(300))
+        }
     }
 
     @Test("the second factor is set up with a right code, removed by its owner or an administrator, and never twice")
@@ -187,7 +216,9 @@ struct SignInTests {
         #expect(try store.signedIn(other, at: noon) == nil)
         #expect(throws: AccountError.secondFactor(isOn: true)) { try store.beginSecondFactor(of: id) }
         try store.removeSecondFactor(of: id, by: ben, at: noon)
-        #expect(throws: AccountError.secondFactor(isOn: false)) { try store.removeSecondFactor(of: id, by: ada, at: noon) }
+        #expect(throws: AccountError.secondFactor(isOn: false)) {
+            try store.removeSecondFactor(of: id, by: ada, at: noon)
+        }
         #expect(try store.sessions(of: id, at: noon).count == 1 && store.recoveryCodesLeft(of: id) == 0)
         _ = try folder.secondFactor(of: "ben", at: after(60))
         try store.removeSecondFactor(of: id, by: ada, at: after(60))
@@ -211,7 +242,10 @@ struct SignInTests {
             return
         }
         #expect(try folder.store.signedIn(one, at: noon) == nil && folder.store.signedIn(other, at: noon) == nil)
-        #expect(try folder.store.sessions(of: id, at: noon).map(\.id) == [folder.store.signedIn(after, at: noon)?.session.id])
+        #expect(
+            try folder.store.sessions(of: id, at: noon).map(\.id) == [
+                folder.store.signedIn(after, at: noon)?.session.id
+            ])
         #expect(throws: AccountError.notSignedIn) { try change(new, goodPassword) }
         #expect(throws: AccountError.invitationNotValid) {
             try folder.authenticator.accept(link.token, password: goodPassword, from: nil, at: noon)
@@ -226,9 +260,12 @@ struct SignInTests {
         let token = try folder.token("ben")
         let now = after(600)
         #expect(try folder.store.signedIn(token, at: now)?.session.isFresh(at: now) == false)
-        #expect(try folder.authenticator.proveAgain(token, password: "wrong password", code: nil, from: atHome, at: now) == .refused)
+        #expect(
+            try folder.authenticator.proveAgain(token, password: "wrong password", code: nil, from: atHome, at: now)
+                == .refused)
         guard
-            case .signedIn(let fresh) = try folder.authenticator.proveAgain(token, password: goodPassword, code: nil, from: atHome, at: now)
+            case .signedIn(let fresh) = try folder.authenticator.proveAgain(
+                token, password: goodPassword, code: nil, from: atHome, at: now)
         else {
             Issue.record("the password is not accepted")
             return
@@ -239,10 +276,17 @@ struct SignInTests {
         let secret = try folder.store.beginSecondFactor(of: session.account)
         let step = TOTPSecret.step(at: now)
         _ = try folder.store.confirmSecondFactor(secret.code(ofStep: step), in: session, from: home, at: now)
-        #expect(try folder.authenticator.proveAgain(fresh, password: goodPassword, code: nil, from: atHome, at: now) == .refused)
+        #expect(
+            try folder.authenticator.proveAgain(fresh, password: goodPassword, code: nil, from: atHome, at: now)
+                == .refused)
         let code = secret.code(ofStep: step + 1)
-        #expect(try folder.authenticator.proveAgain(fresh, password: "wrong password", code: code, from: atHome, at: now) == .refused)
-        guard case .signedIn = try folder.authenticator.proveAgain(fresh, password: goodPassword, code: code, from: atHome, at: now) else {
+        #expect(
+            try folder.authenticator.proveAgain(fresh, password: "wrong password", code: code, from: atHome, at: now)
+                == .refused)
+        guard
+            case .signedIn = try folder.authenticator.proveAgain(
+                fresh, password: goodPassword, code: code, from: atHome, at: now)
+        else {
             Issue.record("the code is not accepted")
             return
         }

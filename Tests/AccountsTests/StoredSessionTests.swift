@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Sessions in the file")
 struct StoredSessionTests {
-    @Test("what ends a session: signing out, other roles, a disabled or removed account, the person from another browser")
+    @Test(
+        "what ends a session: signing out, other roles, a disabled or removed account, the person from another browser")
     func ends() throws {
         let folder = try AccountFolder()
         let ada = try folder.administrator()
@@ -34,7 +35,9 @@ struct StoredSessionTests {
         #expect(try folder.kinds().contains(.sessionEnded) && folder.kinds().contains(.signedOut))
     }
 
-    @Test("a session that is signed out while nothing can be written has ended, and leaves the file with the next change; others go on")
+    @Test(
+        "a session that is signed out while nothing can be written has ended, and leaves the file with the next change; others go on"
+    )
     func unwritable() throws {
         let folder = try AccountFolder()
         _ = try folder.account("ben", [])
@@ -42,7 +45,8 @@ struct StoredSessionTests {
         let database = try DatabaseQueue(path: folder.store.path)
         try database.write {
             for deed in ["UPDATE", "DELETE"] {
-                try $0.execute(sql: "CREATE TRIGGER no_\(deed) BEFORE \(deed) ON session BEGIN SELECT RAISE(ABORT, 'full'); END")
+                try $0.execute(
+                    sql: "CREATE TRIGGER no_\(deed) BEFORE \(deed) ON session BEGIN SELECT RAISE(ABORT, 'full'); END")
             }
         }
         #expect(throws: Diagnostic.self) { try folder.store.signOut(token, from: home, at: noon) }
@@ -60,7 +64,8 @@ struct StoredSessionTests {
     @Test("a person sees their own sessions, and ends no other's")
     func own() throws {
         let folder = try AccountFolder()
-        let ben = try #require(try folder.account("ben", []).account), vera = try #require(try folder.account("vera", []).account)
+        let ben = try #require(try folder.account("ben", []).account),
+            vera = try #require(try folder.account("vera", []).account)
         let token = try folder.token("vera")
         _ = try folder.token("ben", at: after(60))
         let last = try folder.token("ben", at: after(120))
@@ -97,7 +102,9 @@ struct StoredSessionTests {
         let folder = try AccountFolder()
         let ben = try #require(try folder.account("ben", []).account)
         let tokens = try (0..<51).map { try folder.token("ben", at: after(Int64($0))) }
-        #expect(try tokens.map { try folder.store.signedIn($0, at: after(51)) != nil } == [false] + [Bool](repeating: true, count: 50))
+        #expect(
+            try tokens.map { try folder.store.signedIn($0, at: after(51)) != nil } == [false]
+                + [Bool](repeating: true, count: 50))
         _ = try folder.token("ben", at: after(100_000))
         #expect(try folder.store.read { try SessionRecords.all(of: ben, $0) }.count == 1)
     }

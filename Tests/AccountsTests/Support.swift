@@ -27,7 +27,8 @@ final class AccountFolder: Sendable {
     let authenticator: Authenticator
 
     init() throws {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
+        path =
+            FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         store = try AccountStore(folder: path)
         authenticator = Authenticator(store, try quickHasher())
@@ -56,11 +57,14 @@ final class AccountFolder: Sendable {
     }
 
     /// Signs in with the password that all accounts here have.
-    func signIn(_ text: String, password: String = goodPassword, from address: IPAddress? = home, at now: Timestamp = noon) throws
+    func signIn(
+        _ text: String, password: String = goodPassword, from address: IPAddress? = home, at now: Timestamp = noon
+    ) throws
         -> SignInResult
     {
         try authenticator.signIn(
-            SignInAttempt(name: text, password: password, source: SignInSource(address: address), agent: "a browser"), at: now)
+            SignInAttempt(name: text, password: password, source: SignInSource(address: address), agent: "a browser"),
+            at: now)
     }
 
     /// The token of a person that signs in without a second factor.

@@ -25,7 +25,8 @@ struct TwoProcessesTests {
 
     @Test("any number may make the file at the same moment")
     func opening() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)").path
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("volley-accounts-\(UUID().uuidString)")
+            .path
         defer { try? FileManager.default.removeItem(atPath: path) }
         for _ in 0..<10 {
             try? FileManager.default.removeItem(atPath: path)
@@ -57,7 +58,8 @@ struct TwoProcessesTests {
             try atOnce(
                 calls.map { store, victim, actor in
                     {
-                        do { try store.setGrants([], of: victim, by: actor, at: noon) } catch let error as AccountError {
+                        do { try store.setGrants([], of: victim, by: actor, at: noon) } catch let error as AccountError
+                        {
                             // The later of the two is no administrator any more.
                             #expect(error == .notPermitted)
                             refused.withLock { $0 += 1 }
@@ -110,7 +112,9 @@ struct TwoProcessesTests {
                 {
                     for number in 0..<25 {
                         let store = thread % 2 == 0 ? folder.store : other
-                        try store.note(.suppressed(devices: thread * 25 + number), app: "shop", subject: nil, by: .terminal, at: noon)
+                        try store.note(
+                            .suppressed(devices: thread * 25 + number), app: "shop", subject: nil, by: .terminal,
+                            at: noon)
                     }
                 }
             })

@@ -18,7 +18,8 @@ struct VersionTests {
         #expect(versions.map(\.person.name?.text) == ["ben", "root.admin"] && versions.map(\.at) == [after(60), noon])
         #expect(try store.versions(of: "sale.yaml", count: 1).map(\.number) == [2])
         #expect(try store.text(ofVersion: 2, of: "sale.yaml") == "two \u{202E}")
-        #expect(try store.text(ofVersion: 2, of: "other.yaml") == nil && store.text(ofVersion: 9, of: "sale.yaml") == nil)
+        #expect(
+            try store.text(ofVersion: 2, of: "other.yaml") == nil && store.text(ofVersion: 9, of: "sale.yaml") == nil)
         #expect(try folder.kinds().prefix(3).allSatisfy { $0 == .campaignSaved })
     }
 
@@ -31,7 +32,10 @@ struct VersionTests {
         try folder.store.keep(found: "two", in: "sale.yaml", app: "shop", at: noon)
         try folder.store.keep(found: "by hand", in: "sale.yaml", app: "shop", at: noon)
         #expect(try folder.store.versions(of: "sale.yaml").map(\.person.name?.text) == [nil, "root.admin", nil])
-        #expect(try folder.store.writers(ofText: folder.store.versions(of: "sale.yaml")[0].digest, in: "other.yaml", after: []).isEmpty)
+        #expect(
+            try folder.store.writers(
+                ofText: folder.store.versions(of: "sale.yaml")[0].digest, in: "other.yaml", after: []
+            ).isEmpty)
         #expect(try folder.kinds().count { $0 == .campaignSaved } == 1)
     }
 
@@ -61,8 +65,10 @@ struct VersionTests {
         }
         let digests = try store.versions(of: "sale.yaml").reversed().map(\.digest)
         func copy(_ file: String, to copy: String, agreed: Set<String> = []) throws -> Set<String> {
-            let source = VersionSource(file: file, digest: try #require(store.versions(of: file).first).digest, agreed: agreed)
-            try store.keep(version: "copy \(copy)", of: copy, madeFrom: [source], app: "shop", by: people[2], at: after(60))
+            let source = VersionSource(
+                file: file, digest: try #require(store.versions(of: file).first).digest, agreed: agreed)
+            try store.keep(
+                version: "copy \(copy)", of: copy, madeFrom: [source], app: "shop", by: people[2], at: after(60))
             return try store.writers(ofText: #require(store.versions(of: copy).first).digest, in: copy, after: [])
         }
         #expect(try copy("sale.yaml", to: "a.yaml") == ["ann", "ben", "cem"])

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// The boundaries that the compiler does not check: code that is allowed only in some modules. `Exceptions.txt` counts the
-/// exceptions. A number that grows is a new hole; one that shrinks must be written down, so that it cannot grow again.
+/// The boundaries that the compiler does not check: code that is allowed only in some modules.
+/// `Exceptions.txt` counts the exceptions. A number that grows is a new hole; one that shrinks must
+/// be written down, so that it cannot grow again.
 @Suite("The boundaries of the modules")
 struct ArchitectureTests {
     /// Lines of `boundary module count`.
@@ -46,7 +47,8 @@ struct ArchitectureTests {
         for (module, names) in errors { #expect(names.count == 1, "\(module): \(names.sorted())") }
         #expect(
             Set(errors.keys) == [
-                "Accounts", "Audience", "Campaigns", "OpenIDConnect", "Postgres", "Cluster", "Runs", "Sending", "volley",
+                "Accounts", "Audience", "Campaigns", "OpenIDConnect", "Postgres", "Cluster", "Runs", "Sending",
+                "volley",
                 "volley-console",
             ])
     }
@@ -54,8 +56,10 @@ struct ArchitectureTests {
     @Test("no function needs more than five arguments; an initialiser may list what its value is made of")
     func parameters() throws {
         for file in try SourceFile.all() where file.module != "Benchmarks" {
-            for declaration in Declaration.all(in: file.code) where declaration.required.count > 5 && !declaration.isMemberwise {
-                Issue.record("\(file.path):\(declaration.line): \(declaration.name) needs \(declaration.required.count)")
+            for declaration in Declaration.all(in: file.code)
+            where declaration.required.count > 5 && !declaration.isMemberwise {
+                Issue.record(
+                    "\(file.path):\(declaration.line): \(declaration.name) needs \(declaration.required.count)")
             }
         }
     }
@@ -82,7 +86,8 @@ struct ArchitectureTests {
     @Test(
         "comments and the contents of literals are no code",
         arguments: [
-            ("a // print(1)\nb", "a \nb"), ("a /* x /* y */ z */ b", "a  b"), ("\"print(1)\" c", "\"\" c"), ("\"a\\\"b\" c", "\"\" c"),
+            ("a // print(1)\nb", "a \nb"), ("a /* x /* y */ z */ b", "a  b"), ("\"print(1)\" c", "\"\" c"),
+            ("\"a\\\"b\" c", "\"\" c"),
             ("\"\\(f(\"x\", (1))) y\" c", "\"\"(f(\"\", (1))) c"), ("#\"a\"b\"# c", "\"\" c"),
             ("\"\"\"\n\"a\" // b\n\"\"\" c", "\"\"\n\n c"),
             ("#\"\"\"\"# // a\nb", "\"\" \nb"), ("/\"/\nf(1) // a", "/\"\"\nf(1) "),
@@ -115,14 +120,17 @@ struct ArchitectureTests {
         let hole = [
             "asks-and-prints": "print(1)", "exits-and-signals": "exit(2)", "shared-state": "static let all = Mutex(0)",
             "knows-apns": "let x = \"BadDeviceToken\"", "knows-fcm": "let x = \"fcm\"",
-            "knows-sqlite": "import GRDB", "asks-databases": "import Postgres", "decides-by-text": "if reason == other {}",
+            "knows-sqlite": "import GRDB", "asks-databases": "import Postgres",
+            "decides-by-text": "if reason == other {}",
             "polls": "usleep(5)", "trusts-stored-values": "try Int.fetchOne(db, sql: sql)",
             "quotes-libraries": "strerror(errno)", "reads-the-environment": "getenv(name)",
             "addresses-runs-by-path": "RunFile(path: p)", "serves-the-web": "import Hummingbird",
         ]
         #expect(Set(Boundary.services).isSuperset(of: ["APNs", "FCM"]))
         let ofServices = Dictionary(
-            uniqueKeysWithValues: Boundary.services.map { ("knows-\($0.lowercased())", "let x = \"a \($0.lowercased())\"") })
+            uniqueKeysWithValues: Boundary.services.map {
+                ("knows-\($0.lowercased())", "let x = \"a \($0.lowercased())\"")
+            })
         for boundary in Boundary.all {
             let text = try #require(hole[boundary.name] ?? ofServices[boundary.name])
             func exceptions(_ path: String) throws -> [String: Int] {
@@ -130,7 +138,9 @@ struct ArchitectureTests {
             }
             #expect(try exceptions("Campaigns/File.swift") == ["Campaigns": 1], "\(boundary.name)")
             for module in boundary.modules {
-                #expect(try exceptions(module.hasSuffix(".swift") ? module : module + "/File.swift").isEmpty, "\(boundary.name)")
+                #expect(
+                    try exceptions(module.hasSuffix(".swift") ? module : module + "/File.swift").isEmpty,
+                    "\(boundary.name)")
             }
         }
     }

@@ -17,10 +17,12 @@ struct Declaration {
         let code = Array(text)
         return text.matches(of: #/(?:\b(func\s+[\w`]+)|[^.\w](init))\??\s*(?:<[^(]*>)?\(/#).compactMap { match in
             let start = text.distance(from: text.startIndex, to: match.range.upperBound)
-            guard let name = match.output.1 ?? match.output.2, let (parameters, end) = parameters(in: code, from: start) else { return nil }
+            guard let name = match.output.1 ?? match.output.2, let (parameters, end) = parameters(in: code, from: start)
+            else { return nil }
             return Declaration(
                 name: String(name), line: 1 + text[..<name.startIndex].count { $0 == "\n" },
-                required: parameters.filter { !$0.contains(" = ") }.compactMap { Self.name(of: $0) }, end: end, code: code)
+                required: parameters.filter { !$0.contains(" = ") }.compactMap { Self.name(of: $0) }, end: end,
+                code: code)
         }
     }
 
@@ -39,7 +41,11 @@ struct Declaration {
             if "([{<".contains(character) { depth += 1 }
             if ")]}".contains(character) || character == ">" && code[index - 1] != "-" { depth -= 1 }
             if depth == 0 { break }
-            if character == ",", depth == 1 { parameters.append("") } else { parameters[parameters.count - 1].append(character) }
+            if character == ",", depth == 1 {
+                parameters.append("")
+            } else {
+                parameters[parameters.count - 1].append(character)
+            }
             index += 1
         }
         parameters = parameters.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }

@@ -21,14 +21,17 @@ struct DocumentTests {
             try #require(!isCode, "\(path): a code block is not closed")
         }
 
-        /// The targets of links: paths from the root, with the anchor after `#`, "" without one. Web addresses are left out.
+        /// The targets of links: paths from the root, with the anchor after `#`, "" without one.
+        /// Web addresses are left out.
         var links: [(path: String, anchor: String)] {
             lines.flatMap { line in line.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) } }
                 .filter { !$0.contains("://") }
                 .map { link in
-                    let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                    let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(
+                        String.init)
                     let folder = URL(fileURLWithPath: "/" + path).deletingLastPathComponent()
-                    let target = parts[0].isEmpty ? "/" + path : folder.appendingPathComponent(parts[0]).standardized.path
+                    let target =
+                        parts[0].isEmpty ? "/" + path : folder.appendingPathComponent(parts[0]).standardized.path
                     return (String(target.dropFirst()), parts.count > 1 ? parts[1] : "")
                 }
         }
@@ -45,8 +48,12 @@ struct DocumentTests {
                     prose[prose.count - 1] += " " + line
                 }
             }
-            let sentences = prose.flatMap { $0.replacing(/[.:;?!]\s/) { "\($0.output)\n" }.split(separator: "\n").map(String.init) }
-            return (cells + sentences).map { $0.split(separator: /\s+/).joined(separator: " ") }.filter { $0.count >= 45 }
+            let sentences = prose.flatMap {
+                $0.replacing(/[.:;?!]\s/) { "\($0.output)\n" }.split(separator: "\n").map(String.init)
+            }
+            return (cells + sentences).map { $0.split(separator: /\s+/).joined(separator: " ") }.filter {
+                $0.count >= 45
+            }
         }
 
         /// The anchors of headings: small letters, digits and `_`, hyphens for blanks.
@@ -56,7 +63,8 @@ struct DocumentTests {
                     String(
                         heading.drop { $0 == "#" }.dropFirst().lowercased().compactMap { character in
                             if character == " " { return "-" }
-                            return character.isLetter || character.isNumber || "-_".contains(character) ? character : nil
+                            return character.isLetter || character.isNumber || "-_".contains(character)
+                                ? character : nil
                         })
                 })
         }
@@ -109,7 +117,9 @@ struct DocumentTests {
         let anchors = Dictionary(uniqueKeysWithValues: pages.map { ($0.path, $0.anchors) })
         for page in pages {
             for (path, anchor) in page.links {
-                #expect(FileManager.default.fileExists(atPath: SourceFile.root.appendingPathComponent(path).path), "\(page.path): \(path)")
+                #expect(
+                    FileManager.default.fileExists(atPath: SourceFile.root.appendingPathComponent(path).path),
+                    "\(page.path): \(path)")
                 #expect(anchor.isEmpty || anchors[path]?.contains(anchor) == true, "\(page.path): \(path)#\(anchor)")
             }
         }
@@ -117,8 +127,11 @@ struct DocumentTests {
 
     @Test("the newest version of the changelog is the program's")
     func version() throws {
-        let versions = try Page(Self.changelog).lines.compactMap { $0.firstMatch(of: #/^## (\d+\.\d+\.\d+)/#)?.output.1 }
-        let source = try String(contentsOf: SourceFile.root.appendingPathComponent("Sources/Base/Version.swift"), encoding: .utf8)
+        let versions = try Page(Self.changelog).lines.compactMap {
+            $0.firstMatch(of: #/^## (\d+\.\d+\.\d+)/#)?.output.1
+        }
+        let source = try String(
+            contentsOf: SourceFile.root.appendingPathComponent("Sources/Base/Version.swift"), encoding: .utf8)
         #expect(source.firstMatch(of: #/volleyVersion = "(.*)"/#)?.output.1 == versions.first)
     }
 
@@ -127,7 +140,8 @@ struct DocumentTests {
         let text = try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
         let samples = text.matches(of: /(?s)```swift\n(.*?)```/).map { String($0.1) }
         #expect(samples.count >= 3)
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("volley-sample-\(UUID().uuidString).swift")
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "volley-sample-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: file) }
         try samples.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
         #expect(try SwiftCompiler.mistakes(["-parse", file.path]) == nil)

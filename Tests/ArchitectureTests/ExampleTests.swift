@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The examples in doc comments of the library VolleyKit, between "```swift" and "```": all are compiled against the
-/// modules as they were built, as a program of others would be.
+/// The examples in doc comments of the library VolleyKit, between "```swift" and "```": all are
+/// compiled against the modules as they were built, as a program of others would be.
 @Suite("Examples in doc comments")
 struct ExampleTests {
-    /// The modules of VolleyKit, each after those that it builds on, with the values that examples use as if they were
-    /// there.
+    /// The modules of VolleyKit, each after those that it builds on, with the values that examples
+    /// use as if they were there.
     private static let modules: KeyValuePairs = [
         "Base": "now: Timestamp, cancellation: Cancellation",
         "Campaigns": "project: Project, app: App",
@@ -20,7 +20,8 @@ struct ExampleTests {
 
     @Test("each example compiles against what is public")
     func examples() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-examples-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "volley-examples-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var (imports, given, written) = ("", "", [String]())
@@ -31,7 +32,8 @@ struct ExampleTests {
             for file in try SourceFile.all() where file.module == module {
                 for (line, example) in Self.examples(in: file.text) {
                     text += "func example\(module)\(written.count)(\(given)) throws {\n"
-                    text += "#sourceLocation(file: \"Sources/\(file.path)\", line: \(line))\n\(example)\n#sourceLocation()\n}\n"
+                    text +=
+                        "#sourceLocation(file: \"Sources/\(file.path)\", line: \(line))\n\(example)\n#sourceLocation()\n}\n"
                     written.append(example)
                 }
             }
@@ -39,7 +41,9 @@ struct ExampleTests {
         }
         #expect(written.count > 100)
         let files = Self.modules.map { folder.appendingPathComponent("\($0.key).swift").path }
-        #expect(try SwiftCompiler.mistakes(["-typecheck", "-suppress-warnings"] + SwiftCompiler.builtModules + files) == nil)
+        #expect(
+            try SwiftCompiler.mistakes(["-typecheck", "-suppress-warnings"] + SwiftCompiler.builtModules + files) == nil
+        )
     }
 
     /// The examples of a file, each with the number of its first line.
@@ -78,7 +82,8 @@ enum SwiftCompiler {
         let build = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         let packages = build.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("checkouts")
         let sources = SourceFile.root.appendingPathComponent("Sources")
-        let libraries = (try? FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)) ?? []
+        let libraries =
+            (try? FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)) ?? []
         let maps = (libraries + [packages.appendingPathComponent("GRDB.swift/Sources/GRDBSQLite")])
             .map { $0.appendingPathComponent("module.modulemap").path }.filter(FileManager.default.fileExists)
         return ["-swift-version", "6", "-I", build.appendingPathComponent("Modules").path, "-module-cache-path"]

@@ -15,7 +15,8 @@ struct GuaranteeTests {
         var suites: [String: Set<String>] = [:]
         for path in (names ?? []).filter({ $0.hasSuffix(".swift") }) {
             let code = SwiftText(try text("Tests/" + path)).code
-            var types = code.matches(of: /(?m)^(?:@\w+(?:\([^\n]*\))? +)?(?:\w+ )*(?:struct|class|enum|extension) (\w+)/)[...]
+            var types = code.matches(
+                of: /(?m)^(?:@\w+(?:\([^\n]*\))? +)?(?:\w+ )*(?:struct|class|enum|extension) (\w+)/)[...]
             var type = ""
             for function in code.matches(of: /\bfunc (\w+)/) {
                 while let next = types.first, next.range.lowerBound < function.range.lowerBound {
@@ -30,7 +31,9 @@ struct GuaranteeTests {
 
     /// The names in the last cell of each row, by the row's first cell.
     private static func rows() throws -> [(promise: String, names: [String])] {
-        try text("docs/guarantees.md").split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| promise |") }.map { row in
+        try text("docs/guarantees.md").split(separator: "\n").filter {
+            $0.hasPrefix("| ") && !$0.hasPrefix("| promise |")
+        }.map { row in
             let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             return (cells[0], cells[cells.count - 1].matches(of: /`([^`]+)`/).map { String($0.output.1) })
         }
@@ -45,9 +48,12 @@ struct GuaranteeTests {
         for (promise, names) in rows {
             var suite = "", isQuick = false
             for name in names {
-                let parts = name.split(separator: ".").map(String.init), function = parts.count > 1 || name.first?.isLowercase == true
+                let parts = name.split(separator: ".").map(String.init),
+                    function = parts.count > 1 || name.first?.isLowercase == true
                 guard name.wholeMatch(of: /[\w.]+/) != nil else { continue }
-                if parts[0].first?.isUppercase == true { suite = parts[parts.count - (parts.count > 1 && function ? 2 : 1)] }
+                if parts[0].first?.isUppercase == true {
+                    suite = parts[parts.count - (parts.count > 1 && function ? 2 : 1)]
+                }
                 let functions = suites[suite]
                 #expect(functions != nil, "\(name): there is no such suite, for: \(promise)")
                 let isTest = !function || functions?.contains(parts[parts.count - 1]) == true

@@ -9,15 +9,17 @@ struct MachineTableTests {
         let page = try String(contentsOf: SourceFile.root.appendingPathComponent("docs/operating.md"), encoding: .utf8)
         let start = try #require(page.range(of: "## What Volley reads of the machine"))
         let end = try #require(page[start.upperBound...].range(of: "\n## "))
-        return page[start.upperBound..<end.lowerBound].split(separator: "\n").filter { $0.hasPrefix("|") }.joined(separator: "\n")
+        return page[start.upperBound..<end.lowerBound].split(separator: "\n").filter { $0.hasPrefix("|") }.joined(
+            separator: "\n")
     }
 
     private static func sources() throws -> [(path: String, text: String)] {
         let root = SourceFile.root.appendingPathComponent("Sources").path
         let paths = try #require(FileManager.default.enumerator(atPath: root)).compactMap { $0 as? String }
-        return try paths.filter { !$0.hasPrefix("Benchmarks/") && ($0.hasSuffix(".swift") || $0.hasSuffix(".h")) }.sorted().map { path in
-            (path, try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8))
-        }
+        return try paths.filter { !$0.hasPrefix("Benchmarks/") && ($0.hasSuffix(".swift") || $0.hasSuffix(".h")) }
+            .sorted().map { path in
+                (path, try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8))
+            }
     }
 
     /// Text that looks like a variable in a file that reads variables, but is not one.
@@ -28,7 +30,8 @@ struct MachineTableTests {
         let rows = try Self.rows()
         var found: Set<String> = []
         for (_, text) in try Self.sources() where text.contains("EnvironmentVariables") {
-            for name in text.matches(of: /"([A-Z][A-Z_]{1,}|[a-z]+_proxy)"/).map({ String($0.1) }) where !Self.others.contains(name) {
+            for name in text.matches(of: /"([A-Z][A-Z_]{1,}|[a-z]+_proxy)"/).map({ String($0.1) })
+            where !Self.others.contains(name) {
                 found.insert(name)
             }
         }
@@ -41,9 +44,12 @@ struct MachineTableTests {
         let rows = try Self.rows()
         var found: Set<String> = []
         for (_, text) in try Self.sources() {
-            for path in text.matches(of: /"(\/(?:etc|proc|sys|usr\/share|dev)\/[a-zA-Z0-9_\/.-]*)/).map({ String($0.1) }) {
+            for path in text.matches(of: /"(\/(?:etc|proc|sys|usr\/share|dev)\/[a-zA-Z0-9_\/.-]*)/).map({ String($0.1) }
+            ) {
                 // This process's own streams are outputs, which are elsewhere.
-                if ["/proc/", "/sys/", "/proc/self", "/proc/self/fd/1"].contains(path) || path.hasPrefix("/dev/") && path != "/dev/null" {
+                if ["/proc/", "/sys/", "/proc/self", "/proc/self/fd/1"].contains(path)
+                    || path.hasPrefix("/dev/") && path != "/dev/null"
+                {
                     continue
                 }
                 found.insert(path.hasSuffix("/") ? String(path.dropLast()) : path)

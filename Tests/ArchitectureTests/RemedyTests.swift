@@ -29,7 +29,8 @@ struct RemedyTests {
         "Planning/Preview/PreviewSchedule.swift",
     ]
 
-    /// The calls that make a diagnostic, with their arguments, and the use of the diagnostic in the next line.
+    /// The calls that make a diagnostic, with their arguments, and the use of the diagnostic in the
+    /// next line.
     static func calls(in text: String) -> [Substring] {
         text.matches(of: #/\bDiagnostic\(|\.warning\(/#).map { match in
             var depth = 0
@@ -49,20 +50,27 @@ struct RemedyTests {
     /// Whether it has values in addition to its words.
     static func hasValues(_ call: Substring) -> Bool { call.contains(#/[,?(]\s*\[[^\]"]*\.\w|[rR]emedies|ways/#) }
 
-    /// Texts of errno(3) and libcurl-errors(3), which say neither where something happened nor what to do.
+    /// Texts of errno(3) and libcurl-errors(3), which say neither where something happened nor what
+    /// to do.
     private static let texts =
         (1...133).map { String(cString: strerror($0)) } + [
-            "Couldn't connect to server", "Couldn't resolve host name", "Could not resolve host", "SSL peer certificate",
-            "SSL certificate problem", "unable to get local issuer certificate", "self-signed certificate", "Timeout was reached",
-            "The operation couldn’t be completed", "unable to open database file", "attempt to write a readonly database",
+            "Couldn't connect to server", "Couldn't resolve host name", "Could not resolve host",
+            "SSL peer certificate",
+            "SSL certificate problem", "unable to get local issuer certificate", "self-signed certificate",
+            "Timeout was reached",
+            "The operation couldn’t be completed", "unable to open database file",
+            "attempt to write a readonly database",
         ]
 
-    @Test("no text of a library or of the system stands alone in what people read: in golden files and docs it is in parentheses or quoted")
+    @Test(
+        "no text of a library or of the system stands alone in what people read: in golden files and docs it is in parentheses or quoted"
+    )
     func libraries() throws {
         var read = 0
         for folder in ["Tests/Snapshots", "docs"] {
             let root = SourceFile.root.appendingPathComponent(folder)
-            for case let file as URL in FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil) ?? .init()
+            for case let file as URL in FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
+                ?? .init()
             where ["txt", "md", "html", "json"].contains(file.pathExtension) {
                 read += 1
                 let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
@@ -71,7 +79,8 @@ struct RemedyTests {
         }
         #expect(read > 60)
         #expect(
-            Self.isWrapped("a.csv: it cannot be read (error 71, Protocol error). Try again.") && !Self.isWrapped("a.csv: Permission denied")
+            Self.isWrapped("a.csv: it cannot be read (error 71, Protocol error). Try again.")
+                && !Self.isWrapped("a.csv: Permission denied")
         )
     }
 
@@ -86,7 +95,8 @@ struct RemedyTests {
     @Test("a mistake whose words name a command also says what to do as values")
     func values() throws {
         var found = 0
-        for file in try SourceFile.all() where !Self.ofTerminal.contains(file.module) && !Self.ofCommands.contains(file.path) {
+        for file in try SourceFile.all()
+        where !Self.ofTerminal.contains(file.module) && !Self.ofCommands.contains(file.path) {
             guard file.text.contains("volley ") || file.text.contains("--") else { continue }
             for call in Self.calls(in: file.text) where Self.namesCommand(call) {
                 found += 1
@@ -98,11 +108,16 @@ struct RemedyTests {
 
     @Test("calls end with their parenthesis, and commands are seen in them")
     func calls() {
-        let text = #"throw Diagnostic("a (b)", remedy: "`volley resume \(id)` goes on.", [.resume(run: id)]); f("`volley x`")"#
-        #expect(Self.calls(in: text) == [#"Diagnostic("a (b)", remedy: "`volley resume \(id)` goes on.", [.resume(run: id)]"#])
+        let text =
+            #"throw Diagnostic("a (b)", remedy: "`volley resume \(id)` goes on.", [.resume(run: id)]); f("`volley x`")"#
+        #expect(
+            Self.calls(in: text) == [
+                #"Diagnostic("a (b)", remedy: "`volley resume \(id)` goes on.", [.resume(run: id)]"#
+            ])
         let amended = "Diagnostic(\"`volley x`\")\nmistake.remedies = [.seeRuns]\nelse"
         #expect(Self.calls(in: amended).allSatisfy { Self.hasValues($0) && !$0.contains("else") })
         #expect(Self.calls(in: text).allSatisfy { Self.namesCommand($0) && Self.hasValues($0) })
-        #expect(!Self.hasValues(#"Diagnostic("a", remedy: "`volley resume`")"#) && !Self.namesCommand(#"Diagnostic("a")"#))
+        #expect(
+            !Self.hasValues(#"Diagnostic("a", remedy: "`volley resume`")"#) && !Self.namesCommand(#"Diagnostic("a")"#))
     }
 }

@@ -1,5 +1,5 @@
-/// A Swift source file without its comments and the contents of its literals: only code is left. Line breaks stay, so that lines keep their
-/// numbers.
+/// A Swift source file without its comments and the contents of its literals: only code is left.
+/// Line breaks stay, so that lines keep their numbers.
 struct SwiftText {
     let code: String
 
@@ -19,9 +19,13 @@ private struct Reader {
 
     private static let lineBreak = UInt8(ascii: "\n"), quote = UInt8(ascii: "\""), hash = UInt8(ascii: "#")
 
-    private func stands(_ text: StaticString) -> Bool { stands(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)) }
+    private func stands(_ text: StaticString) -> Bool {
+        stands(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
 
-    private func stands(_ bytes: some Collection<UInt8>) -> Bool { source[min(place, source.count)...].starts(with: bytes) }
+    private func stands(_ bytes: some Collection<UInt8>) -> Bool {
+        source[min(place, source.count)...].starts(with: bytes)
+    }
 
     /// Reads to the end, or past the parenthesis that closes an interpolation.
     mutating func readCode(untilParenthesis: Bool) {
@@ -81,7 +85,8 @@ private struct Reader {
         let quotes = [UInt8](repeating: Self.quote, count: stands("\"\"\"\n") ? 3 : 1)
         place += quotes.count
         code.append(contentsOf: [Self.quote, Self.quote])
-        // A quote in a regular expression does not open a text: one of a single line ends with that at the latest.
+        // A quote in a regular expression does not open a text: one of a single line ends with that
+        // at the latest.
         while place < source.count, !stands(quotes + marks), quotes.count == 3 || source[place] != Self.lineBreak {
             if stands(escape + Array("(".utf8)) {
                 place += escape.count + 1

@@ -5,12 +5,14 @@ import Testing
 
 @testable import Audience
 
-/// A push to a Live Activity goes to the activity's token, and the newest row of its device decides whether it does, and to which.
+/// A push to a Live Activity goes to the activity's token, and the newest row of its device decides
+/// whether it does, and to which.
 @Suite("Tokens of Live Activities as targets")
 struct ActivityTargetsTests {
     private let folder = TemporaryFolder()
 
-    private func query(_ rows: [String], header: String = "registration_id,token,activity_token,tags") -> AudienceQuery {
+    private func query(_ rows: [String], header: String = "registration_id,token,activity_token,tags") -> AudienceQuery
+    {
         AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).with {
             $0.anyTags = ["t"]
             $0.columns = $0.columns.reading(.running)
@@ -20,7 +22,8 @@ struct ActivityTargetsTests {
     @Test("the newest row of a device decides which activity gets the push, and a device without one gets none")
     func running() throws {
         let rows = [
-            "r1,\(token(1)),\(token(101)),t", "r1,\(token(1)),\(token(102)),t", "r2,\(token(2)),,t", "r3,,\(token(103)),t",
+            "r1,\(token(1)),\(token(101)),t", "r1,\(token(1)),\(token(102)),t", "r2,\(token(2)),,t",
+            "r3,,\(token(103)),t",
             "r4,\(token(4)),\(token(104)),other",
         ]
         let (result, sink) = try query(rows).run()
@@ -30,13 +33,18 @@ struct ActivityTargetsTests {
 
     @Test(
         "an older row never reaches the activity of a device: neither with another token, nor where the newest has none or something else",
-        arguments: [("\(token(102)),other", SkipReason.notMatched), (",t", .missingToken), ("NULL,t", .missingToken), ("xyz,t", .badToken)])
+        arguments: [
+            ("\(token(102)),other", SkipReason.notMatched), (",t", .missingToken), ("NULL,t", .missingToken),
+            ("xyz,t", .badToken),
+        ])
     func newest(cells: String, reason: SkipReason) throws {
         let rows = ["r1,\(token(1)),\(token(101)),t", "r1,\(token(1)),\(cells)", "r2,,\(token(201)),t", "r2,,\(cells)"]
         let (result, sink) = try query(rows).run()
         #expect(sink.ids.isEmpty)
         #expect(result.skipped == [.duplicateToken: 2, reason: 2] && result.isBalanced)
-        #expect(result.badTokens.map(\.rows) == (reason == .badToken ? [2] : []) && result.badTokens.allSatisfy(\.isOfActivity))
+        #expect(
+            result.badTokens.map(\.rows) == (reason == .badToken ? [2] : [])
+                && result.badTokens.allSatisfy(\.isOfActivity))
     }
 
     @Test(
@@ -47,15 +55,19 @@ struct ActivityTargetsTests {
             $0.columns.rows = .merge
         }.run()
         #expect(sink.recipients.map(\.token.text) == (reason == nil ? [cell] : []))
-        #expect(result.skipped == [.duplicateToken: 1].merging(reason.map { [$0: 1] } ?? [:]) { $1 } && result.isBalanced)
+        #expect(
+            result.skipped == [.duplicateToken: 1].merging(reason.map { [$0: 1] } ?? [:]) { $1 } && result.isBalanced)
     }
 
-    /// Two rows of one phone: `T1` and `T2` stand for tokens of devices, `A1` and `A2` for those of activities.
+    /// Two rows of one phone: `T1` and `T2` stand for tokens of devices, `A1` and `A2` for those of
+    /// activities.
     private static let pairs: [(older: String, newer: String, reached: [String], reason: SkipReason?)] = [
-        ("r,,A1,t", "r,T1,A1,t", ["A1"], nil), ("r,,A1,t", "r,T1,A1,other", [], .notMatched), ("r,,A1,t", "r,T1,A2,t", ["A2"], nil),
+        ("r,,A1,t", "r,T1,A1,t", ["A1"], nil), ("r,,A1,t", "r,T1,A1,other", [], .notMatched),
+        ("r,,A1,t", "r,T1,A2,t", ["A2"], nil),
         (",,A1,t", "r,T1,A1,t", ["A1"], nil), ("r,,A1,t", "r,T1,,t", [], .missingToken),
         ("r,T1,A1,t", "r,T2,A1,t", ["A1"], nil), ("r,T1,A1,t", "r,T2,A1,other", [], .notMatched),
-        ("r,T1,A1,t", "r,,A1,t", ["A1"], nil), ("r,T1,A1,t", "r,,A2,t", ["A2"], nil), ("r,T1,A1,t", "r,,,t", [], .missingToken),
+        ("r,T1,A1,t", "r,,A1,t", ["A1"], nil), ("r,T1,A1,t", "r,,A2,t", ["A2"], nil),
+        ("r,T1,A1,t", "r,,,t", [], .missingToken),
         ("r,T1,A1,t", ",,A1,t", ["A1"], nil), ("r,T1,A1,t", ",,A1,other", [], .notMatched),
     ]
 
@@ -63,7 +75,9 @@ struct ActivityTargetsTests {
         "an activity gets one push, from the newest row of its device, however its rows name the device",
         arguments: ActivityTargetsTests.pairs,
         [ExportColumns.Rows.newest, .merge])
-    func once(pair: (older: String, newer: String, reached: [String], reason: SkipReason?), united: ExportColumns.Rows) throws {
+    func once(pair: (older: String, newer: String, reached: [String], reason: SkipReason?), united: ExportColumns.Rows)
+        throws
+    {
         func row(_ cells: String, _ number: Int, _ date: String) -> String {
             let tokens = [("T1", 1000), ("T2", 2000), ("A1", 3000), ("A2", 4000)]
             let row = tokens.reduce(cells) { $0.replacing($1.0, with: token($1.1 + number)) }
@@ -72,7 +86,8 @@ struct ActivityTargetsTests {
         let header = "registration_id,token,activity_token,tags,last_active"
         let phones = 0..<60
         let read = phones.map { row(pair.older, $0, ",") } + phones.map { row(pair.newer, $0, ",") }
-        let dated = phones.map { row(pair.newer, $0, ",2026-11-18") } + phones.map { row(pair.older, $0, ",2026-11-17") }
+        let dated =
+            phones.map { row(pair.newer, $0, ",2026-11-18") } + phones.map { row(pair.older, $0, ",2026-11-17") }
         let place = ["A1": 3000, "A2": 4000]
         for (rows, verdicts) in [(read, [.duplicateToken, pair.reason]), (dated, [pair.reason, .duplicateToken])] {
             let query = query(rows, header: header).with { $0.columns.rows = united }
@@ -80,7 +95,9 @@ struct ActivityTargetsTests {
                 let (result, sink) = try query.run(chunkSize: chunkSize)
                 let reached = pair.reached.flatMap { name in phones.map { token((place[name] ?? 0) + $0) } }
                 #expect(sink.recipients.map(\.token.text).sorted() == reached.sorted())
-                #expect(result.skipped == [.duplicateToken: 60].merging(pair.reason.map { [$0: 60] } ?? [:]) { $1 } && result.isBalanced)
+                #expect(
+                    result.skipped == [.duplicateToken: 60].merging(pair.reason.map { [$0: 60] } ?? [:]) { $1 }
+                        && result.isBalanced)
                 #expect(result.skippedGroups[.duplicateToken]?.keys.contains(AudienceResult.groupOfUsers) != true)
             }
             let trace = try query.trace(TraceSubject("r7"))
@@ -124,7 +141,8 @@ struct ActivityTargetsTests {
         for number in [1, 101] {
             let trace = try query.trace(TraceSubject(token(number)))
             #expect(trace.rows.map(\.verdict) == [.duplicateToken, .badToken])
-            #expect(Set(trace.rows.map(\.device?.text)) == [token(1)] && trace.rows.map(\.token?.text) == [token(101), nil])
+            #expect(
+                Set(trace.rows.map(\.device?.text)) == [token(1)] && trace.rows.map(\.token?.text) == [token(101), nil])
         }
         #expect(try query.trace(TraceSubject(token(2))).rows.map(\.verdict) == [nil])
     }
@@ -142,11 +160,15 @@ struct ActivityTargetsTests {
         #expect(result.badTokens.map(\.rows) == [1, 1] && result.badTokens.contains { $0.shape == .surrounded })
     }
 
-    @Test("what a person said of a device, and lists of devices, hold for its activities; what the service called gone does not")
+    @Test(
+        "what a person said of a device, and lists of devices, hold for its activities; what the service called gone does not"
+    )
     func devices() throws {
         let suppressed = SuppressedDevices(capacity: 2) { insert in
             for (number, isByPerson) in [(1, true), (2, false)] {
-                Array(token(number).utf8).withUnsafeBufferPointer { insert($0, Timestamp(epochSeconds: 1), isByPerson: isByPerson) }
+                Array(token(number).utf8).withUnsafeBufferPointer {
+                    insert($0, Timestamp(epochSeconds: 1), isByPerson: isByPerson)
+                }
             }
         }
         let list = folder.file("left-out.csv", "token\n\(token(3))\n")
@@ -183,14 +205,17 @@ struct ActivityTargetsTests {
 
     @Test("a row that names its service goes through it, by the activity's token or not at all")
     func named() throws {
-        let rows = ["r1,\(token(1)),apns,\(token(101)),t", "r2,\(registration),fcm,\(token(102)),t", "r3,\(token(3)),apns,,t"]
+        let rows = [
+            "r1,\(token(1)),apns,\(token(101)),t", "r2,\(registration),fcm,\(token(102)),t", "r3,\(token(3)),apns,,t",
+        ]
         let query = query(rows, header: "registration_id,token,service,activity_token,tags").with {
             $0.services = [APNs(), FCM()]
             $0.columns.service = ServiceColumn(
                 column: SourceText("service", at: SourcePosition(file: "volley.yaml", line: 1, column: 1)), map: [])
         }
         let (result, sink) = try query.run()
-        #expect(sink.ids.sorted() == ["r1", "r2"] && Set(sink.recipients.map(\.token.text)) == [token(101), registration])
+        #expect(
+            sink.ids.sorted() == ["r1", "r2"] && Set(sink.recipients.map(\.token.text)) == [token(101), registration])
         #expect(result.skipped == [.missingToken: 1] && result.isBalanced)
     }
 
@@ -203,7 +228,8 @@ struct ActivityTargetsTests {
         } catch {
             #expect(error.all.count == 1)
             let words = error.all.first.map { "\($0.message). \($0.remedy ?? "")" } ?? ""
-            #expect(words.contains("has no column 'activity_token' of the tokens that running activities have"), "\(words)")
+            #expect(
+                words.contains("has no column 'activity_token' of the tokens that running activities have"), "\(words)")
             #expect(words.contains("columns: {activity_token: NAME}"), "\(words)")
         }
     }

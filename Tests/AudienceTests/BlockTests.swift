@@ -8,8 +8,11 @@ import Testing
 @Suite struct BlockTests {
     private let folder = TemporaryFolder()
 
-    /// Compares a scan of everyone in one piece with scans in blocks of these sizes, by one thread and by three.
-    private func expectSame(_ file: String, chunks: [Int], fields: [String] = ["note"], _ comment: Comment? = nil) throws {
+    /// Compares a scan of everyone in one piece with scans in blocks of these sizes, by one thread
+    /// and by three.
+    private func expectSame(_ file: String, chunks: [Int], fields: [String] = ["note"], _ comment: Comment? = nil)
+        throws
+    {
         let query = AudienceQuery(file).with { ($0.everyone, $0.fields) = (true, fields.map { place($0) }) }
         func outcome(_ chunkSize: Int) -> String {
             do throws(any Error) {
@@ -54,7 +57,8 @@ import Testing
     func hostile(seed: Int) throws {
         let pieces =
             [
-                "a", "\"", "\"", ",", ",", "\n", "\n", "\r\n", "\r", " ", "小", "\"\"", "\"a,b\"", "\"\n\"", token(3) + ",",
+                "a", "\"", "\"", ",", ",", "\n", "\n", "\r\n", "\r", " ", "小", "\"\"", "\"a,b\"", "\"\n\"",
+                token(3) + ",",
                 "\n" + token(4) + ",x\n",
             ]
             .map { Array($0.utf8) } + [[0xFF], [0]]
@@ -63,14 +67,18 @@ import Testing
             var bytes = Array("token,note\n\(token(1)),first\n".utf8)
             for _ in 0..<Int.random(in: 0..<60, using: &random) { bytes += pieces.randomElement(using: &random) ?? [] }
             let file = folder.file("\(round).csv", bytes)
-            try expectSame(file, chunks: [4, 11, Int.random(in: 12..<200, using: &random)], "seed \(seed), round \(round): \(bytes)")
+            try expectSame(
+                file, chunks: [4, 11, Int.random(in: 12..<200, using: &random)],
+                "seed \(seed), round \(round): \(bytes)")
         }
     }
 
     @Test("an array's objects are found though others stand inside them, wherever blocks end")
     func nestedObjects() throws {
         let inner = "[{\"token\":\"\(token(9))\",\"note\":\"inner\"},\n{\"token\":\"\(token(8))\"},{\"token\":\"},{\"}]"
-        let objects = (0..<20).map { "{\"token\":\"\(token($0 + 50))\",\"more\":\($0 % 2 == 0 ? inner : "1"),\"note\":\"\($0)\"}" }
+        let objects = (0..<20).map {
+            "{\"token\":\"\(token($0 + 50))\",\"more\":\($0 % 2 == 0 ? inner : "1"),\"note\":\"\($0)\"}"
+        }
         for separator in [",", ",\n", " , \r\n "] {
             let file = folder.file("devices.json", "[\n" + objects.joined(separator: separator) + "]\n")
             try expectSame(file, chunks: [4, 50, 100, 171, 400, 900])
@@ -90,7 +98,9 @@ import Testing
 
     @Test("blank files, blank lines and byte order marks give the same in any blocks")
     func blanks() throws {
-        try expectSame(folder.file("a.jsonl", "\u{FEFF}\n\n{\"token\":\"\(token(1))\",\"note\":\"x\"}\n\n\n"), chunks: [4, 5, 20, 80])
+        try expectSame(
+            folder.file("a.jsonl", "\u{FEFF}\n\n{\"token\":\"\(token(1))\",\"note\":\"x\"}\n\n\n"),
+            chunks: [4, 5, 20, 80])
         try expectSame(folder.file("b.json", "\u{FEFF} [ ] "), chunks: [4, 6], fields: [])
         try expectSame(folder.file("c.csv", "\u{FEFF}\n\ntoken,note\n\n\n\(token(1)),x\n\n"), chunks: [4, 7, 20])
     }
@@ -130,12 +140,15 @@ import Testing
         }
         let expected = try query.run(chunkSize: 1 << 20).result.warnings
         #expect(expected.count == 2)
-        for chunkSize in [64, 150, 199, 300, 511, 1024] { #expect(try query.run(chunkSize: chunkSize).result.warnings == expected) }
+        for chunkSize in [64, 150, 199, 300, 511, 1024] {
+            #expect(try query.run(chunkSize: chunkSize).result.warnings == expected)
+        }
     }
 
     @Test("a misspelt tag is guessed though the first file has no rows")
     func guessedTag() throws {
-        let first = folder.file("a.csv", "token,tags\n"), second = folder.file("b.csv", "token,tags\n\(token(1)),discount\n")
+        let first = folder.file("a.csv", "token,tags\n"),
+            second = folder.file("b.csv", "token,tags\n\(token(1)),discount\n")
         let warnings = try AudienceQuery(first, second).with { $0.anyTags = ["discuont"] }.run().result.warnings
         #expect(warnings.map(\.remedy) == ["Did you mean 'discount'?"])
     }
@@ -175,11 +188,14 @@ import Testing
     func duplicateKeys(suffix: String) throws {
         let wide = (0..<70).map { "\"k\($0)\":1" }.joined(separator: ",")
         let objects = [
-            "{\"note\":\"first\",\"token\":\"\(token(1))\",\"note\":\"last\"}", "{\"token\":\"\(token(2))\",\"note\":{\"note\":1},\"x\":1}",
+            "{\"note\":\"first\",\"token\":\"\(token(1))\",\"note\":\"last\"}",
+            "{\"token\":\"\(token(2))\",\"note\":{\"note\":1},\"x\":1}",
             "{\"token\":\"\(token(3))\",\(wide),\"k69\":2}", "{\"token\":\"\(token(4))\",\(wide)}",
         ]
         let text = suffix == "json" ? "[" + objects.joined(separator: ",") + "]" : objects.joined(separator: "\n")
-        let query = AudienceQuery(folder.file("a.\(suffix)", text)).with { ($0.everyone, $0.fields) = (true, [place("note")]) }
+        let query = AudienceQuery(folder.file("a.\(suffix)", text)).with {
+            ($0.everyone, $0.fields) = (true, [place("note")])
+        }
         let (result, sink) = try query.run(chunkSize: 300)
         #expect(result.warnings.map(\.message) == ["2 objects of the exports name a key twice; the last value is used"])
         #expect(sink.recipients.first?.fields == ["last"])

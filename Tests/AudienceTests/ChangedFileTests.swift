@@ -48,7 +48,8 @@ struct ChangedFileTests {
     private func scan(_ query: AudienceQuery, _ meddle: @escaping () -> Void) -> [Diagnostic] {
         let sink = MeddlingSink(meddle)
         do {
-            _ = try query.with { $0.maximumBadRowShare = 1 }.scan(into: sink, limits: ReadingLimits(chunkSize: 1_000, threads: 1))
+            _ = try query.with { $0.maximumBadRowShare = 1 }.scan(
+                into: sink, limits: ReadingLimits(chunkSize: 1_000, threads: 1))
             return []
         } catch {
             #expect(!sink.isFinished)
@@ -71,7 +72,8 @@ struct ChangedFileTests {
         let found = scan(everyone(path)) { append(path) }
         #expect(found.count == 1 && found[0].file == path, "\(found)")
         #expect(
-            found.first?.message.contains("grew from") == true && found.first?.message.contains("while it was read") == true, "\(found)")
+            found.first?.message.contains("grew from") == true
+                && found.first?.message.contains("while it was read") == true, "\(found)")
         #expect(found.first?.remedy?.contains("rename it when it is complete") == true)
     }
 
@@ -98,7 +100,10 @@ struct ChangedFileTests {
     func removed() {
         let folder = TemporaryFolder()
         let path = folder.file("devices.csv", Self.bytes("csv"))
-        #expect(scan(everyone(path)) { unlink(path) }.map(\.message) == ["the file was removed or renamed while it was read"])
+        #expect(
+            scan(everyone(path)) { unlink(path) }.map(\.message) == [
+                "the file was removed or renamed while it was read"
+            ])
     }
 
     @Test("one that is touched is refused: nobody knows what was written to it")
@@ -112,7 +117,9 @@ struct ChangedFileTests {
         #expect(found.map(\.message) == ["the file was changed while it was read"])
     }
 
-    @Test("lists that were read before the exports must stay as they were, too", arguments: ["excluded.txt", "excluded.csv", "names.txt"])
+    @Test(
+        "lists that were read before the exports must stay as they were, too",
+        arguments: ["excluded.txt", "excluded.csv", "names.txt"])
     func lists(name: String) throws {
         let folder = TemporaryFolder()
         let path = folder.file("devices.csv", Self.bytes("csv"))

@@ -8,7 +8,8 @@ struct ComparisonTests {
     private let folder = TemporaryFolder()
 
     private func warnings(
-        _ column: String, _ cells: [String], _ kinds: TemplateComparison.Kind..., more: (inout AudienceQuery) -> Void = { _ in }
+        _ column: String, _ cells: [String], _ kinds: TemplateComparison.Kind...,
+        more: (inout AudienceQuery) -> Void = { _ in }
     ) throws -> [String] {
         let rows = cells.enumerated().map { "\(token($0.offset + 1)),\"\($0.element)\"\n" }.joined()
         var query = AudienceQuery(folder.file("a.csv", "token,\(column)\n\(rows)")).with {
@@ -17,20 +18,25 @@ struct ComparisonTests {
         }
         more(&query)
         let result = try query.run(chunkSize: 64).result
-        return result.warnings.map { "\($0.position?.line ?? 0) \($0.name?.rawValue ?? ""): \($0.message). \($0.remedy ?? "")" }
+        return result.warnings.map {
+            "\($0.position?.line ?? 0) \($0.name?.rawValue ?? ""): \($0.message). \($0.remedy ?? "")"
+        }
     }
 
     @Test("cells that cannot be compared are counted and shown; blank ones count among versions only")
     func unreadable() throws {
         #expect(
-            try warnings("points", ["1500", "1,500", "", "1500 EUR", "1500 EUR", "-3"], .order(.greaterOrEqual, "1000")) == [
-                "7 cells-not-compared: in 'points' 3 rows hold something other than a number, so {% if points >= 1000 %} is false for them: '1,500', '1500 EUR'. Write numbers in the export as 1234.5, without units or groups."
-            ])
+            try warnings(
+                "points", ["1500", "1,500", "", "1500 EUR", "1500 EUR", "-3"], .order(.greaterOrEqual, "1000")) == [
+                    "7 cells-not-compared: in 'points' 3 rows hold something other than a number, so {% if points >= 1000 %} is false for them: '1,500', '1500 EUR'. Write numbers in the export as 1234.5, without units or groups."
+                ])
         #expect(
             try warnings("app_version", ["3.2.0", "", "n/a", "latest"], .order(.less, "3.2.0")) == [
                 "7 cells-not-compared: in 'app_version' 3 rows hold something other than a version, so {% if app_version < '3.2.0' %} is false for them: '', 'n/a', 'latest'. Write versions in the export as 3.2.0."
             ])
-        #expect(try warnings("points", ["0,0", "1"], .order(.notEqual, "0"))[0].contains("{% if points != 0 %} is true for them: '0,0'"))
+        #expect(
+            try warnings("points", ["0,0", "1"], .order(.notEqual, "0"))[0].contains(
+                "{% if points != 0 %} is true for them: '0,0'"))
         #expect(
             try warnings("member", ["TRUE", "1", "WAHR", ""], .truth(.equal, true))[0].contains(
                 "1 row holds something other than true or false"))
@@ -59,27 +65,34 @@ struct ComparisonTests {
     @Test("cells of a column of names that are none are shown")
     func names() throws {
         let said = try warnings("first_name", ["Anna", "?", "", "Unknown", "?"])
-        #expect(said.count == 1 && said[0].hasPrefix("9 text-not-ready:") && said[0].contains("unchanged: '?'."), "\(said)")
+        #expect(
+            said.count == 1 && said[0].hasPrefix("9 text-not-ready:") && said[0].contains("unchanged: '?'."), "\(said)")
         #expect(try warnings("city", ["?", "Unknown"]).isEmpty)
     }
 
     @Test("the remedy for other spellings keeps the condition as it is")
     func remedies() throws {
         let levels = ["gold", "Gold", "silver"]
-        #expect(try warnings("level", levels, .text(.notEqual, "gold"))[0].hasSuffix("{% if level != 'gold' and level != 'Gold' %}."))
+        #expect(
+            try warnings("level", levels, .text(.notEqual, "gold"))[0].hasSuffix(
+                "{% if level != 'gold' and level != 'Gold' %}."))
         #expect(try warnings("level", levels, .text(.equal, "gold"), .text(.equal, "Gold")).isEmpty)
         #expect(
             try warnings("member", ["true", "1", "Yes", "yes", "no"], .text(.notEqual, "yes"))[0].hasSuffix(
                 "write member != true, without quotes."))
         let entangled = try warnings("level", levels) {
-            $0.comparisons = [TemplateComparison(column: place("level"), kind: .text(.equal, "gold"), isEntangled: true)]
+            $0.comparisons = [
+                TemplateComparison(column: place("level"), kind: .text(.equal, "gold"), isEntangled: true)
+            ]
         }
         #expect(entangled[0].contains("use {% if level == 'gold' or level == 'Gold' %} and"))
     }
 
     @Test("'no' where a column alone is asked for is warned of, in a column of truth values alone")
     func presence() throws {
-        #expect(try warnings("member", ["true", "no", "No", ""], .presence)[0].contains("in 'member' 2 rows hold 'no', 'No', for which"))
+        #expect(
+            try warnings("member", ["true", "no", "No", ""], .presence)[0].contains(
+                "in 'member' 2 rows hold 'no', 'No', for which"))
         #expect(try warnings("member", ["true", "false", "0", "FALSE", "1"], .presence).isEmpty)
         #expect(try warnings("name", ["Anna", "no", "On"], .presence).isEmpty)
     }
@@ -127,7 +140,9 @@ struct ComparisonTests {
         #expect(said.map { $0.prefix(18) } == ["7 value-not-found:"])
     }
 
-    @Test("letters in the wrong encoding and HTML in columns that texts name are counted, wherever they stand among the rows")
+    @Test(
+        "letters in the wrong encoding and HTML in columns that texts name are counted, wherever they stand among the rows"
+    )
     func flaws() throws {
         let good = Array(repeating: "Zoë & Ann; AT&T", count: 40)
         #expect(

@@ -7,9 +7,13 @@ import Testing
 @Suite struct ConditionTests {
     private let folder = TemporaryFolder()
 
-    private func answer(_ test: ColumnTest, _ cell: String, in column: String = "x", isLanguage: Bool = false) -> ConditionTest.Answer {
+    private func answer(_ test: ColumnTest, _ cell: String, in column: String = "x", isLanguage: Bool = false)
+        -> ConditionTest.Answer
+    {
         var (cell, value) = (cell, 0)
-        return cell.withUTF8 { ConditionTest(condition(column, test), now: noon, isLanguage: isLanguage).answer($0, value: &value) }
+        return cell.withUTF8 {
+            ConditionTest(condition(column, test), now: noon, isLanguage: isLanguage).answer($0, value: &value)
+        }
     }
 
     private func holds(_ test: ColumnTest, _ cell: String, in column: String = "x", isLanguage: Bool = false) -> Bool {
@@ -19,9 +23,12 @@ import Testing
     @Test(
         "signs that programs export for nothing are missing, and no value; other texts are there",
         arguments: [
-            ("NULL", true), ("null", true), (#"\N"#, true), ("N/A", true), ("n/a", true), ("#N/A", true), ("-", true), ("–", true),
-            ("NaN", true), ("nan", true), ("None", true), ("undefined", true), ("(null)", true), ("[NULL]", true), ("<null>", true),
-            ("#NAME?", true), ("#REF!", true), ("--", true), ("Nan", false), ("none", false), ("undef", false), ("[x]", false),
+            ("NULL", true), ("null", true), (#"\N"#, true), ("N/A", true), ("n/a", true), ("#N/A", true), ("-", true),
+            ("–", true),
+            ("NaN", true), ("nan", true), ("None", true), ("undefined", true), ("(null)", true), ("[NULL]", true),
+            ("<null>", true),
+            ("#NAME?", true), ("#REF!", true), ("--", true), ("Nan", false), ("none", false), ("undef", false),
+            ("[x]", false),
             ("\u{200B}", true), ("Null", false), ("NA", false), ("-5", false), ("0", false),
         ])
     func signsForNothing(cell: String, isBlank: Bool) {
@@ -33,8 +40,10 @@ import Testing
     @Test(
         "a cell that is no number, version or date satisfies no comparison with one but !=, and is no silent no",
         arguments: [
-            ("3.2.x", "3.2.0"), ("unknown", "3.2.0"), ("x/y", "9"), ("never", "2026-01-01"), ("soon", "2026-01-01 10:00"), ("3.2.0", "3.2"),
-            ("1,5", "1"), ("2026-11-01", "3.2.0"), ("2026-11-01", "5"), ("01.11.2026", "2026-01-01"), ("10 EUR", "5"), ("..", "5"),
+            ("3.2.x", "3.2.0"), ("unknown", "3.2.0"), ("x/y", "9"), ("never", "2026-01-01"),
+            ("soon", "2026-01-01 10:00"), ("3.2.0", "3.2"),
+            ("1,5", "1"), ("2026-11-01", "3.2.0"), ("2026-11-01", "5"), ("01.11.2026", "2026-01-01"), ("10 EUR", "5"),
+            ("..", "5"),
             ("v", "v2"),
         ])
     func unreadableCells(cell: String, right: String) {
@@ -42,7 +51,9 @@ import Testing
             let expected: ConditionTest.Answer = comparison == .notEqual ? .unlike : .unreadable
             #expect(answer(.comparison(comparison, right), cell) == expected, "\(cell) \(comparison.rawValue) \(right)")
         }
-        #expect(answer(.within(seconds: 9), "soon") == .unreadable && answer(.olderThan(seconds: 9), "01.11.2026") == .unreadable)
+        #expect(
+            answer(.within(seconds: 9), "soon") == .unreadable
+                && answer(.olderThan(seconds: 9), "01.11.2026") == .unreadable)
     }
 
     @Test("a date without a time is as old as its day")
@@ -59,12 +70,15 @@ import Testing
     @Test(
         "numbers compare as numbers, versions number by number, dates as dates, everything else as text",
         arguments: [
-            ("10.25", "<", "10.5"), ("-5", "<", "0"), ("-3.5", "<", "-3"), ("+7", "==", "7.0"), ("007", "==", "7"), ("10", ">", "9"),
+            ("10.25", "<", "10.5"), ("-5", "<", "0"), ("-3.5", "<", "-3"), ("+7", "==", "7.0"), ("007", "==", "7"),
+            ("10", ">", "9"),
             ("18446744073709551617", ">", "2"), ("0.1", ">", "-0.1"), ("3.20", "==", "3.2"),
             ("3.10", ">", "3.9.0"), ("3.2", "==", "3.2.0"), ("v3.2.1", ">", "v3.2"), ("3.2.0-beta", "<", "3.2.0"),
-            ("3.2.0-beta", "<", "3.2.0-rc"), ("4.0.0", ">=", "3.99.99"), ("2.0", "!=", "2.0.1"), ("3.2-beta", "<", "3.2-rc"),
+            ("3.2.0-beta", "<", "3.2.0-rc"), ("4.0.0", ">=", "3.99.99"), ("2.0", "!=", "2.0.1"),
+            ("3.2-beta", "<", "3.2-rc"),
             ("2026-11-01", "<", "2026-11-01T00:00:01Z"), ("2026-11-01T08:00:00+08:00", "==", "2026-11-01"),
-            ("2026-02-10", ">", "2026-01-20 10:00"), ("1795176000", "==", "2026-11-20T12:00:00Z"), ("beta", "<", "gamma"),
+            ("2026-02-10", ">", "2026-01-20 10:00"), ("1795176000", "==", "2026-11-20T12:00:00Z"),
+            ("beta", "<", "gamma"),
             ("Zoë", ">", "Zob"),
         ])
     func comparisons(left: String, symbol: String, right: String) throws { try compare(left, symbol, right, "x") }
@@ -75,13 +89,16 @@ import Testing
             ("app_version", "3.10", ">", "3.9"), ("appVersion", "3.2.1", ">", "3.2"), ("os_version", "10", ">", "9.3"),
             ("last_active", "2026-11-02", ">", "20261101"), ("x", "20261102", ">", "20261101"),
         ])
-    func columns(column: String, left: String, symbol: String, right: String) throws { try compare(left, symbol, right, column) }
+    func columns(column: String, left: String, symbol: String, right: String) throws {
+        try compare(left, symbol, right, column)
+    }
 
     private func compare(_ left: String, _ symbol: String, _ right: String, _ column: String) throws {
         let comparison = try #require(ComparisonOperator(rawValue: symbol))
         #expect(holds(.comparison(comparison, right), left, in: column))
         let opposites: [ComparisonOperator: ComparisonOperator] = [
-            .less: .greaterOrEqual, .lessOrEqual: .greater, .equal: .notEqual, .notEqual: .equal, .greaterOrEqual: .less,
+            .less: .greaterOrEqual, .lessOrEqual: .greater, .equal: .notEqual, .notEqual: .equal,
+            .greaterOrEqual: .less,
             .greater: .lessOrEqual,
         ]
         #expect(answer(.comparison(try #require(opposites[comparison]), right), left, in: column) == .no)
@@ -91,24 +108,29 @@ import Testing
     func values() {
         #expect(holds(.oneOf(["en", "de"]), "de") && !holds(.oneOf(["en"]), "EN") && !holds(.oneOf(["en"]), "en-US"))
         for (value, cell, column) in [
-            ("1000", "1000.0", "points"), ("1000", "+1000", "x"), ("1.5", "1.50", "x"), ("3.2.0", "3.2", "x"), ("3.2.0", "v3.2.0", "x"),
+            ("1000", "1000.0", "points"), ("1000", "+1000", "x"), ("1.5", "1.50", "x"), ("3.2.0", "3.2", "x"),
+            ("3.2.0", "v3.2.0", "x"),
             ("3.2", "3.2.0", "app_version"), ("2026-11-01", "2026-11-01T00:00:00Z", "x"),
         ] { #expect(holds(.oneOf([value]), cell, in: column) == (cell != "+1000"), "\(value) \(cell)") }
         // Post codes and telephone numbers are not numbers.
         for (value, cell) in [
-            ("01067", "1067"), ("1067", "01067"), ("1000", "1,000"), ("1000", "1.000"), ("3.2", "3.2.0"), ("3.2.0", "3.2.1"),
+            ("01067", "1067"), ("1067", "01067"), ("1000", "1,000"), ("1000", "1.000"), ("3.2", "3.2.0"),
+            ("3.2.0", "3.2.1"),
         ] {
             #expect(answer(.oneOf([value]), cell) == .no, "\(value) \(cell)")
         }
         for (value, tag) in [
-            ("en", "en-US"), ("de", "de_DE"), ("DE", "de"), ("zh-hans", "zh-Hans"), ("zh-Hant", "zh-TW"), ("he", "iw"), ("pt_BR", "pt-BR"),
+            ("en", "en-US"), ("de", "de_DE"), ("DE", "de"), ("zh-hans", "zh-Hans"), ("zh-Hant", "zh-TW"), ("he", "iw"),
+            ("pt_BR", "pt-BR"),
         ] {
             #expect(holds(.oneOf(["fr", value]), tag, isLanguage: true), "\(value) \(tag)")
             #expect(
-                holds(.comparison(.equal, value), tag, isLanguage: true) && !holds(.comparison(.notEqual, value), tag, isLanguage: true))
+                holds(.comparison(.equal, value), tag, isLanguage: true)
+                    && !holds(.comparison(.notEqual, value), tag, isLanguage: true))
         }
         #expect(
-            answer(.oneOf(["en-US"]), "en", isLanguage: true) == .no && answer(.oneOf(["en"]), "English!", isLanguage: true) == .unreadable)
+            answer(.oneOf(["en-US"]), "en", isLanguage: true) == .no
+                && answer(.oneOf(["en"]), "English!", isLanguage: true) == .unreadable)
     }
 
     @Test("true and false hold for what exports write instead, in any case")
@@ -122,30 +144,42 @@ import Testing
         #expect(answer(.oneOf(["true"]), "maybe") == .unreadable && answer(.oneOf(["true", "maybe"]), "maybe") == .yes)
         #expect(answer(.oneOf(["yes"]), "true") == .no && answer(.oneOf(["1"]), "yes") == .no)
         for cell in ["true", "TRUE", "1", "Y"] {
-            #expect(holds(.comparison(.equal, "true"), cell) && answer(.comparison(.notEqual, "true"), cell) == .no, "\(cell)")
-            #expect(holds(.comparison(.notEqual, "False"), cell) && answer(.comparison(.equal, "false"), cell) == .no, "\(cell)")
+            #expect(
+                holds(.comparison(.equal, "true"), cell) && answer(.comparison(.notEqual, "true"), cell) == .no,
+                "\(cell)")
+            #expect(
+                holds(.comparison(.notEqual, "False"), cell) && answer(.comparison(.equal, "false"), cell) == .no,
+                "\(cell)")
         }
         for comparison in [ComparisonOperator.equal, .notEqual] {
-            #expect(answer(.comparison(comparison, "true"), "WAHR") == .unreadable && !holds(.comparison(comparison, "true"), ""))
+            #expect(
+                answer(.comparison(comparison, "true"), "WAHR") == .unreadable
+                    && !holds(.comparison(comparison, "true"), ""))
         }
     }
 
     @Test("within and older than split the past at one moment; what is more than a day ahead is neither")
     func ages() {
         let day = 86400
-        #expect(holds(.within(seconds: 30 * day), "2026-10-21T12:00:00Z") && !holds(.within(seconds: 30 * day), "2026-10-21T11:59:59Z"))
         #expect(
-            !holds(.olderThan(seconds: 30 * day), "2026-10-21T12:00:00Z") && holds(.olderThan(seconds: 30 * day), "2026-10-21T11:59:59Z"))
+            holds(.within(seconds: 30 * day), "2026-10-21T12:00:00Z")
+                && !holds(.within(seconds: 30 * day), "2026-10-21T11:59:59Z"))
         #expect(
-            holds(.within(seconds: day), "2026-11-21T12:00:00Z") && answer(.within(seconds: day), "2026-11-21T12:00:01Z") == .unreadable
-                && answer(.within(seconds: day), "2569-11-22") == .unreadable && answer(.olderThan(seconds: day), "2569-11-22") == .no
+            !holds(.olderThan(seconds: 30 * day), "2026-10-21T12:00:00Z")
+                && holds(.olderThan(seconds: 30 * day), "2026-10-21T11:59:59Z"))
+        #expect(
+            holds(.within(seconds: day), "2026-11-21T12:00:00Z")
+                && answer(.within(seconds: day), "2026-11-21T12:00:01Z") == .unreadable
+                && answer(.within(seconds: day), "2569-11-22") == .unreadable
+                && answer(.olderThan(seconds: day), "2569-11-22") == .no
                 && !holds(.within(seconds: day), "soon") && !holds(.olderThan(seconds: day), "soon"))
     }
 
     @Test("a blank cell satisfies nothing but missing")
     func blank() {
         let tests: [ColumnTest] = [
-            .oneOf([""]), .comparison(.notEqual, "x"), .comparison(.less, "9"), .within(seconds: 9), .olderThan(seconds: 9), .present,
+            .oneOf([""]), .comparison(.notEqual, "x"), .comparison(.less, "9"), .within(seconds: 9),
+            .olderThan(seconds: 9), .present,
         ]
         for test in tests { #expect(!holds(test, ""), "\(test)") }
         #expect(holds(.missing, "") && !holds(.missing, "x") && holds(.present, "x"))
@@ -166,7 +200,8 @@ import Testing
         }
         #expect(try query.run().sink.ids == ["r2", "r4"])
         #expect(
-            try query.with { $0.conditions = [condition("lang", .oneOf(["en"])), condition("city", .present)] }.run().sink.ids == ["r1"])
+            try query.with { $0.conditions = [condition("lang", .oneOf(["en"])), condition("city", .present)] }.run()
+                .sink.ids == ["r1"])
     }
 
     @Test("a condition that no selected row satisfies is worth a warning at its place, even behind another one")
@@ -175,7 +210,10 @@ import Testing
         let path = folder.file("a.csv", "token,city,shop\n\(token(1)),Berlin,x\n\(token(2)),Lyon,y\n")
         let query = AudienceQuery(path).with {
             $0.everyone = true
-            $0.conditions = [condition("city", .oneOf(["berlin"])), condition("shop", .oneOf(["x"])), condition("shop", .oneOf(["z"]))]
+            $0.conditions = [
+                condition("city", .oneOf(["berlin"])), condition("shop", .oneOf(["x"])),
+                condition("shop", .oneOf(["z"])),
+            ]
             $0.conditions[0].column.position.line = 4
         }
         let warnings = try query.run().result.warnings
@@ -191,7 +229,8 @@ import Testing
             ($0.everyone, $0.conditions) = (true, [condition("interests", .oneOf(["a"]))])
         }
         #expect(
-            query.mistakes().first?.message == "'where' compares whole cells, and a cell of 'interests' can hold several tags")
+            query.mistakes().first?.message
+                == "'where' compares whole cells, and a cell of 'interests' can hold several tags")
     }
 
     @Test("cells that cannot be compared are counted and shown, once their row came so far")
@@ -219,7 +258,10 @@ import Testing
         let rows = ["Berlin", "Lyon", "Paris"].enumerated().map { "\(token($0.offset + 1)),\($0.element),en-US\n" }
         let query = AudienceQuery(folder.file("a.csv", "token,city,language\n" + rows.joined())).with {
             $0.everyone = true
-            $0.conditions = [condition("city", .oneOf(["Berlin", "lion", "Rome"])), condition("language", .oneOf(["en", "de", "en-US"]))]
+            $0.conditions = [
+                condition("city", .oneOf(["Berlin", "lion", "Rome"])),
+                condition("language", .oneOf(["en", "de", "en-US"])),
+            ]
         }
         let result = try query.run().result
         let said: [String] = result.warnings.map { warning in
@@ -276,7 +318,9 @@ import Testing
             #expect(try warnings(["1990-05-01"], .oneOf([value]), column: "born").joined().contains(month))
         }
         if value == "1.5-2" {
-            #expect(try warnings(["7"], .oneOf([value]), column: "price").joined().contains("price: \">= 1.5\" or price: \"<= 2\""))
+            #expect(
+                try warnings(["7"], .oneOf([value]), column: "price").joined().contains(
+                    "price: \">= 1.5\" or price: \"<= 2\""))
         }
     }
 
@@ -285,23 +329,34 @@ import Testing
         for test in [ColumnTest.comparison(.notEqual, "gold"), .comparison(.equal, "gold"), .oneOf(["gold"])] {
             let found = try warnings(["gold", "Gold", "GOLD", "silver"], test)
             #expect(
-                found.count == 1 && found[0].hasPrefix("tag-spelling: cells of 'level' hold 'Gold', 'GOLD', which do not count as 'gold'"),
+                found.count == 1
+                    && found[0].hasPrefix(
+                        "tag-spelling: cells of 'level' hold 'Gold', 'GOLD', which do not count as 'gold'"),
                 "\(found)")
         }
         let form = try warnings(["\u{130}zmir", "I\u{307}zmir"], .oneOf(["\u{130}zmir"]))
         #expect(form.count == 1 && form[0].contains("NFC and NFD"), "\(form)")
         let alone = try warnings(["I\u{307}zmir"], .oneOf(["\u{130}zmir"]))
-        #expect(alone.count == 1 && alone[0].contains("A cell looks the same apart from the form of its letters"), "\(alone)")
+        #expect(
+            alone.count == 1 && alone[0].contains("A cell looks the same apart from the form of its letters"),
+            "\(alone)")
         let groups = try warnings(["1000", "1,000", "1.000"], .oneOf(["1000"]))
-        #expect(groups.count == 1 && groups[0].contains("'1,000', '1.000'") && groups[0].contains("without groups"), "\(groups)")
-        let languages = try warnings(["zh-CN", "zh-Hans-CN", "zh-Hans", "zh-TW", "en"], .oneOf(["zh-CN"]), column: "language")
-        #expect(languages.count == 1 && languages[0].contains("'zh-Hans-CN', 'zh-Hans', which do not count as 'zh-CN'"), "\(languages)")
+        #expect(
+            groups.count == 1 && groups[0].contains("'1,000', '1.000'") && groups[0].contains("without groups"),
+            "\(groups)")
+        let languages = try warnings(
+            ["zh-CN", "zh-Hans-CN", "zh-Hans", "zh-TW", "en"], .oneOf(["zh-CN"]), column: "language")
+        #expect(
+            languages.count == 1 && languages[0].contains("'zh-Hans-CN', 'zh-Hans', which do not count as 'zh-CN'"),
+            "\(languages)")
     }
 
-    @Test("several languages in one text are answered with a list", arguments: ["de, en", "de en", "de fr", "de and en"])
+    @Test(
+        "several languages in one text are answered with a list", arguments: ["de, en", "de en", "de fr", "de and en"])
     func severalLanguages(_ text: String) throws {
         let parts = text.replacing("and", with: "").split { ", ".contains($0) }.joined(separator: ", ")
-        #expect(try warnings(["de", "en"], .oneOf([text]), column: "language").joined().contains("language: [\(parts)]"))
+        #expect(
+            try warnings(["de", "en"], .oneOf([text]), column: "language").joined().contains("language: [\(parts)]"))
     }
 
     @Test("cells that `!=` cannot compare pass, and are counted; moments that lie ahead are named")
@@ -316,9 +371,13 @@ import Testing
                 "cells-not-compared: in 'level' 1 row holds something other than a date in the past, so they cannot meet the condition: '2569-11-22'"
             ], "\(ahead)")
         let years = try warnings(["1990-12-01"], .comparison(.less, "1990"))
-        #expect(years.count == 1 && years[0].hasSuffix("If you mean dates, write a full date: \"< 1990-01-01\"."), "\(years)")
+        #expect(
+            years.count == 1 && years[0].hasSuffix("If you mean dates, write a full date: \"< 1990-01-01\"."),
+            "\(years)")
         let version = try warnings(["3.2.0", "3.9"], .oneOf(["3.x"]), column: "app_version")
-        #expect(version.count == 1 && version[0].hasSuffix("For a version and all later ones, write app_version: \">= 3\"."), "\(version)")
+        #expect(
+            version.count == 1
+                && version[0].hasSuffix("For a version and all later ones, write app_version: \">= 3\"."), "\(version)")
         let list = try warnings(["Lyon", "Berlin", "Paris"], .oneOf(["!= Lyon", "!= Berlin"]))
         #expect(list.count == 1 && list[0].hasSuffix("List the values that you mean: level: [Paris, …]."), "\(list)")
     }
@@ -327,14 +386,20 @@ import Testing
     func dates() {
         var random = SeededRandom(3)
         let digits = Array("0123456789".utf8)
-        var texts = ["", "2026-02-30", "2024-02-29", "2026-11-01", "2026-11-01T25:00:00Z", "2026-11-01T09:30:15", "2026-11-01 09:30:15Z"]
+        var texts = [
+            "", "2026-02-30", "2024-02-29", "2026-11-01", "2026-11-01T25:00:00Z", "2026-11-01T09:30:15",
+            "2026-11-01 09:30:15Z",
+        ]
         texts += [
-            "2026-11-01T09:30:60Z", "2026-00-01", "2026-13-01", "1795176000", "1795176000123", "2026-11-01T09:30:15X", "20261101",
+            "2026-11-01T09:30:60Z", "2026-00-01", "2026-13-01", "1795176000", "1795176000123", "2026-11-01T09:30:15X",
+            "20261101",
             "2026-11-1x",
         ]
         for _ in 0..<400 {
             var bytes = Array("2026-11-21T09:30:15Z".utf8)
-            for _ in 0..<2 { bytes[Int.random(in: 0..<bytes.count, using: &random)] = digits.randomElement(using: &random) ?? 0 }
+            for _ in 0..<2 {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = digits.randomElement(using: &random) ?? 0
+            }
             texts.append(String(decoding: bytes, as: UTF8.self))
             texts.append(String(decoding: bytes.prefix(10), as: UTF8.self))
         }

@@ -18,7 +18,9 @@ struct DatabaseQueryTests {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).csv").path
         defer { unlink(path) }
         var progress: [QueryProgress] = []
-        try DatabaseQuery(database, SourceText(sql, at: place)).run(into: SpoolFile(path: path), Cancellation()) { progress.append($0) }
+        try DatabaseQuery(database, SourceText(sql, at: place)).run(into: SpoolFile(path: path), Cancellation()) {
+            progress.append($0)
+        }
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
         return (try String(contentsOfFile: path, encoding: .utf8), progress)
@@ -49,7 +51,9 @@ struct DatabaseQueryTests {
                 timestamptz '12026-01-01 00:00:00Z' as far, timestamptz 'infinity' as never, timestamptz '-infinity' as always,
                 null::timestamptz as unknown
             """)
-        let cells = text.split(separator: "\n").last?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+        let cells =
+            text.split(separator: "\n").last?.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            ?? []
         #expect(
             cells == [
                 "0044-03-15 12:00:00+00 BC", "0044-03-15 BC", "0001-12-31 23:59:59 BC", "0001-01-01T00:00:00.000Z",
@@ -59,8 +63,10 @@ struct DatabaseQueryTests {
         #expect(isRead == [false, false, false, true, true, false, false, false, false])
     }
 
-    @Test("quotes, commas, line breaks and other alphabets arrive as they are, in cells and in names of columns") func text() throws {
-        let (text, _) = try run(#"select E'a "b", c\nd' as "it's ""one""", '你好 🎉' as ü, '' as blank, null as nothing -- the end"#)
+    @Test("quotes, commas, line breaks and other alphabets arrive as they are, in cells and in names of columns")
+    func text() throws {
+        let (text, _) = try run(
+            #"select E'a "b", c\nd' as "it's ""one""", '你好 🎉' as ü, '' as blank, null as nothing -- the end"#)
         #expect(
             text == """
                 "it's ""one""\",ü,blank,nothing
@@ -86,15 +92,18 @@ struct DatabaseQueryTests {
         )
         EnvironmentVariables.replace("VOLLEY_TEST_ELSEWHERE", with: server.address(user: "elsewhere"))
         let place = SourcePosition(file: "volley.yaml", line: 1, column: 1)
-        let database = AudienceDatabase(name: "other", variable: SourceText("VOLLEY_TEST_ELSEWHERE", at: place), seconds: 60)
+        let database = AudienceDatabase(
+            name: "other", variable: SourceText("VOLLEY_TEST_ELSEWHERE", at: place), seconds: 60)
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).csv").path
         defer { unlink(path) }
         let sql =
             "select timestamptz '2026-11-26 09:30:15Z' as at, date '2026-11-01' as day, current_setting('TimeZone') as zone, "
             + "interval '1 day 2 hours' as span, 0.1::float8 + 0.2::float8 as sum, row('\\xAB'::bytea)::text as bytes, 12.5::numeric::money as price"
-        try DatabaseQuery(database, SourceText(sql, at: place)).run(into: SpoolFile(path: path), Cancellation()) { _ in }
+        try DatabaseQuery(database, SourceText(sql, at: place)).run(into: SpoolFile(path: path), Cancellation()) { _ in
+        }
         #expect(
             try String(contentsOfFile: path, encoding: .utf8) == "at,day,zone,span,sum,bytes,price\n"
-                + "2026-11-26T09:30:15.000Z,2026-11-01,UTC,1 day 02:00:00,0.30000000000000004,\"(\"\"\\\\xab\"\")\",$12.50\n")
+                + "2026-11-26T09:30:15.000Z,2026-11-01,UTC,1 day 02:00:00,0.30000000000000004,\"(\"\"\\\\xab\"\")\",$12.50\n"
+        )
     }
 }

@@ -6,19 +6,24 @@ import Testing
 
 @Suite struct DelimitedReaderTests {
     /// All rows after the header, as the fast reader sees them.
-    private func read(_ bytes: [UInt8], _ name: String = "a.csv", chunkSize: Int = 256 << 10) throws -> [ReferenceCSV.Row] {
+    private func read(_ bytes: [UInt8], _ name: String = "a.csv", chunkSize: Int = 256 << 10) throws -> [ReferenceCSV
+        .Row]
+    {
         let folder = TemporaryFolder()
         let path = folder.file(name, bytes)
         let separator = name.hasSuffix("tsv") ? UInt8(ascii: "\t") : UInt8(ascii: ",")
         var reader = try DelimitedReader.open(
-            path: path, isGzip: false, separator: separator, limits: ReadingLimits(chunkSize: chunkSize, maximumRecordSize: 1 << 20))
+            path: path, isGzip: false, separator: separator,
+            limits: ReadingLimits(chunkSize: chunkSize, maximumRecordSize: 1 << 20))
         reader.use(columns: Array(reader.header.indices))
         var rows: [ReferenceCSV.Row] = []
         while true {
             switch try reader.next() {
             // The lines of good rows are not public; those of bad rows are compared.
-            case .row: rows.append(.init(line: 0, cells: reader.header.indices.map { reader.row.text($0, separator: []) }))
-            case .badRow: rows.append(.init(line: reader.badRow.position?.line ?? -1, cells: nil, lines: reader.badRowLines))
+            case .row:
+                rows.append(.init(line: 0, cells: reader.header.indices.map { reader.row.text($0, separator: []) }))
+            case .badRow:
+                rows.append(.init(line: reader.badRow.position?.line ?? -1, cells: nil, lines: reader.badRowLines))
             case .needsMore: try reader.refill()
             case .end: return rows
             }
@@ -33,17 +38,25 @@ import Testing
     }
 
     private static let pieces: [[UInt8]] =
-        ["a", "b", "\"", "\"", ",", ",", "\n", "\r", "\r\n", " ", "\t", ", \"", "\" ,", "小", "xyz", "\"\"", "\"a,b\"", "12345678"]
+        [
+            "a", "b", "\"", "\"", ",", ",", "\n", "\r", "\r\n", " ", "\t", ", \"", "\" ,", "小", "xyz", "\"\"",
+            "\"a,b\"", "12345678",
+        ]
         .map { Array($0.utf8) } + [[0xFF], [0]]
 
     @Test("random hostile text reads as the slow reader reads it, whatever the chunks", arguments: 0..<8)
     func agreesWithReference(seed: Int) throws {
         var random = SeededRandom(UInt64(seed))
         for _ in 0..<60 {
-            var bytes = Array(["a,b\n", "a,b\r\n", "\"a\",\" b\"\r", "\na,b,c\n"].randomElement(using: &random)?.utf8 ?? "".utf8)
-            for _ in 0..<Int.random(in: 0..<40, using: &random) { bytes += Self.pieces.randomElement(using: &random) ?? [] }
+            var bytes = Array(
+                ["a,b\n", "a,b\r\n", "\"a\",\" b\"\r", "\na,b,c\n"].randomElement(using: &random)?.utf8 ?? "".utf8)
+            for _ in 0..<Int.random(in: 0..<40, using: &random) {
+                bytes += Self.pieces.randomElement(using: &random) ?? []
+            }
             let expected = reference(bytes)
-            for chunkSize in [1, 2, 3, Int.random(in: 4..<16, using: &random), Int.random(in: 4..<60, using: &random), 4096] {
+            for chunkSize in [
+                1, 2, 3, Int.random(in: 4..<16, using: &random), Int.random(in: 4..<60, using: &random), 4096,
+            ] {
                 let rows = try? read(bytes, chunkSize: chunkSize)
                 #expect(rows == expected, "seed \(seed), chunk \(chunkSize): \(bytes)")
             }
@@ -55,7 +68,9 @@ import Testing
         let text = "id,name\r\n1,\"a \"\"b\"\"\r\nc\"\r\n\r\n2,小明\r3,\"x,y\"\n4\n5,\"open"
         let expected = reference(Array(text.utf8))
         #expect(expected?.count == 5)
-        for chunkSize in 1...text.utf8.count + 1 { #expect(try read(Array(text.utf8), chunkSize: chunkSize) == expected) }
+        for chunkSize in 1...text.utf8.count + 1 {
+            #expect(try read(Array(text.utf8), chunkSize: chunkSize) == expected)
+        }
     }
 
     @Test("TSV is separated by tabs, and commas are text")
@@ -71,10 +86,12 @@ import Testing
         let folder = TemporaryFolder()
         let quote = isQuoted ? "\"" : ""
         let rows = [
-            ["token", "tags", "note"].map { quote + $0 + quote }, [token(1), "\"a;b\"", "1,5"], [token(2), "b", ""], [token(3), "c", ""],
+            ["token", "tags", "note"].map { quote + $0 + quote }, [token(1), "\"a;b\"", "1,5"], [token(2), "b", ""],
+            [token(3), "c", ""],
         ]
         let file = folder.file("devices.csv", rows.map { $0.joined(separator: separator) }.joined(separator: "\n"))
-        let gone = folder.file("gone.csv", "\(quote)note\(quote)\(separator)\(quote)token\(quote)\nx\(separator)\(token(2))\n")
+        let gone = folder.file(
+            "gone.csv", "\(quote)note\(quote)\(separator)\(quote)token\(quote)\nx\(separator)\(token(2))\n")
         let query = AudienceQuery(file).with { $0.anyTags = ["b"] }
         #expect(try query.run(chunkSize: 16).sink.recipients.map(\.token.text) == [token(1), token(2)])
         #expect(try query.with { $0.excludedDevices = [gone] }.run().sink.recipients.map(\.token.text) == [token(1)])
@@ -88,7 +105,8 @@ import Testing
         let file = folder.file("devices.csv", "token,tags;more\n\(token(1)),a;b\n")
         let (result, _) = try AudienceQuery(file).with { $0.everyone = true }.run()
         #expect(result.audience == 1)
-        #expect(AudienceQuery(file).with { $0.anyTags = ["a"] }.mistakes().first?.message.contains("'tags;more'") == true)
+        #expect(
+            AudienceQuery(file).with { $0.anyTags = ["a"] }.mistakes().first?.message.contains("'tags;more'") == true)
     }
 
     @Test("quotes, doubled quotes, separators and line breaks in quotes are text")
@@ -103,8 +121,12 @@ import Testing
     func blanksAroundQuotes(separator: String, blank: String) throws {
         // Tabs in a header may be its separators.
         guard blank != separator, blank != "\t" || separator == "," else { return }
-        func line(_ cells: [String]) -> String { cells.map { "\(blank)\"\($0)\"\(blank)" }.joined(separator: separator) }
-        let text = line(["token", "na\(separator)me"]) + "\n" + line(["x", "An\"\"n\(separator)a"]) + "\r\n" + line(["", "two\nlines"])
+        func line(_ cells: [String]) -> String {
+            cells.map { "\(blank)\"\($0)\"\(blank)" }.joined(separator: separator)
+        }
+        let text =
+            line(["token", "na\(separator)me"]) + "\n" + line(["x", "An\"\"n\(separator)a"]) + "\r\n"
+            + line(["", "two\nlines"])
         for chunkSize in [1, 2, 3, 7, 4096] {
             let rows = try read(Array(text.utf8), separator == "\t" ? "a.tsv" : "a.csv", chunkSize: chunkSize)
             #expect(rows.map(\.cells) == [["x", "An\"n\(separator)a"], ["", "two\nlines"]])
@@ -128,7 +150,8 @@ import Testing
     @Test("a row with too few or too many fields is unreadable and names its line")
     func fieldCount() throws {
         let rows = try read(Array("a,b\n1\n\"x\ny\",2\n1,2,3\n".utf8))
-        #expect(rows == [.init(line: 2, cells: nil), .init(line: 0, cells: ["x\ny", "2"]), .init(line: 5, cells: nil)])
+        #expect(
+            rows == [.init(line: 2, cells: nil), .init(line: 0, cells: ["x\ny", "2"]), .init(line: 5, cells: nil)])
     }
 
     @Test("a cell of ten megabytes can be read, with a buffer that grows for it")
@@ -136,7 +159,8 @@ import Testing
         let cell = String(repeating: "0123456789", count: 1 << 20)
         let folder = TemporaryFolder()
         let path = folder.file("long.csv", "a,b\n1,\"\(cell)\"\n2,x\n")
-        var reader = try DelimitedReader.open(path: path, isGzip: false, separator: UInt8(ascii: ","), limits: ReadingLimits())
+        var reader = try DelimitedReader.open(
+            path: path, isGzip: false, separator: UInt8(ascii: ","), limits: ReadingLimits())
         reader.use(columns: [0, 1])
         var counts: [Int] = []
         while true {
@@ -167,11 +191,14 @@ import Testing
     func utf8() {
         var random = SeededRandom(9)
         let leads: [UInt8] = [
-            0x61, 0x7F, 0x80, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xE4, 0xED, 0xEF, 0xF0, 0xF3, 0xF4, 0xF5, 0xFF, 0x9F, 0xA0, 0x8F, 0x90,
+            0x61, 0x7F, 0x80, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xE4, 0xED, 0xEF, 0xF0, 0xF3, 0xF4, 0xF5, 0xFF, 0x9F, 0xA0,
+            0x8F, 0x90,
         ]
         let texts: [[UInt8]] = (0..<4000).map { _ in
             var bytes = [UInt8](repeating: 0x41, count: Int.random(in: 0..<90, using: &random))
-            for _ in 0..<Int.random(in: 0..<5, using: &random) { bytes.append(leads.randomElement(using: &random) ?? 0) }
+            for _ in 0..<Int.random(in: 0..<5, using: &random) {
+                bytes.append(leads.randomElement(using: &random) ?? 0)
+            }
             return bytes + Array(["", "小", "😀é", "abcdefgh"].randomElement(using: &random)?.utf8 ?? "".utf8)
         }
         for bytes in texts {
@@ -188,7 +215,9 @@ import Testing
     func utf8Beginnings() {
         for lead in UInt8(0x80)...0xFF {
             for second in UInt8.min...0xFF {
-                for rest: [UInt8] in [[], [0x7F], [0x80], [0xBF], [0xC0], [0x80, 0x7F], [0x80, 0x80], [0xBF, 0xBF, 0x41, 0x41]] {
+                for rest: [UInt8] in [
+                    [], [0x7F], [0x80], [0xBF], [0xC0], [0x80, 0x7F], [0x80, 0x80], [0xBF, 0xBF, 0x41, 0x41],
+                ] {
                     let bytes = [lead, second] + rest
                     if bytes.withUnsafeBufferPointer(firstInvalidUTF8) != invalid(bytes) { Issue.record("\(bytes)") }
                 }

@@ -3,10 +3,12 @@ import TestSupport
 
 @testable import Audience
 
-/// A small export in which everything collides: few tokens, few aliases, few tags, and every kind of dirt.
+/// A small export in which everything collides: few tokens, few aliases, few tags, and every kind
+/// of dirt.
 struct DirtyExport {
     static let header = [
-        "device_token", "registration_id", "alias", "tags", "language", "last_active", "registered_at", "first_name", "app_version",
+        "device_token", "registration_id", "alias", "tags", "language", "last_active", "registered_at", "first_name",
+        "app_version",
     ]
     private var rows: [[String]] = []
     private static let tags = ["discount", "daily", "news", "beta", "数码", "Daily"]
@@ -14,7 +16,8 @@ struct DirtyExport {
         "3.2", "3.2.0", "v3.10.0", "3.9", "4.0.0-beta", "4.0.0-alpha", "4", "", "latest", "2026-01-01", "10", "9",
     ]
     private static let dates = [
-        "2026-11-20", "2026-11-01T09:00:00Z", "2026-11-01 09:00", "2026-10-21T12:00:00+08:00", "1795000000", "1795000000000", "", "never",
+        "2026-11-20", "2026-11-01T09:00:00Z", "2026-11-01 09:00", "2026-10-21T12:00:00+08:00", "1795000000",
+        "1795000000000", "", "never",
         "2026-02-30", "2026-10-21T12:00:00Z", "2024-02-29T23:59:59Z", "2026-1-1", "2062-11-10",
     ]
 
@@ -32,21 +35,25 @@ struct DirtyExport {
         case 6: text = " \(text) "
         case 7:
             text = pick([
-                "<\(text)>", "'\(text)", "0x\(text)", "\u{A0}\(text)", "\(text.prefix(32)) \(text.suffix(32))", "\" \(text)\"",
+                "<\(text)>", "'\(text)", "0x\(text)", "\u{A0}\(text)", "\(text.prefix(32)) \(text.suffix(32))",
+                "\" \(text)\"",
                 "\u{200B}\(text)",
             ])
         default: break
         }
         let tagCount = Int.random(in: 0...4, using: &random)
-        let tagText = (0..<tagCount).map { _ in pick([" ", ""]) + pick(tags) + pick([" ", "", ""]) }.joined(separator: pick([";", ";;"]))
+        let tagText = (0..<tagCount).map { _ in pick([" ", ""]) + pick(tags) + pick([" ", "", ""]) }.joined(
+            separator: pick([";", ";;"]))
         return [
             text, pick(["", "r1", "r2", "r3", "abcdef01", "ABCDEF01"]), pick(["", "", "u1", "u2", "u3", "u4"]), tagText,
-            pick(["en", "de", "EN", "zh-Hans", ""]), pick(dates), pick(dates), pick(["Anna", "", "O\"Neil", "a,b", "x\ny", "小明", " "]),
+            pick(["en", "de", "EN", "zh-Hans", ""]), pick(dates), pick(dates),
+            pick(["Anna", "", "O\"Neil", "a,b", "x\ny", "小明", " "]),
             pick(versions),
         ]
     }
 
-    /// The export as one file of a kind, or as several that share some devices, in the order of their names.
+    /// The export as one file of a kind, or as several that share some devices, in the order of
+    /// their names.
     func files(in folder: TemporaryFolder, named name: String, _ random: inout SeededRandom) -> [String] {
         let count = [1, 1, 2, 3].randomElement(using: &random) ?? 1
         return (0..<count).map { number in
@@ -62,7 +69,9 @@ struct DirtyExport {
 
     func csv(_ random: inout SeededRandom) -> [UInt8] {
         let lineEnd = ["\n", "\r\n", "\r"].randomElement(using: &random) ?? "\n"
-        var bytes = Array((Bool.random(using: &random) ? "\u{FEFF}" : "").utf8) + Array((Self.header.joined(separator: ",") + lineEnd).utf8)
+        var bytes =
+            Array((Bool.random(using: &random) ? "\u{FEFF}" : "").utf8)
+            + Array((Self.header.joined(separator: ",") + lineEnd).utf8)
         for row in rows {
             var cells = row
             let dirt = Int.random(in: 0..<150, using: &random)
@@ -72,7 +81,8 @@ struct DirtyExport {
             let line = cells.map { cell in
                 let needsQuotes = cell.contains { "\",\r\n".contains($0) } || Int.random(in: 0..<4, using: &random) == 0
                 return needsQuotes
-                    ? "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\"" : cell
+                    ? "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+                        + "\"" : cell
             }.joined(separator: ",")
             var lineBytes = Array(line.utf8)
             if dirt == 3 { lineBytes[lineBytes.count / 2] = 0xFF }
@@ -104,16 +114,21 @@ struct DirtyExport {
             if dirt == 8 { bytes += Array(" \t\r\n".utf8) }
             if dirt == 9 { line = Array("[1]".utf8) }
             if dirt == 10 { line[line.count / 2] = 0xFF }
-            if dirt == 11 { line = Array("{\"alias\": \"u\\u0031\", \"device_token\": \"abcd\\ud83d\", \"tags\": \"beta\"}".utf8) }
+            if dirt == 11 {
+                line = Array("{\"alias\": \"u\\u0031\", \"device_token\": \"abcd\\ud83d\", \"tags\": \"beta\"}".utf8)
+            }
             if dirt == 12 {
-                line = Array("{\"al\\u0069as\": \"u\\u0031\", \"device_token\": \"abcdabc\\u0064\", \"tags\": [\"bet\\u0061\"]}".utf8)
+                line = Array(
+                    "{\"al\\u0069as\": \"u\\u0031\", \"device_token\": \"abcdabc\\u0064\", \"tags\": [\"bet\\u0061\"]}"
+                        .utf8)
             }
             bytes += line + [0x0A]
         }
         return bytes
     }
 
-    /// Tokens, some of which are in the export, with the time since when they are invalid: times in the export, or one more or less.
+    /// Tokens, some of which are in the export, with the time since when they are invalid: times in
+    /// the export, or one more or less.
     private static func suppressed(_ random: inout SeededRandom) -> [(token: String, since: Int64)] {
         let moments = dates.compactMap { Timestamp($0)?.epochMilliseconds }
         return (0..<40).map { _ in
@@ -124,12 +139,16 @@ struct DirtyExport {
 
     private let listed = [token(0xABC0 + 5), token(0xABC0 + 6).uppercased(), "r3", "abcdef01"]
 
-    func excludedList(_ random: inout SeededRandom) -> String { "# complaints\n\n" + listed.joined(separator: "\r\n") + "\n" }
+    func excludedList(_ random: inout SeededRandom) -> String {
+        "# complaints\n\n" + listed.joined(separator: "\r\n") + "\n"
+    }
 
     func query(files: [String], excludedList: String, _ random: inout SeededRandom) -> OracleQuery {
         var query = AudienceQuery(files: files, columns: ExportColumns(), now: noon)
         func some(_ texts: [String]) -> [String] { texts.filter { _ in Int.random(in: 0..<3, using: &random) == 0 } }
-        (query.anyTags, query.allTags, query.noneTags) = (some(Self.tags), some(["news", "beta"]), some(["daily", "数码"]))
+        (query.anyTags, query.allTags, query.noneTags) = (
+            some(Self.tags), some(["news", "beta"]), some(["daily", "数码"])
+        )
         (query.aliases, query.registrationIDs) = (some(["u1", "u2", "u3"]), some(["r1", "r2", "191"]))
         query.columns.rows = Bool.random(using: &random) ? .newest : .merge
         query.everyone = Int.random(in: 0..<8, using: &random) == 0
@@ -138,11 +157,15 @@ struct DirtyExport {
         query.excludedRegistrationIDs = some(["r1"])
         let operators = ComparisonOperator.allCases
         let tests: [ColumnCondition] = [
-            condition("language", .oneOf(["en", "zh-hans", "de"])), condition("last_active", .within(seconds: 30 * 86400)),
-            condition("last_active", .olderThan(seconds: 86400)), condition("first_name", .present), condition("first_name", .missing),
+            condition("language", .oneOf(["en", "zh-hans", "de"])),
+            condition("last_active", .within(seconds: 30 * 86400)),
+            condition("last_active", .olderThan(seconds: 86400)), condition("first_name", .present),
+            condition("first_name", .missing),
             condition(
                 "app_version",
-                .comparison(operators[Int.random(in: 0..<6, using: &random)], Self.versions.randomElement(using: &random) ?? "3")),
+                .comparison(
+                    operators[Int.random(in: 0..<6, using: &random)], Self.versions.randomElement(using: &random) ?? "3"
+                )),
             condition("last_active", .comparison(operators[Int.random(in: 0..<6, using: &random)], "2026-11-01")),
             condition("app_version", .oneOf(["3.2", "v3.10.0", "4"])),
         ]

@@ -3,8 +3,9 @@ import Testing
 
 @testable import Audience
 
-/// Aliases, registration ids and values of conditions that are not those of the campaign only because of quotes around them, invisible
-/// characters or letters of another script: a selection or an exclusion would miss them.
+/// Aliases, registration ids and values of conditions that are not those of the campaign only
+/// because of quotes around them, invisible characters or letters of another script: a selection or
+/// an exclusion would miss them.
 @Suite struct DisguisedNameTests {
     private let folder = TemporaryFolder()
 
@@ -23,12 +24,15 @@ import Testing
     /// Rows with `u1` and `u2` in every column of names.
     private func naming(_ change: (inout AudienceQuery) -> Void) -> AudienceQuery {
         let rows = (1...4).map { "\(token($0)),u\($0),u\($0),u\($0)\n" }
-        return AudienceQuery(folder.file("names.csv", "token,alias,registration_id,tags\n" + rows.joined())).with(change)
+        return AudienceQuery(folder.file("names.csv", "token,alias,registration_id,tags\n" + rows.joined())).with(
+            change)
     }
 
     @Test(
         "a name that rows have only in the other form of Unicode is said to be it, whichever letter has the accent",
-        arguments: [("\u{D6}sterreich", "O\u{308}sterreich"), ("Z\u{FC}rich", "Zu\u{308}rich"), ("\u{1EBD}x", "e\u{303}x")])
+        arguments: [
+            ("\u{D6}sterreich", "O\u{308}sterreich"), ("Z\u{FC}rich", "Zu\u{308}rich"), ("\u{1EBD}x", "e\u{303}x"),
+        ])
     func otherForm(composed: String, decomposed: String) throws {
         for (name, text) in [(composed, decomposed), (decomposed, composed)] {
             // More rows than are sampled.
@@ -40,14 +44,17 @@ import Testing
                     if kind == "tag" { $0.excludedTags = [name] } else { $0.excludedAliases = [name] }
                 }.run().result
                 let found = result.warnings.filter { $0.name == warning }
-                #expect(found.count == 1 && found[0].remedy?.contains("(Unicode's NFC and NFD)") == true, "\(result.warnings)")
+                #expect(
+                    found.count == 1 && found[0].remedy?.contains("(Unicode's NFC and NFD)") == true,
+                    "\(result.warnings)")
             }
         }
     }
 
     @Test(
         "several names in one text are refused under exclude, and warned of elsewhere, with the list to write",
-        arguments: ["tags", "aliases", "registration_ids"], ["u1 u2", "u1;u2", "u1, u2", "u2|u1", "u2/u1", "u1;gone", "u1；u2"])
+        arguments: ["tags", "aliases", "registration_ids"],
+        ["u1 u2", "u1;u2", "u1, u2", "u2|u1", "u2/u1", "u1;gone", "u1；u2"])
     func severalInOne(key: String, text: String) throws {
         let kind = ["tags": "tag", "aliases": "alias"][key] ?? "registration id"
         let notFound: WarningName = ["tags": .tagNotFound, "aliases": .aliasNotFound][key] ?? .registrationIDNotFound
@@ -76,7 +83,9 @@ import Testing
             ])
         #expect(mistakes.first?.position == place)
         let remedy = mistakes.first?.remedy ?? ""
-        #expect(remedy.contains("\(key): [\(parts)]") && remedy.contains("allow: [{warning: \(notFound.rawValue)"), "\(remedy)")
+        #expect(
+            remedy.contains("\(key): [\(parts)]") && remedy.contains("allow: [{warning: \(notFound.rawValue)"),
+            "\(remedy)")
         for query in [query(excluding: true, allowed: [notFound]), query(excluding: false)] {
             let found = try query.run().result.warnings.first { $0.name == notFound }
             #expect(found?.remedy?.contains("\(key): [\(parts)]") == true, "\(String(describing: found))")
@@ -86,7 +95,8 @@ import Testing
     @Test("a name with blanks that no row has, and whose words no row has, is warned of as a name")
     func nameWithBlanks() throws {
         let result = try naming { ($0.everyone, $0.excludedAliases) = (true, ["Anna Smith"]) }.run().result
-        #expect(result.audience == 4 && result.warnings.map(\.name) == [.aliasNotFound] && result.warnings[0].remedy == nil)
+        #expect(
+            result.audience == 4 && result.warnings.map(\.name) == [.aliasNotFound] && result.warnings[0].remedy == nil)
     }
 
     private func exclude(_ column: String, _ name: String, _ query: inout AudienceQuery) {
@@ -105,7 +115,8 @@ import Testing
         let mistakes = query(cell, in: column) { exclude(column, "u1", &$0) }.mistakes()
         #expect(
             mistakes.count == 1
-                && mistakes[0].message.contains("\(column == "plan" ? "1 row has" : "1 row carries") '\(TextFormat.namingInvisible(cell))'")
+                && mistakes[0].message.contains(
+                    "\(column == "plan" ? "1 row has" : "1 row carries") '\(TextFormat.namingInvisible(cell))'")
                 && mistakes[0].message.contains("apart from quotes or brackets around it but does not count as it")
                 && mistakes[0].message.hasSuffix("its devices are not left out"), "\(mistakes)")
         #expect(mistakes.first?.remedy?.contains("allow: [{warning: tag-spelling") == true, "\(mistakes)")
@@ -162,7 +173,9 @@ import Testing
         let mistakes = AudienceQuery(path).with { ($0.everyone, $0.excludedTags) = (true, [name]) }.mistakes()
         #expect(mistakes.count == 1 && mistakes[0].message.hasSuffix("its devices are not left out"), "\(mistakes)")
         let selecting = try AudienceQuery(path).with { $0.anyTags = [name] }.run().result
-        #expect(selecting.warnings.map(\.name) == [.tagNotFound] && selecting.warnings.first?.remedy?.contains(": vip.") == true)
+        #expect(
+            selecting.warnings.map(\.name) == [.tagNotFound]
+                && selecting.warnings.first?.remedy?.contains(": vip.") == true)
     }
 
     @Test("names with signs of their own are other names, and long lists are examined too")
@@ -172,12 +185,16 @@ import Testing
         let path = folder.file("o.csv", "token,alias\n" + rows.joined())
         let few = try AudienceQuery(path).with { $0.aliases = ["1", "o'neil", "张", "Марин"] }.run().result
         #expect(few.warnings.map(\.name) == [.aliasNotFound, .aliasNotFound, .aliasNotFound], "\(few.warnings)")
-        let many = AudienceQuery(path).with { ($0.everyone, $0.excludedAliases) = (true, (0..<2000).map { "z\($0)" } + ["“12”"]) }
-        #expect(many.mistakes().map(\.message).contains { $0.contains("1 row carries '12', which is the alias '“12”'") })
+        let many = AudienceQuery(path).with {
+            ($0.everyone, $0.excludedAliases) = (true, (0..<2000).map { "z\($0)" } + ["“12”"])
+        }
+        #expect(
+            many.mistakes().map(\.message).contains { $0.contains("1 row carries '12', which is the alias '“12”'") })
     }
 
     @Test(
-        "a registration id in quotes that a list of excluded devices has without them is refused", arguments: ["“r2”", "'r2'", "\u{A0}r2"])
+        "a registration id in quotes that a list of excluded devices has without them is refused",
+        arguments: ["“r2”", "'r2'", "\u{A0}r2"])
     func listedDevices(cell: String) throws {
         let path = folder.file("l.csv", "token,registration_id\n\(token(1)),r1\n\(token(2)),\(cell)\n")
         let list = folder.file("l.txt", "r1\nr2\n")
@@ -194,12 +211,16 @@ import Testing
     @Test("files that were put together may have byte order marks in front of their lines")
     func marksWithin() throws {
         let mark = "\u{FEFF}"
-        let path = folder.file("m.jsonl", (1...3).map { "\(mark){\"token\":\"\(token($0))\",\"alias\":\"u\($0)\"}\n" }.joined())
+        let path = folder.file(
+            "m.jsonl", (1...3).map { "\(mark){\"token\":\"\(token($0))\",\"alias\":\"u\($0)\"}\n" }.joined())
         let list = folder.file("m.txt", "\(token(1))\n\(mark)\(token(2))\n")
         let result = try AudienceQuery(path).with { ($0.everyone, $0.excludedDevices) = (true, [list]) }.run().result
         #expect(result.audience == 1 && result.rows == 3 && result.skipped[.badRow] == nil, "\(result.skipped)")
         #expect(try NameFile.read(folder.file("n.txt", "a\n\(mark)b\n\(mark)\n")) == ["a", "b"])
         let table = folder.file("m.csv", "token,alias\n\(token(1)),u1\n\(mark)\(token(2)),u2\n")
-        #expect(try AudienceQuery(table).with { $0.everyone = true }.run().sink.recipients.map(\.token.text) == [token(1), token(2)])
+        #expect(
+            try AudienceQuery(table).with { $0.everyone = true }.run().sink.recipients.map(\.token.text) == [
+                token(1), token(2),
+            ])
     }
 }

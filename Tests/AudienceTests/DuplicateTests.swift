@@ -9,7 +9,9 @@ import Testing
 
     private func export(_ rows: [String]) -> AudienceQuery {
         let header = "registration_id,token,alias,tags,language,last_active"
-        return AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).with { $0.anyTags = ["t"] }
+        return AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).with {
+            $0.anyTags = ["t"]
+        }
     }
 
     @Test("the newest row of a device wins, of equally new ones the last read; blank and unreadable dates are oldest")
@@ -27,7 +29,9 @@ import Testing
 
     @Test("the selectors of the newest row count, not those of older ones")
     func selectorsOfNewest() throws {
-        let query = export(["r1,\(token(1)),,t,,2026-02-01", "r2,\(token(1)),u1,,,2026-01-01", "r3,\(token(1)),u1,x,,2026-03-01"])
+        let query = export([
+            "r1,\(token(1)),,t,,2026-02-01", "r2,\(token(1)),u1,,,2026-01-01", "r3,\(token(1)),u1,x,,2026-03-01",
+        ])
         let (result, sink) = try query.with { $0.aliases = ["u1"] }.run()
         #expect(result.selectors == ["tag:t": 0, "alias": 1])
         #expect(sink.slots.map { $0?.registrationID } == ["r3"])
@@ -45,7 +49,9 @@ import Testing
     func severalFiles() throws {
         let first = folder.file("1.csv", "token,tags,last_active\n\(token(1)),t,2026-01-01\n")
         let second = folder.file(
-            "2.jsonl", "{\"tags\":[\"t\"],\"device_token\":\"\(token(1))\",\"registration_id\":\"new\",\"last_active\":\"2026-05-05\"}\n")
+            "2.jsonl",
+            "{\"tags\":[\"t\"],\"device_token\":\"\(token(1))\",\"registration_id\":\"new\",\"last_active\":\"2026-05-05\"}\n"
+        )
         let (result, sink) = try AudienceQuery(first, second).with { $0.anyTags = ["t"] }.run()
         #expect(result.rows == 2 && result.skipped == [.duplicateToken: 1])
         #expect(sink.recipients.map(\.registrationID) == ["new"])
@@ -63,7 +69,9 @@ import Testing
         "an alias keeps its most recently active devices, then by token",
         arguments: [(1, ["r2"]), (2, ["r2", "r3"]), (4, ["r1", "r2", "r3", "r4"])])
     func aliasLimit(limit: Int, kept: [String]) throws {
-        let (result, sink) = try export(aliasRows()).with { ($0.anyTags, $0.aliases, $0.aliasLimit) = ([], ["u1"], limit) }.run()
+        let (result, sink) = try export(aliasRows()).with {
+            ($0.anyTags, $0.aliases, $0.aliasLimit) = ([], ["u1"], limit)
+        }.run()
         #expect(sink.ids.sorted() == kept)
         #expect(result.skipped == [.aliasLimit: 5 - limit] && result.isBalanced)
         #expect(result.selectors == ["alias": limit])
@@ -78,7 +86,9 @@ import Testing
         #expect(result.skipped == [.aliasLimit: 1, .duplicateToken: 2])
     }
 
-    @Test("a suppressed device takes no place of its alias; one that cannot be rendered does, and beyond the limit counts as cut")
+    @Test(
+        "a suppressed device takes no place of its alias; one that cannot be rendered does, and beyond the limit counts as cut"
+    )
     func verdictsAndLimit() throws {
         let query = export(aliasRows()).with { ($0.anyTags, $0.aliases, $0.aliasLimit) = ([], ["u1"], 2) }
         let (result, sink) = try query.run {
@@ -116,22 +126,31 @@ import Testing
         var devices = DeviceTable()
         devices.append(TokenFingerprint(word: 7, rest: 1), ActivityMoment(1), class: 0)
         devices.append(TokenFingerprint(word: 7, rest: 2), ActivityMoment(2), class: 0)
-        #expect(devices.find(TokenFingerprint(word: 7, rest: 1)) == 0 && devices.find(TokenFingerprint(word: 7, rest: 2)) == 1)
+        #expect(
+            devices.find(TokenFingerprint(word: 7, rest: 1)) == 0
+                && devices.find(TokenFingerprint(word: 7, rest: 2)) == 1)
         #expect(devices.find(TokenFingerprint(word: 7, rest: 3)) == -1)
         let hash = KeyedHash(key: (1, 2))
         let tokens = (4...80).map { String(repeating: "ab", count: $0) } + (0..<2000).map(token)
         let found = tokens.map { Array($0.utf8).withUnsafeBufferPointer { hash.fingerprint($0) } }
         #expect(Set(found.map(\.word)).count == tokens.count && Set(found.map(\.rest)).count == tokens.count)
         #expect(
-            zip(tokens, found).allSatisfy { token, found in Array(token.utf8).withUnsafeBufferPointer { hash.token($0) } == found.word })
+            zip(tokens, found).allSatisfy { token, found in
+                Array(token.utf8).withUnsafeBufferPointer { hash.token($0) } == found.word
+            })
     }
 
-    @Test("texts of 64 characters that are not hex digits are told apart, also where their letters have the values of the same digits")
+    @Test(
+        "texts of 64 characters that are not hex digits are told apart, also where their letters have the values of the same digits"
+    )
     func otherTexts() {
         let hash = KeyedHash(key: (1, 2))
-        func fingerprint(_ text: String) -> TokenFingerprint { Array(text.utf8).withUnsafeBufferPointer { hash.fingerprint($0) } }
+        func fingerprint(_ text: String) -> TokenFingerprint {
+            Array(text.utf8).withUnsafeBufferPointer { hash.fingerprint($0) }
+        }
         let digits = String(repeating: "0a", count: 32)
-        // Each byte at each place once, in a text that otherwise consists of digits: only hex digits make a token of it.
+        // Each byte at each place once, in a text that otherwise consists of digits: only hex
+        // digits make a token of it.
         for place in [0, 7, 8, 31, 63] {
             var texts: Set<[UInt8]> = [], words: Set<UInt64> = [], rests: Set<UInt32> = []
             for byte in UInt8.min ... .max {
@@ -155,7 +174,8 @@ import Testing
     func compressedMoments() {
         let year: Int64 = 31_556_952_000
         let moments: [Int64] = [
-            ActivityMoment.never, -200_000 * year, -2000 * year, -62_135_596_800_000, -1, 0, 1, 1_795_176_000_000, 1_795_176_000_001,
+            ActivityMoment.never, -200_000 * year, -2000 * year, -62_135_596_800_000, -1, 0, 1, 1_795_176_000_000,
+            1_795_176_000_001,
             2200 * year, 253_402_300_799_999, 30_000 * year,
         ]
         let compressed = moments.map { ActivityMoment($0) }
@@ -170,14 +190,18 @@ import Testing
         for round in 0..<2 {
             for selection in 0..<100_000 {
                 let deviceClass = DeviceClass(selection: selection, language: 3, payloadBytes: 200, reason: nil)
-                if try classes.number(of: deviceClass) != selection { Issue.record("class \(selection) in round \(round)") }
+                if try classes.number(of: deviceClass) != selection {
+                    Issue.record("class \(selection) in round \(round)")
+                }
             }
         }
         #expect(classes.collisions < 200_000)
-        #expect(classes[70_000].selection == 70_000 && classes[70_000].payloadBytes == 200 && classes[70_000].reason == nil)
+        #expect(
+            classes[70_000].selection == 70_000 && classes[70_000].payloadBytes == 200 && classes[70_000].reason == nil)
         // The reason has four bits of a class's key.
         for reason in SkipReason.allCases {
-            let number = try classes.number(of: DeviceClass(selection: 1, language: 0, payloadBytes: 0, group: 1, reason: reason))
+            let number = try classes.number(
+                of: DeviceClass(selection: 1, language: 0, payloadBytes: 0, group: 1, reason: reason))
             #expect(classes[number].reason == reason && classes[number].group == 1)
         }
         let beyond = DeviceClass(selection: 1 << 24, language: 0, payloadBytes: 0, reason: nil)

@@ -12,11 +12,13 @@ import Testing
     func formulas() throws {
         let cells: [(written: String, read: String)] = [
             (#""=""0012""""#, "0012"), (#"" =""12e45"" ""#, "12e45"), (##""="" a """"##, "a"), (#""=""""""#, ""),
-            (#""=""a""&""b""""#, #"="a"&"b""#), (#""=1+1""#, "=1+1"), (#"="0012""#, #"="0012""#), (#" ="0012""#, #"="0012""#),
+            (#""=""a""&""b""""#, #"="a"&"b""#), (#""=1+1""#, "=1+1"), (#"="0012""#, #"="0012""#),
+            (#" ="0012""#, #"="0012""#),
             (#""=""0012""#, #"="0012"#), ("'=1+1", "'=1+1"),
         ]
         let path = folder.file("a.csv", "token,x\n" + cells.map { "t,\($0.written)\n" }.joined())
-        var reader = try DelimitedReader.open(path: path, isGzip: false, separator: UInt8(ascii: ","), limits: ReadingLimits())
+        var reader = try DelimitedReader.open(
+            path: path, isGzip: false, separator: UInt8(ascii: ","), limits: ReadingLimits())
         reader.use(columns: [1])
         var found: [String] = []
         reading: while true {

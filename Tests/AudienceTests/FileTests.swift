@@ -50,12 +50,15 @@ import Testing
         }
     }
 
-    @Test("a member's header and the trailer before it may lie across any two reads of the disk", arguments: [0, 2, 4, 8, 10, 14, 16, 30])
+    @Test(
+        "a member's header and the trailer before it may lie across any two reads of the disk",
+        arguments: [0, 2, 4, 8, 10, 14, 16, 30])
     func memberAcrossReads(fields: UInt8) throws {
         let folder = TemporaryFolder()
         let fields = StoredGzip.Fields(rawValue: fields)
         let second = Array("the second member\n".utf8)
-        // A stored member has 23 bytes in addition to its text; the disk is read 65,536 bytes at a time.
+        // A stored member has 23 bytes in addition to its text; the disk is read 65,536 bytes at a
+        // time.
         for distance in stride(from: -9, to: 60, by: fields == .headerChecksum ? 1 : 3) {
             let first = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536 - distance - 23)
             let member = StoredGzip.member(first)
@@ -69,12 +72,15 @@ import Testing
     func packedByGzip(level: String) throws {
         let folder = TemporaryFolder()
         var random = SeededRandom(5)
-        let text = (0..<3000).map { "\(token(Int.random(in: 0..<1 << 40, using: &random))),tag\($0 % 7),\($0)\n" }.joined()
+        let text = (0..<3000).map { "\(token(Int.random(in: 0..<1 << 40, using: &random))),tag\($0 % 7),\($0)\n" }
+            .joined()
         let path = folder.file("devices.csv", text)
         try #require(system("gzip -k \(level) '\(path)'") == 0)
         defer { unlink(path + ".gz") }
         for stepSize in [1, 2, 3, 7, 100, 5000, 1 << 20] {
-            if try inflated(path + ".gz", stepSize: stepSize) != Array(text.utf8) { Issue.record("\(stepSize) at a time") }
+            if try inflated(path + ".gz", stepSize: stepSize) != Array(text.utf8) {
+                Issue.record("\(stepSize) at a time")
+            }
         }
     }
 
@@ -84,7 +90,10 @@ import Testing
         let whole = gzip("token,tags\n" + (0..<500).map { "\(token($0)),a\n" }.joined())
         var damaged = whole
         for place in whole.count / 2..<whole.count / 2 + 40 { damaged[place] ^= 0x55 }
-        let cases = [("ends too early", Array(whole.dropLast(9))), ("is damaged", damaged), ("something else", whole + Array("more".utf8))]
+        let cases = [
+            ("ends too early", Array(whole.dropLast(9))), ("is damaged", damaged),
+            ("something else", whole + Array("more".utf8)),
+        ]
         for (index, (message, bytes)) in cases.enumerated() {
             let file = folder.file("\(index).csv.gz", bytes)
             let mistake = try #require(everyone(file).mistakes().first)
@@ -100,22 +109,38 @@ import Testing
     @Test(
         "what is no readable export is said in words",
         arguments: [
-            ("missing.csv", nil, "no such file"), ("empty.csv", [], "empty"), ("blank.csv", [0x0A, 0x0A], "no header row"),
+            ("missing.csv", nil, "no such file"), ("empty.csv", [], "empty"),
+            ("blank.csv", [0x0A, 0x0A], "no header row"),
             ("utf16.csv", [0xFF, 0xFE, 0x61, 0], "UTF-16"), ("utf16be.csv", [0xFE, 0xFF, 0, 0x61], "UTF-16"),
             ("zipped.csv", [0x1F, 0x8B, 8, 0], "compressed"), ("book.csv", [0x50, 0x4B, 3, 4], "spreadsheet"),
             ("devices.xlsx", [0x50, 0x4B, 3, 4], "spreadsheet"), ("devices.zip", [0x50, 0x4B, 3, 4], "zip archive"),
             ("devices.txt", [0x61, 0x0A], "name does not say"),
             ("excel.csv", Array("sep=;\ndevice_token;tags\n".utf8), "Remove that line"),
-            ("title.csv", Array("Export of 2024-01-01\ndevice_token,tags\n".utf8), "line 2 seems to have them. Remove the line above it"),
-            ("notes.csv", Array("Devices; 2024\r\n\r\n\"device_token\";\"tags\"\r\n".utf8), "line 3 seems to have them"),
+            (
+                "title.csv", Array("Export of 2024-01-01\ndevice_token,tags\n".utf8),
+                "line 2 seems to have them. Remove the line above it"
+            ),
+            (
+                "notes.csv", Array("Devices; 2024\r\n\r\n\"device_token\";\"tags\"\r\n".utf8),
+                "line 3 seems to have them"
+            ),
             (
                 "mysql.csv", Array("+-------+------+\n| token | tags |\n+-------+------+\n".utf8),
                 "Export it with `psql --csv`, or with `mysql --batch`"
             ),
-            ("psql.csv", Array(" token | tags \n-------+------\n a | b\n(1 row)\n".utf8), "a table as a database program draws it"),
+            (
+                "psql.csv", Array(" token | tags \n-------+------\n a | b\n(1 row)\n".utf8),
+                "a table as a database program draws it"
+            ),
             ("markdown.csv", Array("| token | tags |\r\n|---|---|\r\n".utf8), "a table as a database program draws it"),
-            ("book.csv", [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1, 0, 0], "this is a spreadsheet (.xls). Save it as 'CSV UTF-8'"),
-            ("book.csv", Array("<html><table><tr><td>token</td></tr></table></html>\n".utf8), "this is a web page or XML, not CSV"),
+            (
+                "book.csv", [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1, 0, 0],
+                "this is a spreadsheet (.xls). Save it as 'CSV UTF-8'"
+            ),
+            (
+                "book.csv", Array("<html><table><tr><td>token</td></tr></table></html>\n".utf8),
+                "this is a web page or XML, not CSV"
+            ),
             ("letter.csv", Array("{\\rtf1 token}\n".utf8), "RTF"),
             (
                 "single.csv", Array("'token','tags'\n'a','b'\n".utf8),
@@ -128,9 +153,13 @@ import Testing
                 "its name says that each line is an object. Let its name end in .json"
             ),
             ("pretty.jsonl", Array("[\n  {\"token\": 1},\n  {\"token\": 2}\n]\n".utf8), "the file is a JSON array"),
-            ("plain.csv.gz", [0x61, 0x2C, 0x62, 0x0A], "is not compressed"), ("zip.csv.gz", [0x50, 0x4B, 3, 4], "zip archive"),
+            ("plain.csv.gz", [0x61, 0x2C, 0x62, 0x0A], "is not compressed"),
+            ("zip.csv.gz", [0x50, 0x4B, 3, 4], "zip archive"),
             ("cut.csv.gz", [0x1F, 0x8B, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9], "damaged"),
-            ("wrapped.json", Array("{ \"devices\": [ {\"token\": 1}] }".utf8), "the list of devices, below \"devices\""),
+            (
+                "wrapped.json", Array("{ \"devices\": [ {\"token\": 1}] }".utf8),
+                "the list of devices, below \"devices\""
+            ),
             ("latin.csv", [0x74, 0xFC, 0x0A], "not UTF-8"), ("open.csv", [0x22, 0x61, 0x0A], "never closed"),
         ] as [(String, [UInt8]?, String)])
     func unreadable(name: String, content: [UInt8]?, message: String) {
@@ -144,12 +173,16 @@ import Testing
 
     @Test(
         "rows of signs that are values are CSV",
-        arguments: ["token|tags|note\n||\n-|-|-\n", "<token>,tags\na,b\n", "token,tags\n--,--\n+,-\n", "'token',tags\na,b\n"])
+        arguments: [
+            "token|tags|note\n||\n-|-|-\n", "<token>,tags\na,b\n", "token,tags\n--,--\n+,-\n", "'token',tags\na,b\n",
+        ])
     func values(text: String) {
         let separator = UInt8(ascii: text.contains("|") ? "|" : ",")
         let lines = text.split(separator: "\n")
         let header = lines[0].utf8.split(separator: separator).map { String($0) ?? "" }
-        for line in lines.dropFirst() { #expect(DelimitedReader.foreignForm(header, next: line.utf8) == nil, "\(line)") }
+        for line in lines.dropFirst() {
+            #expect(DelimitedReader.foreignForm(header, next: line.utf8) == nil, "\(line)")
+        }
     }
 
     @Test("a folder is not read as an export")
@@ -170,12 +203,16 @@ import Testing
         let folder = TemporaryFolder()
         for name in ["b.csv", "a.csv", "c.jsonl"] { _ = folder.file(name, rows) }
         let odd = folder.file("[odd].csv", rows)
-        let files = try AudienceQuery.expand(paths: ["\(folder.path)/c.jsonl", "\(folder.path)/?.csv", "\(folder.path)/a.csv", odd])
+        let files = try AudienceQuery.expand(paths: [
+            "\(folder.path)/c.jsonl", "\(folder.path)/?.csv", "\(folder.path)/a.csv", odd,
+        ])
         #expect(files == ["c.jsonl", "a.csv", "b.csv", "[odd].csv"].map { "\(folder.path)/\($0)" })
         let lock = folder.file("~$a.csv", "\u{5}Anna")
         #expect(try AudienceQuery.expand(paths: ["\(folder.path)/*a.csv"]) == ["\(folder.path)/a.csv"])
         #expect(try AudienceQuery.expand(paths: [lock]) == [lock], "a file that is named is read")
-        let error = #expect(throws: Diagnostics.self) { try AudienceQuery.expand(paths: ["\(folder.path)/*.tsv", "x.csv", "y*"]) }
+        let error = #expect(throws: Diagnostics.self) {
+            try AudienceQuery.expand(paths: ["\(folder.path)/*.tsv", "x.csv", "y*"])
+        }
         #expect(error?.all.count == 2)
     }
 
@@ -184,9 +221,12 @@ import Testing
         let root = try Folders(), path = root.path
         try root.make(["a/x/no.txt", "b/x/no.txt", "b/y/yes.txt", ".hidden/x/no.txt", "file"])
         #expect(try AudienceQuery.expand(paths: [path + "/*/x/no.txt"]) == ["a", "b"].map { "\(path)/\($0)/x/no.txt" })
-        #expect(try AudienceQuery.expand(paths: [path + "/[!a]/*/*.txt"]) == ["\(path)/b/x/no.txt", "\(path)/b/y/yes.txt"])
+        #expect(
+            try AudienceQuery.expand(paths: [path + "/[!a]/*/*.txt"]) == ["\(path)/b/x/no.txt", "\(path)/b/y/yes.txt"])
         #expect(try AudienceQuery.expand(paths: [path + "/.h*/x/no.txt"]) == ["\(path)/.hidden/x/no.txt"])
-        #expect(try AudienceQuery.matches(of: path + "/file/*.txt").isEmpty && AudienceQuery.matches(of: path + "/none/*").isEmpty)
+        #expect(
+            try AudienceQuery.matches(of: path + "/file/*.txt").isEmpty
+                && AudienceQuery.matches(of: path + "/none/*").isEmpty)
         #expect(try AudienceQuery.matches(of: path + "/none/no.txt") == [path + "/none/no.txt"])
     }
 
@@ -200,12 +240,14 @@ import Testing
         let error = #expect(throws: Diagnostics.self) { try AudienceQuery.expand(paths: ["\(root.path)/\(pattern)"]) }
         let said = try #require(error?.all.first)
         #expect(said.description.contains("\(root.path)/b") && said.remedy != nil, "\(said)")
-        #expect(said.message.contains(target == "b" ? "links lead in a circle" : "a link that leads nowhere"), "\(said)")
+        #expect(
+            said.message.contains(target == "b" ? "links lead in a circle" : "a link that leads nowhere"), "\(said)")
     }
 
     /// A folder with folders in it.
     private final class Folders {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("volley-globs-\(UUID().uuidString)").path
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("volley-globs-\(UUID().uuidString)")
+            .path
 
         init() throws { try FilePaths.makeFolder(path) }
         deinit { try? FileManager.default.removeItem(atPath: path) }

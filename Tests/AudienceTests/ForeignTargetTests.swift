@@ -20,7 +20,8 @@ import Testing
         let first = try query.run().result.warnings.filter { $0.name == .foreignTargets }
         var merging = query
         merging.columns.rows = .merge
-        #expect(try merging.run().result.warnings.filter { $0.name == .foreignTargets } == first, "rows of a device united")
+        #expect(
+            try merging.run().result.warnings.filter { $0.name == .foreignTargets } == first, "rows of a device united")
         return first
     }
 
@@ -29,7 +30,9 @@ import Testing
     @Test("device tokens and client ids are noticed among user IDs, with their column and how many they are")
     func noticed() throws {
         let rows = (1...9).map { "\(token($0))," }.joined(separator: "\n") + "\nanna,\(token(20))\n"
-        let found = try warnings("uid,token\n" + rows, [APNs(), RongCloud()]) { $0.targets["rongcloud_user_id"] = place("uid") }
+        let found = try warnings("uid,token\n" + rows, [APNs(), RongCloud()]) {
+            $0.targets["rongcloud_user_id"] = place("uid")
+        }
         #expect(
             found.map(\.message) == [
                 "9 of 10 cells in the column 'uid' look like device tokens of APNs ('0000…0001'), but RongCloud takes them for user IDs"
@@ -39,7 +42,10 @@ import Testing
                 "Name the column that holds user IDs in volley.yaml: `columns: {rongcloud_user_id: NAME}`. If user IDs of your app look like this, allow the warning."
             ])
         let ids = try warnings("rongcloud_user_id,cid\n\(cid(1)),\nbert,\n", [Getui(), RongCloud()])
-        #expect(ids.map { $0.message.hasPrefix("1 of 2 cells in the column 'rongcloud_user_id' looks like client ids of Getui") } == [true])
+        #expect(
+            ids.map {
+                $0.message.hasPrefix("1 of 2 cells in the column 'rongcloud_user_id' looks like client ids of Getui")
+            } == [true])
     }
 
     @Test("a cell that is not used, as a device is reached by another, is noticed as well")
@@ -52,7 +58,9 @@ import Testing
     @Test("an app with that service alone has its column of tokens, and device tokens are noticed there, too")
     func alone() throws {
         let found = try warnings("token\n\(token(1).uppercased())\n\(token(2))\n", [RongCloud()])
-        #expect(found.map { $0.message.hasPrefix("2 of 2 cells in the column 'token' look like device tokens of APNs") } == [true])
+        #expect(
+            found.map { $0.message.hasPrefix("2 of 2 cells in the column 'token' look like device tokens of APNs") }
+                == [true])
         #expect(found.map { $0.remedy?.contains("`columns: {token: NAME}`") } == [true])
     }
 

@@ -30,9 +30,11 @@ struct GivenAudienceTests {
         let sink = Sink()
         let result = try GivenAudience(Self.recipients("tags/a", "tags/long", "everyone")).scan(into: sink) { record in
             record.token.count == 9
-                ? RecipientCheck(payloadBytes: 9000, reason: .payloadTooLarge) : RecipientCheck(payloadBytes: 100, wave: record.token.count)
+                ? RecipientCheck(payloadBytes: 9000, reason: .payloadTooLarge)
+                : RecipientCheck(payloadBytes: 100, wave: record.token.count)
         }
-        #expect(sink.received.map(\.slot) == [0, 1, 2] && sink.received.map(\.token) == ["tags/a", "tags/long", "everyone"])
+        #expect(
+            sink.received.map(\.slot) == [0, 1, 2] && sink.received.map(\.token) == ["tags/a", "tags/long", "everyone"])
         #expect(sink.slots == 3 && sink.dropped == [1])
         #expect(result.rows == 3 && result.audience == 2 && result.skipped == [.payloadTooLarge: 1])
         #expect(result.payloadBytes == [100: 2] && result.groups == [0: 2] && result.waves == [6: 1, 8: 1])
@@ -43,9 +45,13 @@ struct GivenAudienceTests {
     @Test("the same recipients in the same order have the same digest, and no others do")
     func digest() throws {
         func digest(_ targets: String...) throws -> [UInt64] {
-            try GivenAudience(targets.map { Recipient(token: Target(normalized: $0)) }).scan(into: Sink()) { _ in RecipientCheck() }.digest
+            try GivenAudience(targets.map { Recipient(token: Target(normalized: $0)) }).scan(into: Sink()) { _ in
+                RecipientCheck()
+            }.digest
         }
-        #expect(try digest("a", "b") == digest("a", "b") && digest("a", "b") != digest("b", "a") && digest("a") != digest("a", "b"))
+        #expect(
+            try digest("a", "b") == digest("a", "b") && digest("a", "b") != digest("b", "a")
+                && digest("a") != digest("a", "b"))
     }
 
     @Test("none are none") func none() throws {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Audience
 
-/// An export with a missing part looks complete to a reader that continues after what it cannot read.
+/// An export with a missing part looks complete to a reader that continues after what it cannot
+/// read.
 @Suite struct HalfWrittenFileTests {
     private let folder = TemporaryFolder()
 
@@ -30,7 +31,8 @@ import Testing
         let all = [1 << 20, 4096, 100, 7].flatMap { chunkSize in
             [1, 3].map { threads -> [Diagnostic] in
                 do {
-                    _ = try query.scan(into: CollectingSink(), limits: ReadingLimits(chunkSize: chunkSize, threads: threads))
+                    _ = try query.scan(
+                        into: CollectingSink(), limits: ReadingLimits(chunkSize: chunkSize, threads: threads))
                     return []
                 } catch { return (error as? Diagnostics)?.all ?? [Diagnostic("\(error)")] }
             }
@@ -46,19 +48,28 @@ import Testing
 
     // MARK: - Zero bytes
 
-    @Test("a file whose end, or a part of it, is zero bytes is refused with the line, at any size", arguments: [3, 400])
+    @Test(
+        "a file whose end, or a part of it, is zero bytes is refused with the line, at any size", arguments: [3, 400])
     func zeroBytes(count: Int) throws {
-        let files: [(String, [UInt8])] = [("csv", csv(rows(count))), ("jsonl", jsonLines(count)), ("json", array(count))]
+        let files: [(String, [UInt8])] = [
+            ("csv", csv(rows(count))), ("jsonl", jsonLines(count)), ("json", array(count)),
+        ]
         for (suffix, bytes) in files {
             let half = bytes.count / 2
             let cases = [
-                ("end", withZeros(bytes, from: half)), ("middle", withZeros(bytes, from: half, count: 2)), ("whole", bytes + [0, 0]),
+                ("end", withZeros(bytes, from: half)), ("middle", withZeros(bytes, from: half, count: 2)),
+                ("whole", bytes + [0, 0]),
             ]
             for (name, damaged) in cases {
-                let line = name == "whole" ? bytes.split(separator: 0x0A).count + 1 : bytes[..<half].count { $0 == 0x0A } + 1
-                for (file, content) in [("\(name).\(suffix)", damaged), ("\(name).\(suffix).gz", StoredGzip.member(damaged))] {
+                let line =
+                    name == "whole" ? bytes.split(separator: 0x0A).count + 1 : bytes[..<half].count { $0 == 0x0A } + 1
+                for (file, content) in [
+                    ("\(name).\(suffix)", damaged), ("\(name).\(suffix).gz", StoredGzip.member(damaged)),
+                ] {
                     let mistake = try #require(mistakes(folder.file(file, content)).first, "\(file)")
-                    #expect(mistake.message == "the file contains zero bytes, like one that was not completely written", "\(file)")
+                    #expect(
+                        mistake.message == "the file contains zero bytes, like one that was not completely written",
+                        "\(file)")
                     #expect(mistake.position?.line == line, "\(file)")
                 }
             }
@@ -69,7 +80,9 @@ import Testing
     func zeroBytesElsewhere() throws {
         let quoted = csv(rows(2)) + Array("\(token(7)),\"open\n".utf8) + [0, 0, 0] + Array("\",x\n".utf8)
         #expect(mistakes(folder.file("a.csv", quoted)).first?.position?.line == 5)
-        #expect(mistakes(folder.file("b.csv", Array("token,no".utf8) + [0, 0, 0])).first?.message.contains("zero bytes") == true)
+        #expect(
+            mistakes(folder.file("b.csv", Array("token,no".utf8) + [0, 0, 0])).first?.message.contains("zero bytes")
+                == true)
         let list = folder.file("vip.txt", Array("user1\nus".utf8) + [0, 0, 0])
         let mistake = #expect(throws: Diagnostic.self) { try NameFile.read(list) }
         #expect(mistake?.position?.line == 2 && mistake?.message.contains("zero bytes") == true)
@@ -84,12 +97,14 @@ import Testing
 
     @Test("gzip data with zero bytes behind a member, or with its last member cut, is refused")
     func gzipHoles() throws {
-        let first = StoredGzip.member(csv(rows(5))), second = StoredGzip.member(Array((rows(9)[5...].joined(separator: "\n") + "\n").utf8))
+        let first = StoredGzip.member(csv(rows(5))),
+            second = StoredGzip.member(Array((rows(9)[5...].joined(separator: "\n") + "\n").utf8))
         func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
         let cases: [(String, [UInt8], String)] = [
             ("end", first + zeros(second.count), "is followed by \(second.count) zero bytes"),
             ("one", first + [0], "is followed by 1 zero bytes"),
-            ("between", StoredGzip.padded(first) + second, "zero bytes"), ("long", StoredGzip.padded(first) + zeros(10_240), "zero bytes"),
+            ("between", StoredGzip.padded(first) + second, "zero bytes"),
+            ("long", StoredGzip.padded(first) + zeros(10_240), "zero bytes"),
             ("cut", first + Array(second.dropLast(9)), "ends too early"),
         ]
         for (name, bytes, words) in cases {
@@ -108,10 +123,14 @@ import Testing
         return csv(rows)
     }
 
-    @Test("a quote that is never closed counts as as many bad rows as it hides", arguments: [(10, 5), (1000, 20), (1000, 979)])
+    @Test(
+        "a quote that is never closed counts as as many bad rows as it hides",
+        arguments: [(10, 5), (1000, 20), (1000, 979)])
     func openQuote(count: Int, opening: Int) throws {
         let file = folder.file("devices.csv", opened(count, at: opening))
-        #expect(mistakes(file, share: 0.01).first?.message.hasPrefix("\(count - opening) of \(count) rows cannot be read") == true)
+        #expect(
+            mistakes(file, share: 0.01).first?.message.hasPrefix("\(count - opening) of \(count) rows cannot be read")
+                == true)
         let (result, _) = try everyone(file).run()
         #expect(result.rows == count && result.audience == opening && result.skipped == [.badRow: count - opening])
         #expect(result.badRows.map(\.position?.line) == [opening + 2])
@@ -123,7 +142,10 @@ import Testing
         #expect(mistakes(file, share: 0.5).first?.message.hasPrefix("801 of 1000 rows cannot be read") == true)
         let (result, _) = try everyone(file).run()
         #expect(result.audience == 199 && result.skipped == [.badRow: 801])
-        #expect(result.badRows.map(\.message) == ["a quote is closed only after more than 253 line breaks, in a row of 801 lines"])
+        #expect(
+            result.badRows.map(\.message) == [
+                "a quote is closed only after more than 253 line breaks, in a row of 801 lines"
+            ])
     }
 
     @Test("rows in a quoted cell are hidden, also when they are few", arguments: [",", "\t", ";"], [1, 2, 3, 40])
@@ -133,21 +155,24 @@ import Testing
         rows[5 + distance] += "\""
         let header = ["token", "registration_id", "note"].joined(separator: separator)
         let file = folder.file("devices.csv", csv(rows, header: header))
-        #expect(mistakes(file, share: 0.01).first?.message.hasPrefix("\(distance + 1) of 50 rows cannot be read") == true)
+        #expect(
+            mistakes(file, share: 0.01).first?.message.hasPrefix("\(distance + 1) of 50 rows cannot be read") == true)
         let (result, _) = try everyone(file).run()
         #expect(result.audience == 49 - distance && result.skipped == [.badRow: distance + 1])
     }
 
     @Test("a quote in the first of the columns hides a row as well")
     func hiddenInFirstColumn() throws {
-        let bytes = csv(["\"Ada,\(token(1)),r", "Bob,\(token(2)),r", "Eve\",\(token(3)),r"], header: "note,token,registration_id")
+        let bytes = csv(
+            ["\"Ada,\(token(1)),r", "Bob,\(token(2)),r", "Eve\",\(token(3)),r"], header: "note,token,registration_id")
         #expect(try everyone(folder.file("a.csv", bytes)).run().result.skipped == [.badRow: 3])
     }
 
     @Test("addresses, lists of tokens and commas in cells of several lines are text")
     func linesOfCells() throws {
         let cells = [
-            "Main St. 1,\nBerlin, Germany, x\n", "\(token(7))\n\(token(8))", "a,b,c\nd,e,f\ng,h,i", "\n,,\n", "\(token(9)),x,y\nend",
+            "Main St. 1,\nBerlin, Germany, x\n", "\(token(7))\n\(token(8))", "a,b,c\nd,e,f\ng,h,i", "\n,,\n",
+            "\(token(9)),x,y\nend",
         ]
         let bytes = csv(cells.enumerated().map { "\"\($1)\",\(token($0)),r" }, header: "note,token,registration_id")
         #expect(try everyone(folder.file("a.csv", bytes)).run().result.audience == cells.count)
@@ -166,7 +191,9 @@ import Testing
     func quoteRemedy() throws {
         let file = folder.file("devices.csv", opened(1000, at: 100))
         let mistake = try #require(everyone(file).mistakes().first)
-        #expect(mistake.remedy?.contains("line 102 of \(file)") == true && mistake.remedy?.contains("max_bad_rows") == false, "\(mistake)")
+        #expect(
+            mistake.remedy?.contains("line 102 of \(file)") == true
+                && mistake.remedy?.contains("max_bad_rows") == false, "\(mistake)")
     }
 
     @Test("a cell of as many lines as a spreadsheet's cell may have is text")
@@ -196,7 +223,10 @@ import Testing
 
     @Test("rows that only look like a header are rows; a single column may be written behind another")
     func noSecondHeader() throws {
-        let odd = ["token,registration_id,Ada", "note,note,token", "\(token(7)),token,note", "\(token(8)),registration_id,token"]
+        let odd = [
+            "token,registration_id,Ada", "note,note,token", "\(token(7)),token,note",
+            "\(token(8)),registration_id,token",
+        ]
         let (result, _) = try everyone(folder.file("a.csv", csv(rows(3) + odd))).run()
         #expect(result.rows == 7 && result.audience == 5 && result.skipped == [.badToken: 2])
         let single = folder.file("b.csv", "token\n\(token(1))\ntoken\n\(token(2))\n")

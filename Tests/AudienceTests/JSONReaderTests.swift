@@ -44,9 +44,12 @@ import Testing
     @Test(
         "values become text: escapes resolved, numbers as written, null blank",
         arguments: [
-            (#"{"a":"x\n\"\\\/é\u00e9\uD83D\uDE00"}"#, "x\n\"\\/éé😀"), (#"{"a":1.50e+3}"#, "1.50e+3"), (#"{"a":true}"#, "true"),
-            (#"{"a":null}"#, ""), (#"{}"#, ""), (#"{"a":1,"b":{"a":[{"a":2}]},"a":"last"}"#, "last"), (#"{"\u0061":"key"}"#, "key"),
-            (#"{"a":"  trimmed\t"}"#, "trimmed"), (#"{"a":0}"#, "0"), (#"{"a":"\"quoted\""}"#, "\"quoted\""), (#"{"a":"\"\""}"#, "\"\""),
+            (#"{"a":"x\n\"\\\/é\u00e9\uD83D\uDE00"}"#, "x\n\"\\/éé😀"), (#"{"a":1.50e+3}"#, "1.50e+3"),
+            (#"{"a":true}"#, "true"),
+            (#"{"a":null}"#, ""), (#"{}"#, ""), (#"{"a":1,"b":{"a":[{"a":2}]},"a":"last"}"#, "last"),
+            (#"{"\u0061":"key"}"#, "key"),
+            (#"{"a":"  trimmed\t"}"#, "trimmed"), (#"{"a":0}"#, "0"), (#"{"a":"\"quoted\""}"#, "\"quoted\""),
+            (#"{"a":"\"\""}"#, "\"\""),
         ])
     func values(line: String, expected: String) throws {
         #expect(try lines(Array(line.utf8)).map { $0.cells?[0] } == [expected])
@@ -62,7 +65,8 @@ import Testing
     @Test("an object in place of tags, or of a tag, is named with what to write")
     func objectsForTags() throws {
         for (tags, words) in [
-            (#"{"vip":true}"#, "where tags are needed; write their names as a list"), (#"["a",{"b":1}]"#, "write its name as a text"),
+            (#"{"vip":true}"#, "where tags are needed; write their names as a list"),
+            (#"["a",{"b":1}]"#, "write its name as a text"),
         ] {
             let folder = TemporaryFolder()
             let path = folder.file("t.jsonl", "{\"token\":\"\(token(1))\",\"tags\":\(tags)}\n")
@@ -81,7 +85,8 @@ import Testing
     @Test(
         "what is JSON but no usable row is one unreadable row",
         arguments: [
-            #"{"a":[1]}"#, #"{"a":{}}"#, #"{"tags":[["x"]]}"#, #"{"b":"\u0000"}"#, #"{"a":"\ud800"}"#, #"{"a":"\ud800\u0041"}"#,
+            #"{"a":[1]}"#, #"{"a":{}}"#, #"{"tags":[["x"]]}"#, #"{"b":"\u0000"}"#, #"{"a":"\ud800"}"#,
+            #"{"a":"\ud800\u0041"}"#,
             #"{"a":"\udc00"}"#, #"{"\ud800":1,"a":2}"#, #"{"a":1,"b\ud83b":2}"#,
         ])
     func flaws(line: String) throws {
@@ -92,8 +97,10 @@ import Testing
     @Test(
         "what is no JSON is refused",
         arguments: [
-            #"{"a":01}"#, #"{"a":1.}"#, #"{"a":-}"#, #"{"a":1e}"#, #"{"a":tru}"#, #"{"a" 1}"#, #"{"a":1,}"#, #"{a:1}"#, #"{"a":"\x"}"#,
-            #"{"a":"\u12g4"}"#, "{\"a\":\"\t\"}", #"{"b":[1,]}"#, #"{"b":{"c"}}"#, #"{"a":.5}"#, #"{"a":+1}"#, #"{"a":1 2}"#, #"{"a":-01}"#,
+            #"{"a":01}"#, #"{"a":1.}"#, #"{"a":-}"#, #"{"a":1e}"#, #"{"a":tru}"#, #"{"a" 1}"#, #"{"a":1,}"#, #"{a:1}"#,
+            #"{"a":"\x"}"#,
+            #"{"a":"\u12g4"}"#, "{\"a\":\"\t\"}", #"{"b":[1,]}"#, #"{"b":{"c"}}"#, #"{"a":.5}"#, #"{"a":+1}"#,
+            #"{"a":1 2}"#, #"{"a":-01}"#,
         ])
     func syntax(line: String) throws {
         #expect(try lines(Array(line.utf8)).map(\.cells) == [nil])
@@ -113,7 +120,10 @@ import Testing
     @Test("random objects read as the small JSON reader reads them, whatever the chunks", arguments: 0..<4)
     func agreesWithJSONValue(seed: Int) throws {
         var random = SeededRandom(UInt64(seed))
-        let pieces = ["\"a\"", "\"b\"", "{", "}", ":", ":", ",", "1", "\"x\\u0041\"", "null", "[", "]", " ", "-0.5", "tru", "\"小\"", "e"]
+        let pieces = [
+            "\"a\"", "\"b\"", "{", "}", ":", ":", ",", "1", "\"x\\u0041\"", "null", "[", "]", " ", "-0.5", "tru",
+            "\"小\"", "e",
+        ]
         for _ in 0..<150 {
             var text = "{\"a\":\"v\",\"b\":[1,{\"c\":null}]}"
             for _ in 0..<Int.random(in: 0..<3, using: &random) {
@@ -153,13 +163,17 @@ import Testing
     @Test(
         "a broken array is an error with line and column",
         arguments: [
-            ("[{\"a\":1},\n {\"a\":}]", 2, 7, "a value is missing"), ("[{\"a\":1}\n{\"a\":2}]", 2, 1, "expected ',' or ']'"),
-            ("[{\"a\":1}", 1, 9, "not closed"), ("[{\"a\":1}] x", 1, 11, "something follows"), ("{\"a\":1}", 1, 1, "not a JSON array"),
-            ("[{\"a\":1},]", 1, 10, "a comma before the ']'"), ("[{\"a\":NaN}]", 1, 7, "NaN is not a number of JSON: write null"),
+            ("[{\"a\":1},\n {\"a\":}]", 2, 7, "a value is missing"),
+            ("[{\"a\":1}\n{\"a\":2}]", 2, 1, "expected ',' or ']'"),
+            ("[{\"a\":1}", 1, 9, "not closed"), ("[{\"a\":1}] x", 1, 11, "something follows"),
+            ("{\"a\":1}", 1, 1, "not a JSON array"),
+            ("[{\"a\":1},]", 1, 10, "a comma before the ']'"),
+            ("[{\"a\":NaN}]", 1, 7, "NaN is not a number of JSON: write null"),
             ("[{\"a\":-Infinity }]", 1, 7, "-Infinity is not a number of JSON: write null"),
             ("[{\"a\":1,}]", 1, 9, "a comma before the '}'"),
             ("[{\"b\":[.5]}]", 1, 8, ".5 is not a number of JSON: write 0.5"), ("[{\"a\":0x1F}]", 1, 7, "write 31"),
-            ("[{'a':1}]", 1, 3, "double quotes"), ("[{\"a\":1, // x\n}]", 1, 10, "no comments"), ("[{\"a\":tru", 1, 10, "ends within"),
+            ("[{'a':1}]", 1, 3, "double quotes"), ("[{\"a\":1, // x\n}]", 1, 10, "no comments"),
+            ("[{\"a\":tru", 1, 10, "ends within"),
             ("[\n{\"小\":\"x", 2, 8, "ends within"),
         ])
     func brokenArray(text: String, line: Int, column: Int, message: String) throws {

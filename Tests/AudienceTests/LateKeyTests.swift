@@ -10,11 +10,17 @@ import Testing
     /// 3,000 plain objects, followed by these members of the devices 1, 2, …
     private func export(_ late: [String], _ name: String) -> String {
         let plain = (0..<3000).map { "{\"token\":\"\(token($0 + 0x1000))\",\"tags\":[\"news\"]}" }
-        let objects = plain + late.enumerated().map { "{\"token\":\"\(token($0.offset + 1))\",\"tags\":[\"news\"],\($0.element)}" }
-        return folder.file(name, name.hasSuffix(".json") ? "[" + objects.joined(separator: ",\n") + "]" : objects.joined(separator: "\n"))
+        let objects =
+            plain
+            + late.enumerated().map { "{\"token\":\"\(token($0.offset + 1))\",\"tags\":[\"news\"],\($0.element)}" }
+        return folder.file(
+            name,
+            name.hasSuffix(".json") ? "[" + objects.joined(separator: ",\n") + "]" : objects.joined(separator: "\n"))
     }
 
-    private func late(_ sink: CollectingSink) -> [Recipient] { sink.recipients.filter { $0.token.text < token(0x1000) } }
+    private func late(_ sink: CollectingSink) -> [Recipient] {
+        sink.recipients.filter { $0.token.text < token(0x1000) }
+    }
 
     @Test("a registration id that comes late excludes its device", arguments: ["a.jsonl", "a.json"])
     func registrationID(name: String) throws {
@@ -31,7 +37,8 @@ import Testing
     func lastActive(name: String) throws {
         let file = export([#""last_active":"2026-11-02","alias":"new""#], name)
         let again = folder.file(
-            "b.jsonl", "{\"token\":\"\(token(1))\",\"tags\":[\"news\"],\"last_active\":\"2026-11-01\",\"alias\":\"old\"}\n")
+            "b.jsonl",
+            "{\"token\":\"\(token(1))\",\"tags\":[\"news\"],\"last_active\":\"2026-11-01\",\"alias\":\"old\"}\n")
         let query = AudienceQuery(file, again).with { $0.anyTags = ["news"] }
         #expect(late(try query.run(chunkSize: 4096).sink).map(\.alias) == ["new"])
     }
@@ -44,7 +51,9 @@ import Testing
         #expect(late(try german.run().sink).map(\.language) == ["de"])
     }
 
-    @Test("a column of where, and one of a text, may come late; a name that no object has is a mistake", arguments: ["a.jsonl", "a.json"])
+    @Test(
+        "a column of where, and one of a text, may come late; a name that no object has is a mistake",
+        arguments: ["a.jsonl", "a.json"])
     func conditions(name: String) throws {
         let file = export([#""city":"Berlin""#, #""city":"Lyon","first_name":"Zoë""#], name)
         let query = AudienceQuery(file).with {

@@ -24,7 +24,10 @@ import Testing
     }
 
     private static let rows = [
-        row(1, #""channels":["","news","折扣"],"timeZone":"Asia/Shanghai","valid":true,"city":"上海 \u0041","ACL":{"*":{"read":true}}"#),
+        row(
+            1,
+            #""channels":["","news","折扣"],"timeZone":"Asia/Shanghai","valid":true,"city":"上海 \u0041","ACL":{"*":{"read":true}}"#
+        ),
         row(2, #""channels":["news"],"timeZone":"Europe/Berlin","valid":false,"city":"Köln""#),
         #"{"deviceType":"android","installationId":"i3","objectId":"o3","channels":["news"],"vendor":"mi","registrationId":"x","valid":true}"#,
         row(4, #""channels":[],"city":"Lyon""#),
@@ -44,17 +47,21 @@ import Testing
 
     private func query(_ path: String) -> AudienceQuery {
         AudienceQuery(path).with {
-            ($0.anyTags, $0.fields, $0.carriesTimezone) = (["news"], [place("city"), place("tags"), place("last_active")], true)
+            ($0.anyTags, $0.fields, $0.carriesTimezone) = (
+                ["news"], [place("city"), place("tags"), place("last_active")], true
+            )
         }
     }
 
-    /// What every form of the export must give; without the line that is cut off, which an array cannot have.
+    /// What every form of the export must give; without the line that is cut off, which an array
+    /// cannot have.
     private func expectGolden(_ query: AudienceQuery, badRows: Int, chunkSize: Int = 256 << 10) throws {
         let (result, sink) = try query.run(chunkSize: chunkSize)
         #expect(
             sink.recipients.map { [$0.registrationID] + $0.fields } == [
                 ["o1", "上海 A", "news;折扣", "2026-11-01T08:00:00.000Z", "Asia/Shanghai"],
-                ["o5", "", "news", "2026-11-01T08:00:00.000Z", ""], ["o7", "5", "news", "2026-11-02T08:00:00.000Z", ""],
+                ["o5", "", "news", "2026-11-01T08:00:00.000Z", ""],
+                ["o7", "5", "news", "2026-11-02T08:00:00.000Z", ""],
             ])
         #expect(
             result.skipped
@@ -94,14 +101,19 @@ import Testing
             ("{\"results\":[\(row)]", "not closed"), ("{\"results\":[\(row)],\"a\":", "ends within"),
             ("{\"results\":[\(row)],}", "a name in quotes"),
             ("{\"results\":[\(row)]]", "expected ',' or '}'"), ("{\"results\":[\(row)]} {", "something follows"),
-            ("{\"results\":[\(row)", "not closed"), ("{\"results\"", "not a JSON array"), ("{\"result\":[\(row)]}", "below \"result\""),
+            ("{\"results\":[\(row)", "not closed"), ("{\"results\"", "not a JSON array"),
+            ("{\"result\":[\(row)]}", "below \"result\""),
             ("\(Self.firstLine)\n\(row)", "not a JSON array"),
         ] {
             let file = folder.file("broken.json", text)
             for chunkSize in [3, 256 << 10] {
-                let error = #expect(throws: Diagnostics.self) { try query(file).with { $0.anyTags = ["a"] }.run(chunkSize: chunkSize) }
+                let error = #expect(throws: Diagnostics.self) {
+                    try query(file).with { $0.anyTags = ["a"] }.run(chunkSize: chunkSize)
+                }
                 // What lies below another name is only seen with the whole line in memory.
-                if chunkSize > 3 { #expect(error?.all.first?.message.contains(message) == true, "\(text): \(error?.description ?? "")") }
+                if chunkSize > 3 {
+                    #expect(error?.all.first?.message.contains(message) == true, "\(text): \(error?.description ?? "")")
+                }
             }
         }
         #expect(query(folder.file("broken.json", Self.firstLine)).mistakes().first?.remedy?.contains(".jsonl") == true)
@@ -110,8 +122,10 @@ import Testing
     @Test("dates in objects are their ISO text, references their id, other objects their JSON")
     func typedValues() throws {
         let values = [
-            #"{"__type":"Date","iso":"2026-11-19T09:00:00.000Z"}"#, #"{ "iso" : "2026-11-19T09:00:00.000\u005a" , "__type" : "Date" }"#,
-            #"{"__type":"Pointer","className":"_User","objectId":"u1"}"#, #"{"__type":"GeoPoint","latitude":39.9,"longitude":116.4}"#,
+            #"{"__type":"Date","iso":"2026-11-19T09:00:00.000Z"}"#,
+            #"{ "iso" : "2026-11-19T09:00:00.000\u005a" , "__type" : "Date" }"#,
+            #"{"__type":"Pointer","className":"_User","objectId":"u1"}"#,
+            #"{"__type":"GeoPoint","latitude":39.9,"longitude":116.4}"#,
             #"{"__type":"Date"}"#, "{}", #"{"a":{"__type":"Date","iso":"x"},"b":["\"}"]}"#, #""plain""#, "null",
         ]
         let rows = values.enumerated().map { Self.row($0.offset, "\"own\":\($0.element)") }
@@ -120,7 +134,8 @@ import Testing
         }
         #expect(
             try query.run().sink.recipients.map { $0.fields[0] } == [
-                "2026-11-19T09:00:00.000Z", "2026-11-19T09:00:00.000Z", "u1", values[3], values[4], "", values[6], "plain", "",
+                "2026-11-19T09:00:00.000Z", "2026-11-19T09:00:00.000Z", "u1", values[3], values[4], "", values[6],
+                "plain", "",
             ])
         let recent = query.with { $0.conditions = [condition("own", .within(seconds: 2 * 86_400))] }
         #expect(try recent.run().sink.ids == ["o0", "o1"])
@@ -137,7 +152,8 @@ import Testing
     func dates() throws {
         let typed = #"{"__type":"Date","iso":"2026-11-19T09:00:00.000Z"}"#
         let rows = [
-            Self.row(1, #""city":"new""#).replacing(#""2026-11-01T08:00:00.000Z""#, with: typed), Self.row(1, #""city":"old""#),
+            Self.row(1, #""city":"new""#).replacing(#""2026-11-01T08:00:00.000Z""#, with: typed),
+            Self.row(1, #""city":"old""#),
         ]
         let query = AudienceQuery(folder.file("a.jsonl", rows.joined(separator: "\n"))).with {
             ($0.everyone, $0.fields) = (true, [place("city")])
@@ -147,14 +163,18 @@ import Testing
 
     @Test("names that volley.yaml gives win, and other exports are read as before")
     func names() throws {
-        let file = folder.file("a.jsonl", Self.row(1, #""channels":["news"],"labels":"vip","tags":["plain"],"userId":"u1""#))
-        let named = AudienceQuery(file, columns: ExportColumns(names: [.tags: place("labels"), .alias: place("userId")]))
+        let file = folder.file(
+            "a.jsonl", Self.row(1, #""channels":["news"],"labels":"vip","tags":["plain"],"userId":"u1""#))
+        let named = AudienceQuery(
+            file, columns: ExportColumns(names: [.tags: place("labels"), .alias: place("userId")]))
         let sink = try named.with { $0.anyTags = ["vip"] }.run().sink
         #expect(sink.ids == ["o1"] && sink.recipients.map(\.alias) == ["u1"])
         #expect(try AudienceQuery(file).with { $0.anyTags = ["plain"] }.run().result.audience == 0)
-        // Without the marks, deviceToken and channels are columns like any other, and an object is not a text.
+        // Without the marks, deviceToken and channels are columns like any other, and an object is
+        // not a text.
         let other = folder.file(
-            "b.jsonl", #"{"token":"\#(token(1))","channels":["a","",""],"valid":false,"own":{"__type":"Date","iso":"x"}}"#)
+            "b.jsonl",
+            #"{"token":"\#(token(1))","channels":["a","",""],"valid":false,"own":{"__type":"Date","iso":"x"}}"#)
         #expect(try AudienceQuery(other).with { $0.everyone = true }.run().result.audience == 1)
         let fields = AudienceQuery(other).with { ($0.everyone, $0.fields) = (true, [place("own")]) }
         #expect(fields.mistakes().contains { $0.message == "there is an object where a text is needed" })
@@ -166,7 +186,8 @@ import Testing
         let csv = folder.file("b.csv", "token,tags,registration_id\n\(token(2)),news,r2\n")
         #expect(try AudienceQuery(leanCloud, csv).with { $0.anyTags = ["news"] }.run().sink.ids == ["o1", "r2"])
         let without = AudienceQuery(folder.file("c.jsonl", Self.row(1))).with { $0.anyTags = ["news"] }
-        #expect(without.mistakes().first?.message.contains("has no column 'channels', which the audience needs") == true)
+        #expect(
+            without.mistakes().first?.message.contains("has no column 'channels', which the audience needs") == true)
     }
 
     @Test("a key that only late objects have is found, and parts that were put together have a first line each")
@@ -177,14 +198,18 @@ import Testing
             Self.row(2, #""timeZone":"Asia/Tokyo""#),
         ]
         let file = folder.file("a.jsonl", ([Self.firstLine] + early + late).joined(separator: "\n"))
-        let (result, sink) = try AudienceQuery(file).with { ($0.everyone, $0.carriesTimezone) = (true, true) }.run(chunkSize: 4096)
-        #expect(result.skipped == [.suppressed: 1] && sink.recipients.last?.fields == ["Asia/Tokyo"] && result.rows == 1302)
+        let (result, sink) = try AudienceQuery(file).with { ($0.everyone, $0.carriesTimezone) = (true, true) }.run(
+            chunkSize: 4096)
+        #expect(
+            result.skipped == [.suppressed: 1] && sink.recipients.last?.fields == ["Asia/Tokyo"] && result.rows == 1302)
         // Any other line that begins like a comment is no row.
         let comments = folder.file("b.jsonl", "#filetype:JSON\n\(Self.row(1))\n \(Self.firstLine)\n")
         #expect(try AudienceQuery(comments).with { $0.everyone = true }.run().result.skipped == [.badRow: 2])
     }
 
-    @Test("a format that volley.yaml names and the export does not have is an error", arguments: ["a.csv", "a.jsonl", "a.json"])
+    @Test(
+        "a format that volley.yaml names and the export does not have is an error",
+        arguments: ["a.csv", "a.jsonl", "a.json"])
     func wrongFormat(name: String) {
         let text = name == "a.csv" ? "token,tags\n\(token(1)),a\n" : "{\"token\":\"\(token(1))\",\"tags\":[\"a\"]}"
         let query = AudienceQuery(folder.file(name, name == "a.json" ? "[\(text)]" : text)).with {
@@ -232,7 +257,9 @@ import Testing
         #expect(try self.query(answer).trace(TraceSubject("o2")).rows.map(\.position.line) == [3])
     }
 
-    @Test("a device is invalid however its export writes false, in JSON and in a CSV of the class, whatever volley.yaml names")
+    @Test(
+        "a device is invalid however its export writes false, in JSON and in a CSV of the class, whatever volley.yaml names"
+    )
     func validity() throws {
         let (no, yes) = (["false", "False", "FALSE", "0", "no", "f", "off"], ["true", "TRUE", "1", "yes", "", "NULL"])
         for value in no + yes {
@@ -247,7 +274,8 @@ import Testing
             let named = ExportColumns(names: [.token: place("deviceToken"), .tags: place("channels")])
             for query in [json, AudienceQuery(csv), AudienceQuery(csv, columns: named)] {
                 let result = try query.with { $0.anyTags = ["news"] }.run().result
-                #expect(result.skipped == expected && result.audience == 2 - expected.count, "\(value): \(result.skipped)")
+                #expect(
+                    result.skipped == expected && result.audience == 2 - expected.count, "\(value): \(result.skipped)")
             }
             let traced = try AudienceQuery(csv).with { $0.anyTags = ["news"] }.trace(TraceSubject("o1")).rows
             #expect(traced.map(\.verdict) == [no.contains(value) ? .suppressed : nil])
@@ -258,7 +286,9 @@ import Testing
             #expect(try list.run().result.skipped == [.excluded: 1])
         }
         for number in ["0", "1"] {
-            let query = AudienceQuery(folder.file("n.jsonl", Self.row(1, #""valid":\#(number)"#))).with { $0.everyone = true }
+            let query = AudienceQuery(folder.file("n.jsonl", Self.row(1, #""valid":\#(number)"#))).with {
+                $0.everyone = true
+            }
             #expect(try query.run().result.audience == (number == "1" ? 1 : 0))
         }
     }
@@ -281,7 +311,10 @@ import Testing
                 Array(token(number).utf8).withUnsafeBufferPointer { insert($0, Timestamp(since) ?? noon) }
             }
         }
-        let rows = [Self.row(1), Self.row(2, #""valid":false"#), Self.row(3, #""valid":false"#), Self.row(4, #""valid":"false""#)]
+        let rows = [
+            Self.row(1), Self.row(2, #""valid":false"#), Self.row(3, #""valid":false"#),
+            Self.row(4, #""valid":"false""#),
+        ]
         let query = AudienceQuery(folder.file("a.jsonl", rows.joined(separator: "\n"))).with {
             ($0.everyone, $0.suppressed) = (true, suppressed)
         }
@@ -303,7 +336,8 @@ import Testing
         let fcm = try #require(PushServices.named("fcm"))
         let target = String(repeating: "a", count: 152)
         let rows = [
-            Self.row(1), #"{"deviceType":"android","installationId":"i2","objectId":"o2","vendor":"fcm","registrationId":"\#(target)"}"#,
+            Self.row(1),
+            #"{"deviceType":"android","installationId":"i2","objectId":"o2","vendor":"fcm","registrationId":"\#(target)"}"#,
             #"{"deviceType":"android","installationId":"i3","objectId":"o3"}"#,
         ]
         var columns = ExportColumns()

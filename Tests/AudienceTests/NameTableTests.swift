@@ -13,14 +13,17 @@ import Testing
     func lookUp(count: Int) {
         var random = SeededRandom(UInt64(count))
         let names = (0..<count).map { index in
-            String(repeating: "x", count: Int.random(in: 0..<20, using: &random)) + "\(index)" + ["", "小", "suffix-of-many"][index % 3]
+            String(repeating: "x", count: Int.random(in: 0..<20, using: &random)) + "\(index)"
+                + ["", "小", "suffix-of-many"][index % 3]
         }
         let table = NameTable([names])
         #expect(table.names == names)
-        for (index, name) in names.enumerated() where number(of: name, in: table) != index { Issue.record("\(name) is not found") }
+        for (index, name) in names.enumerated() where number(of: name, in: table) != index {
+            Issue.record("\(name) is not found")
+        }
         for name in names.prefix(500) {
-            for other in [name + "x", String(name.dropLast()), "y" + name.dropFirst(), name.uppercased() + "!"] where !names.contains(other)
-            {
+            for other in [name + "x", String(name.dropLast()), "y" + name.dropFirst(), name.uppercased() + "!"]
+            where !names.contains(other) {
                 if number(of: other, in: table) != -1 { Issue.record("\(other) is found") }
             }
         }

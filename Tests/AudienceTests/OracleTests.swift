@@ -14,11 +14,13 @@ private let missingOracle: Comment = "python3 or Tests/Fixtures/audience_oracle.
 /// The rules, written a second time in Python, must give the same counts.
 @Suite struct OracleTests {
     @Test(
-        "the sample export gives the counts that the rules give when written a second time", .enabled(if: isOracleAvailable, missingOracle))
+        "the sample export gives the counts that the rules give when written a second time",
+        .enabled(if: isOracleAvailable, missingOracle))
     func sampleExport() throws {
         let files = [root + "/campaigns/exports/devices.csv", root + "/campaigns/exports/devices.jsonl"]
         let queries = files.map(sampleQueries)
-        // Without optimisation, a scan of the sample takes a while: each file gets half of the queries.
+        // Without optimisation, a scan of the sample takes a while: each file gets half of the
+        // queries.
         try compare(Array(queries[0][...1]) + Array(queries[1][2...3]))
     }
 
@@ -35,7 +37,8 @@ private let missingOracle: Comment = "python3 or Tests/Fixtures/audience_oracle.
             var random = SeededRandom(UInt64(seed))
             let export = DirtyExport(random: &random)
             let files = export.files(in: folder, named: "\(seed)", &random)
-            return export.query(files: files, excludedList: folder.file("\(seed).txt", export.excludedList(&random)), &random)
+            return export.query(
+                files: files, excludedList: folder.file("\(seed).txt", export.excludedList(&random)), &random)
         }
         try compare(queries)
     }
@@ -49,7 +52,8 @@ private let missingOracle: Comment = "python3 or Tests/Fixtures/audience_oracle.
         spring.query.excludedAliases = ["user13"]
         var german = spring
         german.query.conditions = [
-            condition("language", .oneOf(["de", "EN"])), condition("app_version", .comparison(.greaterOrEqual, "3.2.0")),
+            condition("language", .oneOf(["de", "EN"])),
+            condition("app_version", .comparison(.greaterOrEqual, "3.2.0")),
             condition("last_active", .within(seconds: 30 * 86400)),
         ]
         var aliases = OracleQuery(AudienceQuery(file))
@@ -57,7 +61,9 @@ private let missingOracle: Comment = "python3 or Tests/Fixtures/audience_oracle.
         aliases.query.registrationIDs = ["191e35f7e07", "191e35f7e08"]
         var everyone = OracleQuery(AudienceQuery(file))
         everyone.query.everyone = true
-        everyone.query.conditions = [condition("store", .present), condition("last_active", .olderThan(seconds: 90 * 86400))]
+        everyone.query.conditions = [
+            condition("store", .present), condition("last_active", .olderThan(seconds: 90 * 86400)),
+        ]
         return [german, spring, aliases, everyone]
     }
 
@@ -98,7 +104,10 @@ private let missingOracle: Comment = "python3 or Tests/Fixtures/audience_oracle.
 
     private func counts(_ value: JSONValue?) -> [String: Int] {
         guard case .object(let members) = value else { return [:] }
-        return Dictionary(uniqueKeysWithValues: members.compactMap { member in member.value.integerValue.map { (member.name, Int($0)) } })
+        return Dictionary(
+            uniqueKeysWithValues: members.compactMap { member in
+                member.value.integerValue.map { (member.name, Int($0)) }
+            })
     }
 }
 
@@ -130,7 +139,8 @@ struct OracleQuery {
             ("all", list(query.allTags)), ("none", list(query.noneTags)), ("aliases", list(query.aliases)),
             ("registration_ids", list(query.registrationIDs)), ("everyone", .bool(query.everyone)),
             ("where", .array(query.conditions.map(json(of:)))), ("excluded_tags", list(query.excludedTags)),
-            ("excluded_aliases", list(query.excludedAliases)), ("excluded_registration_ids", list(query.excludedRegistrationIDs)),
+            ("excluded_aliases", list(query.excludedAliases)),
+            ("excluded_registration_ids", list(query.excludedRegistrationIDs)),
             ("excluded_devices", list(excludedEntries)),
             ("suppressed", .array(suppressed.map { .array([.string($0.token), .integer($0.since)]) })),
             ("alias_limit", .integer(Int64(query.aliasLimit))),
@@ -141,9 +151,12 @@ struct OracleQuery {
     private func json(of condition: ColumnCondition) -> JSONValue {
         var pairs: [(String, JSONValue)] = [("column", .string(condition.column.value))]
         switch condition.test {
-        case .oneOf(let values): pairs += [("kind", .string("one_of")), ("values", .array(values.map(JSONValue.string)))]
+        case .oneOf(let values):
+            pairs += [("kind", .string("one_of")), ("values", .array(values.map(JSONValue.string)))]
         case .comparison(let comparison, let value):
-            pairs += [("kind", .string("comparison")), ("operator", .string(comparison.rawValue)), ("value", .string(value))]
+            pairs += [
+                ("kind", .string("comparison")), ("operator", .string(comparison.rawValue)), ("value", .string(value)),
+            ]
         case .within(let seconds): pairs += [("kind", .string("within")), ("seconds", .integer(Int64(seconds)))]
         case .olderThan(let seconds): pairs += [("kind", .string("older")), ("seconds", .integer(Int64(seconds)))]
         case .present: pairs.append(("kind", .string("present")))

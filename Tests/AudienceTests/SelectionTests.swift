@@ -7,13 +7,16 @@ import Testing
 @Suite struct SelectionTests {
     private let folder = TemporaryFolder()
 
-    private func export(_ rows: [String], header: String = "registration_id,token,alias,tags,language,last_active") -> AudienceQuery {
+    private func export(_ rows: [String], header: String = "registration_id,token,alias,tags,language,last_active")
+        -> AudienceQuery
+    {
         AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n")))
     }
 
     private var tagged: AudienceQuery {
         export([
-            "r0,\(token(0)),u0,a,en,", "r1,\(token(1)),u1, a ; b ,en,", "r2,\(token(2)),u2,b;c,de,", "r3,\(token(3)),u3,,de,",
+            "r0,\(token(0)),u0,a,en,", "r1,\(token(1)),u1, a ; b ,en,", "r2,\(token(2)),u2,b;c,de,",
+            "r3,\(token(3)),u3,,de,",
             "r4,\(token(4)),u4,;;A;,fr,", "r5,\(token(5)),u5,a;a;b;c,,",
         ])
     }
@@ -41,7 +44,8 @@ import Testing
         #expect(result.selectedBy.map(\.recipients) == [2, 2, 3, 2, 1])
         #expect(
             result.firstRecipients[0]?.map(\.selectors) == [
-                ["tag:a", "tag:b"], ["tag:c", "tag:b"], ["alias", "registration_id"], ["tag:c", "tag:a", "tag:b", "alias"],
+                ["tag:a", "tag:b"], ["tag:c", "tag:b"], ["alias", "registration_id"],
+                ["tag:c", "tag:a", "tag:b", "alias"],
             ])
     }
 
@@ -55,7 +59,9 @@ import Testing
 
     @Test("tags, aliases and registration ids are united")
     func union() throws {
-        let (result, sink) = try tagged.with { ($0.anyTags, $0.aliases, $0.registrationIDs) = (["c"], ["u0", "u2"], ["r3"]) }.run()
+        let (result, sink) = try tagged.with {
+            ($0.anyTags, $0.aliases, $0.registrationIDs) = (["c"], ["u0", "u2"], ["r3"])
+        }.run()
         #expect(sink.ids == ["r0", "r2", "r3", "r5"])
         #expect(result.skipped == [.notMatched: 2])
     }
@@ -94,10 +100,13 @@ import Testing
             $0.excludedTags = ["bad"]
             $0.conditions = [condition("language", .oneOf(["en"]))]
         }
-        let (result, sink) = try query.run { $0.registrationID == "r8" ? .renderError : $0.registrationID == "r9" ? .suppressed : nil }
+        let (result, sink) = try query.run {
+            $0.registrationID == "r8" ? .renderError : $0.registrationID == "r9" ? .suppressed : nil
+        }
         #expect(
             result.skipped == [
-                .badRow: 1, .notMatched: 1, .filtered: 1, .excluded: 1, .missingToken: 1, .badToken: 1, .duplicateToken: 1, .renderError: 1,
+                .badRow: 1, .notMatched: 1, .filtered: 1, .excluded: 1, .missingToken: 1, .badToken: 1,
+                .duplicateToken: 1, .renderError: 1,
                 .suppressed: 1,
             ])
         #expect(result.isBalanced && result.rows == 10 && result.audience == 1)
@@ -113,7 +122,9 @@ import Testing
             "r5,\(token(5)),u5,in,,", "r2,,u6,,,",
         ]).with {
             $0.everyone = true
-            ($0.excludedTags, $0.excludedAliases, $0.excludedRegistrationIDs, $0.excludedDevices) = (["out"], ["u3"], ["r4"], [list])
+            ($0.excludedTags, $0.excludedAliases, $0.excludedRegistrationIDs, $0.excludedDevices) = (
+                ["out"], ["u3"], ["r4"], [list]
+            )
         }
         let (result, sink) = try query.run()
         #expect(sink.ids == ["r5"])
@@ -123,43 +134,59 @@ import Testing
     @Test(
         "a list of excluded devices may be an export, or a plain list whatever it is called",
         arguments: [
-            ("a.csv", "name,token\nx,TOKEN\n"), ("a.csv", "registration_id,name\nr1,x\n"), ("a.csv", "TOKEN\n"), ("a.csv", "id\nr1\n"),
-            ("a.jsonl", "{\"token\":\"TOKEN\"}\n"), ("a.json", "[{\"registration_id\":\"r1\"}]"), ("a.txt", "r1"), ("a.list", "TOKEN\r\n"),
+            ("a.csv", "name,token\nx,TOKEN\n"), ("a.csv", "registration_id,name\nr1,x\n"), ("a.csv", "TOKEN\n"),
+            ("a.csv", "id\nr1\n"),
+            ("a.jsonl", "{\"token\":\"TOKEN\"}\n"), ("a.json", "[{\"registration_id\":\"r1\"}]"), ("a.txt", "r1"),
+            ("a.list", "TOKEN\r\n"),
         ])
     func excludedLists(name: String, text: String) throws {
         let upper = token(0xABCDEF).uppercased()
-        let list = folder.file(name, text.split(separator: "TOKEN", omittingEmptySubsequences: false).joined(separator: upper))
-        let query = export(["r1,\(token(0xABCDEF)),,,,", "r2,\(token(2)),,,,"]).with { ($0.everyone, $0.excludedDevices) = (true, [list]) }
+        let list = folder.file(
+            name, text.split(separator: "TOKEN", omittingEmptySubsequences: false).joined(separator: upper))
+        let query = export(["r1,\(token(0xABCDEF)),,,,", "r2,\(token(2)),,,,"]).with {
+            ($0.everyone, $0.excludedDevices) = (true, [list])
+        }
         #expect(try query.run().sink.ids == ["r2"])
     }
 
     @Test(
         "a list of excluded devices that cannot be read as a whole stops the plan",
         arguments: [
-            ("a.csv", "token,x\n1\n", 2), ("a.csv", "name,mail\nx,y\n", nil), ("a.jsonl", "{\"token\":\"x\"}\n{\n", 2), ("b.txt", nil, nil),
+            ("a.csv", "token,x\n1\n", 2), ("a.csv", "name,mail\nx,y\n", nil), ("a.jsonl", "{\"token\":\"x\"}\n{\n", 2),
+            ("b.txt", nil, nil),
         ] as [(String, String?, Int?)])
     func unreadableLists(name: String, text: String?, line: Int?) {
         let list = text.map { folder.file(name, $0) } ?? "\(folder.path)/\(name)"
-        let mistakes = export(["r2,\(token(2)),,,,"]).with { ($0.everyone, $0.excludedDevices) = (true, [list]) }.mistakes()
-        #expect(mistakes.count == 1 && mistakes.first?.file == list && mistakes.first?.position?.line == line, "\(mistakes)")
+        let mistakes = export(["r2,\(token(2)),,,,"]).with { ($0.everyone, $0.excludedDevices) = (true, [list]) }
+            .mistakes()
+        #expect(
+            mistakes.count == 1 && mistakes.first?.file == list && mistakes.first?.position?.line == line, "\(mistakes)"
+        )
     }
 
     @Test("listed registration ids need a registration_id column in the export")
     func listedIDsNeedColumn() {
         let list = folder.file("a.txt", "191e35f7e07\n")
-        let query = export(["\(token(1)),a"], header: "token,tags").with { ($0.everyone, $0.excludedDevices) = (true, [list]) }
+        let query = export(["\(token(1)),a"], header: "token,tags").with {
+            ($0.everyone, $0.excludedDevices) = (true, [list])
+        }
         #expect(query.mistakes().first?.message.contains("registration_id") == true)
         let tokens = folder.file("b.txt", "\(token(1))\n")
         #expect(query.with { $0.excludedDevices = [tokens] }.mistakes().isEmpty)
     }
 
-    @Test("the nearest name of a person is another person's, so only a difference of spelling is a suggestion, and not if it is named too")
+    @Test(
+        "the nearest name of a person is another person's, so only a difference of spelling is a suggestion, and not if it is named too"
+    )
     func nearestPerson() throws {
         let users = folder.file(
-            "users.csv", "token,alias\n" + ["user0", "user3", "carla"].enumerated().map { "\(token($0.offset)),\($0.element)\n" }.joined())
+            "users.csv",
+            "token,alias\n"
+                + ["user0", "user3", "carla"].enumerated().map { "\(token($0.offset)),\($0.element)\n" }.joined())
         let query = AudienceQuery(users).with { $0.everyone = true }
         func remedies(_ names: [String]) throws -> [String?] {
-            try query.with { $0.excludedAliases = names }.run().result.warnings.filter { $0.name == .aliasNotFound }.map(\.remedy)
+            try query.with { $0.excludedAliases = names }.run().result.warnings.filter { $0.name == .aliasNotFound }
+                .map(\.remedy)
         }
         #expect(try remedies(["User3", "user3"]) == ["Rows have 'user3', which you name too: remove this one."])
         #expect(try remedies(["user3"]).isEmpty)
@@ -174,10 +201,15 @@ import Testing
             ($0.anyTags, $0.excludedTags) = (["a"], ["unsubscribd"])
             ($0.aliases, $0.registrationIDs, $0.excludedAliases) = (["u1", "u17"], ["r77"], ["u99"])
         }.run().result.warnings.map(\.message)
-        #expect(warnings.map { $0.split(separator: "'").dropFirst().first ?? "" } == ["unsubscribd", "u17", "u99", "r77", "A"])
+        #expect(
+            warnings.map { $0.split(separator: "'").dropFirst().first ?? "" } == [
+                "unsubscribd", "u17", "u99", "r77", "A",
+            ])
         let near = export(["r,\(token(1)),,discount,,"]).with { $0.anyTags = ["discuont"] }
         #expect(try near.run().result.warnings.first?.remedy == "Did you mean 'discount'?")
-        let twice = try near.with { $0.anyTags = ["discuont", "discount"] }.run().result.warnings.filter { $0.name == .tagNotFound }
+        let twice = try near.with { $0.anyTags = ["discuont", "discount"] }.run().result.warnings.filter {
+            $0.name == .tagNotFound
+        }
         #expect(twice.map(\.remedy) == [nil], "one that is named already is no suggestion: \(twice)")
         let many = try tagged.with { $0.aliases = (0..<40).map { "nobody\($0)" } }.run().result.warnings
         #expect(many.count == 11 && many.last?.message == "nor any of 30 more of the campaign's aliases")
@@ -189,7 +221,9 @@ import Testing
         let query = export(rows).with { $0.everyone = true }
         let mistakes = query.mistakes()
         #expect(mistakes.count == 3)
-        #expect(mistakes.first?.description.contains("2 of 100 rows cannot be read (2 %, at most 1 % are allowed)") == true, "\(mistakes)")
+        #expect(
+            mistakes.first?.description.contains("2 of 100 rows cannot be read (2 %, at most 1 % are allowed)") == true,
+            "\(mistakes)")
         #expect(mistakes.first?.remedy?.contains("max_bad_rows: 2%") == true)
         #expect(mistakes.compactMap(\.position?.line) == [100, 101])
         #expect(query.with { $0.maximumBadRowShare = 0.02 }.mistakes().isEmpty)
@@ -199,7 +233,9 @@ import Testing
 
     @Test("an unreadable row that swallows many lines is worth a warning")
     func swallowedLines() throws {
-        let rows = (0..<200).map { "r\($0),\(token($0)),,,," } + ["r,\"\(token(999)),,,,"] + (0..<30).map { "r\($0),\(token($0)),,,," }
+        let rows =
+            (0..<200).map { "r\($0),\(token($0)),,,," } + ["r,\"\(token(999)),,,,"]
+            + (0..<30).map { "r\($0),\(token($0)),,,," }
         let result = try export(rows).with { $0.everyone = true }.run().result
         #expect(result.badRows.map(\.position?.line) == [202])
         #expect(

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Audience
 
-/// Exports for an app with several services. Every scan of these tests checks that the results are the same in memory and on disk, with one
-/// thread and with several (`AudienceQuery.run`).
+/// Exports for an app with several services. Every scan of these tests checks that the results are
+/// the same in memory and on disk, with one thread and with several (`AudienceQuery.run`).
 @Suite("Devices of several services") final class SeveralServicesTests {
     private let folder = TemporaryFolder()
     private let services: [any PushService] = [APNs(), FCM()]
@@ -31,12 +31,17 @@ import Testing
         columns.service = ServiceColumn(column: place("platform"), map: map)
     }
 
-    @Test("a column says which service reaches a device; capitals do not matter, and what stands for no service is counted with its cells")
+    @Test(
+        "a column says which service reaches a device; capitals do not matter, and what stands for no service is counted with its cells"
+    )
     func byColumn() throws {
         let rows = [
-            "\(token(1)),iOS,a", "\(registration(2)),ANDROID,b", "\(token(3)),web,c", "\(token(4)),,d", "\(token(5)),android,e", ",ios,f",
+            "\(token(1)),iOS,a", "\(registration(2)),ANDROID,b", "\(token(3)),web,c", "\(token(4)),,d",
+            "\(token(5)),android,e", ",ios,f",
         ]
-        let (result, sink) = try query("token,platform,alias\n" + rows.joined(separator: "\n") + "\n", change: byPlatform).run()
+        let (result, sink) = try query(
+            "token,platform,alias\n" + rows.joined(separator: "\n") + "\n", change: byPlatform
+        ).run()
         #expect(sink.recipients.map(\.alias) == ["a", "b"] && sink.services == [0, 1])
         #expect(result.skipped == [.noService: 2, .badToken: 1, .missingToken: 1])
         #expect(result.unreachedCells.map { "\($0.cell):\($0.rows)" } == [":1", "web:1"])
@@ -64,7 +69,8 @@ import Testing
 
     @Test("a column that says the service, and columns of single services, together")
     func both() throws {
-        let (_, sink) = try query("platform,apple,google\nios,\(token(1)),\nandroid,\(token(9)),\(registration(2))\n") { columns in
+        let (_, sink) = try query("platform,apple,google\nios,\(token(1)),\nandroid,\(token(9)),\(registration(2))\n") {
+            columns in
             byPlatform(&columns)
             columns.names[.token] = place("apple")
             columns.targets["fcm_token"] = place("google")
@@ -75,10 +81,13 @@ import Testing
     @Test("a device's newest row decides which service reaches it, and that none does")
     func newestRow() throws {
         let rows = [
-            "\(token(1)),ios,2026-11-01", "\(token(1)),web,2026-11-02", "\(token(2)),web,2026-11-01", "\(token(2)),ios,2026-11-02",
+            "\(token(1)),ios,2026-11-01", "\(token(1)),web,2026-11-02", "\(token(2)),web,2026-11-01",
+            "\(token(2)),ios,2026-11-02",
         ]
         for rules in [ExportColumns.Rows.newest, .merge] {
-            let (result, sink) = try query("token,platform,last_active\n" + rows.joined(separator: "\n") + "\n", "\(rules).csv") {
+            let (result, sink) = try query(
+                "token,platform,last_active\n" + rows.joined(separator: "\n") + "\n", "\(rules).csv"
+            ) {
                 byPlatform(&$0)
                 $0.rows = rules
             }.run()
@@ -89,7 +98,8 @@ import Testing
 
     @Test("a list of excluded devices may hold targets of every service, and exports that list both in a row")
     func excluded() throws {
-        let text = "token,platform\n\(token(1)),ios\n\(registration(2)),android\n\(token(3)),ios\n\(registration(4)),android\n"
+        let text =
+            "token,platform\n\(token(1)),ios\n\(registration(2)),android\n\(token(3)),ios\n\(registration(4)),android\n"
         let list = folder.file("list.txt", "\(token(1).uppercased())\n\(registration(2))\n")
         let (result, sink) = try query(text, change: byPlatform).with { $0.excludedDevices = [list] }.run()
         #expect(sink.services == [0, 1] && result.skipped == [.excluded: 2])
@@ -99,13 +109,18 @@ import Testing
         let (_, left) = try query(own, "own.csv") { columns in
             columns.names[.token] = place("apple")
             columns.targets["fcm_token"] = place("google")
-        }.with { $0.excludedDevices = [folder.file("list.csv", "apple,google,registration_id\n\(token(3)),\(registration(4)),x\n")] }.run()
+        }.with {
+            $0.excludedDevices = [
+                folder.file("list.csv", "apple,google,registration_id\n\(token(3)),\(registration(4)),x\n")
+            ]
+        }.run()
         #expect(left.recipients.map(\.token.text) == [token(1)])
     }
 
     @Test("a list leaves a device out by either of its targets, in columns of their usual names")
     func excludedByEither() throws {
-        let text = "token,fcm_token,alias\n\(token(1)),\(registration(1)),a\n\(token(2)),\(registration(2)),b\n,\(registration(3)),c\n"
+        let text =
+            "token,fcm_token,alias\n\(token(1)),\(registration(1)),a\n\(token(2)),\(registration(2)),b\n,\(registration(3)),c\n"
         let list = folder.file("either.csv", "token,fcm_token\n,\(registration(1))\n,\(registration(3))\n")
         let (result, sink) = try query(text).with { $0.excludedDevices = [list] }.run()
         #expect(sink.recipients.map(\.alias) == ["b"] && result.skipped == [.excluded: 2] && result.warnings.isEmpty)
@@ -114,7 +129,8 @@ import Testing
     @Test("a row with targets of two services decides for both")
     func decidesForBoth() throws {
         let rows = [",\(registration(1)),2026-11-01,old", "\(token(1)),\(registration(1)),2026-11-02,unsubscribed"]
-        let (result, sink) = try query("token,fcm_token,last_active,tags\n" + rows.joined(separator: "\n") + "\n").with {
+        let (result, sink) = try query("token,fcm_token,last_active,tags\n" + rows.joined(separator: "\n") + "\n").with
+        {
             $0.excludedTags = ["unsubscribed"]
         }.run()
         #expect(sink.recipients.isEmpty && result.skipped == [.excluded: 1, .duplicateToken: 1] && result.isBalanced)
@@ -126,8 +142,11 @@ import Testing
             query("alias,platform\nx,ios\n").mistakes().map(\.message).first?.hasPrefix(
                 "the export has no column of device tokens or registration tokens, 'token' (APNs) or 'fcm_token' (FCM): its columns are "
                     + "'alias', 'platform'") == true)
-        let (result, sink) = try query("token\n\(token(1))\n", "one.csv") { $0.targets["fcm_token"] = place("google") }.run()
-        #expect(sink.services == [0] && result.warnings.contains { $0.name == .columnNotFound && $0.message.contains("'google'") })
+        let (result, sink) = try query("token\n\(token(1))\n", "one.csv") { $0.targets["fcm_token"] = place("google") }
+            .run()
+        #expect(
+            sink.services == [0]
+                && result.warnings.contains { $0.name == .columnNotFound && $0.message.contains("'google'") })
         #expect(
             query("token,alias\n\(token(1)),x\n", "two.csv", change: byPlatform).mistakes().map(\.message).contains {
                 $0.contains("platform")
@@ -136,7 +155,9 @@ import Testing
 
     @Test("keys of JSON may come late")
     func json() throws {
-        let (_, sink) = try query("{\"token\": \"\(token(1))\"}\n{\"fcm_token\": \"\(registration(2))\"}\n", "devices.jsonl").run()
+        let (_, sink) = try query(
+            "{\"token\": \"\(token(1))\"}\n{\"fcm_token\": \"\(registration(2))\"}\n", "devices.jsonl"
+        ).run()
         #expect(sink.services == [0, 1])
     }
 
@@ -152,11 +173,15 @@ import Testing
     // MARK: - Lists of suppressed devices and caps
 
     /// Lists with targets; `byPerson` are those of an import.
-    private func suppress(_ gone: [String], byPerson: [String] = [], since: String = "2026-05-01T00:00:00Z") throws -> SuppressedDevices {
+    private func suppress(_ gone: [String], byPerson: [String] = [], since: String = "2026-05-01T00:00:00Z") throws
+        -> SuppressedDevices
+    {
         let moment = try #require(Timestamp(since))
         return SuppressedDevices(capacity: gone.count + byPerson.count) { insert in
             for target in gone { Array(target.utf8).withUnsafeBufferPointer { insert($0, moment) } }
-            for target in byPerson { Array(target.utf8).withUnsafeBufferPointer { insert($0, moment, isByPerson: true) } }
+            for target in byPerson {
+                Array(target.utf8).withUnsafeBufferPointer { insert($0, moment, isByPerson: true) }
+            }
         }
     }
 
@@ -165,11 +190,14 @@ import Testing
         arguments: ExportColumns.Rows.allCases)
     func gone(rules: ExportColumns.Rows) throws {
         let rows = [
-            "\(token(1)),\(registration(1)),a,", "\(token(2)),\(registration(2)),b,2026-06-01", "\(token(3)),\(registration(3)),c,",
+            "\(token(1)),\(registration(1)),a,", "\(token(2)),\(registration(2)),b,2026-06-01",
+            "\(token(3)),\(registration(3)),c,",
             "\(token(4)),,d,", "\(token(5)),\(registration(5)),e,",
         ]
         let suppressed = try suppress([token(1), token(2), token(3), registration(3), token(4), registration(5)])
-        let query = query("token,fcm_token,alias,registered_at\n" + rows.joined(separator: "\n") + "\n") { $0.rows = rules }.with {
+        let query = query("token,fcm_token,alias,registered_at\n" + rows.joined(separator: "\n") + "\n") {
+            $0.rows = rules
+        }.with {
             $0.suppressed = suppressed
         }
         let (result, sink) = try query.run()
@@ -187,26 +215,34 @@ import Testing
         arguments: ExportColumns.Rows.allCases)
     func complaints(rules: ExportColumns.Rows) throws {
         let rows = [
-            "\(token(1)),\(registration(1)),a,", "\(token(2)),\(registration(2)),b,2026-06-01", "\(token(3)),\(registration(3)),c,",
+            "\(token(1)),\(registration(1)),a,", "\(token(2)),\(registration(2)),b,2026-06-01",
+            "\(token(3)),\(registration(3)),c,",
             "\(token(4)),\(registration(4)),d,",
         ]
         let suppressed = try suppress([], byPerson: [registration(1), registration(2), token(3)])
-        let query = query("token,fcm_token,alias,registered_at\n" + rows.joined(separator: "\n") + "\n") { $0.rows = rules }.with {
+        let query = query("token,fcm_token,alias,registered_at\n" + rows.joined(separator: "\n") + "\n") {
+            $0.rows = rules
+        }.with {
             $0.suppressed = suppressed
         }
         let (result, sink) = try query.run()
         #expect(sink.recipients.map(\.alias) == ["b", "d"] && sink.services == [0, 0])
         #expect(result.skipped == [.suppressed: 2] && result.isBalanced)
         let trace = try query.trace(TraceSubject("a", services.map(\.target)))
-        #expect(trace.rows.count == 1 && trace.rows.allSatisfy { $0.suppressedSince == Timestamp("2026-05-01T00:00:00Z") })
+        #expect(
+            trace.rows.count == 1 && trace.rows.allSatisfy { $0.suppressedSince == Timestamp("2026-05-01T00:00:00Z") })
     }
 
-    @Test("pushes that a phone got through one service count when another reaches it", arguments: ExportColumns.Rows.allCases)
+    @Test(
+        "pushes that a phone got through one service count when another reaches it",
+        arguments: ExportColumns.Rows.allCases)
     func capped(rules: ExportColumns.Rows) throws {
         let text =
             "token,fcm_token,alias\n\(token(1)),\(registration(1)),a\n\(token(2)),\(registration(2)),b\n\(token(3)),\(registration(3)),c\n"
         let capped = CappedDevices([FrequencyCap(pushes: 1, seconds: 86_400)], beside: nil) { add in
-            for target in [registration(1), token(2)] { Array(target.utf8).withUnsafeBufferPointer { add($0) { _ in true } } }
+            for target in [registration(1), token(2)] {
+                Array(target.utf8).withUnsafeBufferPointer { add($0) { _ in true } }
+            }
         }
         let query = query(text) { $0.rows = rules }.with { $0.capped = capped }
         let (result, sink) = try query.run()
@@ -214,7 +250,9 @@ import Testing
         #expect(try query.trace(TraceSubject("a", services.map(\.target))).rows.map(\.isCapped) == [true])
     }
 
-    @Test("a service whose targets no export has a column for is warned of once; exports for one service each, and JSON, are not")
+    @Test(
+        "a service whose targets no export has a column for is warned of once; exports for one service each, and JSON, are not"
+    )
     func unfoundTargets() throws {
         let (result, sink) = try query("token,fcmToken\n\(token(1)),\(registration(1))\n").run()
         let warnings = result.warnings.filter { $0.name == .columnNotFound }
@@ -225,27 +263,36 @@ import Testing
         #expect(warnings.map(\.remedy) == ["Name the column in volley.yaml: `columns: {fcm_token: fcmToken}`."])
         #expect(sink.services == [0] && result.servicesWithoutColumn == [1])
         let apple = folder.file("apple.csv", "token,alias\n\(token(1)),a\n")
-        let apart = try query("fcm_token,alias\n\(registration(2)),b\n", "google.csv").with { $0.files.append(apple) }.run().result
+        let apart = try query("fcm_token,alias\n\(registration(2)),b\n", "google.csv").with { $0.files.append(apple) }
+            .run().result
         #expect(apart.audience == 2 && apart.warnings.isEmpty && apart.servicesWithoutColumn.isEmpty)
         let json = try query("{\"token\": \"\(token(1))\"}\n", "some.jsonl").run().result
         #expect(json.warnings.isEmpty && json.servicesWithoutColumn.isEmpty)
-        #expect(try query("token,platform\n\(token(1)),ios\n", "by.csv", change: byPlatform).run().result.warnings.isEmpty)
+        #expect(
+            try query("token,platform\n\(token(1)),ios\n", "by.csv", change: byPlatform).run().result.warnings.isEmpty)
     }
 
-    /// The rules of `columns: {service: …}` and of columns of single services a second time, slow and obvious.
+    /// The rules of `columns: {service: …}` and of columns of single services a second time, slow
+    /// and obvious.
     @Test("of random rows, planning and `--why` say what the rules say", arguments: 0..<40)
     func oracle(seed: Int) throws {
         var random = SeededRandom(UInt64(seed) + 500)
         let isByColumn = seed % 2 == 0
         func cell() -> String {
-            [token(Int.random(in: 1...20, using: &random)), registration(Int.random(in: 1...20, using: &random)), "", "zz", "NULL"]
-                .randomElement(
-                    using: &random) ?? ""
+            [
+                token(Int.random(in: 1...20, using: &random)), registration(Int.random(in: 1...20, using: &random)), "",
+                "zz", "NULL",
+            ]
+            .randomElement(
+                using: &random) ?? ""
         }
         var rows: [(first: String, second: String, platform: String, day: Int)] = []
         for _ in 0..<120 {
             rows.append(
-                (cell(), cell(), ["ios", "android", "web", ""].randomElement(using: &random) ?? "", Int.random(in: 1...28, using: &random)))
+                (
+                    cell(), cell(), ["ios", "android", "web", ""].randomElement(using: &random) ?? "",
+                    Int.random(in: 1...28, using: &random)
+                ))
         }
         func reads(_ cell: String, _ service: Int) -> Bool { services[service].target.target(cell) != nil }
         var newest: [String: (day: Int, service: Int?, isOther: Bool)] = [:]

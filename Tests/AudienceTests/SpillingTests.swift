@@ -5,7 +5,8 @@ import Testing
 
 @testable import Audience
 
-/// Devices that go to disk. Every scan of these tests checks that the results are the same as in memory (`AudienceQuery.run`).
+/// Devices that go to disk. Every scan of these tests checks that the results are the same as in
+/// memory (`AudienceQuery.run`).
 @Suite final class SpillingTests {
     @Test("a partition gives back what was appended to it, in order, also beyond its buffer")
     func partitions() throws {
@@ -24,7 +25,9 @@ import Testing
             var contents = file.contents(of: partition)
             for (number, text) in expected[partition] ?? [] {
                 let (foundNumber, count) = (try contents.next(UInt64.self), try contents.next(UInt8.self))
-                if try foundNumber != number || contents.next(Int(count ?? 0)) != text { Issue.record("\(number) of \(partition)") }
+                if try foundNumber != number || contents.next(Int(count ?? 0)) != text {
+                    Issue.record("\(number) of \(partition)")
+                }
             }
             #expect(try contents.next(UInt8.self) == nil)
         }
@@ -55,7 +58,9 @@ import Testing
         }
         var first = FirstRecipients(limit: 10)
         var random = SeededRandom(3)
-        for place in Array(0..<1000).shuffled(using: &random) { first.note(place: place, ofGroup(place % 3, place * 2)) }
+        for place in Array(0..<1000).shuffled(using: &random) {
+            first.note(place: place, ofGroup(place % 3, place * 2))
+        }
         let groups = first.inOrder()
         #expect(groups.keys.sorted() == [0, 1, 2])
         #expect(groups[1]?.map(\.place) == (0..<10).map { $0 * 3 + 1 })
@@ -66,31 +71,39 @@ import Testing
     }
 
     @Test(
-        "a preview's samples are those of the newest rows, also when these come after spilling began", arguments: [0, 3, 40, 5000, Int.max])
+        "a preview's samples are those of the newest rows, also when these come after spilling began",
+        arguments: [0, 3, 40, 5000, Int.max])
     func samples(recordLimit: Int) throws {
         let folder = TemporaryFolder()
         // Every device comes twice, the second time with a newer row.
-        let rows = (0..<2000).map { "old\($0),\(token($0)),t,2026-01-01" } + (0..<2000).map { "new\($0),\(token($0)),t,2026-02-01" }
+        let rows =
+            (0..<2000).map { "old\($0),\(token($0)),t,2026-01-01" }
+            + (0..<2000).map { "new\($0),\(token($0)),t,2026-02-01" }
         let path = folder.file("devices.csv", "registration_id,token,tags,last_active\n" + rows.joined(separator: "\n"))
         let query = AudienceQuery(path).with { $0.anyTags = ["t"] }
         for deviceMemory in [0, 24 * 700, Int.max] {
             let sink = CollectingSink(recordLimit: recordLimit)
-            let result = try query.scan(into: sink, limits: ReadingLimits(chunkSize: 4096, threads: 1, deviceMemory: deviceMemory))
+            let result = try query.scan(
+                into: sink, limits: ReadingLimits(chunkSize: 4096, threads: 1, deviceMemory: deviceMemory))
             let kept = min(recordLimit, 2000)
             #expect(sink.slots.prefix(kept).map { $0?.registrationID } == (0..<kept).map { "new\($0)" })
             #expect(result.audience == 2000 && result.skipped == [.duplicateToken: 2000] && sink.finishedSlots == 2000)
-            #expect(result.firstRecipients[0] == (0..<AudienceResult.mostSamples).map { FirstRecipient(slot: $0, selectors: ["tag:t"]) })
+            #expect(
+                result.firstRecipients[0]
+                    == (0..<AudienceResult.mostSamples).map { FirstRecipient(slot: $0, selectors: ["tag:t"]) })
         }
     }
 
     @Test("a scan that is cancelled while recipients come back from the disk ends")
     func cancelled() throws {
         let folder = TemporaryFolder()
-        let path = folder.file("devices.csv", "token,tags\n" + (0..<1000).map { "\(token($0)),t" }.joined(separator: "\n"))
+        let path = folder.file(
+            "devices.csv", "token,tags\n" + (0..<1000).map { "\(token($0)),t" }.joined(separator: "\n"))
         let sink = SlowSink()
         #expect(throws: CancellationError.self) {
             _ = try AudienceQuery(path).with { $0.anyTags = ["t"] }.scan(
-                into: sink, limits: ReadingLimits(chunkSize: 4096, threads: 1, deviceMemory: 0), isCancelled: { sink.batches > 1 })
+                into: sink, limits: ReadingLimits(chunkSize: 4096, threads: 1, deviceMemory: 0),
+                isCancelled: { sink.batches > 1 })
         }
         // The first came from memory.
         #expect(sink.batches == 2)

@@ -73,7 +73,9 @@ final class CollectingSink: RecipientSink {
 
     var recipients: [Recipient] { slots.indices.filter { !dropped.contains($0) }.compactMap { slots[$0] } }
     /// The numbers of the recipients' services.
-    var services: [Int] { slots.indices.filter { !dropped.contains($0) && slots[$0] != nil }.map { Int(slotServices[$0]) } }
+    var services: [Int] {
+        slots.indices.filter { !dropped.contains($0) && slots[$0] != nil }.map { Int(slotServices[$0]) }
+    }
     var ids: [String] { recipients.map(\.registrationID) }
 }
 
@@ -84,7 +86,9 @@ func place(_ text: String, line: Int = 7, column: Int = 3) -> SourceText {
     SourceText(text, at: SourcePosition(file: "spring.yaml", line: line, column: column))
 }
 
-func condition(_ column: String, _ test: ColumnTest) -> ColumnCondition { ColumnCondition(column: place(column), test: test) }
+func condition(_ column: String, _ test: ColumnTest) -> ColumnCondition {
+    ColumnCondition(column: place(column), test: test)
+}
 
 /// A token of 64 digits that is easy to recognise.
 func token(_ number: Int) -> String {
@@ -93,7 +97,9 @@ func token(_ number: Int) -> String {
 }
 
 extension AudienceQuery {
-    init(_ files: String..., columns: ExportColumns = ExportColumns()) { self.init(files: files, columns: columns, now: noon) }
+    init(_ files: String..., columns: ExportColumns = ExportColumns()) {
+        self.init(files: files, columns: columns, now: noon)
+    }
 
     func with(_ change: (inout AudienceQuery) -> Void) -> AudienceQuery {
         var query = self
@@ -101,19 +107,22 @@ extension AudienceQuery {
         return query
     }
 
-    /// Scans into a new sink; bad rows are allowed. One thread and three must give the same result, in memory and on disk.
+    /// Scans into a new sink; bad rows are allowed. One thread and three must give the same result,
+    /// in memory and on disk.
     func run(
         chunkSize: Int = 256 << 10, verdict: @escaping @Sendable (Recipient) -> SkipReason? = { _ in nil }
     ) throws -> (result: AudienceResult, sink: CollectingSink) {
         let (result, sink) = try run(ReadingLimits(chunkSize: chunkSize, threads: 1), verdict)
         for limits in [
-            ReadingLimits(chunkSize: chunkSize, threads: 3), ReadingLimits(chunkSize: chunkSize, threads: 1, deviceMemory: 0),
+            ReadingLimits(chunkSize: chunkSize, threads: 3),
+            ReadingLimits(chunkSize: chunkSize, threads: 1, deviceMemory: 0),
             ReadingLimits(chunkSize: chunkSize, threads: 3, deviceMemory: 2000),
         ] {
             let (other, otherSink) = try run(limits, verdict)
             #expect(other.summary == result.summary, "\(limits)")
             #expect(
-                otherSink.recipients == sink.recipients && otherSink.services == sink.services && otherSink.dropped == sink.dropped,
+                otherSink.recipients == sink.recipients && otherSink.services == sink.services
+                    && otherSink.dropped == sink.dropped,
                 "\(limits)")
             #expect(otherSink.finishedSlots == sink.finishedSlots, "\(limits)")
         }
@@ -126,7 +135,11 @@ extension AudienceQuery {
         let sink = CollectingSink()
         let result = try with { $0.maximumBadRowShare = 1 }.scan(
             into: sink, limits: limits,
-            checking: { { record in RecipientCheck(payloadBytes: record.fields.count, reason: Recipient(record).flatMap(verdict)) } })
+            checking: {
+                { record in
+                    RecipientCheck(payloadBytes: record.fields.count, reason: Recipient(record).flatMap(verdict))
+                }
+            })
         return (result, sink)
     }
 
@@ -147,7 +160,8 @@ extension AudienceResult {
     var selectors: [String: Int] { Dictionary(uniqueKeysWithValues: selectedBy.map { ($0.selector, $0.recipients) }) }
     /// Everything that the result contains, as text.
     var summary: String {
-        let languages = languages.sorted { $0.key < $1.key }, skipped = skipped.sorted { $0.key.rawValue < $1.key.rawValue }
+        let languages = languages.sorted { $0.key < $1.key },
+            skipped = skipped.sorted { $0.key.rawValue < $1.key.rawValue }
         let payloads = payloadBytes.sorted { $0.key < $1.key }
         return "\(rows) \(audience) \(skipped) \(selectedBy) \(languages) \(payloads) \(badRows) \(warnings) \(digest) "
             + "\(firstRecipients.sorted { $0.key < $1.key }) \(largestSkippedPayload)"

@@ -11,13 +11,17 @@ import Testing
 
     private func export(_ rows: [String], registeredAt: String = "registered_at") -> AudienceQuery {
         let header = "registration_id,token,alias,tags,last_active,\(registeredAt)"
-        return AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).with { $0.anyTags = ["t"] }
+        return AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).with {
+            $0.anyTags = ["t"]
+        }
     }
 
     private func suppress(_ tokens: (Int, String)...) -> SuppressedDevices {
         SuppressedDevices(capacity: tokens.count) { insert in
             for (number, since) in tokens {
-                Array(token(number).utf8).withUnsafeBufferPointer { insert($0, Timestamp(since) ?? Timestamp(epochSeconds: 0)) }
+                Array(token(number).utf8).withUnsafeBufferPointer {
+                    insert($0, Timestamp(since) ?? Timestamp(epochSeconds: 0))
+                }
             }
         }
     }
@@ -30,7 +34,8 @@ import Testing
             "r5,\(token(5)),,t,2026-01-01,soon", "r6,\(token(6)),,t,2026-01-01,",
         ]
         let suppressed = suppress(
-            (1, "2026-05-01T09:00:00Z"), (2, "2026-05-01T09:00:00.001Z"), (3, "2026-05-01T09:00:00Z"), (4, "2026-05-01T09:00:00.999Z"),
+            (1, "2026-05-01T09:00:00Z"), (2, "2026-05-01T09:00:00.001Z"), (3, "2026-05-01T09:00:00Z"),
+            (4, "2026-05-01T09:00:00.999Z"),
             (5, "2026-05-01"), (99, "2026-05-01"))
         let (result, sink) = try export(rows).with { $0.suppressed = suppressed }.run()
         #expect(sink.ids == ["r4", "r6"])
@@ -45,13 +50,17 @@ import Testing
         #expect(sink.ids == ["r1"] && result.skipped == [.suppressed: 1])
     }
 
-    @Test("devices that a sending reached are counted for the first such sending, by their newest row, and stay recipients")
+    @Test(
+        "devices that a sending reached are counted for the first such sending, by their newest row, and stay recipients"
+    )
     func reached() throws {
         let rows =
             (0..<100).map { "r\($0),\(token($0)),u\($0),t,2026-01-01," }
             + ["r0,\(token(0)),u0,other,2026-02-01,", "r1,\(token(1)),u1,t,2026-02-01,"]
         for merges in [false, true] {
-            let reached = CappedDevices([FrequencyCap(pushes: 1, seconds: 3600), FrequencyCap(pushes: 1, seconds: 3600)], beside: nil) {
+            let reached = CappedDevices(
+                [FrequencyCap(pushes: 1, seconds: 3600), FrequencyCap(pushes: 1, seconds: 3600)], beside: nil
+            ) {
                 add in
                 func push(_ number: Int, _ sending: Int) {
                     Array(token(number).utf8).withUnsafeBufferPointer { add($0) { $0 == sending } }
@@ -69,22 +78,28 @@ import Testing
         }
     }
 
-    @Test("devices that got pushes today are counted by the highest cap that they reach, next to the sending that reached them")
+    @Test(
+        "devices that got pushes today are counted by the highest cap that they reach, next to the sending that reached them"
+    )
     func today() throws {
         let rows = (0..<100).map { "r\($0),\(token($0)),u\($0),t,2026-01-01," }
         func devices(_ caps: [Int], _ pushes: [(devices: Range<Int>, count: Int)], hash: KeyedHash) -> CappedDevices {
             CappedDevices(caps.map { FrequencyCap(pushes: $0, seconds: 3600) }, hash: hash) { add in
                 for (devices, count) in pushes {
                     for device in devices {
-                        for _ in 0..<count { Array(token(device).utf8).withUnsafeBufferPointer { add($0) { _ in true } } }
+                        for _ in 0..<count {
+                            Array(token(device).utf8).withUnsafeBufferPointer { add($0) { _ in true } }
+                        }
                     }
                 }
             }
         }
         let hash = KeyedHash.random()
-        let today = devices([5, 2, 1], [(0..<10, 1), (10..<30, 2), (30..<35, 4), (35..<40, 9), (200..<300, 9)], hash: hash)
+        let today = devices(
+            [5, 2, 1], [(0..<10, 1), (10..<30, 2), (30..<35, 4), (35..<40, 9), (200..<300, 9)], hash: hash)
         let (result, sink) = try export(rows).with { $0.today = today }.run()
-        #expect(result.reachedToday == [0: 5, 1: 25, 2: 10] && result.reachedBySending.isEmpty && sink.ids.count == 100)
+        #expect(
+            result.reachedToday == [0: 5, 1: 25, 2: 10] && result.reachedBySending.isEmpty && sink.ids.count == 100)
         let both = try export(rows).with { query in
             query.today = today
             query.reached = devices([1], [(0..<50, 1)], hash: hash)
@@ -111,7 +126,9 @@ import Testing
                 push(6, 500, [0])
             }
             let (result, sink) = try export(rows).with { ($0.suppressed, $0.capped) = (suppressed, capped) }.run()
-            #expect(result.skipped == (suppressed == nil ? [.frequency: 4] : [.frequency: 3, .suppressed: 1]) && result.isBalanced)
+            #expect(
+                result.skipped == (suppressed == nil ? [.frequency: 4] : [.frequency: 3, .suppressed: 1])
+                    && result.isBalanced)
             #expect(!sink.ids.contains { ["r1", "r2", "r4", "r6"].contains($0) } && sink.ids.count == 296)
         }
     }
@@ -119,12 +136,15 @@ import Testing
     @Test("of several rows of a device the newest decides, whichever comes first")
     func newestRowDecides() throws {
         let rows = [
-            // Registered again according to: the newest row; only an older row; a newer row that nothing selects.
+            // Registered again according to: the newest row; only an older row; a newer row that
+            // nothing selects.
             "r1,\(token(1)),,t,2026-01-01,2025-01-01", "r2,\(token(1)),,t,2026-06-01,2026-05-05",
             "r3,\(token(2)),,t,2026-06-01,2025-01-01", "r4,\(token(2)),,t,2026-01-01,2026-05-05",
             "r5,\(token(3)),,t,2026-01-01,2025-01-01", "r6,\(token(3)),,x,2026-06-01,2026-05-05",
         ]
-        let query = export(rows).with { $0.suppressed = suppress((1, "2026-03-01"), (2, "2026-03-01"), (3, "2026-03-01")) }
+        let query = export(rows).with {
+            $0.suppressed = suppress((1, "2026-03-01"), (2, "2026-03-01"), (3, "2026-03-01"))
+        }
         for query in [query, export(rows.reversed()).with { $0.suppressed = query.suppressed }] {
             let (result, sink) = try query.run()
             #expect(sink.ids == ["r2"])
@@ -148,7 +168,8 @@ import Testing
         // The suppressed device does not take a place in its alias.
         #expect(sink.ids == ["r1", "r4"])
         #expect(
-            result.skipped == [.suppressed: 1, .excluded: 2, .badToken: 1, .duplicateToken: 1, .aliasLimit: 1] && result.isBalanced)
+            result.skipped == [.suppressed: 1, .excluded: 2, .badToken: 1, .duplicateToken: 1, .aliasLimit: 1]
+                && result.isBalanced)
     }
 
     @Test("the plan's hash notices who is suppressed, and nothing else of the list")
@@ -166,7 +187,10 @@ import Testing
 
     @Test("dates of `registered_at` that cannot be read are counted and shown, of devices that they decide about")
     func unreadRegistrations() throws {
-        let rows = ["r1,\(token(1)),,t,,2026/11/22", "r2,\(token(2)),,t,,22.11.2026", "r3,\(token(3)),,t,,soon", "r4,\(token(4)),,t,,"]
+        let rows = [
+            "r1,\(token(1)),,t,,2026/11/22", "r2,\(token(2)),,t,,22.11.2026", "r3,\(token(3)),,t,,soon",
+            "r4,\(token(4)),,t,,",
+        ]
         let suppressed = SuppressedDevices(capacity: 3) { insert in
             for number in [1, 2, 4] { Array(token(number).utf8).withUnsafeBufferPointer { insert($0, noon) } }
         }
@@ -216,14 +240,21 @@ import Testing
         let suppressed = suppress((1, "2026-05-01"))
         #expect(try query("first_seen", suppressed).run().result.audience == 1)
         let (result, _) = try query("registered_at", suppressed).run()
-        #expect(result.audience == 0 && result.warnings.map(\.message).contains { $0.contains("has no column 'first_seen'") })
+        #expect(
+            result.audience == 0
+                && result.warnings.map(\.message).contains { $0.contains("has no column 'first_seen'") })
         #expect(try query("registered_at", nil).run().result.warnings.isEmpty)
         let json = folder.file(
-            "devices.json", "[{\"token\": \"\(token(1))\", \"tags\": [\"t\"], \"registered_at\": \"2026-06-01T00:00:00Z\"}]")
-        #expect(try AudienceQuery(json).with { ($0.anyTags, $0.suppressed) = (["t"], suppressed) }.run().result.audience == 1)
+            "devices.json",
+            "[{\"token\": \"\(token(1))\", \"tags\": [\"t\"], \"registered_at\": \"2026-06-01T00:00:00Z\"}]")
+        #expect(
+            try AudienceQuery(json).with { ($0.anyTags, $0.suppressed) = (["t"], suppressed) }.run().result.audience
+                == 1)
     }
 
-    @Test("a table knows exactly what was put into it, the later moment of a token that comes twice, and takes 24 bytes an entry")
+    @Test(
+        "a table knows exactly what was put into it, the later moment of a token that comes twice, and takes 24 bytes an entry"
+    )
     func table() {
         var random = SeededRandom(5)
         for count in [0, 1, 7, 5000] {
@@ -238,7 +269,9 @@ import Testing
             }
             #expect(devices.count == expected.count)
             for number in 0..<count + 1000 {
-                let found = Array(token(number).utf8).withUnsafeBufferPointer { devices.invalidSince(devices.hash.token($0)) }
+                let found = Array(token(number).utf8).withUnsafeBufferPointer {
+                    devices.invalidSince(devices.hash.token($0))
+                }
                 if found != expected[token(number)] { Issue.record("\(number) of \(count)") }
             }
             #expect(devices.bytes <= 24 * count + 144)
@@ -260,14 +293,17 @@ import Testing
         do {
             try TokenList.read(path, columns: columns, latest: noon, allowsExport: false) { _ in }
             return []
-        } catch { return ((error as? Diagnostics)?.all ?? []).map { $0.description.replacing(folder.path + "/", with: "") } }
+        } catch {
+            return ((error as? Diagnostics)?.all ?? []).map { $0.description.replacing(folder.path + "/", with: "") }
+        }
     }
 
     @Test("a plain list has a token a line, in any case, with comments and blank lines; called .csv it is one as well")
     func plain() throws {
         let text = "\u{FEFF}# complaints\r\n\r\n  \(token(1).uppercased())\n\(token(2))"
         #expect(try read(folder.file("list.txt", text)).map(\.token.text) == [token(1), token(2)])
-        #expect(try read(folder.file("bare.csv", "\(token(1))\n\(token(2))\n")).map(\.token.text) == [token(1), token(2)])
+        #expect(
+            try read(folder.file("bare.csv", "\(token(1))\n\(token(2))\n")).map(\.token.text) == [token(1), token(2)])
     }
 
     @Test(
@@ -306,12 +342,15 @@ import Testing
 
     @Test("a table without tokens, a run's report and JSON are refused")
     func noList() {
-        #expect(mistakes(folder.file("a.csv", "name,alias\nx,y\n")).first?.contains("has no column 'token' or 'device_token'") == true)
+        #expect(
+            mistakes(folder.file("a.csv", "name,alias\nx,y\n")).first?.contains(
+                "has no column 'token' or 'device_token'") == true)
         let report = folder.file("b.csv", "device_token,outcome,reason,apns_id\n\(token(1)),accepted,,x\n")
         #expect(mistakes(report).first?.hasPrefix("b.csv: this is a run's report") == true)
         let cut = folder.file("b.csv", "device_token,outcome\n\(token(1)),accepted\n")
         #expect(mistakes(cut).first?.hasPrefix("b.csv: this is a run's report") == true)
-        #expect(mistakes(folder.file("c.jsonl", "{}")).first?.hasPrefix("c.jsonl: a list of tokens cannot be JSON") == true)
+        #expect(
+            mistakes(folder.file("c.jsonl", "{}")).first?.hasPrefix("c.jsonl: a list of tokens cannot be JSON") == true)
     }
 
     @Test("a list's mistakes name what a list needs, not what exports need, and what they say is accepted when written")
@@ -343,24 +382,32 @@ import Testing
         #expect(mistakes(folder.file("e.csv", "token,invalid_since\n\(token(1)),2026-04-30\n")).isEmpty)
         let names = mistakes(folder.file("f.txt", "user-a\nuser-b\n"))
         #expect(
-            names.count == 2 && names[0].hasSuffix("Write one token a line, or a cell of its column, and nothing else there."), "\(names)")
+            names.count == 2
+                && names[0].hasSuffix("Write one token a line, or a cell of its column, and nothing else there."),
+            "\(names)")
         #expect(!names[1].contains("Write one token"), "said once")
     }
 
-    @Test("a table with other columns of the app's exports is refused, unless all of its devices are meant", arguments: [1, 3000])
+    @Test(
+        "a table with other columns of the app's exports is refused, unless all of its devices are meant",
+        arguments: [1, 3000])
     func export(devices: Int) throws {
         let columns = ExportColumns(names: [.token: place("push"), .alias: place("user_id")])
         let rows = (0..<devices).map { "\(token($0)),u\($0),2026-01-01\n" }.joined()
-        for header in ["push,user_id,invalid_since", "push,tags,x", "push,registration_id,reason", "push,registered_at,x"] {
+        for header in [
+            "push,user_id,invalid_since", "push,tags,x", "push,registration_id,reason", "push,registered_at,x",
+        ] {
             let path = folder.file("devices.csv", header + "\n" + rows)
             #expect(
-                mistakes(path, columns: columns).first?.hasPrefix("devices.csv: this looks like an export: besides the tokens it has '")
+                mistakes(path, columns: columns).first?.hasPrefix(
+                    "devices.csv: this looks like an export: besides the tokens it has '")
                     == true, "\(header)")
         }
         let path = folder.file("devices.csv", "push,user_id,x\n" + rows)
         #expect(
             mistakes(path, columns: columns).first?.contains(
-                "it has 'user_id'. Every device in it would be suppressed. Keep the columns push, invalid_since") == true)
+                "it has 'user_id'. Every device in it would be suppressed. Keep the columns push, invalid_since")
+                == true)
         #expect(try read(path, columns: columns).count == devices)
         #expect(mistakes(folder.file("good.csv", "push,alias,invalid_since\n" + rows), columns: columns).isEmpty)
     }

@@ -20,7 +20,8 @@ import Testing
     @Test("devices are counted, not rows: the newest row of a device decides, and a row without a token has none")
     func devices() throws {
         let rows = [
-            "\(token(1)),a;b,2026-01-01", "\(token(1)),b;c,2026-02-01", "\(token(2)),b; b ,", "\(token(3)),\"[\"\"b\"\", \"\"d,e\"\"]\",",
+            "\(token(1)),a;b,2026-01-01", "\(token(1)),b;c,2026-02-01", "\(token(2)),b; b ,",
+            "\(token(3)),\"[\"\"b\"\", \"\"d,e\"\"]\",",
             ",a;b,", "\(token(4)),,",
         ]
         let found = try counts(rows)
@@ -51,7 +52,8 @@ import Testing
     func without() throws {
         let none = try counts(["\(token(1)),x"], header: "token,colour", named: ["a"])
         #expect(none.tags.isEmpty && !none.hasMore)
-        #expect(try Self.pairs(counts(["\(token(1)),a;secret,"], where: { (tag: String) in tag != "secret" })) == ["a 1"])
+        #expect(
+            try Self.pairs(counts(["\(token(1)),a;secret,"], where: { (tag: String) in tag != "secret" })) == ["a 1"])
         #expect(throws: (any Error).self) { try counts(["x"], header: "nothing") }
     }
 
@@ -69,13 +71,16 @@ import Testing
         #expect(long.names.isEmpty)
     }
 
-    @Test("the columns of the exports come with what their cells hold and their most frequent values; targets, aliases and tags do not")
+    @Test(
+        "the columns of the exports come with what their cells hold and their most frequent values; targets, aliases and tags do not"
+    )
     func facts() throws {
         let rows = (0..<400).map { number in
             "\(token(number)),a\(number),t,\(number % 3 == 0 ? "gold" : "silver"),2026-01-0\(number % 9 + 1),\(number),3.1.\(number % 2),name \(number),"
         }
         let header = "token,alias,tags,level,seen,points,app_version,name,blank"
-        let facts = try AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n"))).columnFacts()
+        let facts = try AudienceQuery(folder.file("devices.csv", ([header] + rows).joined(separator: "\n")))
+            .columnFacts()
         #expect(facts.map(\.name) == ["level", "seen", "points", "app_version", "name", "blank"])
         #expect(facts.map(\.kind) == [.text, .date, .number, .version, .text, .text])
         #expect(facts[0].values == ["silver", "gold"] && facts[3].values == ["3.1.0", "3.1.1"])

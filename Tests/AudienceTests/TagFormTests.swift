@@ -7,7 +7,8 @@ import Testing
 @Suite struct TagFormTests {
     private let folder = TemporaryFolder()
 
-    private func query(_ cells: [String], quoted: Bool = true, _ change: (inout AudienceQuery) -> Void) -> AudienceQuery {
+    private func query(_ cells: [String], quoted: Bool = true, _ change: (inout AudienceQuery) -> Void) -> AudienceQuery
+    {
         let rows = cells.enumerated().map { number, cell in
             "\(token(number + 1)),r\(number + 1),\(quoted ? "\"\(cell.replacing("\"", with: "\"\""))\"" : cell)\n"
         }
@@ -15,16 +16,21 @@ import Testing
     }
 
     private func refusal(_ cells: [String], excluding tag: String = "unsubscribed") -> String {
-        query(cells) { ($0.everyone, $0.excludedTags) = (true, [tag]) }.mistakes().map { "\($0)" }.joined(separator: "\n")
+        query(cells) { ($0.everyone, $0.excludedTags) = (true, [tag]) }.mistakes().map { "\($0)" }.joined(
+            separator: "\n")
     }
 
     @Test(
         "a tag behind another separator is refused with the line that says so",
-        arguments: [(",", "','", "\",\""), ("|", "'|'", "\"|\""), (" ", "a blank", "\" \""), ("\t", "a tab", "\"\\t\"")])
+        arguments: [
+            (",", "','", "\",\""), ("|", "'|'", "\"|\""), (" ", "a blank", "\" \""), ("\t", "a tab", "\"\\t\""),
+        ])
     func otherSeparator(mark: String, name: String, yaml: String) {
         let said = refusal(["news", "news\(mark)unsubscribed", "", "unsubscribed\(mark)news\(mark)vip"])
         #expect(
-            said.contains("the column 'tags' seems to separate tags by \(name), not by ';': 2 rows hold 'unsubscribed' only in this form"),
+            said.contains(
+                "the column 'tags' seems to separate tags by \(name), not by ';': 2 rows hold 'unsubscribed' only in this form"
+            ),
             "\(said)")
         #expect(said.contains("`columns: {tags: {column: tags, separator: \(yaml)}}`"), "\(said)")
     }
@@ -34,13 +40,17 @@ import Testing
         let cells = ["news;vip", "news,unsubscribed", "vip"]
         #expect(
             refusal(cells).contains(
-                "separates tags by ';', and also by ',': 1 row holds 'unsubscribed' only in this form, as in 'news,unsubscribed'"))
-        let allowed = query(cells) { ($0.everyone, $0.excludedTags, $0.allowed) = (true, ["unsubscribed"], [.tagSeparator]) }
+                "separates tags by ';', and also by ',': 1 row holds 'unsubscribed' only in this form, as in 'news,unsubscribed'"
+            ))
+        let allowed = query(cells) {
+            ($0.everyone, $0.excludedTags, $0.allowed) = (true, ["unsubscribed"], [.tagSeparator])
+        }
         let result = try allowed.run().result
         #expect(result.audience == 3 && result.warnings.map(\.name).contains(.tagSeparator))
     }
 
-    @Test("a blank in a tag is a warning where the column uses its separator, and other marks in tags are nothing to say")
+    @Test(
+        "a blank in a tag is a warning where the column uses its separator, and other marks in tags are nothing to say")
     func partsOfTags() throws {
         let blank = try query(["new customer;vip", "customer"]) { $0.anyTags = ["customer"] }.run()
         #expect(blank.sink.ids == ["r2"] && blank.result.warnings.map(\.name) == [.tagSeparator])
@@ -52,8 +62,10 @@ import Testing
 
     @Test("blanks behind the separator are no mark")
     func blanksBehind() throws {
-        let result = try query(["news; unsubscribed", "news;  vip ; daily"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
-            .run()
+        let result = try query(["news; unsubscribed", "news;  vip ; daily"]) {
+            ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"])
+        }
+        .run()
         #expect(result.sink.ids == ["r2"] && result.result.warnings.isEmpty)
     }
 
@@ -71,7 +83,9 @@ import Testing
             "[news, unsubscribed]", #"["un\u0073ubscribed"]"#, #"["a;b","unsubscribed"]"#, "{NULL,unsubscribed}",
         ])
     func lists(cell: String) throws {
-        let query = query([cell, "[]", "{}", #"["news"]"#, "news"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+        let query = query([cell, "[]", "{}", #"["news"]"#, "news"]) {
+            ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"])
+        }
         let result = try query.run()
         #expect(result.sink.ids == ["r2", "r3", "r4", "r5"] && result.result.skipped[.excluded] == 1)
         #expect(result.result.warnings.isEmpty, "\(result.result.warnings)")
@@ -81,13 +95,16 @@ import Testing
     @Test(
         "what looks like a list and is none is refused where a tag of the campaign is in it",
         arguments: [
-            "[news;unsubscribed]", "{unsubscribed", "[\"news\",\"unsubscribed", "\"unsubscribed\"", "(unsubscribed)", "“unsubscribed”",
-            "`unsubscribed`", "`unsubscribed", "„unsubscribed“", "«unsubscribed»", "<unsubscribed>", "″unsubscribed″", "「unsubscribed」",
+            "[news;unsubscribed]", "{unsubscribed", "[\"news\",\"unsubscribed", "\"unsubscribed\"", "(unsubscribed)",
+            "“unsubscribed”",
+            "`unsubscribed`", "`unsubscribed", "„unsubscribed“", "«unsubscribed»", "<unsubscribed>", "″unsubscribed″",
+            "「unsubscribed」",
             "‘unsubscribed’",
             "\u{A0}\"unsubscribed\"",
         ])
     func brokenLists(cell: String) {
-        #expect(refusal([cell, "news;vip"]).contains("'unsubscribed' only in this form"), "\(refusal([cell, "news;vip"]))")
+        #expect(
+            refusal([cell, "news;vip"]).contains("'unsubscribed' only in this form"), "\(refusal([cell, "news;vip"]))")
     }
 
     @Test("elements of a JSON list that hold a separator are refused")
@@ -102,7 +119,8 @@ import Testing
 
     @Test("tags that differ in capitals or blanks only are warned of by name, with the number of rows")
     func spellings() throws {
-        let cells = ["news", "News", "NEWS;vip", "news\u{A0}", "newsletter", "ne ws;x"] + Array(repeating: "News", count: 300)
+        let cells =
+            ["news", "News", "NEWS;vip", "news\u{A0}", "newsletter", "ne ws;x"] + Array(repeating: "News", count: 300)
         let result = try query(cells) { $0.anyTags = ["news", "Vip"] }.run(chunkSize: 700).result
         #expect(
             result.warnings.map(\.message) == [
@@ -125,7 +143,10 @@ import Testing
         arguments: ["，", "、", "；", "｜", "؛", "،", "·", "•"])
     func otherScripts(mark: String) {
         let only = refusal(["news\(mark)unsubscribed", "unsubscribed"])
-        #expect(only.contains("seems to separate tags by '\(mark)', not by ';': 1 row holds 'unsubscribed' only in this form"), "\(only)")
+        #expect(
+            only.contains(
+                "seems to separate tags by '\(mark)', not by ';': 1 row holds 'unsubscribed' only in this form"),
+            "\(only)")
         #expect(only.contains("separator: \"\(mark)\""), "\(only)")
         let both = refusal(["vip;news\(mark)unsubscribed", "unsubscribed"])
         #expect(both.contains("separates tags by ';', and also by '\(mark)'"), "\(both)")
@@ -134,39 +155,54 @@ import Testing
     @Test(
         "marks that are often part of a tag are warned of, and so is what stands around one",
         arguments: [
-            ("news/unsubscribed", "may also separate tags by '/'"), ("news+unsubscribed", "may also separate tags by '+'"),
+            ("news/unsubscribed", "may also separate tags by '/'"),
+            ("news+unsubscribed", "may also separate tags by '+'"),
             ("a > unsubscribed", "may also separate tags by '>'"),
-            ("news~unsubscribed", "may also separate tags by '~'"), ("news:unsubscribed", "may also separate tags by ':'"),
+            ("news~unsubscribed", "may also separate tags by '~'"),
+            ("news:unsubscribed", "may also separate tags by ':'"),
             ("#unsubscribed", "follow a '#'"), ("^unsubscribed", "have a sign before or after them"),
-            ("\\unsubscribed", "have a sign before or after them"), ("vip;$unsubscribed", "have a sign before or after them"),
-            ("@unsubscribed", "have a sign before or after them"), ("!unsubscribed", "have a sign before or after them"),
+            ("\\unsubscribed", "have a sign before or after them"),
+            ("vip;$unsubscribed", "have a sign before or after them"),
+            ("@unsubscribed", "have a sign before or after them"),
+            ("!unsubscribed", "have a sign before or after them"),
             ("vip;unsubscribed*", "have a sign before or after them"),
             ("vip;#unsubscribed", "follow a '#'"), ("unsubscribed=true", "have values attached"),
             ("news:1;unsubscribed:1", "have values attached"),
         ])
     func oftenParts(cell: String, words: String) throws {
-        let query = query([cell, "vip;unsubscribed", "vip"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+        let query = query([cell, "vip;unsubscribed", "vip"]) {
+            ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"])
+        }
         let warnings = try query.run().result.warnings
-        #expect(warnings.map(\.name) == [.tagSeparator] && warnings.first?.message.contains(words) == true, "\(warnings)")
+        #expect(
+            warnings.map(\.name) == [.tagSeparator] && warnings.first?.message.contains(words) == true, "\(warnings)")
         #expect(warnings.first?.message.contains("1 row holds 'unsubscribed' only in this form") == true, "\(warnings)")
     }
 
     @Test(
         "a tag of the campaign is found in a longer text whatever separates or surrounds it",
         arguments: [
-            ("vip#unsubscribed", "may also separate tags by '#'"), ("vip – unsubscribed", "may also separate tags by '–'"),
-            ("vip–unsubscribed", "may also separate tags by '–'"), ("vip→unsubscribed", "may also separate tags by '→'"),
-            ("vip\\unsubscribed", "may also separate tags by '\\'"), ("unsubscribed@2024-01-01", "may also separate tags by '@'"),
-            ("<b>unsubscribed</b>", "may also separate tags by '>'"), ("vip.unsubscribed", "may also separate tags by '.'"),
-            ("vip?unsubscribed", "may also separate tags by '?'"), ("vip😀unsubscribed", "may also separate tags by '😀'"),
-            ("vip&unsubscribed", "may also separate tags by '&'"), ("vip%20unsubscribed", "may also separate tags by '%20'"),
+            ("vip#unsubscribed", "may also separate tags by '#'"),
+            ("vip – unsubscribed", "may also separate tags by '–'"),
+            ("vip–unsubscribed", "may also separate tags by '–'"),
+            ("vip→unsubscribed", "may also separate tags by '→'"),
+            ("vip\\unsubscribed", "may also separate tags by '\\'"),
+            ("unsubscribed@2024-01-01", "may also separate tags by '@'"),
+            ("<b>unsubscribed</b>", "may also separate tags by '>'"),
+            ("vip.unsubscribed", "may also separate tags by '.'"),
+            ("vip?unsubscribed", "may also separate tags by '?'"),
+            ("vip😀unsubscribed", "may also separate tags by '😀'"),
+            ("vip&unsubscribed", "may also separate tags by '&'"),
+            ("vip%20unsubscribed", "may also separate tags by '%20'"),
             ("⭐unsubscribed", "have a sign before or after them"),
-            ("vip→𝐮nsubscribed", "may also separate tags by '→'"), ("vip→Unsub-scribed", "may also separate tags by '→'"),
+            ("vip→𝐮nsubscribed", "may also separate tags by '→'"),
+            ("vip→Unsub-scribed", "may also separate tags by '→'"),
         ])
     func unforeseenMarks(cell: String, words: String) throws {
         let query = query([cell, "unsubscribed", "vip"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
         let warnings = try query.run().result.warnings
-        #expect(warnings.map(\.name) == [.tagSeparator] && warnings.first?.message.contains(words) == true, "\(warnings)")
+        #expect(
+            warnings.map(\.name) == [.tagSeparator] && warnings.first?.message.contains(words) == true, "\(warnings)")
         #expect(warnings.first?.message.contains("1 row holds 'unsubscribed' only in this form") == true, "\(warnings)")
         #expect(warnings.first?.position?.line == 2, "\(warnings)")
     }
@@ -174,13 +210,17 @@ import Testing
     @Test(
         "what a program wrote out is decoded before a text is cut",
         arguments: [
-            ("vip\\u003bunsubscribed", "by '\\u003b'"), ("vip&#124;unsubscribed", "by '&#124;'"), ("unsubscribed&#59;vip", "by '&#59;'"),
+            ("vip\\u003bunsubscribed", "by '\\u003b'"), ("vip&#124;unsubscribed", "by '&#124;'"),
+            ("unsubscribed&#59;vip", "by '&#59;'"),
             ("vip&amp;#x7c;unsubscribed", "by '&amp;#x7c;'"), ("vip%3Bunsubscribed", "by '%3B'"),
             ("vip%EF%BC%8Cunsubscribed", "by '%EF%BC%8C'"),
-            ("vip%u003bunsubscribed", "by '%u003b'"), ("vip=3Bunsubscribed", "by '=3B'"), ("vip=EF=BC=8Cunsubscribed", "by '=EF=BC=8C'"),
+            ("vip%u003bunsubscribed", "by '%u003b'"), ("vip=3Bunsubscribed", "by '=3B'"),
+            ("vip=EF=BC=8Cunsubscribed", "by '=EF=BC=8C'"),
             ("vip\\073unsubscribed", "by '\\073'"), ("=75nsubscribed", "have characters that a program wrote out"),
-            ("vip\\x2cunsubscribed", "by '\\x2c'"), ("vip\\nunsubscribed", "by '\\n'"), ("&quot;unsubscribed&quot;", "brackets or quotes"),
-            ("%22unsubscribed%22", "brackets or quotes"), ("\\u0075nsubscribed", "have characters that a program wrote out"),
+            ("vip\\x2cunsubscribed", "by '\\x2c'"), ("vip\\nunsubscribed", "by '\\n'"),
+            ("&quot;unsubscribed&quot;", "brackets or quotes"),
+            ("%22unsubscribed%22", "brackets or quotes"),
+            ("\\u0075nsubscribed", "have characters that a program wrote out"),
             ("&#117;nsubscribed", "have characters that a program wrote out"),
         ])
     func writtenOut(cell: String, words: String) {
@@ -193,14 +233,17 @@ import Testing
                 #expect(mistakes.isEmpty, "\(mistakes)")
                 continue
             }
-            #expect(mistakes.count == 1 && mistakes[0].message.contains(words) && mistakes[0].position?.line == 3, "\(mistakes)")
+            #expect(
+                mistakes.count == 1 && mistakes[0].message.contains(words) && mistakes[0].position?.line == 3,
+                "\(mistakes)")
         }
     }
 
     @Test("a longer text says nothing where its device has the tag itself, or where it only begins or ends like one")
     func otherWords() throws {
         let cells = [
-            "city:Berlin;Berlin", "Berlin;x,Berlin", "news-weekly;berlin_mitte", "news-berlin;unsubscribed2", "c#;v1.2;1.5", "city:Hamburg",
+            "city:Berlin;Berlin", "Berlin;x,Berlin", "news-weekly;berlin_mitte", "news-berlin;unsubscribed2",
+            "c#;v1.2;1.5", "city:Hamburg",
             "خبر\u{200C}ها",
         ]
         let names = ["Berlin", "news", "c", "2", "5", "unsubscribed", "خبر", "Mitte"]
@@ -217,15 +260,19 @@ import Testing
         let mistakes = query([cell, "a\(separator)unsubscribed"]) {
             ($0.everyone, $0.excludedTags, $0.columns.tagSeparator) = (true, ["unsubscribed"], separator)
         }.mistakes()
-        #expect(mistakes.count == 1 && mistakes[0].message.contains("1 row holds 'unsubscribed' only in this form"), "\(mistakes)")
+        #expect(
+            mistakes.count == 1 && mistakes[0].message.contains("1 row holds 'unsubscribed' only in this form"),
+            "\(mistakes)")
     }
 
     @Test(
         "names with signs, blanks or no letter at all are found as they are written",
         arguments: ["c++", "new customer", "#top", "🔥", "a.b"])
     func namesWithSigns(name: String) throws {
-        #expect(refusal(["x,\(name)", "\(name),x"], excluding: name).contains("2 rows hold '\(name)' only in this form"))
-        let other = try query(["c#,x;new,customer", "top,x", "a,b"]) { ($0.everyone, $0.excludedTags) = (true, [name]) }.run().result
+        #expect(
+            refusal(["x,\(name)", "\(name),x"], excluding: name).contains("2 rows hold '\(name)' only in this form"))
+        let other = try query(["c#,x;new,customer", "top,x", "a,b"]) { ($0.everyone, $0.excludedTags) = (true, [name]) }
+            .run().result
         #expect(other.warnings.map(\.name) == [.tagNotFound], "\(other.warnings)")
     }
 
@@ -233,7 +280,8 @@ import Testing
         "letters of other scripts and styles that look like a tag's are its spelling",
         arguments: ["𝐮nsubscribed", "υnsubscribed", "unſubscribed", "ⓤⓝⓢubscribed"])
     func otherStyles(cell: String) throws {
-        let warnings = try query([cell, "unsubscribed"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }.run().result.warnings
+        let warnings = try query([cell, "unsubscribed"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+            .run().result.warnings
         #expect(warnings.map(\.name) == [.tagSpelling], "\(warnings)")
     }
 
@@ -241,12 +289,15 @@ import Testing
     func objects() throws {
         for cell in Self.objects {
             #expect(
-                refusal([cell, "vip;news"]).contains("holds objects with names and values: 1 row holds 'unsubscribed' only in this form"),
+                refusal([cell, "vip;news"]).contains(
+                    "holds objects with names and values: 1 row holds 'unsubscribed' only in this form"),
                 "\(cell): \(refusal([cell]))")
         }
         for cell in [
-            #"{"unsubscribed":"false"}"#, #"{"tags":{"unsubscribed":false,"vip":1}}"#, #"{"tags":["news-unsubscribed","unsubscribed2"]}"#,
-            #"[{"unsubscribed":null}]"#, #"{"tags":[],"name":"subscribed"}"#, #"{"tags":["unsubscribed"]};unsubscribed"#, "unsubscribed=0",
+            #"{"unsubscribed":"false"}"#, #"{"tags":{"unsubscribed":false,"vip":1}}"#,
+            #"{"tags":["news-unsubscribed","unsubscribed2"]}"#,
+            #"[{"unsubscribed":null}]"#, #"{"tags":[],"name":"subscribed"}"#,
+            #"{"tags":["unsubscribed"]};unsubscribed"#, "unsubscribed=0",
         ] {
             let query = query([cell, "unsubscribed"]) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
             #expect(try query.run().result.warnings.isEmpty, "\(cell)")
@@ -255,7 +306,8 @@ import Testing
 
     private static let objects = [
         #"{"unsubscribed":"true","vip":"1"}"#, #"{"vip":"1", "unsubscribed": 1}"#, #"{"tags":["news","unsubscribed"]}"#,
-        #"{"push":"unsubscribed"}"#, #"{"x":{"unsubscribed":1}}"#, #"{"list":"news,unsubscribed"}"#, #"{"list":"news;unsubscribed"}"#,
+        #"{"push":"unsubscribed"}"#, #"{"x":{"unsubscribed":1}}"#, #"{"list":"news,unsubscribed"}"#,
+        #"{"list":"news;unsubscribed"}"#,
         #"news;{"tags":["unsubscribed"]}"#, #"[{"tag":"unsubscribed"}]"#, #"{"a":[{"b":["x",{"c":"Unsubscribed"}]}]}"#,
         #"{"tags":"[\"unsubscribed\"]"}"#, #"{"tags":"vip%3Bunsubscribed"}"#, #"{"tags":["\u0075nsubscribed"]}"#,
         #"{"news":true,"why":["unsubscribed"]}"#, #"[{"list":"news;unsubscribed"}]"#,
@@ -266,8 +318,11 @@ import Testing
         for cell in Self.objects where !cell.hasPrefix("news;") {
             for value in [JSONValue.string(cell), .array([.string("news"), .string(cell)])] {
                 let path = folder.file("o.jsonl", "{\"token\":\"\(token(1))\",\"tags\":\(value.text)}\n")
-                let mistakes = AudienceQuery(path).with { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }.mistakes()
-                #expect(mistakes.contains { $0.message.contains("'unsubscribed' only in this form") }, "\(value.text): \(mistakes)")
+                let mistakes = AudienceQuery(path).with { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+                    .mistakes()
+                #expect(
+                    mistakes.contains { $0.message.contains("'unsubscribed' only in this form") },
+                    "\(value.text): \(mistakes)")
             }
         }
     }
@@ -284,12 +339,15 @@ import Testing
             ("opt-out", "optout", "hyphens"),
             ("unsubscribed", "unsubs\u{441}ribed", "U+0441, which looks like 'c'"),
             ("vip", "v\u{3B9}p", "U+03B9, which looks like 'i'"),
-            ("opt_out", "Opt-Out", "hyphens"), ("optout", "opt-out", "hyphens"), ("unsubscribed", "Unsubscribed.", "hyphens"),
+            ("opt_out", "Opt-Out", "hyphens"), ("optout", "opt-out", "hyphens"),
+            ("unsubscribed", "Unsubscribed.", "hyphens"),
         ])
     func alike(tag: String, cell: String, words: String) throws {
         for cells in [[tag, cell, "x;news"], [tag, "x;\(cell)", "x;news"]] {
             let warnings = try query(cells) { ($0.everyone, $0.excludedTags) = (true, [tag]) }.run().result.warnings
-            #expect(warnings.map(\.name) == [.tagSpelling] && warnings.first?.message.contains(words) == true, "\(warnings)")
+            #expect(
+                warnings.map(\.name) == [.tagSpelling] && warnings.first?.message.contains(words) == true, "\(warnings)"
+            )
         }
         let unseen = try query([cell]) { ($0.everyone, $0.excludedTags) = (true, [tag]) }.run().result.warnings
         #expect(unseen.map(\.name) == [.tagNotFound] && unseen.first?.remedy != nil, "\(unseen)")
@@ -298,8 +356,11 @@ import Testing
 
     @Test("other tags with such marks are nothing to say, however many there are")
     func otherTags() throws {
-        let cells = (0..<3000).map { ["折扣，新\($0)", "city:berlin-\($0);a/b", "1-2;un·known", "c++;#x\($0)", "v1.2;12;opt-in"][$0 % 5] }
-        let result = try query(cells) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed", "opt-out", "12"]) }.run(chunkSize: 2000)
+        let cells = (0..<3000).map {
+            ["折扣，新\($0)", "city:berlin-\($0);a/b", "1-2;un·known", "c++;#x\($0)", "v1.2;12;opt-in"][$0 % 5]
+        }
+        let result = try query(cells) { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed", "opt-out", "12"]) }
+            .run(chunkSize: 2000)
             .result
         #expect(result.warnings.map(\.name) == [.tagNotFound, .tagNotFound], "\(result.warnings)")
     }
@@ -307,11 +368,16 @@ import Testing
     @Test("keys of JSON objects that are like a used one, in objects that lack it, are counted")
     func lookalikes() throws {
         let lines = [
-            #""tags":["a"]"#, #""Tags":["unsubscribed"]"#, #""tag":["unsubscribed"]"#, #""tags":["unsubscribed"],"Tags":["x"]"#,
+            #""tags":["a"]"#, #""Tags":["unsubscribed"]"#, #""tag":["unsubscribed"]"#,
+            #""tags":["unsubscribed"],"Tags":["x"]"#,
             #""tag":"x""#,
         ].enumerated().map { "{\"token\":\"\(token($0.offset + 1))\",\($0.element)}" }
-        for (name, text) in [("k.jsonl", lines.joined(separator: "\n")), ("k.json", "[\(lines.joined(separator: ","))]")] {
-            let query = AudienceQuery(folder.file(name, text)).with { ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"]) }
+        for (name, text) in [
+            ("k.jsonl", lines.joined(separator: "\n")), ("k.json", "[\(lines.joined(separator: ","))]"),
+        ] {
+            let query = AudienceQuery(folder.file(name, text)).with {
+                ($0.everyone, $0.excludedTags) = (true, ["unsubscribed"])
+            }
             let result = try query.run(chunkSize: 100).result
             #expect(
                 result.warnings.map(\.message) == [

@@ -20,13 +20,17 @@ import Testing
     }
 
     /// Everything that a trace says about an export, row by row, counted.
-    private func traced(_ query: AudienceQuery) throws -> (reasons: [SkipReason: Int], recipients: Set<Target>, rows: Int) {
+    private func traced(_ query: AudienceQuery) throws -> (
+        reasons: [SkipReason: Int], recipients: Set<Target>, rows: Int
+    ) {
         let preparation = try ScanPreparation(query, limits: ReadingLimits())
         let plan = ScanLayout(
             query: query, files: preparation.files, selectors: CompiledSelectors(query), excluded: preparation.excluded,
             hash: preparation.hash, limits: ReadingLimits(), makeChecker: Self.judge)
         let all = try RowTracer(plan).rows(asksJudge: false, where: { _ in true }, tick: {})
-        var (reasons, recipients, rows) = ([SkipReason.badRow: all.badRows], Set<Target>(), all.rows.count + all.badRows)
+        var (reasons, recipients, rows) = (
+            [SkipReason.badRow: all.badRows], Set<Target>(), all.rows.count + all.badRows
+        )
         for row in all.rows where row.digits == nil {
             let reason = try #require(row.ownReason)
             reasons[reason, default: 0] += 1
@@ -47,7 +51,9 @@ import Testing
         var random = SeededRandom(UInt64(seed) + 7000)
         let export = DirtyExport(random: &random)
         let files = export.files(in: folder, named: "a", &random)
-        var query = export.query(files: files, excludedList: folder.file("list.txt", export.excludedList(&random)), &random).query
+        var query = export.query(
+            files: files, excludedList: folder.file("list.txt", export.excludedList(&random)), &random
+        ).query
         query.maximumBadRowShare = 1
         let (result, sink) = try query.run { Self.reason($0.token) }
         let traced = try traced(query)
@@ -61,15 +67,21 @@ import Testing
     private func query() -> AudienceQuery {
         let rows = [
             "\(token(1)),r1,u1,a,en,2026-11-01,1.0", "\(token(1).uppercased()),r1,u1,b,en,2026-11-03,2.0",
-            "\(token(2)),r2,u1,,de,2026-11-05,2.0", "\(token(3)),r3,u1,,de,2026-11-04,2.0", "\(token(4)),r4,u1,,de,2026-11-02,2.0",
+            "\(token(2)),r2,u1,,de,2026-11-05,2.0", "\(token(3)),r3,u1,,de,2026-11-04,2.0",
+            "\(token(4)),r4,u1,,de,2026-11-02,2.0",
             "\(token(5)),r5,u5,a;no,en,2026-11-01,2.0", ",r6,u6,a,en,2026-11-01,2.0", "what,r7,u6,a,en,2026-11-01,2.0",
-            "\(token(8)),r8,u8,a,en,2026-11-01,2.0", "\(token(8)),r8,u8,no,en,2026-11-02,2.0", "\(token(9)),r9,,a,,2026-11-01,2.0",
+            "\(token(8)),r8,u8,a,en,2026-11-01,2.0", "\(token(8)),r8,u8,no,en,2026-11-02,2.0",
+            "\(token(9)),r9,,a,,2026-11-01,2.0",
         ]
         let path = folder.file(
-            "devices.csv", "token,registration_id,alias,tags,language,last_active,app_version\n" + rows.joined(separator: "\n"))
+            "devices.csv",
+            "token,registration_id,alias,tags,language,last_active,app_version\n" + rows.joined(separator: "\n"))
         return AudienceQuery(path).with {
             ($0.anyTags, $0.aliases, $0.excludedTags, $0.aliasLimit) = (["a"], ["u1"], ["no"], 2)
-            $0.conditions = [condition("app_version", .comparison(.greaterOrEqual, "2.0")), condition("language", .oneOf(["en", "de"]))]
+            $0.conditions = [
+                condition("app_version", .comparison(.greaterOrEqual, "2.0")),
+                condition("language", .oneOf(["en", "de"])),
+            ]
             $0.suppressed = SuppressedDevices(capacity: 1) { insert in
                 Array(token(3).utf8).withUnsafeBufferPointer { insert($0, noon) }
             }
@@ -81,15 +93,20 @@ import Testing
         func trace(_ who: String) throws -> [TracedRow] { try query().trace(TraceSubject(who)).rows }
         func lines(_ rows: [TracedRow]) -> [Int] { rows.map(\.position.line) }
         let first = try trace("r1")
-        #expect(lines(first) == [2, 3] && first.map(\.verdict) == [.duplicateToken, nil] && first[0].decidedBy?.line == 3)
+        #expect(
+            lines(first) == [2, 3] && first.map(\.verdict) == [.duplicateToken, nil] && first[0].decidedBy?.line == 3)
         #expect(first[0].selectors == ["tag:a", "alias"] && first[1].selectors == ["alias"])
         #expect(
-            first[0].failedConditions.map(\.condition.column.value) == ["app_version"] && first[0].failedConditions.map(\.cell) == ["1.0"])
+            first[0].failedConditions.map(\.condition.column.value) == ["app_version"]
+                && first[0].failedConditions.map(\.cell) == ["1.0"])
         #expect(first[1].recipient?.token.text == token(1) && first[1].lastActive == "2026-11-03")
 
-        // The second most recently active device of the alias is suppressed, and does not take a place.
+        // The second most recently active device of the alias is suppressed, and does not take a
+        // place.
         let alias = try trace("u1")
-        #expect(lines(alias) == [2, 3, 4, 5, 6] && alias.map(\.verdict) == [.duplicateToken, nil, nil, .suppressed, .aliasLimit])
+        #expect(
+            lines(alias) == [2, 3, 4, 5, 6]
+                && alias.map(\.verdict) == [.duplicateToken, nil, nil, .suppressed, .aliasLimit])
         #expect(alias[3].suppressedSince == noon)
         #expect(alias[4].chosenInstead.map(\.token.text) == [token(2), token(1)])
         #expect(alias[4].chosenInstead.map(\.lastActive) == ["2026-11-05", "2026-11-03"])
@@ -125,7 +142,9 @@ import Testing
         #expect(try lines("0000…00ff").isEmpty)
         #expect(try lines("r2") == [4] && lines("u8") == [10, 11])
         #expect(try TraceSubject(token(2)).shown == "0000…0002" && TraceSubject("user42").shown == "user42")
-        for wrong in ["", "  ", "…", "12…34", "000…0002", "0000…000"] { #expect(throws: Diagnostic.self) { try TraceSubject(wrong) } }
+        for wrong in ["", "  ", "…", "12…34", "000…0002", "0000…000"] {
+            #expect(throws: Diagnostic.self) { try TraceSubject(wrong) }
+        }
     }
 
     @Test("a cell that is not a token names its row, too, and what is wrong with it is known")
@@ -151,7 +170,9 @@ import Testing
         let array = folder.file("array.json", "[\n\(object(1)),\n\n\(object(2)), \(object(3))\n]")
         let lines = folder.file("lines.jsonl", "\n{\"token\": \"\(token(1))\", \"tags\": \"a\"}\n")
         func found(_ path: String, _ number: Int) throws -> [TracedRow] {
-            try AudienceQuery(path).with { ($0.anyTags, $0.excludedTags) = (["a"], ["no"]) }.trace(TraceSubject(token(number))).rows
+            try AudienceQuery(path).with { ($0.anyTags, $0.excludedTags) = (["a"], ["no"]) }.trace(
+                TraceSubject(token(number))
+            ).rows
         }
         #expect(try (1...3).map { try found(array, $0).map(\.position.line) } == [[2], [7], [10]])
         #expect(try found(array, 2)[0].exclusions == ["tag:no"] && found(array, 2)[0].verdict == .excluded)

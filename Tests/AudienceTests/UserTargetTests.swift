@@ -5,14 +5,17 @@ import Testing
 
 @testable import Audience
 
-/// A service that addresses users, together with one that addresses devices. Every scan of these tests checks that the results are the same
-/// in memory and on disk, with one thread and with several (`AudienceQuery.run`).
+/// A service that addresses users, together with one that addresses devices. Every scan of these
+/// tests checks that the results are the same in memory and on disk, with one thread and with
+/// several (`AudienceQuery.run`).
 @Suite("Users beside the targets of devices") struct UserTargetTests {
     private let folder = TemporaryFolder()
     private let services: [any PushService] = [APNs(), RongCloud()]
 
     /// - Parameter rows: device token, user ID, date, alias.
-    private func query(_ rows: [String], _ rules: ExportColumns.Rows = .newest, prefer: String = "apns") -> AudienceQuery {
+    private func query(_ rows: [String], _ rules: ExportColumns.Rows = .newest, prefer: String = "apns")
+        -> AudienceQuery
+    {
         var columns = ExportColumns()
         (columns.rows, columns.preference) = (rules, [place(prefer)])
         let text = "token,rongcloud_user_id,last_active,alias\n" + rows.joined(separator: "\n") + "\n"
@@ -23,13 +26,15 @@ import Testing
     }
 
     private func verdict(
-        of user: String, _ query: AudienceQuery, _ verdict: @escaping @Sendable (Recipient) -> SkipReason? = { _ in nil }
+        of user: String, _ query: AudienceQuery,
+        _ verdict: @escaping @Sendable (Recipient) -> SkipReason? = { _ in nil }
     ) throws -> SkipReason? {
         let trace = try query.trace(TraceSubject(user, services.map(\.target))) {
             { record in RecipientCheck(reason: Recipient(record).flatMap(verdict)) }
         }
         let own = trace.rows.filter { $0.token?.text == user }
-        return own.contains { $0.verdict == nil } ? nil : own.first { $0.verdict != .duplicateToken }?.verdict ?? .duplicateToken
+        return own.contains { $0.verdict == nil }
+            ? nil : own.first { $0.verdict != .duplicateToken }?.verdict ?? .duplicateToken
     }
 
     @Test(
@@ -48,7 +53,10 @@ import Testing
 
     @Test("such users are counted apart from older rows, and a trace names the device's row")
     func counted() throws {
-        let query = query(["\(token(1)),anna,2026-11-01,a", "\(token(2)),anna,2026-11-01,a", ",anna,2026-11-02,b", ",anna,2026-11-01,b"])
+        let query = query([
+            "\(token(1)),anna,2026-11-01,a", "\(token(2)),anna,2026-11-01,a", ",anna,2026-11-02,b",
+            ",anna,2026-11-01,b",
+        ])
         let (result, sink) = try query.run()
         #expect(sink.recipients.map(\.token.text) == [token(1), token(2)], "both phones get it")
         #expect(result.skipped == [.duplicateToken: 2])
@@ -61,15 +69,22 @@ import Testing
         #expect(byAlias.contains { $0.stoodForBy != nil })
     }
 
-    @Test("who is only in older rows of a device, or beside one that gets nothing, is a recipient", arguments: ExportColumns.Rows.allCases)
+    @Test(
+        "who is only in older rows of a device, or beside one that gets nothing, is a recipient",
+        arguments: ExportColumns.Rows.allCases)
     func notStoodFor(rules: ExportColumns.Rows) throws {
         let handedOn = query(
-            ["\(token(1)),anna,2026-11-01,", "\(token(1)),bert,2026-11-02,", ",anna,2026-11-03,", ",bert,2026-11-03,"], rules)
+            ["\(token(1)),anna,2026-11-01,", "\(token(1)),bert,2026-11-02,", ",anna,2026-11-03,", ",bert,2026-11-03,"],
+            rules)
         let (_, sink) = try handedOn.run()
         #expect(sink.recipients.map(\.token.text) == [token(1), "anna"], "the phone is Bert's now")
         let signedOut = query(["\(token(1)),anna,,", "\(token(1)),,,", ",anna,,"], rules)
-        #expect(try signedOut.run().sink.recipients.map(\.token.text) == [token(1), "anna"], "the later of equally new rows counts")
-        let left = query(["\(token(1)),anna,2026-11-01,out", ",anna,2026-11-02,"], rules).with { $0.excludedAliases = ["out"] }
+        #expect(
+            try signedOut.run().sink.recipients.map(\.token.text) == [token(1), "anna"],
+            "the later of equally new rows counts")
+        let left = query(["\(token(1)),anna,2026-11-01,out", ",anna,2026-11-02,"], rules).with {
+            $0.excludedAliases = ["out"]
+        }
         #expect(try left.run().sink.recipients.map(\.token.text) == ["anna"])
         #expect(try verdict(of: "anna", left) == nil)
     }
@@ -77,7 +92,9 @@ import Testing
     @Test("what keeps a device from its push on purpose keeps its user, too; what fails on the way does not")
     func reasons() throws {
         let query = query(["\(token(1)),anna,2026-11-01,", ",anna,2026-11-02,"])
-        for (reason, isLeftOut) in [(SkipReason.holdout, true), (.frequency, true), (.renderError, false), (.payloadTooLarge, false)] {
+        for (reason, isLeftOut) in [
+            (SkipReason.holdout, true), (.frequency, true), (.renderError, false), (.payloadTooLarge, false),
+        ] {
             let verdict: @Sendable (Recipient) -> SkipReason? = { $0.token.text == token(1) ? reason : nil }
             let (result, sink) = try query.run(verdict: verdict)
             #expect(sink.recipients.map(\.token.text) == (isLeftOut ? [] : ["anna"]), "\(reason)")

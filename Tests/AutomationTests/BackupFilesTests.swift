@@ -12,11 +12,13 @@ import Workspace
 @Suite("Files of backups")
 final class BackupFilesTests {
     private static let secret = "-----BEGIN PRIVATE KEY-----\nsecret\n"
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-backup-files-\(UUID().uuidString)")
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-backup-files-\(UUID().uuidString)")
     private var root: String { FilePaths.absolute(folder.path) + "/project" }
 
     init() throws {
-        try FileManager.default.createDirectory(atPath: folder.path + "/project/runs", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/project/runs", withIntermediateDirectories: true)
         try write(
             "volley.yaml",
             """
@@ -26,7 +28,9 @@ final class BackupFilesTests {
 
             """)
         try write("k.p8", Self.secret)
-        try write("c.yaml", "name: c\napp: shop\naudience: {devices: d.csv, aliases: {file: l.txt}}\ncontent: {title: A, body: B}\n")
+        try write(
+            "c.yaml",
+            "name: c\napp: shop\naudience: {devices: d.csv, aliases: {file: l.txt}}\ncontent: {title: A, body: B}\n")
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -44,7 +48,9 @@ final class BackupFilesTests {
     private func backUp(_ further: [String] = [], keys: Bool = false) throws -> Backup.Made {
         let (project, _) = try Project.read(file: root + "/volley.yaml")
         let request = Backup.Request(target: folder.path + "/backups", campaigns: further, includesKeys: keys)
-        return try Backup(request, of: project, catalog: project.catalog(ProjectChoice()), Cancellation(), Observer { _ in }).make(
+        return try Backup(
+            request, of: project, catalog: project.catalog(ProjectChoice()), Cancellation(), Observer { _ in }
+        ).make(
             at: .now())
     }
 
@@ -75,17 +81,23 @@ final class BackupFilesTests {
             try Data(Self.secret.utf8).write(to: folder.appendingPathComponent("shadow"))
             try link("l.txt", to: "../shadow")
         default:
-            try write("c.yaml", "name: c\napp: shop\naudience: {devices: d.csv, aliases: {file: k.p8}}\ncontent: {title: A, body: B}\n")
+            try write(
+                "c.yaml",
+                "name: c\napp: shop\naudience: {devices: d.csv, aliases: {file: k.p8}}\ncontent: {title: A, body: B}\n")
         }
         let made = try backUp()
         #expect(made.manifest.files.map(\.path).sorted() == ["project/c.yaml", "project/volley.yaml"])
         #expect(left(made, kind == "outside" ? .outside : .keys).contains("\(root)/\(list)"))
         #expect(left(made, .keys).contains(root + "/k.p8"))
-        let texts = FolderTree.files(below: made.path).compactMap { try? String(contentsOfFile: "\(made.path)/\($0)", encoding: .utf8) }
+        let texts = FolderTree.files(below: made.path).compactMap {
+            try? String(contentsOfFile: "\(made.path)/\($0)", encoding: .utf8)
+        }
         #expect(texts.count == 3 && !texts.contains { $0.contains("PRIVATE KEY") })
     }
 
-    @Test("secrets and records of another project below are in no backup, whatever campaign names them", arguments: [false, true])
+    @Test(
+        "secrets and records of another project below are in no backup, whatever campaign names them",
+        arguments: [false, true])
     func otherProject(keys: Bool) throws {
         try write(
             "staging/volley.yaml",
@@ -103,12 +115,16 @@ final class BackupFilesTests {
         for (name, list) in [("s", "jp.txt"), ("t", "sruns/sent.db"), ("v", "vip.txt")] {
             try write(
                 "\(name).yaml",
-                "name: \(name)\napp: shop\naudience: {devices: d.csv, aliases: {file: staging/\(list)}}\ncontent: {title: A, body: B}\n")
+                "name: \(name)\napp: shop\naudience: {devices: d.csv, aliases: {file: staging/\(list)}}\ncontent: {title: A, body: B}\n"
+            )
         }
         let made = try backUp(keys: keys), files = made.manifest.files.map(\.path)
         #expect(
-            files.contains("project/staging/vip.txt") && !files.contains { $0.hasSuffix("jp.txt") || $0.hasSuffix("sent.db") }, "\(files)")
-        #expect(left(made, .keys).contains("\(root)/staging/jp.txt") && left(made, .keys).contains("\(root)/staging/sruns/sent.db"))
+            files.contains("project/staging/vip.txt")
+                && !files.contains { $0.hasSuffix("jp.txt") || $0.hasSuffix("sent.db") }, "\(files)")
+        #expect(
+            left(made, .keys).contains("\(root)/staging/jp.txt")
+                && left(made, .keys).contains("\(root)/staging/sruns/sent.db"))
     }
 
     @Test("with keys they are there, and lists that are links within the project are, too")
@@ -116,7 +132,10 @@ final class BackupFilesTests {
         try write("lists/vip.txt", "user1\n")
         try link("l.txt", to: "lists/vip.txt")
         let made = try backUp(keys: true)
-        #expect(made.manifest.files.map(\.path) == ["project/c.yaml", "project/k.p8", "project/l.txt", "project/volley.yaml"])
+        #expect(
+            made.manifest.files.map(\.path) == [
+                "project/c.yaml", "project/k.p8", "project/l.txt", "project/volley.yaml",
+            ])
         #expect(made.manifest.leftOut.isEmpty && made.problems.isEmpty)
     }
 
@@ -132,14 +151,20 @@ final class BackupFilesTests {
         default: try link("l.txt", to: "l.txt")
         }
         let made = try backUp(), problem = try #require(made.problems.first)
-        #expect(made.problems.count == 1 && problem.file == list && problem.message.hasSuffix("; \(root)/c.yaml names it"), "\(problem)")
-        #expect(made.manifest.files.map(\.path) == ["project/c.yaml", "project/volley.yaml"] && left(made, .unreadable) == [list])
+        #expect(
+            made.problems.count == 1 && problem.file == list && problem.message.hasSuffix("; \(root)/c.yaml names it"),
+            "\(problem)")
+        #expect(
+            made.manifest.files.map(\.path) == ["project/c.yaml", "project/volley.yaml"]
+                && left(made, .unreadable) == [list])
     }
 
     @Test("lists are found in folders of any depth, of campaigns with other mistakes, by patterns and with dates")
     func lists() throws {
         let deep = (1...14).map { "d\($0)" }.joined(separator: "/")
-        try write("\(deep)/e.yaml", "name: e\napp: shop\naudience: {devices: d.csv, tags: {file: t.txt}}\ncontent: {title: A, body: B}\n")
+        try write(
+            "\(deep)/e.yaml",
+            "name: e\napp: shop\naudience: {devices: d.csv, tags: {file: t.txt}}\ncontent: {title: A, body: B}\n")
         try write(
             "w.yaml",
             """
@@ -162,15 +187,20 @@ final class BackupFilesTests {
     @Test(
         "a campaign whose mistakes may hide a list is named, and copied",
         arguments: [
-            ("audience:\n  devices: d.csv\n  everyone: true\n  exlude: {devices: x.csv}\ncontent: {title: A, body: B}\n", 6),
+            (
+                "audience:\n  devices: d.csv\n  everyone: true\n  exlude: {devices: x.csv}\ncontent: {title: A, body: B}\n",
+                6
+            ),
             ("audiance: {exclude: {devices: x.csv}}\ncontent: {title: A, body: B}\n", 3),
             ("audience: {exclude: {devices: x.csv}\ncontent: {title: A, body: B}\n", nil),
         ])
     func hiddenList(campaign: String, line: Int?) throws {
         try write("w.yaml", "name: w\napp: shop\n" + campaign)
         let made = try backUp(), problem = try #require(made.problems.first)
-        #expect(made.problems.count == 1 && problem.message.contains("may be missing from the backup"), "\(made.problems)")
-        #expect(problem.position?.file == root + "/w.yaml" && (line == nil || problem.position?.line == line), "\(problem)")
+        #expect(
+            made.problems.count == 1 && problem.message.contains("may be missing from the backup"), "\(made.problems)")
+        #expect(
+            problem.position?.file == root + "/w.yaml" && (line == nil || problem.position?.line == line), "\(problem)")
         #expect(made.manifest.files.contains { $0.path == "project/w.yaml" } && left(made, .unreadable).isEmpty)
     }
 
@@ -188,9 +218,12 @@ final class BackupFilesTests {
 
     @Test("a list behind a ~ whose folder is not known is named")
     func unknownHome() throws {
-        try write("w.yaml", "name: w\napp: shop\naudience: {devices: d.csv, aliases: {file: ~x/l.txt}}\ncontent: {title: A, body: B}\n")
+        try write(
+            "w.yaml",
+            "name: w\napp: shop\naudience: {devices: d.csv, aliases: {file: ~x/l.txt}}\ncontent: {title: A, body: B}\n")
         let made = try backUp()
-        #expect(made.problems.map(\.position?.line) == [3] && made.problems[0].message.contains("'~'"), "\(made.problems)")
+        #expect(
+            made.problems.map(\.position?.line) == [3] && made.problems[0].message.contains("'~'"), "\(made.problems)")
     }
 
     @Test("what may be a campaign and cannot be read is named; a link to nothing is nothing")
@@ -198,7 +231,9 @@ final class BackupFilesTests {
         try link("circle.yaml", to: "circle.yaml")
         try link(".#draft.yaml", to: "anna@host.1")
         let made = try backUp()
-        #expect(made.problems.map(\.file) == [root + "/circle.yaml"] && made.problems[0].message.contains("it may be a campaign"))
+        #expect(
+            made.problems.map(\.file) == [root + "/circle.yaml"]
+                && made.problems[0].message.contains("it may be a campaign"))
     }
 
     private func list(of made: Backup.Made) throws -> (path: String, text: String) {
@@ -237,11 +272,15 @@ final class BackupFilesTests {
         try expect(first, isRead: true)
         let project = "\"project\": \"\(root)/volley.yaml\""
         let changes = [
-            (project, "\"qroject\": \"\(root)/volley.yaml\""), (project, "\"project\": null"), (project, "\"project\": -1"),
+            (project, "\"qroject\": \"\(root)/volley.yaml\""), (project, "\"project\": null"),
+            (project, "\"project\": -1"),
             (project, "\"project\": []"), (project, "\"project\": {}"), (project, "\"project\": \"volley.yaml\""),
-            (project, "\"project\": \"\(root)/other.yaml\""), (project, "\(project), \(project)"), (project, "\(project), \"new\": 1"),
-            ("\"sending\": []", "\"sending\": [1]"), ("\"mode\": \"6", "\"mode\": \"46"), ("\"bytes\": ", "\"bytes\": -"),
-            ("project/c.yaml", "project/../c.yaml"), ("project/c.yaml", "runs/.project/c.yaml"), ("\"runs\": \"/", "\"runs\": \""),
+            (project, "\"project\": \"\(root)/other.yaml\""), (project, "\(project), \(project)"),
+            (project, "\(project), \"new\": 1"),
+            ("\"sending\": []", "\"sending\": [1]"), ("\"mode\": \"6", "\"mode\": \"46"),
+            ("\"bytes\": ", "\"bytes\": -"),
+            ("project/c.yaml", "project/../c.yaml"), ("project/c.yaml", "runs/.project/c.yaml"),
+            ("\"runs\": \"/", "\"runs\": \""),
             ("\"sha256\": \"", "\"sha256\": \"0"), ("\"reason\": \"keys\"", "\"reason\": \"whim\""),
         ]
         for start in [first, second] {
@@ -260,7 +299,8 @@ final class BackupFilesTests {
         arguments: ["link to nothing", "folder", "pipe", "folder is a link", "place is a link", "runs are a link"])
     func inTheWay(kind: String) throws {
         try write("sub/d.yaml", "name: d\napp: shop\naudience: {everyone: true}\ncontent: {title: A, body: B}\n")
-        let made = try backUp(), place = folder.path + "/new", other = folder.path + "/other", files = FileManager.default
+        let made = try backUp(), place = folder.path + "/new", other = folder.path + "/other",
+            files = FileManager.default
         for path in [place, other] { try files.createDirectory(atPath: path, withIntermediateDirectories: false) }
         switch kind {
         case "link to nothing": try files.createSymbolicLink(atPath: place + "/c.yaml", withDestinationPath: "nowhere")
@@ -278,9 +318,12 @@ final class BackupFilesTests {
         #expect(try files.subpathsOfDirectory(atPath: folder.path).sorted() == before)
     }
 
-    @Test("folders that a failed restore made are gone; what lay elsewhere comes into a folder that the project does not have")
+    @Test(
+        "folders that a failed restore made are gone; what lay elsewhere comes into a folder that the project does not have"
+    )
     func folders() throws {
-        let place = folder.path + "/deep/new", campaign = "name: d\napp: shop\naudience: {everyone: true}\ncontent: {title: A, body: B}\n"
+        let place = folder.path + "/deep/new",
+            campaign = "name: d\napp: shop\naudience: {everyone: true}\ncontent: {title: A, body: B}\n"
         try write("elsewhere/d.yaml", campaign)
         try write("../further/e.yaml", campaign)
         let made = try backUp([FilePaths.absolute(folder.path) + "/further"])

@@ -25,7 +25,9 @@ struct MetricsPortTests {
         defer { port.close() }
         let url = "http://\(port.address)/metrics"
         #expect(try curl(url, url) == "volley_up 1\nvolley_up 1\n")
-        #expect(try curl("-o", "/dev/null", "-w", "%{http_code} %{content_type}", url) == "200 text/plain; version=0.0.4; charset=utf-8")
+        #expect(
+            try curl("-o", "/dev/null", "-w", "%{http_code} %{content_type}", url)
+                == "200 text/plain; version=0.0.4; charset=utf-8")
         #expect(try curl("-I", url).contains("content-length: 12"))
     }
 
@@ -50,7 +52,8 @@ struct MetricsPortTests {
         return descriptor
     }
 
-    /// What the port sends until it closes the connection; nil if it sends nothing for ten seconds without closing it.
+    /// What the port sends until it closes the connection; nil if it sends nothing for ten seconds
+    /// without closing it.
     private func everything(from descriptor: Int32) -> String? {
         var bytes: [UInt8] = [], piece = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -65,7 +68,8 @@ struct MetricsPortTests {
     @Test(
         "a crowd that connects, resets or stays does not keep Prometheus out, whatever it sends",
         arguments: [
-            ("close", ""), ("reset", ""), ("stay", ""), ("stay", "GET /metr"), ("stay", "GET /metrics HTTP/1.1\r\nHost: here\r\n"),
+            ("close", ""), ("reset", ""), ("stay", ""), ("stay", "GET /metr"),
+            ("stay", "GET /metrics HTTP/1.1\r\nHost: here\r\n"),
             ("close", "GET /metrics HTTP/1.1\r\n\r\n"), ("reset", "GET /metrics HTTP/1.1\r\n\r\n"),
         ])
     func crowd(what: String, sent: String) throws {
@@ -99,7 +103,9 @@ struct MetricsPortTests {
             _ = Sockets.write(Array("GET /metrics HTTP/1.1\r\n\r\n".utf8), to: descriptor)
             staying.append(descriptor)
         }
-        #expect(try curl("-o", "/dev/null", "-w", "%{size_download}", "http://\(port.address)/metrics") == "\(text.utf8.count)")
+        #expect(
+            try curl("-o", "/dev/null", "-w", "%{size_download}", "http://\(port.address)/metrics")
+                == "\(text.utf8.count)")
         staying.append(try connect(to: port.address))
         let clock = ContinuousClock(), start = clock.now
         port.close()
@@ -114,18 +120,24 @@ struct MetricsPortTests {
         let descriptor = try connect(to: port.address), end = Date(timeIntervalSinceNow: 20)
         defer { close(descriptor) }
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&watched, 1, 20) == 0, Date() < end { if sends { _ = Sockets.write([UInt8(ascii: "G")], to: descriptor) } }
+        while poll(&watched, 1, 20) == 0, Date() < end {
+            if sends { _ = Sockets.write([UInt8(ascii: "G")], to: descriptor) }
+        }
         #expect(watched.revents != 0 && everything(from: descriptor) == "")
     }
 
     /// A connection of the port, and its client.
     private func pair() throws -> (connection: MetricsConnection, client: Int32) {
         var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        try #require(
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+                == 0)
         return (MetricsConnection(ends[0], requestSeconds: 60), ends[1])
     }
 
-    @Test("the time for a request is not put off by its bytes; it has a most number of bytes, and so has what comes after it")
+    @Test(
+        "the time for a request is not put off by its bytes; it has a most number of bytes, and so has what comes after it"
+    )
     func limits() throws {
         let (connection, client) = try pair()
         defer { close(client) }
@@ -154,7 +166,9 @@ struct MetricsPortTests {
         #expect(sent < 100_000)
     }
 
-    @Test("an answer that is not taken leaves the connection waiting, without calling for the text again; then it goes on")
+    @Test(
+        "an answer that is not taken leaves the connection waiting, without calling for the text again; then it goes on"
+    )
     func slowReader() throws {
         let (connection, client) = try pair()
         defer { close(client) }
@@ -183,7 +197,10 @@ struct MetricsPortTests {
     @Test(
         "requests of both versions are answered once, and the connection is closed",
         arguments: [
-            ("GET /metrics HTTP/1.1\r\nHost: here\r\nConnection: keep-alive\r\n\r\n", "HTTP/1.1 200 OK", "volley_up 1\n"),
+            (
+                "GET /metrics HTTP/1.1\r\nHost: here\r\nConnection: keep-alive\r\n\r\n", "HTTP/1.1 200 OK",
+                "volley_up 1\n"
+            ),
             ("GET /metrics?x=1 HTTP/1.0\n\n", "HTTP/1.0 200 OK", "volley_up 1\n"),
             ("GET /metrics HTTP/1.1\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK", "volley_up 1\n"),
             ("HEAD /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK", ""),
@@ -202,8 +219,10 @@ struct MetricsPortTests {
     @Test(
         "what is no request, is too long, or has a body in chunks is refused",
         arguments: [
-            "nonsense\r\n\r\n", "\r\n\r\n", "GET /metrics\r\n\r\n", "GET /metrics HTTP/2.0\r\n\r\n", "GET  /metrics HTTP/1.1\r\n\r\n",
-            "G(T /metrics HTTP/1.1\r\n\r\n", "GET /metrics\u{1} HTTP/1.1\r\n\r\n", "GET /metrics HTTP/1.1\r\nno colon\r\n\r\n",
+            "nonsense\r\n\r\n", "\r\n\r\n", "GET /metrics\r\n\r\n", "GET /metrics HTTP/2.0\r\n\r\n",
+            "GET  /metrics HTTP/1.1\r\n\r\n",
+            "G(T /metrics HTTP/1.1\r\n\r\n", "GET /metrics\u{1} HTTP/1.1\r\n\r\n",
+            "GET /metrics HTTP/1.1\r\nno colon\r\n\r\n",
             "GET /metrics HTTP/1.1\r\nX: a\r\n b\r\n\r\n", "GET /metrics HTTP/1.1\r\nX : a\r\n\r\n",
             "GET /metrics HTTP/1.1\r\ntransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             "GET /metrics HTTP/1.1\r\nX: " + String(repeating: "x", count: 20_000),
@@ -213,19 +232,25 @@ struct MetricsPortTests {
         defer { port.close() }
         let descriptor = try connect(to: port.address, sending: sent)
         defer { close(descriptor) }
-        #expect(everything(from: descriptor) == "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        #expect(
+            everything(from: descriptor) == "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        )
     }
 
-    /// The descriptors of this process with the port's address: the one that listens, and its connections.
+    /// The descriptors of this process with the port's address: the one that listens, and its
+    /// connections.
     private func sockets(at address: String) throws -> [(descriptor: Int32, isListener: Bool)] {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.compactMap { descriptor in
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.compactMap {
+            descriptor in
             var name = sockaddr_in(), listens: Int32 = 0
             var size = socklen_t(MemoryLayout<sockaddr_in>.size), flag = socklen_t(MemoryLayout<Int32>.size)
             let isNamed = withUnsafeMutablePointer(to: &name) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) == 0 }
             }
             getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &flag)
-            let isHere = isNamed && Int32(name.sin_family) == AF_INET && address.hasSuffix(":\(UInt16(bigEndian: name.sin_port))")
+            let isHere =
+                isNamed && Int32(name.sin_family) == AF_INET
+                && address.hasSuffix(":\(UInt16(bigEndian: name.sin_port))")
             return isHere ? (descriptor, listens == 1) : nil
         }
     }
@@ -263,7 +288,9 @@ struct MetricsPortTests {
         #expect(port.address.hasPrefix("[::1]:"))
         #expect(try curl("-g", "http://\(port.address)/") == "The metrics are at /metrics.\n")
         #expect(try curl("-g", "-o", "/dev/null", "-w", "%{http_code}", "http://\(port.address)/metrics/x") == "404")
-        #expect(try curl("-g", "-o", "/dev/null", "-w", "%{http_code}", "-d", "x=1", "http://\(port.address)/metrics") == "405")
+        #expect(
+            try curl("-g", "-o", "/dev/null", "-w", "%{http_code}", "-d", "x=1", "http://\(port.address)/metrics")
+                == "405")
         // What is not read of a body does not cost its answer.
         let long = String(repeating: "x", count: 50_000)
         #expect(try curl("-g", "-d", long, "http://\(port.address)/metrics") == "The metrics are at /metrics.\n")
@@ -272,7 +299,8 @@ struct MetricsPortTests {
     @Test(
         "an address that is none, and one that is taken, are refused with their remedy",
         arguments: [
-            "", "localhost:9464", "9464", ":9464", "::1:9464", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:", "127.1:9464",
+            "", "localhost:9464", "9464", ":9464", "::1:9464", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:",
+            "127.1:9464",
             "[fe80::1%none0]:9464",
         ])
     func wrong(address: String) throws {

@@ -11,7 +11,8 @@ import Testing
 
 @Suite("Notices")
 struct NoticesTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-notices-\(UUID().uuidString)")
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-notices-\(UUID().uuidString)")
     private let quick = Notices.RetrySchedule(firstPauseSeconds: 0.001, longestPauseSeconds: 0.01, totalSeconds: 5)
 
     private let cancellation: Cancellation
@@ -23,7 +24,8 @@ struct NoticesTests {
 
     private func project(_ notices: String, file: String = "volley.yaml") throws -> Project {
         let path = folder.appendingPathComponent(file).path
-        try Data("notices:\n\(notices)\napps: {shop: {topic: a.b, environment: simulator}}\n".utf8).write(to: URL(fileURLWithPath: path))
+        try Data("notices:\n\(notices)\napps: {shop: {topic: a.b, environment: simulator}}\n".utf8).write(
+            to: URL(fileURLWithPath: path))
         return try Project.read(file: path).0
     }
 
@@ -59,7 +61,9 @@ struct NoticesTests {
         let requests = server.requests
         #expect(requests.count == 4)
         #expect(
-            requests.allSatisfy { $0.line == "POST /hook HTTP/1.1" && $0.headers["volley-id"] == notice.id && $0.body == notice.json.text })
+            requests.allSatisfy {
+                $0.line == "POST /hook HTTP/1.1" && $0.headers["volley-id"] == notice.id && $0.body == notice.json.text
+            })
         for request in requests {
             let parts = (request.headers["volley-signature"] ?? "").split(separator: ",")
             try #require(parts.count == 2 && parts[0].hasPrefix("t=") && parts[1].hasPrefix("v1="))
@@ -69,7 +73,8 @@ struct NoticesTests {
     }
 
     @Test(
-        "what the server does not want is not repeated", arguments: ["400 Bad", "401 No", "410 Gone", "302 Elsewhere\r\nLocation: /other"])
+        "what the server does not want is not repeated",
+        arguments: ["400 Bad", "401 No", "410 Gone", "302 Elsewhere\r\nLocation: /other"])
     func refused(answer: String) throws {
         let server = try TestWebhook(answers: [answer])
         let notices = Notices(try project("  - {webhook: \"\(server.url())\"}"), retries: quick, .silent)
@@ -119,7 +124,10 @@ struct NoticesTests {
         let notices = Notices(try Project.read(file: path.path).0, retries: quick, .silent)
         for event in [NoticeEvent.started, .finished] { notices.post(notice(event)) }
         notices.finish(until: cancellation)
-        #expect(servers.map { $0.requests.compactMap { $0.headers["volley-event"] } } == [["finished"], ["started", "finished"], []])
+        #expect(
+            servers.map { $0.requests.compactMap { $0.headers["volley-event"] } } == [
+                ["finished"], ["started", "finished"], [],
+            ])
     }
 
     @Test("a secret that is not set is said, and others are told all the same")
@@ -174,7 +182,8 @@ struct NoticesTests {
         let target = try #require(try project("  - {command: [/bin/sh, -c, 'echo hi']}").notices.first),
             lines = Mutex<[NoticeDeliveryEvent]>([])
         let channel = try NoticeChannel(
-            target, projectFile: "volley.yaml", proxy: nil, NoticeObserver { event in lines.withLock { $0.append(event) } })
+            target, projectFile: "volley.yaml", proxy: nil,
+            NoticeObserver { event in lines.withLock { $0.append(event) } })
         let notice = notice()
         #expect(channel.attempt(notice, now: .now(), until: cancellation) == .delivered)
         let said = lines.withLock { $0 }
@@ -185,7 +194,10 @@ struct NoticesTests {
 
     private func hook(_ script: String, limit: Double = 30) -> (hook: CommandHook, lines: LineLog) {
         let log = LineLog()
-        return (CommandHook(arguments: ["/bin/sh", "-c", script], say: { line, _ in log.add(line) }, timeLimitSeconds: limit), log)
+        return (
+            CommandHook(
+                arguments: ["/bin/sh", "-c", script], say: { line, _ in log.add(line) }, timeLimitSeconds: limit), log
+        )
     }
 
     private final class LineLog: @unchecked Sendable {
@@ -221,19 +233,24 @@ struct NoticesTests {
         #expect(hook("exit 3").hook.run(notice(), until: cancellation) == "it ended with exit code 3")
         #expect(hook("kill -TERM $$").hook.run(notice(), until: cancellation) == "it was ended by signal 15")
         let missing = CommandHook(arguments: ["/no/such/program"], say: { _, _ in })
-        #expect(missing.run(notice(), until: cancellation)?.hasPrefix("it cannot be started: there is no such program. ") == true)
+        #expect(
+            missing.run(notice(), until: cancellation)?.hasPrefix("it cannot be started: there is no such program. ")
+                == true)
     }
 
     @Test(
         "a script that cannot be started says what is wrong with its first line",
         arguments: [
-            ("#!/bin/sh\r\ntrue\r\n", "CR LF"), ("#!/usr/bin/env python9\n", "exit code 127: its first line names the program python9"),
+            ("#!/bin/sh\r\ntrue\r\n", "CR LF"),
+            ("#!/usr/bin/env python9\n", "exit code 127: its first line names the program python9"),
         ])
     func firstLine(content: String, words: String) throws {
         let file = folder.appendingPathComponent("hook")
         try Data(content.utf8).write(to: file)
         chmod(file.path, 0o755)
-        #expect(CommandHook(arguments: [file.path], say: { _, _ in }).run(notice(), until: cancellation)?.contains(words) == true)
+        #expect(
+            CommandHook(arguments: [file.path], say: { _, _ in }).run(notice(), until: cancellation)?.contains(words)
+                == true)
     }
 
     @Test("a command that takes too long is ended, with what it started")
@@ -246,11 +263,16 @@ struct NoticesTests {
 
     /// Whether the process whose number a file holds ends.
     private func hasEnded(_ pids: String) throws -> Bool {
-        let child = try #require(Int32(try String(contentsOfFile: pids, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)))
-        // It got its signal, and ends once it gets a processor; the process that adopts it may need a moment to reap it.
+        let child = try #require(
+            Int32(try String(contentsOfFile: pids, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)))
+        // It got its signal, and ends once it gets a processor; the process that adopts it may need
+        // a moment to reap it.
         var state: Substring?
         for _ in 0..<1000 {
-            state = (try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8))?.split(separator: " ").dropFirst(2).first
+            state =
+                (try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8))?.split(separator: " ").dropFirst(
+                    2
+                ).first
             if state == nil || state == "Z" { break }
             usleep(10_000)
         }
@@ -264,7 +286,8 @@ struct NoticesTests {
         let pids = folder.appendingPathComponent("pid").path
         let lines = LineLog()
         let notices = Notices(
-            try project("  - {command: [/bin/sh, -c, \"trap '' TERM; sleep 1000 & echo $! > \(pids); wait\"]}"), retries: quick,
+            try project("  - {command: [/bin/sh, -c, \"trap '' TERM; sleep 1000 & echo $! > \(pids); wait\"]}"),
+            retries: quick,
             NoticeObserver { lines.add($0.text) })
         notices.post(notice())
         notices.post(notice())

@@ -9,7 +9,8 @@ import Testing
 
 @Suite("Files of schedules")
 final class ScheduleFilesTests {
-    private let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-files-\(UUID().uuidString)")
+    private let base = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-files-\(UUID().uuidString)")
     private let now = Timestamp(epochSeconds: 1_796_116_800)
     private var folder: URL { base.appendingPathComponent("campaigns") }
 
@@ -21,12 +22,15 @@ final class ScheduleFilesTests {
 
     deinit { try? FileManager.default.removeItem(at: base) }
 
-    @Test("what was named is said: a link that leads nowhere, and a folder that is named like a campaign and holds none")
+    @Test(
+        "what was named is said: a link that leads nowhere, and a folder that is named like a campaign and holds none")
     func named() throws {
         let link = folder.path + "/gone.yaml", yaml = folder.path + "/dir.yaml"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "nowhere.yaml")
         try FileManager.default.createDirectory(atPath: yaml, withIntermediateDirectories: false)
-        for (path, words) in [(link, "nowhere.yaml, where nothing is"), (yaml, "this is a folder, although it is named like a campaign")] {
+        for (path, words) in [
+            (link, "nowhere.yaml, where nothing is"), (yaml, "this is a folder, although it is named like a campaign"),
+        ] {
             let mistake = #expect(throws: Diagnostic.self) { try files([path]) }
             #expect(mistake?.message.contains(words) == true, "\(mistake?.message ?? "")")
         }
@@ -37,7 +41,8 @@ final class ScheduleFilesTests {
     @Test(
         "a file with mistakes is a problem of the schedule if it could have times, and a draft that is sent by hand is none",
         arguments: [
-            ("", false), ("schedule: {at: soon}", true), ("schedule: {timezone: UTC}", false), ("schedule:\n  repeat: daily", true),
+            ("", false), ("schedule: {at: soon}", true), ("schedule: {timezone: UTC}", false),
+            ("schedule:\n  repeat: daily", true),
             ("  : [", true),
         ])
     func drafts(schedule: String, isProblem: Bool) throws {
@@ -61,7 +66,8 @@ final class ScheduleFilesTests {
     }
 
     private func files(_ arguments: [String]? = nil) throws -> ScheduleFiles {
-        try ScheduleFiles(arguments ?? [folder.path], catalog: RunsFolder(base.appendingPathComponent("runs").path), in: .init())
+        try ScheduleFiles(
+            arguments ?? [folder.path], catalog: RunsFolder(base.appendingPathComponent("runs").path), in: .init())
     }
 
     @Test("what looks like a campaign in a folder and is not read is named: folders within it, other endings")
@@ -69,7 +75,8 @@ final class ScheduleFilesTests {
         try write("spring.yaml", name: "spring")
         try write("autumn.YAML", name: "autumn")
         for name in ["sub", "exports", "named", ".hidden"] {
-            try FileManager.default.createDirectory(at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
         }
         for name in ["sub/a.yml", "named/b.yaml", ".hidden/c.yaml", "exports/devices.csv", "notes.txt", "x.yaml.txt"] {
             try write(name, name: "x")
@@ -88,13 +95,17 @@ final class ScheduleFilesTests {
     func paused() throws {
         let saved = SavedSchedule(scheduledRuns: [
             ScheduledRun(
-                key: .init(campaign: "spring", occurrence: "2026-12-01T09:00"), file: "/spring.yaml", run: "r", state: .sending,
+                key: .init(campaign: "spring", occurrence: "2026-12-01T09:00"), file: "/spring.yaml", run: "r",
+                state: .sending,
                 begins: now,
                 ends: now, changedAt: now)
         ])
-        let list = ScheduleList(try files().read(now: now), saved: saved, isAtWork: true, here: .utc, now: now, isPaused: { $0 == "r" })
+        let list = ScheduleList(
+            try files().read(now: now), saved: saved, isAtWork: true, here: .utc, now: now, isPaused: { $0 == "r" })
         #expect(list.text(colour: false).contains("paused as r") && list.times.map(\.state) == [.sending])
-        #expect(list.json.text.contains("\"paused\":true") || list.json.text.contains("\"paused\": true"), "\(list.json.text)")
+        #expect(
+            list.json.text.contains("\"paused\":true") || list.json.text.contains("\"paused\": true"),
+            "\(list.json.text)")
     }
 
     @Test("of files whose campaigns have one name none is sent, and each says which the others are")
@@ -105,7 +116,9 @@ final class ScheduleFilesTests {
         let reading = try files().read(now: now)
         #expect(reading.campaigns.map(\.name) == ["winter"])
         let mistakes = Dictionary(
-            uniqueKeysWithValues: reading.mistakes.map { (FilePaths.join("", name: $0.key).split(separator: "/").last, "\($0.value)") })
+            uniqueKeysWithValues: reading.mistakes.map {
+                (FilePaths.join("", name: $0.key).split(separator: "/").last, "\($0.value)")
+            })
         #expect(mistakes.count == 2, "\(mistakes)")
         #expect(mistakes["spring.yaml"]?.contains("autumn.yaml also has the name 'spring'") == true, "\(mistakes)")
         #expect(mistakes["autumn.yaml"]?.contains("spring.yaml also has the name 'spring'") == true, "\(mistakes)")
@@ -124,21 +137,28 @@ final class ScheduleFilesTests {
             try FileManager.default.moveItem(at: folder, to: elsewhere)
             let looks = [files.readIfChanged(now: now), files.readIfChanged(now: now)]
             let reading = try #require(looks[1])
-            #expect(looks[0] == nil && reading.mistakes.count == 1 && reading.unreadable.contains(file) && reading.campaigns.isEmpty)
+            #expect(
+                looks[0] == nil && reading.mistakes.count == 1 && reading.unreadable.contains(file)
+                    && reading.campaigns.isEmpty)
             try FileManager.default.moveItem(at: elsewhere, to: folder)
             let returned = [files.readIfChanged(now: now), files.readIfChanged(now: now)]
             #expect(returned[1]?.campaigns.map(\.file) == [file])
         }
     }
 
-    @Test("a reading that remembers the one before finds what one of all files finds, whatever was changed between them")
+    @Test(
+        "a reading that remembers the one before finds what one of all files finds, whatever was changed between them")
     func remembered() throws {
         var memory = ScheduleFiles.Memory()
         let files = try files()
-        func look(_ moment: Timestamp? = nil) -> (names: [String], sources: [String: String], mistakes: [String: Diagnostics], byHand: Int)
-        {
+        func look(_ moment: Timestamp? = nil) -> (
+            names: [String], sources: [String: String], mistakes: [String: Diagnostics], byHand: Int
+        ) {
             let moment = moment ?? now
-            let read = [files.read(now: moment), files.read(now: moment, keeping: &memory), files.read(now: moment, keeping: &memory)]
+            let read = [
+                files.read(now: moment), files.read(now: moment, keeping: &memory),
+                files.read(now: moment, keeping: &memory),
+            ]
             let found = read.map { ($0.campaigns.map(\.name), $0.sources, $0.mistakes, $0.unscheduledFiles.count) }
             for other in found.dropFirst() {
                 #expect(other.0 == found[0].0 && other.1 == found[0].1 && other.3 == found[0].3)

@@ -12,30 +12,39 @@ import Workspace
 
 @Suite("Monitoring of schedules")
 struct ScheduleMonitoringTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-monitoring-\(UUID().uuidString)")
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-monitoring-\(UUID().uuidString)")
     private let now = Timestamp(epochMilliseconds: 1_796_116_800_500)
 
     private func monitoring(_ lines: String, sending: SendingMetrics = SendingMetrics()) throws -> ScheduleMonitoring {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("volley.yaml")
         try Data("\(lines)\napps: {shop: {topic: a.b, environment: simulator}}\n".utf8).write(to: file)
-        return ScheduleMonitoring(try Project.read(file: file.path).0, RunsFolder(folder.path), sending: sending, .silent)
+        return ScheduleMonitoring(
+            try Project.read(file: file.path).0, RunsFolder(folder.path), sending: sending, .silent)
     }
 
     private func status(isUp: Bool = true, mistakes: [String: Diagnostics] = [:]) throws -> ScheduleMonitoring.Status {
-        func scheduledRun(_ campaign: String, _ state: ScheduledRun.State, problem: ScheduleProblem? = nil) -> ScheduledRun {
+        func scheduledRun(_ campaign: String, _ state: ScheduledRun.State, problem: ScheduleProblem? = nil)
+            -> ScheduledRun
+        {
             ScheduledRun(
-                key: .init(campaign: campaign, occurrence: "2026-12-01T09:00"), file: "/c/\(campaign).yaml", run: "run-\(campaign)",
+                key: .init(campaign: campaign, occurrence: "2026-12-01T09:00"), file: "/c/\(campaign).yaml",
+                run: "run-\(campaign)",
                 state: state,
-                problem: problem, begins: Timestamp(epochSeconds: 1_796_115_600), ends: Timestamp(epochSeconds: 1_796_115_600),
+                problem: problem, begins: Timestamp(epochSeconds: 1_796_115_600),
+                ends: Timestamp(epochSeconds: 1_796_115_600),
                 changedAt: now
             )
         }
         let schedule = Schedule(zone: .named(.utc), repeat: try CronRule("0 9 * * *"))
-        let campaigns = ["sale", "tips"].map { Scheduler.Campaign(name: $0, app: "shop", file: "/c/\($0).yaml", schedule: schedule) }
+        let campaigns = ["sale", "tips"].map {
+            Scheduler.Campaign(name: $0, app: "shop", file: "/c/\($0).yaml", schedule: schedule)
+        }
         return .init(
             isUp: isUp, campaigns: Dictionary(uniqueKeysWithValues: campaigns.map { ($0.name, $0) }),
-            next: ["sale": try #require(schedule.next(after: now))], open: [scheduledRun("tips", .waiting)], mistakes: mistakes,
+            next: ["sale": try #require(schedule.next(after: now))], open: [scheduledRun("tips", .waiting)],
+            mistakes: mistakes,
             last: [scheduledRun("sale", .skipped, problem: .described("it was noticed too late"))])
     }
 
@@ -52,11 +61,13 @@ struct ScheduleMonitoringTests {
                 Issue.record("no list")
                 continue
             }
-            #expect(open.map { $0["paused"] } == [.bool(isPaused)] && open.map { $0["state"]?.stringValue } == ["sending"])
+            #expect(
+                open.map { $0["paused"] } == [.bool(isPaused)] && open.map { $0["state"]?.stringValue } == ["sending"])
         }
     }
 
-    @Test("metrics are in Prometheus' text format: every sample below its HELP and TYPE, no sample twice, labels escaped")
+    @Test(
+        "metrics are in Prometheus' text format: every sample below its HELP and TYPE, no sample twice, labels escaped")
     func metrics() throws {
         let text = try monitoring("monitoring: {prometheus: v.prom}").metrics(try status(), at: now)
         var family = "", seen: Set<Substring> = []
@@ -122,7 +133,8 @@ struct ScheduleMonitoringTests {
     @Test(
         "a run that finished is a problem when some were never sent to, or many failed or got no answer",
         arguments: [
-            [:], [.accepted: 30, .unsent: 30], [.accepted: 30, .unknown: 30], [.accepted: 30, .failed: 30], [.accepted: 30, .rejected: 30],
+            [:], [.accepted: 30, .unsent: 30], [.accepted: 30, .unknown: 30], [.accepted: 30, .failed: 30],
+            [.accepted: 30, .rejected: 30],
             // A few fail in every campaign.
             [.accepted: 48, .unknown: 6, .failed: 6],
         ] as [[Outcome: Int]])
@@ -145,7 +157,9 @@ struct ScheduleMonitoringTests {
         var status = try status()
         status.open = []
         (status.last[0].state, status.last[0].problem) = (state, .sentByHand)
-        #expect(ScheduleMonitoring.document(status, at: now)["status"]?.stringValue == (state == .finished ? "ok" : "problems"))
+        #expect(
+            ScheduleMonitoring.document(status, at: now)["status"]?.stringValue
+                == (state == .finished ? "ok" : "problems"))
     }
 
     @Test("a process that ended by itself, or that sends nothing without its record, has a problem")
@@ -156,11 +170,14 @@ struct ScheduleMonitoringTests {
         status.trouble = Diagnostic("the record was removed", file: "/r/schedule.sqlite")
         let document = ScheduleMonitoring.document(status, at: now)
         #expect(document["status"]?.stringValue == "stopped")
-        #expect(document["problems"]?.text.contains("has ended by itself: the record was removed") == true, "\(document.text)")
+        #expect(
+            document["problems"]?.text.contains("has ended by itself: the record was removed") == true,
+            "\(document.text)")
         var working = try self.status(isUp: true)
         working.trouble = status.trouble
         let problems = ScheduleMonitoring.document(working, at: now)["problems"]?.text
-        #expect(problems?.contains("volley schedule sends nothing: the record was removed") == true, "\(problems ?? "")")
+        #expect(
+            problems?.contains("volley schedule sends nothing: the record was removed") == true, "\(problems ?? "")")
     }
 
     @Test("what names hold steers no terminal that shows the health file")
@@ -170,7 +187,8 @@ struct ScheduleMonitoringTests {
             try status(mistakes: [file: Diagnostics(Diagnostic("unknown key '\u{7}'", file: file))]), at: now
         ).text
         #expect(!document.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{202E}" })
-        #expect(try JSONValue(parsing: document)["problems"]?.text.contains("e\\\\u001B[2J\\\\u009B\\\\u202E.yaml") == true)
+        #expect(
+            try JSONValue(parsing: document)["problems"]?.text.contains("e\\\\u001B[2J\\\\u009B\\\\u202E.yaml") == true)
     }
 
     @Test("links that another user planted are not written through, and neither is what a link of ours may not replace")
@@ -180,17 +198,22 @@ struct ScheduleMonitoringTests {
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
         for name in ["v.prom", "health.json", "v.prom.\(getpid()).partial", "health.json.\(getpid()).partial"] {
             let link = folder.appendingPathComponent(name).path
-            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: geteuid() == 0 ? victim : victim + ".sqlite")
+            try FileManager.default.createSymbolicLink(
+                atPath: link, withDestinationPath: geteuid() == 0 ? victim : victim + ".sqlite")
             if geteuid() == 0 { #expect(lchown(link, 65_534, 65_534) == 0) }
         }
         try FileManager.default.copyItem(atPath: victim, toPath: victim + ".sqlite")
         monitoring.write(try status(), at: now)
-        for file in [victim, victim + ".sqlite"] { #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious") }
+        for file in [victim, victim + ".sqlite"] {
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious")
+        }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(!names.contains { $0.hasPrefix(".") })
     }
 
-    @Test("a missing folder of monitoring is a warning with what to do, and refuses no work; what a link leads to is refused")
+    @Test(
+        "a missing folder of monitoring is a warning with what to do, and refuses no work; what a link leads to is refused"
+    )
     func missingFolder() throws {
         func written(_ health: String) throws -> Project {
             _ = try monitoring("monitoring: {health: \(health)}")
@@ -204,7 +227,8 @@ struct ScheduleMonitoringTests {
         #expect(
             obstacles.first?.message.hasSuffix("gone does not exist") == true
                 && obstacles.first?.remedy?.hasPrefix("Make the folder") == true)
-        try FileManager.default.createSymbolicLink(atPath: folder.path + "/link.json", withDestinationPath: "gone/health.json")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link.json", withDestinationPath: "gone/health.json")
         let refused = try written("link.json")
         #expect(throws: Diagnostic.self) { try ScheduleMonitoring.check(refused, catalog) }
     }
@@ -215,13 +239,18 @@ struct ScheduleMonitoringTests {
         let link = folder.appendingPathComponent("v.prom").path
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "behind.prom")
         for _ in 0..<2 { monitoring.write(try status(), at: now) }
-        #expect(try String(contentsOf: folder.appendingPathComponent("behind.prom"), encoding: .utf8).contains("volley_up 1\n"))
+        #expect(
+            try String(contentsOf: folder.appendingPathComponent("behind.prom"), encoding: .utf8).contains(
+                "volley_up 1\n"))
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "behind.prom")
     }
 
     @Test(
         "no file of monitoring replaces a run, a record, a campaign, volley.yaml, an export or a key",
-        arguments: ["run.sqlite", "sent.db", "schedule.lock", "campaign.yaml", "volley.yaml", "devices.csv", "AuthKey.p8", "push.p12"])
+        arguments: [
+            "run.sqlite", "sent.db", "schedule.lock", "campaign.yaml", "volley.yaml", "devices.csv", "AuthKey.p8",
+            "push.p12",
+        ])
     func precious(name: String) throws {
         let contents = ["devices.csv": "device_token,tags\naa00,news\n", "AuthKey.p8": "-----BEGIN PRIVATE KEY-----\n"]
         let monitoring = try monitoring("monitoring: {health: \(name)}")
@@ -232,18 +261,24 @@ struct ScheduleMonitoringTests {
         #expect(try Data(contentsOf: file) == before)
     }
 
-    @Test("a service that has taken no push for a minute is a problem with its app, until it answers or the run is paused or ends")
+    @Test(
+        "a service that has taken no push for a minute is a problem with its app, until it answers or the run is paused or ends"
+    )
     func silentService() throws {
         let sending = SendingMetrics()
         let plan = RunPlan(
-            id: "r", campaign: "tips", app: "shop", campaignFile: "/c/tips.yaml", campaignSource: "", projectFile: "volley.yaml",
-            seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: now, planHash: "", rows: 10, audience: 10, skipped: [:],
+            id: "r", campaign: "tips", app: "shop", campaignFile: "/c/tips.yaml", campaignSource: "",
+            projectFile: "volley.yaml",
+            seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: now, planHash: "", rows: 10, audience: 10,
+            skipped: [:],
             settings: .success(
                 RunSettings(
-                    environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)),
+                    environment: .sandbox, topic: "com.example.shop", pushType: .alert,
+                    renderingRules: MessageCatalog.renderingRules)),
             preview: .object([]))
         let service = PushServices.standard
-        let silent = SilentService(service: service, endpoint: "localhost:2197", isConnected: true, seconds: 4, waiting: 7)
+        let silent = SilentService(
+            service: service, endpoint: "localhost:2197", isConnected: true, seconds: 4, waiting: 7)
         func problem(after seconds: Double) throws -> String? {
             var status = try status()
             (status.open, status.last) = ([], [])
@@ -255,7 +290,9 @@ struct ScheduleMonitoringTests {
         sending.note(.silent(silent), of: plan)
         #expect(try problem(after: 50) == nil, "a short silence is none")
         let words = try #require(try problem(after: 116))
-        #expect(words.contains("(localhost:2197) has taken no push of the app shop for 2 min: 7 devices of the run r wait"), "\(words)")
+        #expect(
+            words.contains("(localhost:2197) has taken no push of the app shop for 2 min: 7 devices of the run r wait"),
+            "\(words)")
         for end in [RunEvent.answersAgain(service), .paused(run: "r"), .progressOver] {
             sending.note(.silent(silent), of: plan)
             #expect(try problem(after: 90) != nil)
@@ -267,8 +304,11 @@ struct ScheduleMonitoringTests {
     @Test("that the store is away is said at once and every ten minutes, and that it is back once")
     func storeAbsence() {
         var absence = StoreOutageReports()
-        let news = [(false, 0.0), (true, 5), (true, 6), (true, 604), (true, 605), (true, 700), (false, 725), (false, 726), (true, 800)]
-            .compactMap { absence.look(isAway: $0.0, uptime: $0.1) }
+        let news = [
+            (false, 0.0), (true, 5), (true, 6), (true, 604), (true, 605), (true, 700), (false, 725), (false, 726),
+            (true, 800),
+        ]
+        .compactMap { absence.look(isAway: $0.0, uptime: $0.1) }
         #expect(news == [.away(seconds: 0), .away(seconds: 600), .back(seconds: 720), .away(seconds: 0)])
     }
 
@@ -279,6 +319,7 @@ struct ScheduleMonitoringTests {
         monitoring.write(try status(isUp: false), at: now)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(names == ["v.prom", "volley.yaml"])
-        #expect(try String(contentsOf: folder.appendingPathComponent("v.prom"), encoding: .utf8).contains("volley_up 0\n"))
+        #expect(
+            try String(contentsOf: folder.appendingPathComponent("v.prom"), encoding: .utf8).contains("volley_up 0\n"))
     }
 }

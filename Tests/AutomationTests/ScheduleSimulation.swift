@@ -9,9 +9,9 @@ import Testing
 @testable import Sending
 @testable import Automation
 
-/// A world in which a scheduler lives for a year, is killed between any two of its steps, and must neither miss a time
-/// nor send one twice. The record and the runs are dictionaries, the clock is a number, and a seed decides what
-/// happens.
+/// A world in which a scheduler lives for a year, is killed between any two of its steps, and must
+/// neither miss a time nor send one twice. The record and the runs are dictionaries, the clock is a
+/// number, and a seed decides what happens.
 struct ScheduleSimulation {
     /// A time according to the oracle.
     struct Time: Hashable { var begins: Int64, ends: Int64 }
@@ -55,8 +55,8 @@ struct ScheduleSimulation {
     private(set) var failures: [String] = []
     private(set) var sends = 0, skips = 0, kills = 0, resumes = 0, retries = 0, unapproved = 0
     private(set) var sentAhead = 0, voids = 0
-    /// Times that must have fired or been skipped by the end: the periods in which each list of times counts for a
-    /// campaign.
+    /// Times that must have fired or been skipped by the end: the periods in which each list of
+    /// times counts for a campaign.
     private var epochs: [(campaign: String, times: String, from: Int64, through: Int64)] = []
     private var begunRuns: Set<String> = []
     /// The last period in which a process was running and saw the clock without a gap.
@@ -120,7 +120,8 @@ struct ScheduleSimulation {
             let most = Int.random(in: 50...120, using: &random)
             perform { scheduler, now in
                 scheduler.approve(
-                    AdvanceApproval(key: key, digest: "\(version)", mostDevices: most, name: "Anna", approvedAt: now), at: now
+                    AdvanceApproval(key: key, digest: "\(version)", mostDevices: most, name: "Anna", approvedAt: now),
+                    at: now
                 ).actions
             }
         }
@@ -140,8 +141,10 @@ struct ScheduleSimulation {
     private func isApproved(_ run: String) -> Bool { approvals[run].map { $0 <= now } ?? false }
 
     /// As the sender judges a plan.
-    private mutating func consent(_ scheduledRun: ScheduledRun, _ approval: AdvanceApproval?) -> Scheduler.ApprovalState {
-        guard plans[scheduledRun.key.campaign]?.needsApproval ?? false, let run = scheduledRun.run, !isApproved(run) else { return .given }
+    private mutating func consent(_ scheduledRun: ScheduledRun, _ approval: AdvanceApproval?) -> Scheduler.ApprovalState
+    {
+        guard plans[scheduledRun.key.campaign]?.needsApproval ?? false, let run = scheduledRun.run, !isApproved(run)
+        else { return .given }
         guard let approval else { return .missing }
         if let flaw = flaw(of: run, approval) {
             voids += 1
@@ -217,7 +220,8 @@ struct ScheduleSimulation {
 
     /// A file is back. If its times are unchanged, those that it missed count, as after a mistake.
     private mutating func comeBack(_ name: String) {
-        guard let version = versions[name], let times = plans[name]?.schedules[version].timesInWords, let record = records[name],
+        guard let version = versions[name], let times = plans[name]?.schedules[version].timesInWords,
+            let record = records[name],
             record.times == times
         else { return }
         repairedAt[name] = clockMaximum
@@ -250,12 +254,15 @@ struct ScheduleSimulation {
                 if scheduledRuns[scheduledRun.key]?.run != scheduledRun.run {
                     fail("\(scheduledRun.key) is planned before it is on record")
                 }
-                if isTooLate(scheduledRun, tolerance: 0) { fail("\(scheduledRun.key) was planned later than it may be") }
+                if isTooLate(scheduledRun, tolerance: 0) {
+                    fail("\(scheduledRun.key) was planned later than it may be")
+                }
                 let approval = scheduler?.approvals[scheduledRun.key]
                 jobs.append((now + Int64.random(in: 1...120, using: &random), .planning, scheduledRun, approval))
             case .send(let scheduledRun): begin(scheduledRun)
             case .examine(let scheduledRun):
-                let finding = finding(scheduledRun, scheduledRun.state == .planning ? scheduler?.approvals[scheduledRun.key] : nil)
+                let finding = finding(
+                    scheduledRun, scheduledRun.state == .planning ? scheduler?.approvals[scheduledRun.key] : nil)
                 guard var copy = scheduler else { return }
                 let more = copy.found(scheduledRun.key, finding, at: Timestamp(epochSeconds: now))
                 scheduler = copy
@@ -307,7 +314,8 @@ struct ScheduleSimulation {
 
     /// A new scheduled run must be one of the oracle's, and punctual unless no process was running.
     private mutating func look(at scheduledRun: ScheduledRun) {
-        guard let version = versions[scheduledRun.key.campaign], let schedule = plans[scheduledRun.key.campaign]?.schedules[version],
+        guard let version = versions[scheduledRun.key.campaign],
+            let schedule = plans[scheduledRun.key.campaign]?.schedules[version],
             let time = oracle[schedule.timesInWords]?[scheduledRun.key.occurrence]
         else { return fail("\(scheduledRun.key) is no time of its schedule") }
         if time.begins != scheduledRun.begins.epochSeconds || time.ends != scheduledRun.ends.epochSeconds {
@@ -350,7 +358,9 @@ struct ScheduleSimulation {
         guard let run = scheduledRun.run, let state = runs[run], state != .ended else {
             return fail("sent \(scheduledRun.key) without a plan")
         }
-        if scheduledRuns[scheduledRun.key]?.state != .sending { fail("\(scheduledRun.key) was sent before that was on record") }
+        if scheduledRuns[scheduledRun.key]?.state != .sending {
+            fail("\(scheduledRun.key) was sent before that was on record")
+        }
         if state == .planned {
             sends += 1
             // As long as planning takes.
@@ -379,7 +389,9 @@ struct ScheduleSimulation {
         guard let run = scheduledRun.run else { return fail("a job without a run") }
         switch job {
         case .planning where chance(0.05):
-            perform { $0.postponed(scheduledRun.key, because: .described("devices.csv may still be being written"), at: $1) }
+            perform {
+                $0.postponed(scheduledRun.key, because: .described("devices.csv may still be being written"), at: $1)
+            }
         case .planning where chance(0.05):
             perform { $0.failed(scheduledRun.key, because: .described("there is no file devices.csv"), at: $1) }
         case .planning:

@@ -19,7 +19,8 @@ struct ScheduledRunWorkTests {
 
     private func plan(in folder: String, at occurrence: LocalTime? = nil) throws -> RunFile {
         var settings = RunSettings(
-            environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
+            environment: .sandbox, topic: "com.example.shop", pushType: .alert,
+            renderingRules: MessageCatalog.renderingRules)
         if let occurrence {
             settings.schedule = FrozenSchedule(Schedule(at: occurrence, zone: .named(.utc)), nil)
             settings.schedule?.occurrence = occurrence
@@ -27,21 +28,26 @@ struct ScheduledRunWorkTests {
         let writer = try RunWriter(folder: folder, id: Self.id)
         for device in 0..<10 {
             try writer.put(
-                Recipient(token: Target(normalized: String(repeating: "0", count: 63) + String(device)), fields: []), at: device)
+                Recipient(token: Target(normalized: String(repeating: "0", count: 63) + String(device)), fields: []),
+                at: device)
         }
         return try writer.finish(
             RunPlan(
-                id: Self.id, campaign: "c", app: "shop", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
-                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Self.now, planHash: "", rows: 10, audience: 10, skipped: [:],
+                id: Self.id, campaign: "c", app: "shop", campaignFile: "c.yaml", campaignSource: "",
+                projectFile: "volley.yaml",
+                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Self.now, planHash: "", rows: 10, audience: 10,
+                skipped: [:],
                 settings: .success(settings), preview: .object([])))
     }
 
     private func found(in folder: String) throws -> Scheduler.Finding {
         let scheduledRun = ScheduledRun(
-            key: .init(campaign: "c", occurrence: "2026-12-01T09:00"), file: "c.yaml", run: Self.id, state: .sending, begins: .distantPast,
+            key: .init(campaign: "c", occurrence: "2026-12-01T09:00"), file: "c.yaml", run: Self.id, state: .sending,
+            begins: .distantPast,
             ends: .distantPast, changedAt: .distantPast)
         return try ScheduledRunWork(
-            catalog: RunsFolder(folder), choice: .init(), options: ScheduleOptions(observer: .silent, cancellation: Cancellation()),
+            catalog: RunsFolder(folder), choice: .init(),
+            options: ScheduleOptions(observer: .silent, cancellation: Cancellation()),
             heartbeats: Heartbeats(), rights: { _ in nil }
         )
         .examine(scheduledRun)
@@ -49,7 +55,8 @@ struct ScheduledRunWorkTests {
 
     @Test("a file that knows less than was sent is neither a plan that is too late nor one that has ended")
     func older() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-firing-\(UUID().uuidString)").path
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-firing-\(UUID().uuidString)")
+            .path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let run = try plan(in: folder)
@@ -82,7 +89,8 @@ struct ScheduledRunWorkTests {
 
     @Test("what a person sends is theirs before the first push, and what the schedule sends stays its own")
     func takenOver() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-firing-\(UUID().uuidString)").path
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-firing-\(UUID().uuidString)")
+            .path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let run = try plan(in: folder, at: LocalTime("2026-12-01T09:00"))
@@ -90,7 +98,9 @@ struct ScheduledRunWorkTests {
         let settings = try run.plan.settings.get()
         let person = try #require(ScheduledTime(run, settings, isScheduler: false))
         let scheduler = try #require(ScheduledTime(run, settings, isScheduler: true))
-        func facts(_ step: SendGate.Step) throws -> [SendGate.Facts.Time] { try [person, scheduler].map { try $0.inspect(step).0 } }
+        func facts(_ step: SendGate.Step) throws -> [SendGate.Facts.Time] {
+            try [person, scheduler].map { try $0.inspect(step).0 }
+        }
         var row = person.scheduledRun
         (row.state, row.problem) = (.sending, nil)
         let store = try run.catalog.schedule.open()

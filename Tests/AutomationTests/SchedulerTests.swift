@@ -11,15 +11,19 @@ import Testing
 
 @Suite("Scheduler")
 struct SchedulerTests {
-    static let hasPython = (try? python(["-c", "import zoneinfo; zoneinfo.ZoneInfo('Europe/Berlin')"], input: "")) != nil
+    static let hasPython =
+        (try? python(["-c", "import zoneinfo; zoneinfo.ZoneInfo('Europe/Berlin')"], input: "")) != nil
 
     private static func python(_ arguments: [String], input: String) throws -> String {
         let process = Process()
         let (incoming, outgoing) = (Pipe(), Pipe())
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3"] + arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(["PYTHONTZPATH": ZoneDatabase.system.folder]) { $1 }
-        (process.standardInput, process.standardOutput, process.standardError) = (incoming, outgoing, FileHandle.nullDevice)
+        process.environment = ProcessInfo.processInfo.environment.merging(["PYTHONTZPATH": ZoneDatabase.system.folder])
+        { $1 }
+        (process.standardInput, process.standardOutput, process.standardError) = (
+            incoming, outgoing, FileHandle.nullDevice
+        )
         try process.run()
         try incoming.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try incoming.fileHandleForWriting.close()
@@ -30,7 +34,8 @@ struct SchedulerTests {
     }
 
     private static func schedule(
-        _ rule: String? = nil, at: String? = nil, _ zone: String = "Europe/Berlin", recipient: Bool = false, late: LatePolicy = .usual
+        _ rule: String? = nil, at: String? = nil, _ zone: String = "Europe/Berlin", recipient: Bool = false,
+        late: LatePolicy = .usual
     ) throws -> Schedule {
         let rules = try ZoneDatabase.system.zone(named: zone)
         return Schedule(
@@ -47,7 +52,8 @@ struct SchedulerTests {
             "gap": plan(try schedule("30 2 * * *")),
             "gap-new-york": plan(try schedule("15 2,14 * * *", "America/New_York")),
             "half-hour-gap": plan(try schedule("10 2 * * *", "Australia/Lord_Howe")),
-            "kathmandu": plan(try schedule("0 9 * * mon,thu", "Asia/Kathmandu"), try schedule("0 10 * * tue", "Asia/Kathmandu")),
+            "kathmandu": plan(
+                try schedule("0 9 * * mon,thu", "Asia/Kathmandu"), try schedule("0 10 * * tue", "Asia/Kathmandu")),
             "santiago": plan(try schedule("0 0 * * *", "America/Santiago")),
             "wildcard": plan(try schedule("*/30 1-3 * 3,10,11 *", "America/New_York")),
             "hourly": plan(try schedule("5 * 1-7 4,10 *", "Australia/Lord_Howe")),
@@ -59,11 +65,15 @@ struct SchedulerTests {
             "once-twice": plan(try schedule(at: "2027-10-31T02:30")),
             "from-then-on": plan(try schedule("0 18 * * fri", at: "2027-06-01T12:00"), try schedule("0 19 * * sat")),
             "where-they-are": plan(try schedule("0 9 * * *", recipient: true)),
-            "where-they-are-weekly": plan(try schedule("30 20 * * sun", "Asia/Shanghai", recipient: true, late: .skip(afterSeconds: 3600))),
-            "approved": plan(try schedule("0 8 * * mon-fri", "America/New_York", late: .skip(afterSeconds: 2 * 3600)), approval: true),
+            "where-they-are-weekly": plan(
+                try schedule("30 20 * * sun", "Asia/Shanghai", recipient: true, late: .skip(afterSeconds: 3600))),
+            "approved": plan(
+                try schedule("0 8 * * mon-fri", "America/New_York", late: .skip(afterSeconds: 2 * 3600)), approval: true
+            ),
             "approved-late": plan(try schedule("0 8 1,15 * *", late: .send), approval: true),
             "never-late": plan(try schedule("45 6 * * *", "Europe/London", late: .skip(afterSeconds: 60))),
-            "whenever": plan(try schedule("20 4 * * *", "UTC", late: .send), try schedule("20 5 * * *", "UTC", late: .send)),
+            "whenever": plan(
+                try schedule("20 4 * * *", "UTC", late: .send), try schedule("20 5 * * *", "UTC", late: .send)),
         ]
     }
 
@@ -80,7 +90,9 @@ struct SchedulerTests {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Fixtures/schedule_oracle.py").path
         var oracle: [String: [String: ScheduleSimulation.Time]] = [:]
-        for line in try python([script, "\(start)", "\(end)"], input: lines.joined(separator: "\n")).split(separator: "\n") {
+        for line in try python([script, "\(start)", "\(end)"], input: lines.joined(separator: "\n")).split(
+            separator: "\n")
+        {
             let cells = line.split(separator: "\t").map(String.init)
             oracle[cells[0], default: [:]][cells[1]] = .init(begins: Int64(cells[2]) ?? 0, ends: Int64(cells[3]) ?? 0)
         }
@@ -103,11 +115,15 @@ struct SchedulerTests {
             #expect(missing.isEmpty, "seed \(seed)")
             #expect(simulation.unapproved == 0, "seed \(seed)")
             // A simulation in which nothing happens proves nothing.
-            #expect(expected > 1_500 && simulation.sends > 1_000, "seed \(seed): \(expected) times, \(simulation.sends) sent")
+            #expect(
+                expected > 1_500 && simulation.sends > 1_000,
+                "seed \(seed): \(expected) times, \(simulation.sends) sent")
             #expect(
                 simulation.sentAhead > 20 && simulation.voids > 20,
                 "seed \(seed): \(simulation.sentAhead) sent ahead, \(simulation.voids) void")
-            #expect(simulation.kills > 20 && simulation.skips > 10 && simulation.resumes > 5 && simulation.retries > 10, "seed \(seed)")
+            #expect(
+                simulation.kills > 20 && simulation.skips > 10 && simulation.resumes > 5 && simulation.retries > 10,
+                "seed \(seed)")
         }
     }
 
@@ -142,7 +158,8 @@ struct SchedulerTests {
         mutating func read(_ schedule: Schedule, name: String = "a", file: String = "/a.yaml", at time: String) {
             perform(
                 scheduler.campaignsRead(
-                    [.init(name: name, app: "shop", file: file, schedule: schedule)], at: Timestamp(time) ?? .distantPast))
+                    [.init(name: name, app: "shop", file: file, schedule: schedule)],
+                    at: Timestamp(time) ?? .distantPast))
         }
 
         mutating func tick(_ time: String) { perform(scheduler.timePassed(to: Timestamp(time) ?? .distantPast)) }
@@ -178,24 +195,33 @@ struct SchedulerTests {
         #expect(late.planned.isEmpty && late.state("2026-12-01T09:00") == .skipped && late.told == [.skipped])
     }
 
-    @Test("a coming time can be approved, and that taken back, until it is due; a plan that is approved ahead does not wait")
+    @Test(
+        "a coming time can be approved, and that taken back, until it is due; a plan that is approved ahead does not wait"
+    )
     func approvedAhead() throws {
         var bench = Bench()
         bench.read(try Self.schedule("0 9 * * *", "UTC"), at: "2026-12-01T08:00:00Z")
         let now = try #require(Timestamp("2026-12-01T08:10:00Z")), due = try #require(Timestamp("2026-12-01T09:00:05Z"))
         func approval(_ occurrence: String, most: Int = 10) -> AdvanceApproval {
             AdvanceApproval(
-                key: .init(campaign: "a", occurrence: occurrence), digest: "d", mostDevices: most, name: "anna", approvedAt: now)
+                key: .init(campaign: "a", occurrence: occurrence), digest: "d", mostDevices: most, name: "anna",
+                approvedAt: now)
         }
         func approve(_ approval: AdvanceApproval, at now: Timestamp) -> OrderRefusal? {
             let change = bench.scheduler.approve(approval, at: now)
             bench.perform(change.actions)
             return change.refusal
         }
-        #expect(approve(approval("2026-12-01T09:00"), at: now) == nil && approve(approval("2026-12-01T09:00", most: 20), at: now) == nil)
+        #expect(
+            approve(approval("2026-12-01T09:00"), at: now) == nil
+                && approve(approval("2026-12-01T09:00", most: 20), at: now) == nil)
         #expect(bench.ahead[Self.nine]?.mostDevices == 20, "the last word counts")
-        #expect(bench.scheduler.approve(approval("2026-12-01T09:00", most: 20), at: now) == .init(), "a second time changes nothing")
-        #expect(approve(approval("2026-12-01T09:30"), at: now) == .noSuchTime && approve(approval("soon"), at: now) == .noSuchTime)
+        #expect(
+            bench.scheduler.approve(approval("2026-12-01T09:00", most: 20), at: now) == .init(),
+            "a second time changes nothing")
+        #expect(
+            approve(approval("2026-12-01T09:30"), at: now) == .noSuchTime
+                && approve(approval("soon"), at: now) == .noSuchTime)
         let third = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-03T09:00")
         bench.perform(bench.scheduler.leaveOut(third, by: "anna", at: now).actions)
         #expect(approve(approval("2026-12-03T09:00"), at: now) == .noSuchTime, "it was left out")
@@ -206,12 +232,15 @@ struct SchedulerTests {
         #expect(bench.scheduler.withdrawApproval(of: second, at: now) == .init())
         bench.tick("2026-12-01T09:00:00Z")
         #expect(approve(approval("2026-12-01T09:00"), at: due) == .timeHasCome(run: "a-20261201-090000"))
-        #expect(bench.scheduler.withdrawApproval(of: Self.nine, at: due).refusal == .timeHasCome(run: "a-20261201-090000"))
+        #expect(
+            bench.scheduler.withdrawApproval(of: Self.nine, at: due).refusal == .timeHasCome(run: "a-20261201-090000"))
         var waits = bench
         let void = ScheduleProblem.approvalVoid(by: "anna", .tooManyDevices(30, most: 20))
         waits.perform(waits.scheduler.planned(Self.nine, .void(void), at: due))
         waits.perform(waits.scheduler.found(Self.nine, .plan(.missing), at: due.adding(seconds: 1)))
-        #expect(waits.saved[Self.nine]?.state == .waiting && waits.saved[Self.nine]?.problem == void, "it says so as long as it waits")
+        #expect(
+            waits.saved[Self.nine]?.state == .waiting && waits.saved[Self.nine]?.problem == void,
+            "it says so as long as it waits")
         #expect(waits.told == [.skipped, .approvalNeeded] && waits.sent.isEmpty)
         bench.perform(bench.scheduler.planned(Self.nine, .given, at: due))
         #expect(bench.sent == ["2026-12-01T09:00"] && bench.told == [.skipped])
@@ -230,7 +259,9 @@ struct SchedulerTests {
             return leaving.refusal
         }
         #expect(leaveOut("2026-12-02T09:00", at: now) == nil)
-        #expect(bench.saved[key]?.problem == .leftOut(by: "Anna") && bench.state(key.occurrence) == .skipped && bench.told == [.skipped])
+        #expect(
+            bench.saved[key]?.problem == .leftOut(by: "Anna") && bench.state(key.occurrence) == .skipped
+                && bench.told == [.skipped])
         #expect(bench.scheduler.leaveOut(key, by: "Anna", at: now) == .init(), "a second time changes nothing")
         #expect(leaveOut("2026-12-02T09:30", at: now) == .noSuchTime)
         #expect(leaveOut("2026-12-02T09:00", "b", at: now) == .noSuchTime)
@@ -238,7 +269,9 @@ struct SchedulerTests {
         bench.tick("2026-12-01T09:00:00Z")
         #expect(leaveOut("2026-12-01T09:00", at: now) == .timeHasCome(run: "a-20261201-090000"))
         #expect(leaveOut("2026-11-30T09:00", at: now) == .timeHasCome(run: nil))
-        #expect(bench.scheduler.nextTime(of: "a", after: try #require(Timestamp("2026-12-01T09:00:00Z")))?.name == "2026-12-03T09:00")
+        #expect(
+            bench.scheduler.nextTime(of: "a", after: try #require(Timestamp("2026-12-01T09:00:00Z")))?.name
+                == "2026-12-03T09:00")
         // Another process, to which the file has another name.
         bench.scheduler = Scheduler(scheduledRuns: Array(bench.saved.values), campaigns: Array(bench.records.values)) {
             "\($0)-\($1.compact)"
@@ -302,7 +335,9 @@ struct SchedulerTests {
     func mistakes() throws {
         var bench = Bench()
         bench.read(try Self.schedule("0 9,12 * * *", "UTC"), at: "2026-12-01T08:00:00Z")
-        bench.perform(bench.scheduler.campaignsRead([], unreadable: ["/a.yaml"], at: try #require(Timestamp("2026-12-01T08:30:00Z"))))
+        bench.perform(
+            bench.scheduler.campaignsRead(
+                [], unreadable: ["/a.yaml"], at: try #require(Timestamp("2026-12-01T08:30:00Z"))))
         bench.tick("2026-12-01T09:00:00Z")
         bench.tick("2026-12-01T11:00:01Z")
         #expect(bench.planned.isEmpty && bench.state("2026-12-01T09:00") == .skipped && bench.told == [.skipped])
@@ -329,15 +364,20 @@ struct SchedulerTests {
         let last = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T10:00")
         bench.perform(bench.scheduler.planned(last, .missing, at: early))
         bench.perform(bench.scheduler.found(last, .plan(.missing), at: try #require(Timestamp("2026-12-01T12:01:00Z"))))
-        #expect(bench.withdrawn.last == "2026-12-01T10:00" && bench.state("2026-12-01T10:00") == .skipped && bench.sent.isEmpty)
+        #expect(
+            bench.withdrawn.last == "2026-12-01T10:00" && bench.state("2026-12-01T10:00") == .skipped
+                && bench.sent.isEmpty)
     }
 
-    @Test("a single time that is changed after it fired is sent, also where it lies before; the same name never is again")
+    @Test(
+        "a single time that is changed after it fired is sent, also where it lies before; the same name never is again")
     func editedTime() throws {
         var bench = Bench()
         bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
-        for (at, zone) in [("2026-12-01T09:29", "UTC"), ("2026-12-01T08:30", "UTC"), ("2026-12-01T09:00", "Europe/London")] {
+        for (at, zone) in [
+            ("2026-12-01T09:29", "UTC"), ("2026-12-01T08:30", "UTC"), ("2026-12-01T09:00", "Europe/London"),
+        ] {
             bench.read(try Self.schedule(at: at, zone), at: "2026-12-01T09:30:00Z")
             bench.tick("2026-12-01T09:30:00Z")
         }
@@ -367,14 +407,16 @@ struct SchedulerTests {
         }
     }
 
-    @Test("what is planned again is planned from the file that the campaign has by now, and not while that has mistakes")
+    @Test(
+        "what is planned again is planned from the file that the campaign has by now, and not while that has mistakes")
     func movedFile() throws {
         var bench = Bench()
         let schedule = try Self.schedule(at: "2026-12-01T09:00", "UTC")
         bench.read(schedule, at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
         bench.perform(
-            bench.scheduler.failed(Self.nine, because: .described("no file"), at: try #require(Timestamp("2026-12-01T09:00:01Z"))))
+            bench.scheduler.failed(
+                Self.nine, because: .described("no file"), at: try #require(Timestamp("2026-12-01T09:00:01Z"))))
         bench.read(schedule, file: "/b.yaml", at: "2026-12-01T09:00:30Z")
         let later = try #require(Timestamp("2026-12-01T09:02:00Z"))
         bench.perform(bench.scheduler.found(Self.nine, .nothing, at: later))
@@ -393,27 +435,37 @@ struct SchedulerTests {
         var bench = Bench()
         bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
-        bench.perform(bench.scheduler.planned(Self.nine, approval ? .missing : .given, at: try #require(Timestamp("2026-12-01T09:00:05Z"))))
+        bench.perform(
+            bench.scheduler.planned(
+                Self.nine, approval ? .missing : .given, at: try #require(Timestamp("2026-12-01T09:00:05Z"))))
         return bench
     }
 
     @Test("a run that cannot be read for a moment is looked at again: what waits for approval is sent all the same")
     func unreadable() throws {
         var bench = try bench(approval: true)
-        bench.perform(bench.scheduler.found(Self.nine, .unreadable("it is locked"), at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
-        #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine]?.problem == .described("it is locked"))
+        bench.perform(
+            bench.scheduler.found(
+                Self.nine, .unreadable("it is locked"), at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
+        #expect(
+            bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine]?.problem == .described("it is locked")
+        )
         #expect(bench.told == [.approvalNeeded, .failed])
         #expect(
             bench.scheduler.timePassed(to: try #require(Timestamp("2026-12-01T09:11:00Z"))).contains {
                 if case .examine = $0 { true } else { false }
             })
-        bench.perform(bench.scheduler.found(Self.nine, .plan(.missing), at: try #require(Timestamp("2026-12-01T09:11:00Z"))))
+        bench.perform(
+            bench.scheduler.found(Self.nine, .plan(.missing), at: try #require(Timestamp("2026-12-01T09:11:00Z"))))
         #expect(bench.state("2026-12-01T09:00") == .waiting && bench.saved[Self.nine].map { $0.problem == nil } == true)
-        bench.perform(bench.scheduler.found(Self.nine, .plan(.given), at: try #require(Timestamp("2026-12-01T09:12:00Z"))))
+        bench.perform(
+            bench.scheduler.found(Self.nine, .plan(.given), at: try #require(Timestamp("2026-12-01T09:12:00Z"))))
         #expect(bench.sent == ["2026-12-01T09:00"] && bench.state("2026-12-01T09:00") == .sending)
         // Until it is too late.
         var late = try self.bench(approval: true)
-        late.perform(late.scheduler.found(Self.nine, .unreadable("it is locked"), at: try #require(Timestamp("2026-12-01T11:10:00Z"))))
+        late.perform(
+            late.scheduler.found(
+                Self.nine, .unreadable("it is locked"), at: try #require(Timestamp("2026-12-01T11:10:00Z"))))
         #expect(late.state("2026-12-01T09:00") == .skipped && late.told == [.approvalNeeded, .skipped])
     }
 
@@ -421,7 +473,8 @@ struct SchedulerTests {
     func foundStopped() throws {
         for finding in [Scheduler.Finding.nothing, .ended(.stopped, .described("most tokens are refused"))] {
             var bench = try bench(approval: false)
-            bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
+            bench.perform(
+                bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T09:10:00Z"))))
             #expect(bench.state("2026-12-01T09:00") == .stopped && bench.told == [.stopped])
         }
     }
@@ -433,7 +486,8 @@ struct SchedulerTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("not a run".utf8).write(to: folder.appendingPathComponent("r.sqlite"))
         let scheduledRun = ScheduledRun(
-            key: Self.nine, file: "/a.yaml", run: "r", state: .sending, begins: .distantPast, ends: .distantPast, changedAt: .distantPast)
+            key: Self.nine, file: "/a.yaml", run: "r", state: .sending, begins: .distantPast, ends: .distantPast,
+            changedAt: .distantPast)
         let finding = try ScheduledRunWork(
             catalog: RunsFolder(folder.path), choice: .init(),
             options: ScheduleOptions(observer: .silent, cancellation: Cancellation()),
@@ -447,7 +501,9 @@ struct SchedulerTests {
         #expect(reason.contains("run file"))
     }
 
-    @Test("sending that has begun is tried again for as long as it takes; what was not begun is given up when it is too late")
+    @Test(
+        "sending that has begun is tried again for as long as it takes; what was not begun is given up when it is too late"
+    )
     func goesOn() throws {
         for finding in [Scheduler.Finding.unfinished, .plan(.given)] {
             // The state that a process finds when it was started after a kill.
@@ -455,15 +511,19 @@ struct SchedulerTests {
             let known = try #require(bench.saved[Self.nine])
             bench.scheduler = Scheduler(scheduledRuns: [known], campaigns: []) { "\($0)-\($1.compact)" }
             bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC"), at: "2026-12-01T10:59:00Z")
-            bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T10:59:30Z"))))
             bench.perform(
-                bench.scheduler.failed(Self.nine, because: .described("no key"), at: try #require(Timestamp("2026-12-01T10:59:40Z"))))
+                bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T10:59:30Z"))))
+            bench.perform(
+                bench.scheduler.failed(
+                    Self.nine, because: .described("no key"), at: try #require(Timestamp("2026-12-01T10:59:40Z"))))
             #expect(bench.sent.count == 2 && bench.told == [.failed])
             bench.tick("2026-12-01T12:00:00Z")
             #expect(bench.state("2026-12-01T09:00") == .sending)
-            bench.perform(bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T12:00:00Z"))))
+            bench.perform(
+                bench.scheduler.found(Self.nine, finding, at: try #require(Timestamp("2026-12-01T12:00:00Z"))))
             guard finding == .unfinished else {
-                #expect(bench.sent.count == 2 && bench.state("2026-12-01T09:00") == .skipped && bench.withdrawn.count == 1)
+                #expect(
+                    bench.sent.count == 2 && bench.state("2026-12-01T09:00") == .skipped && bench.withdrawn.count == 1)
                 continue
             }
             #expect(
@@ -472,7 +532,9 @@ struct SchedulerTests {
         }
     }
 
-    @Test("a time that a person has taken over is left alone; a paused run waits", arguments: [Scheduler.Finding.taken, .paused])
+    @Test(
+        "a time that a person has taken over is left alone; a paused run waits",
+        arguments: [Scheduler.Finding.taken, .paused])
     func handedOver(finding: Scheduler.Finding) throws {
         let bench = try bench(approval: false)
         let known = try #require(bench.saved[Self.nine])
@@ -481,7 +543,9 @@ struct SchedulerTests {
         #expect(scheduler.open[Self.nine]?.scheduledRun == (finding == .taken ? nil : known))
     }
 
-    @Test("what cannot be planned is told once, tried again after longer and longer pauses, and given up when it is too late")
+    @Test(
+        "what cannot be planned is told once, tried again after longer and longer pauses, and given up when it is too late"
+    )
     func failing() throws {
         var bench = Bench()
         let key = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T09:00")
@@ -512,14 +576,16 @@ struct SchedulerTests {
     func postponed() throws {
         var bench = Bench()
         let key = ScheduledRun.Key(campaign: "a", occurrence: "2026-12-01T09:00")
-        bench.read(try Self.schedule(at: "2026-12-01T09:00", "UTC", late: .skip(afterSeconds: 60)), at: "2026-12-01T08:00:00Z")
+        bench.read(
+            try Self.schedule(at: "2026-12-01T09:00", "UTC", late: .skip(afterSeconds: 60)), at: "2026-12-01T08:00:00Z")
         bench.tick("2026-12-01T09:00:00Z")
         var now = try #require(Timestamp("2026-12-01T09:00:00Z")).epochSeconds
         var tries = 0
         while bench.state(key.occurrence) == .planning {
             bench.perform(
                 bench.scheduler.postponed(
-                    key, because: .described("devices.csv may still be being written"), at: Timestamp(epochSeconds: now)))
+                    key, because: .described("devices.csv may still be being written"), at: Timestamp(epochSeconds: now)
+                ))
             let postponedAt = now
             var isAsked = false
             while !isAsked, bench.state(key.occurrence) == .planning {

@@ -20,7 +20,9 @@ struct ServiceManagerTests {
             if name.hasPrefix("@") { $0[0] = 0 }
         }
         let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(2 + name.utf8.count)) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(2 + name.utf8.count))
+            }
         }
         try #require(bound == 0)
         body()
@@ -35,8 +37,12 @@ struct ServiceManagerTests {
         for name in ["\(folder.path)/s", "@volley-\(UUID().uuidString)"] {
             try listening(at: name) {
                 #expect(flaw(name) == nil && flaw(name, "30000000") == nil)
-                #expect(ServiceManager(socket: name, watchdogMicroseconds: "30000000", watchdogProcess: nil).secondsPerSign == 15)
-                for odd in ["abc", "0", "-5", "1e6", "30s"] { #expect(flaw(name, odd)?.contains("WATCHDOG_USEC is '\(odd)'") == true) }
+                #expect(
+                    ServiceManager(socket: name, watchdogMicroseconds: "30000000", watchdogProcess: nil).secondsPerSign
+                        == 15)
+                for odd in ["abc", "0", "-5", "1e6", "30s"] {
+                    #expect(flaw(name, odd)?.contains("WATCHDOG_USEC is '\(odd)'") == true)
+                }
                 // Meant for another process.
                 #expect(flaw(name, "abc", process: "1") == nil)
             }
@@ -46,7 +52,8 @@ struct ServiceManagerTests {
     @Test(
         "a socket that cannot be reached is said at the start",
         arguments: [
-            "/nonexistent/notify", "@volley-is-not-there", "relative", "vsock:2:1234", "/tmp", "/" + String(repeating: "a", count: 150),
+            "/nonexistent/notify", "@volley-is-not-there", "relative", "vsock:2:1234", "/tmp",
+            "/" + String(repeating: "a", count: 150),
         ])
     func unreachable(name: String) {
         #expect(flaw(name)?.contains("NOTIFY_SOCKET is '\(name)'") == true, "\(flaw(name) ?? "")")

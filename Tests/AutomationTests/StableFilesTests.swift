@@ -15,7 +15,9 @@ struct StableFilesTests {
     @Test("one that was changed long ago is quiet at the first look; one that was just changed is not")
     func age() {
         var quiet = StableFiles()
-        #expect(quiet.observe([("a", stamp(age: 10)), ("b", stamp(age: 9)), ("c", stamp(age: 3600))], now: now, uptime: 5) == ["b"])
+        #expect(
+            quiet.observe([("a", stamp(age: 10)), ("b", stamp(age: 9)), ("c", stamp(age: 3600))], now: now, uptime: 5)
+                == ["b"])
     }
 
     @Test("of content and permissions the later change counts")

@@ -8,7 +8,8 @@ struct StatisticsRoundsTests {
     private func isDue(endedAfter end: Double? = 600, askedAfter asked: Double? = nil, now: Double) -> Bool {
         let start = Timestamp(epochSeconds: 1_800_000_000)
         return StatisticsCollector.isDue(
-            startedAt: start, endedAt: end.map { start.adding(seconds: $0) }, lastAsked: asked.map { start.adding(seconds: $0) },
+            startedAt: start, endedAt: end.map { start.adding(seconds: $0) },
+            lastAsked: asked.map { start.adding(seconds: $0) },
             now: start.adding(seconds: now))
     }
 

@@ -86,7 +86,8 @@ struct WatchdogTests {
         #expect(document["status"]?.stringValue == "problems")
         guard case .array(let problems)? = document["problems"] else { throw Diagnostic("no problems") }
         #expect(
-            problems.first?["message"]?.stringValue?.hasPrefix("reading campaigns and the clock has shown no sign of life since") == true)
+            problems.first?["message"]?.stringValue?.hasPrefix(
+                "reading campaigns and the clock has shown no sign of life since") == true)
     }
 
     @Test("the health file names what is silent, and of which campaign")
@@ -94,11 +95,15 @@ struct WatchdogTests {
         let status = ScheduleMonitoring.Status(
             isUp: true, campaigns: [:], next: [:],
             open: [
-                ScheduledRun(key: key, file: "/c/sale.yaml", run: "run", state: .planning, begins: time, ends: time, changedAt: time)
+                ScheduledRun(
+                    key: key, file: "/c/sale.yaml", run: "run", state: .planning, begins: time, ends: time,
+                    changedAt: time)
             ], mistakes: [:], last: [], silentJobs: [.init(job: .planning(key), since: time)])
         let document = ScheduleMonitoring.document(status, at: time)
         #expect(document["status"]?.stringValue == "problems")
         guard case .array(let problems)? = document["problems"] else { throw Diagnostic("no problems") }
-        #expect(problems.count == 1 && problems[0]["campaign"]?.stringValue == "sale" && problems[0]["file"]?.stringValue == "/c/sale.yaml")
+        #expect(
+            problems.count == 1 && problems[0]["campaign"]?.stringValue == "sale"
+                && problems[0]["file"]?.stringValue == "/c/sale.yaml")
     }
 }

@@ -8,8 +8,8 @@ import Testing
 @testable import Planning
 @testable import Sending
 
-/// A scheduler with one campaign, whose zone gets other rules. The record is a dictionary, the clock a number; plans
-/// are made and sent at once.
+/// A scheduler with one campaign, whose zone gets other rules. The record is a dictionary, the
+/// clock a number; plans are made and sent at once.
 private struct ZoneChangeWorld {
     var now: Timestamp
     /// The rules in the database, which the scheduler has only after `read`.
@@ -63,7 +63,9 @@ private struct ZoneChangeWorld {
             switch action {
             case .save(let runs, let campaigns):
                 for run in runs {
-                    if let old = saved[run.key], !old.state.isOpen { failures.append("\(run.key) was \(old.state), and is \(run.state)") }
+                    if let old = saved[run.key], !old.state.isOpen {
+                        failures.append("\(run.key) was \(old.state), and is \(run.state)")
+                    }
                     saved[run.key] = run
                 }
                 for campaign in campaigns { records[campaign.name] = campaign }
@@ -79,7 +81,9 @@ private struct ZoneChangeWorld {
 
     /// As in the process, from the present rules of the database.
     private mutating func plan(_ run: ScheduledRun) {
-        guard let time = schedule.occurrence(named: run.key.occurrence) else { return failures.append("\(run.key) is no time any more") }
+        guard let time = schedule.occurrence(named: run.key.occurrence) else {
+            return failures.append("\(run.key) is no time any more")
+        }
         if Scheduler.isStillToCome(time, of: run, at: now) {
             waited.insert(run.key.occurrence)
             return perform(scheduler.moved(run.key, to: time, at: now))
@@ -88,7 +92,9 @@ private struct ZoneChangeWorld {
         perform(scheduler.planned(run.key, .given, at: now))
     }
 
-    func state(_ occurrence: String) -> ScheduledRun.State? { saved[.init(campaign: "c", occurrence: occurrence)]?.state }
+    func state(_ occurrence: String) -> ScheduledRun.State? {
+        saved[.init(campaign: "c", occurrence: occurrence)]?.state
+    }
 }
 
 @Suite("Rules of a zone that change under a schedule")
@@ -105,7 +111,8 @@ struct ZoneChangeTests {
     private func rules(_ text: String) throws -> PosixZone { try #require(PosixZone(text)) }
 
     @Test(
-        "a time that comes later by the new rules is sent then, whether or not they were read before it was due", arguments: [true, false])
+        "a time that comes later by the new rules is sent then, whether or not they were read before it was due",
+        arguments: [true, false])
     func later(isRead: Bool) throws {
         var world = try ZoneChangeWorld(at: "2026-12-01T05:50:00Z", "AAA-3", Self.once("2026-12-01T09:00"))
         world.change(try rules("AAA-2"))
@@ -119,7 +126,8 @@ struct ZoneChangeTests {
         #expect(world.sent == ["2026-12-01T09:00"] && world.failures.isEmpty, "at 07:00 UTC, to the minute")
     }
 
-    @Test("what waits for a later moment is kept over a restart, and sent at once when rules make its moment past again")
+    @Test(
+        "what waits for a later moment is kept over a restart, and sent at once when rules make its moment past again")
     func laterAndBack() throws {
         var world = try ZoneChangeWorld(at: "2026-12-01T05:59:00Z", "AAA-3", Self.once("2026-12-01T09:00"))
         world.change(try rules("AAA-2"))
@@ -140,8 +148,8 @@ struct ZoneChangeTests {
             var world = try ZoneChangeWorld(at: "2026-12-01T05:30:00Z", "AAA-3", schedule)
             world.look()
             world.change(try rules("AAA-4"))
-            // If a campaign's first time is in the future, a new process cannot know the rules that it was
-            // computed with.
+            // If a campaign's first time is in the future, a new process cannot know the rules that
+            // it was computed with.
             if restarts, schedule(.utc).repeat == nil { world.restart() } else { world.read() }
             world.look()
             #expect(world.sent == (isInTime ? ["2026-12-01T09:00"] : []) && world.failures.isEmpty)
@@ -151,10 +159,13 @@ struct ZoneChangeTests {
         }
     }
 
-    @Test("of a repeating campaign no time is lost and none comes twice, in one process and over a restart", arguments: [true, false])
+    @Test(
+        "of a repeating campaign no time is lost and none comes twice, in one process and over a restart",
+        arguments: [true, false])
     func hourly(restarts: Bool) throws {
         for (other, missed) in [("AAA-5", ["2026-12-01T13:00", "2026-12-01T14:00"]), ("AAA-2", []), ("AAA+9", [])] {
-            var world = try ZoneChangeWorld(at: "2026-12-01T06:30:00Z", "AAA-3", try Self.repeating("0 * * * *", late: .send))
+            var world = try ZoneChangeWorld(
+                at: "2026-12-01T06:30:00Z", "AAA-3", try Self.repeating("0 * * * *", late: .send))
             world.pass(minutes: 160)
             #expect(world.sent.last == "2026-12-01T12:00")
             world.change(try rules(other))
@@ -171,15 +182,19 @@ struct ZoneChangeTests {
         }
     }
 
-    @Test("through 60 days with random rules, readings and restarts: every time is decided once, and none early", arguments: 0..<8)
+    @Test(
+        "through 60 days with random rules, readings and restarts: every time is decided once, and none early",
+        arguments: 0..<8)
     func random(seed: Int) throws {
         var random = SeededRandom(UInt64(seed))
         let schedules = [
-            try Self.repeating("0 * * * *"), try Self.repeating("*/20 7-9 * * *", late: .send), try Self.repeating("30 2,14 * * mon-fri"),
+            try Self.repeating("0 * * * *"), try Self.repeating("*/20 7-9 * * *", late: .send),
+            try Self.repeating("30 2,14 * * mon-fri"),
             try Self.repeating("0 0 * * *", late: .skip(afterSeconds: 600)),
         ]
         let all = try [
-            "AAA-3", "AAA-2", "AAA-4", "AAA-3:30", "CET-1CEST,M3.5.0,M10.5.0/3", "AAA4BBB,M11.2.0,M3.2.0", "AAA-2BBB-4,M3.5.0,M4.1.0",
+            "AAA-3", "AAA-2", "AAA-4", "AAA-3:30", "CET-1CEST,M3.5.0,M10.5.0/3", "AAA4BBB,M11.2.0,M3.2.0",
+            "AAA-2BBB-4,M3.5.0,M4.1.0",
         ].map(rules)
         var world = try ZoneChangeWorld(at: "2026-02-20T00:10:00Z", "AAA-3", schedules[seed % schedules.count])
         let start = world.now
@@ -189,7 +204,8 @@ struct ZoneChangeTests {
             if Int.random(in: 0..<40, using: &random) == 0 {
                 world.change(all.randomElement(using: &random) ?? world.rules)
                 used.insert(world.rules)
-                // A process reads them within two seconds. Until then times become due by the old rules.
+                // A process reads them within two seconds. Until then times become due by the old
+                // rules.
                 world.pass(minutes: Int.random(in: 0...3, using: &random))
                 world.read()
             }
@@ -198,7 +214,9 @@ struct ZoneChangeTests {
         #expect(world.failures.isEmpty && Set(world.sent).count == world.sent.count && used.count > 3)
         let schedulesUsed = used.map { world.makeSchedule(ZoneRules(name: "Test/Zone", $0)) }
         let names = Set(
-            schedulesUsed[0].occurrences(from: start.adding(seconds: 86_400), through: world.now.adding(seconds: -2 * 86_400)).map(\.name))
+            schedulesUsed[0].occurrences(
+                from: start.adding(seconds: 86_400), through: world.now.adding(seconds: -2 * 86_400)
+            ).map(\.name))
         // Times that the clocks of some rules skip may be skipped.
         let certain = names.filter { name in
             schedulesUsed.allSatisfy { schedule in schedule.occurrence(named: name).map { !$0.isInGap } ?? false }

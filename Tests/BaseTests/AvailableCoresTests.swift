@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Cores that a process may use")
 struct AvailableCoresTests {
-    private func quota(_ groups: String, _ files: [String: String]) -> Double? { CPUQuota.smallest(groups: groups) { files[$0] } }
+    private func quota(_ groups: String, _ files: [String: String]) -> Double? {
+        CPUQuota.smallest(groups: groups) { files[$0] }
+    }
 
     @Test("the smallest quota of a group and of those above it counts, in version 2")
     func second() {
@@ -19,7 +21,8 @@ struct AvailableCoresTests {
     func first() {
         let groups = "5:memory:/x\n4:cpu,cpuacct:/x\n0::/x\n"
         let files = [
-            "/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us": "300000\n", "/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us": "100000\n",
+            "/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us": "300000\n",
+            "/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us": "100000\n",
         ]
         #expect(quota(groups, files) == 3)
         #expect(quota(groups, files.mapValues { $0 == "300000\n" ? "-1\n" : $0 }) == nil)

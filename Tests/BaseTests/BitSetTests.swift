@@ -29,7 +29,8 @@ import Testing
         var batch = RecipientBatch()
         let recipients = (0..<5).map { number in
             Recipient(
-                token: Target(normalized: "abcd000\(number)"), registrationID: "r\(number)", alias: number == 2 ? "" : "家庭",
+                token: Target(normalized: "abcd000\(number)"), registrationID: "r\(number)",
+                alias: number == 2 ? "" : "家庭",
                 language: "de", fields: ["Ann\"a", "\(number)"])
         }
         for (slot, recipient) in recipients.enumerated() { batch.append(recipient, at: slot) }
@@ -62,7 +63,8 @@ import Testing
         var batch = RecipientBatch(stored: stored([0, 3, 255]))
         batch.complete(
             .init(
-                token: batch.bytes.count, registrationID: batch.bytes.count, alias: batch.bytes.count, language: batch.bytes.count,
+                token: batch.bytes.count, registrationID: batch.bytes.count, alias: batch.bytes.count,
+                language: batch.bytes.count,
                 fields: batch.bytes.count), service: 9)
         batch.setService(4, of: 0)
         #expect((0..<4).map { batch.withRecord($0) { $0.service } } == [4, 3, 255, 9])

@@ -7,7 +7,9 @@ struct BlankTests {
         "-", "--", "—", #"\N"#, "N/A", "NULL", "(null)", "[null]", "<null>", "nan", "None", "undefined", "#REF!", "#NV",
     ]
     private static let others = ["", "a", "-a", "----", #"\"#, #"""#, "Null", "0", "n", "\u{200B}", "é"]
-    private static let around = [" ", "\t", "\n", "\r", "\u{00}", "\u{0B}", "\u{10}", "\u{1F}", "\u{7F}", "\u{A0}", #"""#, #"\"#]
+    private static let around = [
+        " ", "\t", "\n", "\r", "\u{00}", "\u{0B}", "\u{10}", "\u{1F}", "\u{7F}", "\u{A0}", #"""#, #"\"#,
+    ]
 
     /// A sign or something else, with up to three characters before and after it.
     private func cell(_ random: inout some RandomNumberGenerator) -> String {

@@ -2,7 +2,8 @@ import Base
 import Glibc
 import Testing
 
-/// Runs `body` on its own thread, as the modules do: a waiting queue must not block the tests' threads.
+/// Runs `body` on its own thread, as the modules do: a waiting queue must not block the tests'
+/// threads.
 private final class TestThread: Sendable {
     private final class Box: Sendable {
         let body: @Sendable () -> Void
@@ -48,7 +49,8 @@ private final class TestThread: Sendable {
     @Test("several threads put and take, and nothing is lost or doubled")
     func manyThreads() {
         let queue = BoundedQueue<Int>(capacity: 2), results = BoundedQueue<Int>(capacity: 100_000)
-        let producers = (0..<3).map { part in TestThread { for number in 0..<3000 { queue.put(part * 3000 + number) } } }
+        let producers = (0..<3).map { part in TestThread { for number in 0..<3000 { queue.put(part * 3000 + number) } }
+        }
         let consumers = (0..<3).map { _ in TestThread { while let number = queue.take() { results.put(number) } } }
         for thread in producers { thread.join() }
         queue.close()

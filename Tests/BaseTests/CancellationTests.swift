@@ -63,7 +63,8 @@ struct CancellationTests {
     @Test(
         "poll is given milliseconds, rounded up, and never more than it takes",
         arguments: [
-            (nil, -1), (0, 0), (-3, 0), (0.000_1, 1), (0.25, 250), (1.0001, 1001), (1e12, Int32.max), (.infinity, Int32.max),
+            (nil, -1), (0, 0), (-3, 0), (0.000_1, 1), (0.25, 250), (1.0001, 1001), (1e12, Int32.max),
+            (.infinity, Int32.max),
         ] as [(Double?, Int32)])
     func timeouts(seconds: Double?, milliseconds: Int32) { #expect(pollTimeout(seconds) == milliseconds) }
 

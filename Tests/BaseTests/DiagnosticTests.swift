@@ -2,11 +2,14 @@ import Base
 import Testing
 
 @Suite struct DiagnosticTests {
-    private func at(_ file: String, _ line: Int, _ column: Int) -> SourcePosition { SourcePosition(file: file, line: line, column: column) }
+    private func at(_ file: String, _ line: Int, _ column: Int) -> SourcePosition {
+        SourcePosition(file: file, line: line, column: column)
+    }
 
     @Test("a mistake says where, what and what to do")
     func text() {
-        #expect(Diagnostic("wrong", at: at("a.yaml", 3, 7), remedy: "Do it.").description == "a.yaml:3:7: wrong. Do it.")
+        #expect(
+            Diagnostic("wrong", at: at("a.yaml", 3, 7), remedy: "Do it.").description == "a.yaml:3:7: wrong. Do it.")
         #expect(Diagnostic("wrong", file: "a.yaml").description == "a.yaml: wrong")
         #expect(Diagnostic("wrong").description == "wrong")
         #expect(Diagnostic("odd", at: at("a", 1, 2), severity: .warning).description == "a:1:2: warning: odd")
@@ -22,14 +25,17 @@ import Testing
 
     @Test("a line break in the name of a file begins no line")
     func namesOnOneLine() {
-        #expect(Diagnostic("wrong\nstill", at: at("a\nb\t.yaml", 3, 7)).description == "a\\u000Ab\\u0009.yaml:3:7: wrong\nstill")
+        #expect(
+            Diagnostic("wrong\nstill", at: at("a\nb\t.yaml", 3, 7)).description
+                == "a\\u000Ab\\u0009.yaml:3:7: wrong\nstill")
         #expect(Diagnostic("wrong", file: "a\r\nb").description == "a\\u000D\\u000Ab: wrong")
     }
 
     @Test("mistakes come in the order of file, line and column, and otherwise as they were found")
     func order() {
         let all = Diagnostics([
-            Diagnostic("f", at: at("b", 1, 1)), Diagnostic("d", at: at("a", 10, 1)), Diagnostic("c", at: at("a", 9, 20)),
+            Diagnostic("f", at: at("b", 1, 1)), Diagnostic("d", at: at("a", 10, 1)),
+            Diagnostic("c", at: at("a", 9, 20)),
             Diagnostic("b", at: at("a", 9, 3)),
             Diagnostic("e", at: at("a", 10, 1)), Diagnostic("a", file: "a"), Diagnostic("0"),
         ])
@@ -41,7 +47,9 @@ import Testing
 
 @Suite struct SourceTextTests {
     private func column(_ text: String, _ style: SourceText.Style, offset: Int) -> String {
-        SourceText(text, at: SourcePosition(file: "f", line: 5, column: 10), style: style).position(atUTF8Offset: offset).description
+        SourceText(text, at: SourcePosition(file: "f", line: 5, column: 10), style: style).position(
+            atUTF8Offset: offset
+        ).description
     }
 
     @Test("an offset into plain text is a column")
@@ -83,7 +91,8 @@ import Testing
     @Test(
         "a slip of the finger finds the name that was meant",
         arguments: [
-            ("audiance", "audience"), ("tilte", "title"), ("BODY", "body"), ("bdoy", "body"), ("contents", "content"), ("soun", "sound"),
+            ("audiance", "audience"), ("tilte", "title"), ("BODY", "body"), ("bdoy", "body"), ("contents", "content"),
+            ("soun", "sound"),
             ("ttle", "title"),
             ("title", "title"),
         ])
@@ -99,8 +108,10 @@ import Testing
     @Test(
         "a name that means the opposite is never suggested",
         arguments: [
-            ("!vip", "vip"), ("not vip", "vip"), ("unsubscribed", "subscribed"), ("subscribed", "unsubscribed"), ("no_push", "push"),
-            ("inactive", "active"), ("non-buyer", "buyer"), ("!= silver", "silver"), ("<> silver", "silver"), ("≠silver", "silver"),
+            ("!vip", "vip"), ("not vip", "vip"), ("unsubscribed", "subscribed"), ("subscribed", "unsubscribed"),
+            ("no_push", "push"),
+            ("inactive", "active"), ("non-buyer", "buyer"), ("!= silver", "silver"), ("<> silver", "silver"),
+            ("≠silver", "silver"),
             ("include", "exclude"), ("enabled", "disabled"), ("opt_in", "opt_out"), ("one", "none"), ("female", "male"),
             ("without vip", "with vip"), ("notify_on", "notify_off"),
         ])
@@ -110,7 +121,8 @@ import Testing
     func nearestCells() {
         #expect(nearestCell(to: "lion", in: "city", among: ["Lyon", "Paris"]) == "Lyon")
         for (value, column, cell) in [
-            ("user4", "customer", "user3"), ("ann@example.com", "email", "anna@example.com"), ("karla", "alias", "carla"),
+            ("user4", "customer", "user3"), ("ann@example.com", "email", "anna@example.com"),
+            ("karla", "alias", "carla"),
             ("abcdefgh", "registration_id", "abcdefgi"),
         ] {
             #expect(nearestCell(to: value, in: column, among: [cell]) == nil, "\(cell)")
@@ -120,7 +132,8 @@ import Testing
 
     @Test("device tokens are shortened in its words, also in those that are added, and none is suggested")
     func tokens() {
-        let token = String(repeating: "0123abcd", count: 8), fcm = "dPx3abcDEF_-0123456789:APA91b" + String(repeating: "xY_-", count: 30)
+        let token = String(repeating: "0123abcd", count: 8),
+            fcm = "dPx3abcDEF_-0123456789:APA91b" + String(repeating: "xY_-", count: 30)
         var mistake = Diagnostic("no row has '\(token)'", file: token, remedy: "Did you mean '\(fcm)'?")
         #expect("\(mistake)" == "0123…abcd: no row has '0123…abcd'. Did you mean 'dPx3…xY_-'?")
         mistake.message += ", nor \(token.uppercased())0"
@@ -129,7 +142,9 @@ import Testing
         #expect("\(Diagnostic("x", remedy: "Run `chmod 600 /volumes/\(token)/runs`."))".contains(token))
         #expect(Diagnostic("x", file: "exports/\(token).csv").file == "exports/\(token).csv")
         #expect(Diagnostic("x", file: "exports/\(token)").file == "exports/0123…abcd")
-        #expect(nearestName(to: token + "f", among: [token, "vip"]) == nil && nearestName(to: "vipp", among: [token, "vip"]) == "vip")
+        #expect(
+            nearestName(to: token + "f", among: [token, "vip"]) == nil
+                && nearestName(to: "vipp", among: [token, "vip"]) == "vip")
     }
 
     @Test("of several the nearest wins, and of equals the first")
@@ -145,18 +160,23 @@ import Testing
         for text in ["unsubscribe", "unsubcribed", "unsubscirbed", "Unsubscribedd", "unsubskribed"] {
             #expect(isTypo(text, for: "unsubscribed"), "\(text)")
         }
-        #expect(isTypo("push-customer", for: "push_customers") && isTypo("купившие2025-подписчки", for: "купившие2025-подписчики"))
+        #expect(
+            isTypo("push-customer", for: "push_customers")
+                && isTypo("купившие2025-подписчки", for: "купившие2025-подписчики"))
         for (text, name) in [
             ("unsubscribed", "unsubscribed"), ("UNSUBSCRIBED", "unsubscribed"), ("resubscribed", "unsubscribed"),
-            ("subscribed", "unsubscribed"), ("plan-a", "plan-b"), ("vips", "vip"), ("group10", "group1"), ("campaign2025", "campaign2026"),
-            ("inactive", "active"), ("skirt", "shirt"), ("teacher", "teached"), ("unsubscribed_push", "unsubscribed"), ("", "unsubscribed"),
+            ("subscribed", "unsubscribed"), ("plan-a", "plan-b"), ("vips", "vip"), ("group10", "group1"),
+            ("campaign2025", "campaign2026"),
+            ("inactive", "active"), ("skirt", "shirt"), ("teacher", "teached"), ("unsubscribed_push", "unsubscribed"),
+            ("", "unsubscribed"),
         ] { #expect(!isTypo(text, for: name), "\(text)") }
     }
 
     @Test("what a file holds does not steer the terminal")
     func controlCharacters() {
         #expect(
-            Diagnostic("no '\u{1B}[31mred\u{7}\u{202E}'", file: "a\u{9B}b").description == "a\\u009Bb: no '\\u001B[31mred\\u0007<U+202E>'")
+            Diagnostic("no '\u{1B}[31mred\u{7}\u{202E}'", file: "a\u{9B}b").description
+                == "a\\u009Bb: no '\\u001B[31mred\\u0007<U+202E>'")
         #expect(Diagnostic("größe – «ok» 👍🏽\nnext").description == "größe – «ok» 👍🏽\nnext")
     }
 }

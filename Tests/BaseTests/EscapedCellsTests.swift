@@ -14,7 +14,9 @@ import Testing
         }
     }
 
-    private func texts(_ json: String) -> [String]? { cells(Array(json.utf8))?.map { String(decoding: $0, as: UTF8.self) } }
+    private func texts(_ json: String) -> [String]? {
+        cells(Array(json.utf8))?.map { String(decoding: $0, as: UTF8.self) }
+    }
 
     @Test("cells are what lies between the quotes, escapes and all")
     func located() {
@@ -27,8 +29,10 @@ import Testing
     @Test(
         "what is no array of strings in Volley's own form is refused",
         arguments: [
-            "", "[", "]", "[]]", "[ ]", "[\"]", "[\"a\"", "[\"a\",]", "[,\"a\"]", "[\"a\"\"b\"]", "[\"a\" ,\"b\"]", "[\"a\"],[\"b\"]",
-            "[1]", "[null]", "{}", "[\"a\\\"]", "[\"a\\", "[\"\\\"]", "[\"a\nb\"]", "[\"\u{0}\"]", "[\"a\"]\n", " [\"a\"]", "[\"a\",",
+            "", "[", "]", "[]]", "[ ]", "[\"]", "[\"a\"", "[\"a\",]", "[,\"a\"]", "[\"a\"\"b\"]", "[\"a\" ,\"b\"]",
+            "[\"a\"],[\"b\"]",
+            "[1]", "[null]", "{}", "[\"a\\\"]", "[\"a\\", "[\"\\\"]", "[\"a\nb\"]", "[\"\u{0}\"]", "[\"a\"]\n",
+            " [\"a\"]", "[\"a\",",
             "[\"a\",]]",
         ])
     func refused(json: String) { #expect(texts(json) == nil) }
@@ -36,7 +40,8 @@ import Testing
     @Test(
         "an escape that JSON allows and Volley does not write is refused",
         arguments: [
-            #"\/"#, #"\b"#, #"\f"#, #"\u0041"#, #"\u00e9"#, #"\u000a"#, #"\u000d"#, #"\u0009"#, #"\u001F"#, #"\u0020"#, #"\u100a"#,
+            #"\/"#, #"\b"#, #"\f"#, #"\u0041"#, #"\u00e9"#, #"\u000a"#, #"\u000d"#, #"\u0009"#, #"\u001F"#, #"\u0020"#,
+            #"\u100a"#,
             #"\u011f"#,
             #"\ud83d\ude00"#, #"\u00"#, #"\u001"#, #"\u001g"#, #"\x"#, #"\U0001"#,
         ])
@@ -47,7 +52,9 @@ import Testing
 
     @Test(
         "what is no UTF-8 is refused",
-        arguments: [[0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80], [0xE2, 0x82]] as [[UInt8]])
+        arguments: [
+            [0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80], [0xE2, 0x82],
+        ] as [[UInt8]])
     func invalidUTF8(bytes: [UInt8]) {
         #expect(cells(Array("[\"".utf8) + bytes + Array("\"]".utf8)) == nil)
         #expect(cells(Array("[\"日本 ".utf8) + bytes + Array(" a\"]".utf8)) == nil)
@@ -55,7 +62,8 @@ import Testing
 
     /// The property that makes copying safe: each cell is exactly the escaped form of its text.
     @Test(
-        "whatever JSONWriter writes is taken, and a cell that is taken is what JSONWriter would write", arguments: 0..<40 as Range<UInt64>)
+        "whatever JSONWriter writes is taken, and a cell that is taken is what JSONWriter would write",
+        arguments: 0..<40 as Range<UInt64>)
     func sameAsEscaping(seed: UInt64) throws {
         var random = SeededBytes(state: seed)
         for _ in 0..<60 {
@@ -102,7 +110,8 @@ private struct SeededBytes: RandomNumberGenerator {
 
     mutating func piece() -> String {
         let pieces = [
-            "\"", "\\", "/", "n", "u", "\n", "\r", "\t", "\u{0}", "\u{8}", "\u{C}", "\u{1B}", "\u{1F}", "\u{7F}", "[", "]", ",", " ", "a",
+            "\"", "\\", "/", "n", "u", "\n", "\r", "\t", "\u{0}", "\u{8}", "\u{C}", "\u{1B}", "\u{1F}", "\u{7F}", "[",
+            "]", ",", " ", "a",
             "0", "é", "日",
             "👩‍🚀", "\u{2028}", "\u{FFFD}", "\u{10FFFF}",
         ]

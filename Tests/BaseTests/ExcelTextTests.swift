@@ -14,9 +14,11 @@ struct ExcelTextTests {
     @Test(
         "what Excel would take for a number, a day, a time or a truth value is a text in a formula",
         arguments: [
-            "12e45", "12E45", "0012", "123456789012345678", "1.5", "1,5", "3-4", "3/4", "12:30", "SEPT1", "1. Mai", "-5", "+49 30 1234",
+            "12e45", "12E45", "0012", "123456789012345678", "1.5", "1,5", "3-4", "3/4", "12:30", "SEPT1", "1. Mai",
+            "-5", "+49 30 1234",
             "(5)", "5%",
-            "true", "FALSE", "user12", String(repeating: "1", count: 64), "1" + String(repeating: "0", count: 40) + "e3",
+            "true", "FALSE", "user12", String(repeating: "1", count: 64),
+            "1" + String(repeating: "0", count: 40) + "e3",
         ])
     func guarded(text: String) {
         #expect(cell(text) == "\"=\"\"\(text)\"\"\"")
@@ -24,12 +26,17 @@ struct ExcelTextTests {
 
     @Test(
         "what Excel leaves alone stays as it is",
-        arguments: ["anna", "zh-Hans", "Unregistered", token, "reg-of-a-device-called-12345", "é", "truest", "2026-12-01T09:00:00.000Z"])
+        arguments: [
+            "anna", "zh-Hans", "Unregistered", token, "reg-of-a-device-called-12345", "é", "truest",
+            "2026-12-01T09:00:00.000Z",
+        ])
     func plain(text: String) {
         #expect(cell(text) == text)
     }
 
-    @Test("formulas keep their apostrophe: as a text within a formula they would come back to life when Excel saves the file")
+    @Test(
+        "formulas keep their apostrophe: as a text within a formula they would come back to life when Excel saves the file"
+    )
     func formulas() {
         #expect(cell("=1+1") == "'=1+1")
         #expect(cell("@SUM(A1)") == "'@SUM(A1)")
@@ -55,7 +62,8 @@ struct ExcelTextTests {
     @Test("the header has the byte order mark and the separator, lines end in CRLF; the plain form has neither")
     func header() {
         #expect(CSVForm.excel(hasDecimalComma: true).header(["a", "b"]) == [0xEF, 0xBB, 0xBF] + Array("a;b\r\n".utf8))
-        #expect(CSVForm.excel(hasDecimalComma: false).header(["a", "b"]) == [0xEF, 0xBB, 0xBF] + Array("a,b\r\n".utf8))
+        #expect(
+            CSVForm.excel(hasDecimalComma: false).header(["a", "b"]) == [0xEF, 0xBB, 0xBF] + Array("a,b\r\n".utf8))
         #expect(CSVForm.plain.header(["a", "b"]) == Array("a,b\n".utf8))
     }
 }

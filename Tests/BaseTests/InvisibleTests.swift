@@ -13,7 +13,9 @@ import Base
         }
     }
 
-    @Test("a cell of a single character, or beginning with one, is blank exactly when people see nothing or a sign for nothing")
+    @Test(
+        "a cell of a single character, or beginning with one, is blank exactly when people see nothing or a sign for nothing"
+    )
     func cells() {
         let signs: Set<String> = ["-", "\u{2013}", "\u{2014}"]
         for scalar in (UInt32(1)...0x10FFFF).compactMap(Unicode.Scalar.init) {

@@ -12,10 +12,13 @@ private func rewritten(_ text: String) -> String {
     @Test(
         "what RFC 8259 allows is read and written without white space",
         arguments: [
-            ("null", "null"), ("true", "true"), ("false", "false"), ("0", "0"), ("-0", "0"), ("-12", "-12"), ("\"\"", "\"\""), ("[]", "[]"),
-            ("{}", "{}"), ("\u{FEFF}1", "1"), ("\u{FEFF}\u{FEFF} 1", "1"), (" \t\r\n1 \t\r\n", "1"), ("[ 1 , 2 ]", "[1,2]"),
+            ("null", "null"), ("true", "true"), ("false", "false"), ("0", "0"), ("-0", "0"), ("-12", "-12"),
+            ("\"\"", "\"\""), ("[]", "[]"),
+            ("{}", "{}"), ("\u{FEFF}1", "1"), ("\u{FEFF}\u{FEFF} 1", "1"), (" \t\r\n1 \t\r\n", "1"),
+            ("[ 1 , 2 ]", "[1,2]"),
             ("{ \"a\" : 1 , \"b\" : [ ] }", #"{"a":1,"b":[]}"#),
-            ("1.5", "1.5"), ("1e3", "1000"), ("1E+3", "1000"), ("25e-1", "2.5"), ("-0.0", "0"), ("1.0", "1"), ("0.1", "0.1"),
+            ("1.5", "1.5"), ("1e3", "1000"), ("1E+3", "1000"), ("25e-1", "2.5"), ("-0.0", "0"), ("1.0", "1"),
+            ("0.1", "0.1"),
             ("9223372036854775807", "9223372036854775807"), ("-9223372036854775808", "-9223372036854775808"),
             ("9223372036854775808", "9.223372036854776e+18"), ("1e-400", "0"), ("5e-324", "5e-324"),
             (#"{"a":1,"a":2}"#, #"{"a":1,"a":2}"#), (#""\u00e9\u20AC""#, "\"é€\""), (#""\ud83d\uDE00""#, "\"😀\""),
@@ -31,21 +34,28 @@ private func rewritten(_ text: String) -> String {
         arguments: [
             ("", "byte 1: the JSON ends too early"), ("  ", "byte 3: the JSON ends too early"),
             ("nul", "byte 1: a text is not in quotes (\")"),
-            ("nulL", "byte 1: nulL is not a value of JSON: write null"), ("True", "byte 1: True is not a value of JSON: write true"),
-            ("1 2", "byte 3: something follows the end of the JSON"), ("[1,]", "byte 4: there is a comma before the ']': remove it"),
+            ("nulL", "byte 1: nulL is not a value of JSON: write null"),
+            ("True", "byte 1: True is not a value of JSON: write true"),
+            ("1 2", "byte 3: something follows the end of the JSON"),
+            ("[1,]", "byte 4: there is a comma before the ']': remove it"),
             ("[1", "byte 3: expected ',' or ']'"),
-            ("[1 2]", "byte 4: expected ',' or ']'"), ("{\"a\":1,}", "byte 8: there is a comma before the '}': remove it"),
+            ("[1 2]", "byte 4: expected ',' or ']'"),
+            ("{\"a\":1,}", "byte 8: there is a comma before the '}': remove it"),
             ("{a:1}", "byte 2: a name is not in quotes (\")"),
             ("{\"a\" 1}", "byte 6: expected ':'"), ("{\"a\":}", "byte 6: a value is missing"),
             ("{\"a\":1", "byte 7: expected ',' or '}'"),
             ("{", "byte 2: the JSON ends too early"), ("-", "byte 1: expected a value"),
-            ("1e", "byte 1: expected a value"), ("1e+", "byte 1: expected a value"), ("1e400", "byte 1: the number is too large"),
-            ("\"abc", "byte 1: the text has no closing quote"), ("\"a\nb\"", "byte 3: there is a control character inside a text"),
+            ("1e", "byte 1: expected a value"), ("1e+", "byte 1: expected a value"),
+            ("1e400", "byte 1: the number is too large"),
+            ("\"abc", "byte 1: the text has no closing quote"),
+            ("\"a\nb\"", "byte 3: there is a control character inside a text"),
             (#""\x""#, "byte 2: an unknown escape"), (#""\"#, "byte 3: the JSON ends too early"),
             (#""\u12""#, "byte 4: the JSON ends too early"),
             (#""\u12G4""#, "byte 4: expected four hex digits"), (#""\ud800""#, "byte 8: half of a surrogate pair"),
-            (#""\udc00""#, "byte 8: half of a surrogate pair"), (#""\ud800\u0041""#, "byte 14: half of a surrogate pair"),
-            (#""\ud800\ue000""#, "byte 14: half of a surrogate pair"), (#""\ud800\ud800""#, "byte 14: half of a surrogate pair"),
+            (#""\udc00""#, "byte 8: half of a surrogate pair"),
+            (#""\ud800\u0041""#, "byte 14: half of a surrogate pair"),
+            (#""\ud800\ue000""#, "byte 14: half of a surrogate pair"),
+            (#""\ud800\ud800""#, "byte 14: half of a surrogate pair"),
             ("[1]]", "byte 4: something follows the end of the JSON"),
         ])
     func invalid(text: String, expected: String) {
@@ -56,8 +66,10 @@ private func rewritten(_ text: String) -> String {
         "what other languages write for a value is named, with what JSON has for it",
         arguments: [
             ("NaN", "NaN is not a number of JSON: write null"), ("nan", "nan is not a number of JSON: write null"),
-            ("Infinity", "Infinity is not a number of JSON: write null"), ("-Infinity", "-Infinity is not a number of JSON: write null"),
-            ("+inf", "+inf is not a number of JSON: write null"), ("undefined", "undefined is not a value of JSON: write null"),
+            ("Infinity", "Infinity is not a number of JSON: write null"),
+            ("-Infinity", "-Infinity is not a number of JSON: write null"),
+            ("+inf", "+inf is not a number of JSON: write null"),
+            ("undefined", "undefined is not a value of JSON: write null"),
             ("None", "None is not a value of JSON: write null"), ("FALSE", "FALSE is not a value of JSON: write false"),
             ("+1", "+1 is not a number of JSON: write 1"), (".5", ".5 is not a number of JSON: write 0.5"),
             ("-.5", "-.5 is not a number of JSON: write -0.5"), ("1.", "1. is not a number of JSON: write 1"),
@@ -78,7 +90,8 @@ private func rewritten(_ text: String) -> String {
 
     @Test("a decimal comma between the members of an object is named")
     func decimalComma() {
-        #expect(rewritten(#"{"a": 1,5}"#) == "byte 9: expected a name in quotes: a decimal number has a point, not a comma")
+        #expect(
+            rewritten(#"{"a": 1,5}"#) == "byte 9: expected a name in quotes: a decimal number has a point, not a comma")
     }
 
     @Test(
@@ -151,7 +164,9 @@ private func rewritten(_ text: String) -> String {
             // A whole number comes back as an integer, and JSON has no infinities.
             return bits.isFinite && bits != bits.rounded() ? .double(bits) : .double(0.5)
         case 4: return .string(randomText(&random))
-        case 5: return .array((0..<Int.random(in: 0...4, using: &random)).map { _ in randomValue(&random, depth: depth + 1) })
+        case 5:
+            return .array(
+                (0..<Int.random(in: 0...4, using: &random)).map { _ in randomValue(&random, depth: depth + 1) })
         default:
             let names = (0..<Int.random(in: 0...4, using: &random)).map { _ in randomText(&random) }
             return .object(names.map { JSONMember($0, randomValue(&random, depth: depth + 1)) })

@@ -7,7 +7,8 @@ struct NamedInvisibleTests {
         "are named where a person would take a name for another one",
         arguments: [
             ("\u{200B}token", "<U+200B>token"), ("token\u{A0}", "token<U+00A0>"), ("na\u{AD}me", "na<U+00AD>me"),
-            ("\u{FEFF}a", "<U+FEFF>a"), ("a\u{2060}b", "a<U+2060>b"), ("a\u{200D}b", "a<U+200D>b"), ("a\u{200C}b", "a<U+200C>b"),
+            ("\u{FEFF}a", "<U+FEFF>a"), ("a\u{2060}b", "a<U+2060>b"), ("a\u{200D}b", "a<U+200D>b"),
+            ("a\u{200C}b", "a<U+200C>b"),
             ("\u{200E}a\u{200F}", "<U+200E>a<U+200F>"), ("a\u{202E}b", "a<U+202E>b"), ("a\u{3164}b", "a<U+3164>b"),
             ("a\u{2003}b\u{2009}c", "a<U+2003>b<U+2009>c"), ("a\u{FE0F}", "a<U+FE0F>"), ("a\u{E0041}", "a<U+E0041>"),
             ("a\u{2800}", "a<U+2800>"),
@@ -23,7 +24,8 @@ struct NamedInvisibleTests {
     @Test(
         "belong to a text where its script, its emoji or its typography needs them",
         arguments: [
-            "👨‍👩‍👧", "❤️", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "می‌خواهم", "क्‍ष", "Prêt\u{A0}!", "«\u{A0}oui\u{A0}»", "10\u{202F}%", "葛\u{E0100}", "全角\u{3000}空白", "٤\u{600}٢",
+            "👨‍👩‍👧", "❤️", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "می‌خواهم", "क्‍ष", "Prêt\u{A0}!", "«\u{A0}oui\u{A0}»", "10\u{202F}%", "葛\u{E0100}",
+            "全角\u{3000}空白", "٤\u{600}٢",
             "a\tb\nc",
         ])
     func kept(text: String) {
@@ -39,7 +41,9 @@ struct NamedInvisibleTests {
 
     @Test("a scalar is replaced whatever follows it")
     func scalars() {
-        #expect("a'\u{301}b\r\nc\n".replacing(scalar: "'", with: "''").replacing(scalar: "\n", with: "|") == "a''\u{301}b\r|c|")
+        #expect(
+            "a'\u{301}b\r\nc\n".replacing(scalar: "'", with: "''").replacing(scalar: "\n", with: "|")
+                == "a''\u{301}b\r|c|")
         #expect(FilePaths.inShell("/a'\u{301}b") == "'/a'\\''\u{301}b'")
     }
 
@@ -50,7 +54,8 @@ struct NamedInvisibleTests {
             ([0, 0x61, 0, 0x62], "UTF-16"),
             ([0x61, 0], "UTF-16"), ([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "UTF-32"), ([0, 0, 0xFE, 0xFF], "UTF-32"),
             ([0x61, 0, 0, 0], "UTF-32"),
-            ([0, 0, 0, 0x61], "UTF-32"), ([0xEF, 0xBB, 0xBF, 0x61], nil), ([0x61, 0x62], nil), ([], nil), ([0x30, 0x82, 0, 1], nil),
+            ([0, 0, 0, 0x61], "UTF-32"), ([0xEF, 0xBB, 0xBF, 0x61], nil), ([0x61, 0x62], nil), ([], nil),
+            ([0x30, 0x82, 0, 1], nil),
             ([0, 0, 0, 0], nil),
         ] as [([UInt8], String?)])
     func encodings(bytes: [UInt8], name: String?) {

@@ -6,7 +6,8 @@ import Testing
 /// Where outputs go that people name.
 @Suite("Places of outputs")
 final class OutputPlaceTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-place-\(UUID().uuidString)")
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-place-\(UUID().uuidString)")
 
     init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
 
@@ -27,7 +28,8 @@ final class OutputPlaceTests {
     @Test("a device that is not there is said at once, and not taken for a pipe whose reader is still to come")
     func noDevice() {
         let node = path("device")
-        // The numbers 60 to 63 have no driver: admin-guide/devices.txt of Linux. Only root may make the name.
+        // The numbers 60 to 63 have no driver: admin-guide/devices.txt of Linux. Only root may make
+        // the name.
         _ = mknod(node, S_IFCHR | 0o600, 60 << 8)
         for name in [node, "/dev/tty"] {
             let descriptor = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC)
@@ -51,10 +53,14 @@ final class OutputPlaceTests {
         }
         #expect(remedy(.writing, owner: 0, user: unnamed) == "Run `chown \(unnamed):77 '/a b'` as root.")
         #expect(remedy(.reading, owner: 0, user: unnamed) == "Run `chown \(unnamed) '/a b'` as root.")
-        #expect(remedy(.writing, owner: unnamed, user: 0) == "Run `chown root: '/a b'` as root, or run volley as user \(unnamed).")
+        #expect(
+            remedy(.writing, owner: unnamed, user: 0)
+                == "Run `chown root: '/a b'` as root, or run volley as user \(unnamed).")
     }
 
-    @Test("a file and a free name are replaced; a link leads to its file and stays, also where the file is still to be made")
+    @Test(
+        "a file and a free name are replaced; a link leads to its file and stays, also where the file is still to be made"
+    )
     func files() throws {
         try Data("old".utf8).write(to: URL(fileURLWithPath: path("file")))
         link("link", to: "file")
@@ -67,11 +73,14 @@ final class OutputPlaceTests {
         #expect(try text("file") == "second" && text("later") == "early")
         for name in ["link", "second", "early"] {
             #expect(
-                try FileManager.default.attributesOfItem(atPath: path(name))[.type] as? FileAttributeType == .typeSymbolicLink, "\(name)")
+                try FileManager.default.attributesOfItem(atPath: path(name))[.type] as? FileAttributeType
+                    == .typeSymbolicLink, "\(name)")
         }
     }
 
-    @Test("a folder, a socket, a circle of links and a link without a folder are refused, with what is there and what to do")
+    @Test(
+        "a folder, a socket, a circle of links and a link without a folder are refused, with what is there and what to do"
+    )
     func refused() throws {
         #expect(mkdir(path("folder"), 0o755) == 0)
         link("circle", to: "circle")
@@ -83,10 +92,14 @@ final class OutputPlaceTests {
         #expect(refusal("socket").contains("this is a socket"))
         link("kernel", to: "/proc/self/comm")
         link("new", to: "/proc/self/new")
-        for name in ["kernel", "new"] { #expect(refusal(name).contains("below /proc, where the kernel lets no file be made or replaced")) }
+        for name in ["kernel", "new"] {
+            #expect(refusal(name).contains("below /proc, where the kernel lets no file be made or replaced"))
+        }
         #expect(throws: Diagnostic.self) { try OutputPlace("/sys/kernel/uevent_helper.txt") }
         #expect(refusal("circle").contains("links lead in a circle"))
-        #expect(refusal("lost").contains("a link to \(path("nowhere/file")), whose folder does not exist. Make that folder"))
+        #expect(
+            refusal("lost").contains("a link to \(path("nowhere/file")), whose folder does not exist. Make that folder")
+        )
     }
 
     @Test("a link that another user planted is refused, whatever it leads to", .enabled(if: geteuid() == 0))
@@ -128,17 +141,23 @@ final class OutputPlaceTests {
         #expect(refusal("disk").contains("this is a disk, and writing to it would destroy its content"))
     }
 
-    @Test("a descriptor that this process was given is written through; its own, a closed one and one for reading are refused")
+    @Test(
+        "a descriptor that this process was given is written through; its own, a closed one and one for reading are refused"
+    )
     func descriptors() throws {
         try Data("begin ".utf8).write(to: URL(fileURLWithPath: path("log")))
         let given = open(path("log"), O_WRONLY | O_APPEND), own = open(path("log"), O_WRONLY | O_CLOEXEC),
             input = open(path("log"), O_RDONLY)
         defer { for descriptor in [given, own, input] { close(descriptor) } }
-        for name in ["/dev/fd/\(given)", "/proc/self/fd/\(given)"] { try FilePaths.replace(name, bytes: Array("end ".utf8)) }
+        for name in ["/dev/fd/\(given)", "/proc/self/fd/\(given)"] {
+            try FilePaths.replace(name, bytes: Array("end ".utf8))
+        }
         link("link", to: "/proc/self/fd/\(given)")
         try FilePaths.replace(path("link"), bytes: Array("link".utf8))
         #expect(try text("log") == "begin end end link")
-        for descriptor in [own, input, 999] { #expect(throws: Diagnostic.self) { try OutputPlace("/dev/fd/\(descriptor)") } }
+        for descriptor in [own, input, 999] {
+            #expect(throws: Diagnostic.self) { try OutputPlace("/dev/fd/\(descriptor)") }
+        }
         #expect(try OutputPlace("/dev/stderr") == .descriptor(2))
     }
 }
@@ -155,6 +174,7 @@ struct SystemErrorTests {
             #expect(!words.hasSuffix(".") && SystemError.remedy(code).hasSuffix("."), "\(code)")
         }
         let full = FileError.system(ENOSPC).diagnostic("the report cannot be written", file: "a.csv")
-        #expect(full.description == "a.csv: the report cannot be written: the disk is full. Free space, then try again.")
+        #expect(
+            full.description == "a.csv: the report cannot be written: the disk is full. Free space, then try again.")
     }
 }

@@ -32,7 +32,8 @@ import Testing
     @Test("a million recipients of a run have a million ids")
     func unique() {
         let seed = RunSeed.random()
-        // A hand-written hash table: a million insertions into a Set take a quarter of a minute without optimisation.
+        // A hand-written hash table: a million insertions into a Set take a quarter of a minute
+        // without optimisation.
         let mask = (1 << 21) - 1
         var table = [UInt64](repeating: 0, count: mask + 1)
         let repeats = table.withUnsafeMutableBufferPointer { table in

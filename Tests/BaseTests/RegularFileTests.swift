@@ -4,7 +4,8 @@ import Testing
 
 @Suite("RegularFile")
 struct RegularFileTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-regular-\(UUID().uuidString)")
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-regular-\(UUID().uuidString)")
 
     private func path(_ name: String) throws -> String {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -44,16 +45,24 @@ struct RegularFileTests {
         )
     }
 
-    @Test("a database that a link in a folder of runs leads to is opened by no other name, nor are SQLite's files next to it; others are")
+    @Test(
+        "a database that a link in a folder of runs leads to is opened by no other name, nor are SQLite's files next to it; others are"
+    )
     func linkedRecord() throws {
         let runs = try path("runs"), elsewhere = try path("elsewhere")
-        for folder in [runs, elsewhere] { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
-        for name in ["data", "data-wal", "data-shm", "other", "plain.csv"] { _ = try write("elsewhere/\(name)", "text") }
+        for folder in [runs, elsewhere] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+        for name in ["data", "data-wal", "data-shm", "other", "plain.csv"] {
+            _ = try write("elsewhere/\(name)", "text")
+        }
         ProtectedFiles.keep(in: runs)
         #expect(failure(elsewhere + "/data") == nil)
         // Over another link, and added after the folder was looked at.
-        try #require(symlink("\(elsewhere)/data", try path("middle")) == 0 && symlink("../middle", "\(runs)/x.sqlite") == 0)
-        try #require(symlink("\(elsewhere)/plain.csv", "\(runs)/list.csv") == 0 && symlink("data", "\(elsewhere)/name.csv") == 0)
+        try #require(
+            symlink("\(elsewhere)/data", try path("middle")) == 0 && symlink("../middle", "\(runs)/x.sqlite") == 0)
+        try #require(
+            symlink("\(elsewhere)/plain.csv", "\(runs)/list.csv") == 0 && symlink("data", "\(elsewhere)/name.csv") == 0)
         for name in ["data", "data-wal", "data-shm", "name.csv"] {
             #expect(failure("\(elsewhere)/\(name)") == .notAFile(.record), "\(name)")
         }

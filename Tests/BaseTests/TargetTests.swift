@@ -18,7 +18,8 @@ import Testing
             for end in start...digits.count where end - start >= 12 {
                 let shown = token.redacted(in: "x \(String(digits[start..<end]).uppercased()) y")
                 #expect(
-                    shown == "x \(start == 0 ? "0f1e" : "")…\(end == digits.count ? "3210" : "") y", "\(start)..<\(end)")
+                    shown == "x \(start == 0 ? "0f1e" : "")…\(end == digits.count ? "3210" : "") y", "\(start)..<\(end)"
+                )
             }
         }
         #expect(token.redacted(in: "0f1e2d3c4b5 and 0f1e2d3c4b5") == "0f1e2d3c4b5 and 0f1e2d3c4b5")
@@ -29,7 +30,8 @@ import Testing
     func inOtherWritings() {
         let token = Target(normalized: "0f1e2d3c4b5a69788796a5b4c3d2e1f00123456789abcdeffedcba9876543210")
         for sign in [" ", "-", ":", "\u{A0}", "\u{200B} "] {
-            let groups = stride(from: 0, to: 64, by: 8).map { String(token.text.dropFirst($0).prefix(8)) }.joined(separator: sign)
+            let groups = stride(from: 0, to: 64, by: 8).map { String(token.text.dropFirst($0).prefix(8)) }.joined(
+                separator: sign)
             #expect(token.redacted(in: #"{"a":"<\#(groups)>"}"#) == #"{"a":"<0f1e…3210>"}"#)
             #expect(token.redacted(in: groups.uppercased().prefix(40) + "!").hasPrefix("0f1e…"))
         }

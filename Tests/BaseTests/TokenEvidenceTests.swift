@@ -3,12 +3,16 @@ import Testing
 
 /// What refusals say about tokens and settings.
 @Suite struct TokenEvidenceTests {
-    private func evidence(accepted: Int, ambiguous: Int, gone: Int = 0, failed: Int = 0, unsent: Int = 0, leftOut: Int = 0) -> TokenEvidence
-    {
+    private func evidence(
+        accepted: Int, ambiguous: Int, gone: Int = 0, failed: Int = 0, unsent: Int = 0, leftOut: Int = 0
+    ) -> TokenEvidence {
         TokenEvidence(
-            outcomes: [.accepted: accepted, .invalidToken: ambiguous + gone, .failed: failed, .unsent: unsent + leftOut],
+            outcomes: [
+                .accepted: accepted, .invalidToken: ambiguous + gone, .failed: failed, .unsent: unsent + leftOut,
+            ],
             reasons: [
-                "BadDeviceToken": ambiguous / 2, "DeviceTokenNotForTopic": ambiguous - ambiguous / 2, "Unregistered": gone,
+                "BadDeviceToken": ambiguous / 2, "DeviceTokenNotForTopic": ambiguous - ambiguous / 2,
+                "Unregistered": gone,
                 "Expired": unsent,
                 "FrequencyCap": leftOut,
             ], blaming: ["BadDeviceToken", "DeviceTokenNotForTopic"])
@@ -19,12 +23,16 @@ import Testing
         #expect(evidence(accepted: 0, ambiguous: 60, gone: 1).suppresses(status: 410, hasFinished: hasFinished))
     }
 
-    @Test("a doubtful one is when four others were accepted for each, and the run has finished", arguments: [1, 2, 3, 15, 60, 100, 1000])
+    @Test(
+        "a doubtful one is when four others were accepted for each, and the run has finished",
+        arguments: [1, 2, 3, 15, 60, 100, 1000])
     func enough(ambiguous: Int) {
         #expect(evidence(accepted: 4 * ambiguous, ambiguous: ambiguous).suppresses(status: 400, hasFinished: true))
         #expect(!evidence(accepted: 4 * ambiguous, ambiguous: ambiguous).suppresses(status: 400, hasFinished: false))
         for accepted in [0, 1, ambiguous, 4 * ambiguous - 1] {
-            #expect(!evidence(accepted: accepted, ambiguous: ambiguous).suppresses(status: 400, hasFinished: true), "\(accepted)")
+            #expect(
+                !evidence(accepted: accepted, ambiguous: ambiguous).suppresses(status: 400, hasFinished: true),
+                "\(accepted)")
         }
     }
 
@@ -54,18 +62,25 @@ import Testing
         let both = evidence(accepted: 1, ambiguous: 1) + first
         #expect(both.accepted == 8 && both.ambiguous == 1 && both.audience == 9 && both.pointsAtTokens)
         #expect(first + TokenEvidence() == first && TokenEvidence() + first == first)
-        #expect(!(evidence(accepted: 1, ambiguous: 1) + evidence(accepted: 6, ambiguous: 0, failed: 2, unsent: 1)).pointsAtTokens)
+        #expect(
+            !(evidence(accepted: 1, ambiguous: 1) + evidence(accepted: 6, ambiguous: 0, failed: 2, unsent: 1))
+                .pointsAtTokens)
     }
 
     @Test("no epoch of a run, and no retry, borrows what another one was accepted")
     func epochs() {
         let (before, whole) = (evidence(accepted: 502, ambiguous: 0), evidence(accepted: 502, ambiguous: 98))
-        #expect(RunEvidence(whole).settingsEvidence == nil && RunEvidence(whole).suppresses(status: 400, hasFinished: true))
-        for run in [RunEvidence(whole, before: [before]), RunEvidence(evidence(accepted: 0, ambiguous: 98), retried: before)] {
+        #expect(
+            RunEvidence(whole).settingsEvidence == nil && RunEvidence(whole).suppresses(status: 400, hasFinished: true))
+        for run in [
+            RunEvidence(whole, before: [before]), RunEvidence(evidence(accepted: 0, ambiguous: 98), retried: before),
+        ] {
             #expect(run.settingsEvidence?.ambiguous == 98 && run.settingsEvidence?.accepted == 0)
             #expect(!run.pointsAtTokens && !run.suppresses(status: 400, hasFinished: true))
             #expect(run.suppresses(status: 410, hasFinished: false))
-            #expect(TargetRefusals(run) == TargetRefusals(refused: 98, answers: 98, isSinceOthersWereAccepted: true, accepted: 502))
+            #expect(
+                TargetRefusals(run)
+                    == TargetRefusals(refused: 98, answers: 98, isSinceOthersWereAccepted: true, accepted: 502))
         }
         // An epoch without an answer judges nothing: the one before it counts.
         #expect(RunEvidence(whole, before: [before, whole]).settingsEvidence?.ambiguous == 98)
@@ -73,7 +88,9 @@ import Testing
         let first = evidence(accepted: 0, ambiguous: 44)
         let later = RunEvidence(evidence(accepted: 556, ambiguous: 44), before: [first])
         #expect(later.settingsEvidence == nil && !later.suppresses(status: 400, hasFinished: true))
-        #expect(RunEvidence(evidence(accepted: 556, ambiguous: 2), before: [evidence(accepted: 100, ambiguous: 1)]).pointsAtTokens)
+        #expect(
+            RunEvidence(evidence(accepted: 556, ambiguous: 2), before: [evidence(accepted: 100, ambiguous: 1)])
+                .pointsAtTokens)
     }
 
     @Test(
@@ -85,7 +102,8 @@ import Testing
         #expect(run.settingsEvidence == nil && !run.pointsAtTokens && !run.suppresses(status: 400, hasFinished: true))
         #expect(run.suppresses(status: 410, hasFinished: true))
         #expect(RunEvidence(whole, before: [whole], atRests: [whole]).pointsAtTokens)
-        let mixed = RunEvidence(evidence(accepted: 560, ambiguous: 2), before: [evidence(accepted: 100, ambiguous: 1)], atRests: [before])
+        let mixed = RunEvidence(
+            evidence(accepted: 560, ambiguous: 2), before: [evidence(accepted: 100, ambiguous: 1)], atRests: [before])
         #expect(mixed.pointsAtTokens)
     }
 }

@@ -13,16 +13,20 @@ import Testing
         #expect(Pace.slower(nil, hour) == hour)
         #expect(Pace.slower(hour, nil) == hour)
         #expect(Pace.slower(nil, nil) == nil)
-        #expect(Pace.slower(Pace(pushes: 60, intervalSeconds: 60), Pace(pushes: 1, intervalSeconds: 1))?.intervalSeconds == 60)
+        #expect(
+            Pace.slower(Pace(pushes: 60, intervalSeconds: 60), Pace(pushes: 1, intervalSeconds: 1))?.intervalSeconds
+                == 60)
     }
 
     @Test("the words that scripts rely on stay as they are")
     func words() {
-        #expect(Outcome.allCases.map(\.name) == ["accepted", "invalid_token", "rejected", "failed", "unknown", "unsent"])
+        #expect(
+            Outcome.allCases.map(\.name) == ["accepted", "invalid_token", "rejected", "failed", "unknown", "unsent"])
         #expect(Outcome.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5])
         #expect(
             SkipReason.allCases.map(\.rawValue) == [
-                "bad_row", "not_matched", "filtered", "excluded", "missing_token", "bad_token", "no_service", "suppressed",
+                "bad_row", "not_matched", "filtered", "excluded", "missing_token", "bad_token", "no_service",
+                "suppressed",
                 "duplicate_token",
                 "alias_limit", "frequency", "holdout",
                 "render_error", "payload_too_large",

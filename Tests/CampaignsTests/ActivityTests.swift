@@ -28,15 +28,20 @@ struct ActivityTests {
                 """
         ).0.content
         let activity = try #require(start.activity)
-        #expect(activity.event == .start && activity.tokens == .start && activity.attributesType?.value == "DeliveryAttributes")
+        #expect(
+            activity.event == .start && activity.tokens == .start
+                && activity.attributesType?.value == "DeliveryAttributes")
         #expect(activity.staleSeconds == 1800 && activity.dismissSeconds == nil && start.title?.value == "On its way")
         #expect(findings("activity: {event: update, state: {minutes: 12}}\n").isEmpty)
         #expect(findings("activity: {event: end, dismiss: 0}\n", for: FCM()).isEmpty)
         let end = try readCampaign(Self.head + "activity: {event: end, dismiss: 0}\n").0.content
         #expect(end.activity?.dismissSeconds == 0 && end.activity?.tokens == .running)
-        let minutes = try readCampaign(Self.head + "activity: {event: update, state: {minutes: 12}, stale: 30m}\n").0.content
+        let minutes = try readCampaign(Self.head + "activity: {event: update, state: {minutes: 12}, stale: 30m}\n").0
+            .content
         #expect(minutes.activity?.staleSeconds == 1800)
-        #expect(try readCampaign(Self.head + "activity: {event: end, dismiss: 90m}\n").0.content.activity?.dismissSeconds == 5400)
+        #expect(
+            try readCampaign(Self.head + "activity: {event: end, dismiss: 90m}\n").0.content.activity?.dismissSeconds
+                == 5400)
     }
 
     @Test(
@@ -77,7 +82,9 @@ struct ActivityTests {
     func services() {
         let yaml = Self.head + "activity: {event: update, state: {a: 1}}\n"
         func findings(_ services: [any PushService]) -> String {
-            found { () throws(Diagnostics) in try Campaign.read(source: yaml, file: "campaign.yaml", services: services, now: now) }
+            found { () throws(Diagnostics) in
+                try Campaign.read(source: yaml, file: "campaign.yaml", services: services, now: now)
+            }
         }
         #expect(
             findings([Getui()]).contains(
@@ -94,11 +101,14 @@ struct ActivityTests {
     func deliveryOverJPush() throws {
         func warnings(_ key: String) throws -> [String] {
             let yaml = Self.head + "activity: {event: update, state: {a: 1}}\ndelivery: {\(key)}\n"
-            return try Campaign.read(source: yaml, file: "campaign.yaml", services: [JPush()], now: now).1.map(\.message)
+            return try Campaign.read(source: yaml, file: "campaign.yaml", services: [JPush()], now: now).1.map(
+                \.message)
         }
         #expect(try warnings("priority: normal, collapse: a").isEmpty)
         #expect(
-            try warnings("expires: 4h") == ["JPush lets no push to an iPhone expire, so iPhones may get it later than 'expires' allows"])
+            try warnings("expires: 4h") == [
+                "JPush lets no push to an iPhone expire, so iPhones may get it later than 'expires' allows"
+            ])
     }
 }
 
@@ -115,11 +125,15 @@ struct BroadcastCampaignTests {
     @Test("name a channel, and update or end its activities")
     func read() throws {
         let yaml = "name: a\napp: shop\naudience: {channel: \(Self.id)}\n"
-        let (campaign, warnings) = try readCampaign(yaml + Self.update + "delivery: {expires: 8h, priority: normal, unknown: resend}\n")
-        #expect(warnings.isEmpty && campaign.audience.channel?.value == Self.id && campaign.audience.by?.value == "apns")
+        let (campaign, warnings) = try readCampaign(
+            yaml + Self.update + "delivery: {expires: 8h, priority: normal, unknown: resend}\n")
+        #expect(
+            warnings.isEmpty && campaign.audience.channel?.value == Self.id && campaign.audience.by?.value == "apns")
         #expect(campaign.audience.ownAudience?.service.name == "apns-audience")
         #expect(campaign.audience.selectors.last?.list.names.map(\.value) == [Self.id])
-        let end = try readCampaign(yaml + "activity: {event: end, dismiss: 0}\ncontent: {title: Over, body: It is 2 to 1}\n").0
+        let end = try readCampaign(
+            yaml + "activity: {event: end, dismiss: 0}\ncontent: {title: Over, body: It is 2 to 1}\n"
+        ).0
         #expect(end.content.activity?.event == .end && end.content.title?.value == "Over")
         // As a run keeps it.
         let own = try #require(campaign.audience.ownAudience)
@@ -135,7 +149,8 @@ struct BroadcastCampaignTests {
             """),
         MistakeCase(
             "what is no id", "audience: {channel: \"a b\"}\n" + update,
-            "campaign.yaml:3:21: APNs can have no channel 'a b'. A channel's id is base64: `volley channels list` shows those of the app."),
+            "campaign.yaml:3:21: APNs can have no channel 'a b'. A channel's id is base64: `volley channels list` shows those of the app."
+        ),
         MistakeCase(
             "no activity", "audience: {channel: \(id)}\ncontent: {title: Hi}\n",
             "campaign.yaml:3:11: a broadcast updates or ends Live Activities, and this campaign has no 'activity'. Add it, for example: activity: {event: update, state: {minutes: 12}}."
@@ -160,7 +175,8 @@ struct BroadcastCampaignTests {
         MistakeCase(
             "variants",
             "audience: {channel: \(id)}\n\(update)content: {title: A, body: B}\nvariants: {a: {share: 50, content: {title: C}}, b: {share: 50}}\n",
-            "campaign.yaml:6:1: 'variants' are parts of an audience that Volley knows, but APNs chooses the devices. Remove them."),
+            "campaign.yaml:6:1: 'variants' are parts of an audience that Volley knows, but APNs chooses the devices. Remove them."
+        ),
     ]
 
     @Test("cannot have what belongs to devices, and each mistake is said at its place", arguments: mistakes)

@@ -64,7 +64,8 @@ struct AllowTests {
             "the same twice", "allow:\n  - {warning: bad-row, reason: x}\n  - {warning: bad-row, reason: y}\n",
             "campaign.yaml:3:15: 'bad-row' is allowed twice. Keep one of them."),
         MistakeCase(
-            "a retired name twice", "allow:\n  - {warning: markup-in-text, reason: x}\n  - {warning: markup-in-text, reason: y}\n",
+            "a retired name twice",
+            "allow:\n  - {warning: markup-in-text, reason: x}\n  - {warning: markup-in-text, reason: y}\n",
             "campaign.yaml:3:15: 'markup-in-text' is allowed twice. Keep one of them."),
         MistakeCase(
             "another key", "allow:\n  - {warning: bad-row, reason: x, until: 2027-01-01}\n",
@@ -77,7 +78,8 @@ struct AllowTests {
             "campaign.yaml:1:21: warning: the expiry is 59 seconds away: phones that are off or busy at that moment never get the push. "
             + "Write a later moment, for example expires: 4h, or 0 for now or never. [expires-soon]"
         #expect(found { () throws(Diagnostics) in try readPart("delivery: {expires: 59s}\n") } == warning)
-        #expect(found { () throws(Diagnostics) in try readPart("delivery: {expires: 2026-11-21 00:00:59}\n") } == warning)
+        #expect(
+            found { () throws(Diagnostics) in try readPart("delivery: {expires: 2026-11-21 00:00:59}\n") } == warning)
         for fine in ["60s", "0", "2026-11-21 00:01"] {
             #expect(found { () throws(Diagnostics) in try readPart("delivery: {expires: \(fine)}\n") }.isEmpty)
         }

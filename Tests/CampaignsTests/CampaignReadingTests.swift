@@ -58,7 +58,8 @@ struct CampaignReadingTests {
         #expect(warnings.isEmpty)
         #expect(campaign.file == "campaign.yaml")
         #expect(campaign.source == Self.full)
-        #expect(campaign.name == SourceText("spring-sale", at: SourcePosition(file: "campaign.yaml", line: 1, column: 7)))
+        #expect(
+            campaign.name == SourceText("spring-sale", at: SourcePosition(file: "campaign.yaml", line: 1, column: 7)))
         #expect(campaign.app.value == "shop")
         #expect(campaign.description == "Spring sale")
     }
@@ -85,7 +86,9 @@ struct CampaignReadingTests {
 
     @Test("how much the audience may shrink is a share, off, or not said")
     func shrinking() throws {
-        func audience(_ keys: String) throws -> CampaignAudience { try readPart("audience: {tags: [a]\(keys)}\n").0.audience }
+        func audience(_ keys: String) throws -> CampaignAudience {
+            try readPart("audience: {tags: [a]\(keys)}\n").0.audience
+        }
         let half = try audience(", shrinks_at_most: 50%")
         #expect(half.shrinkLimit == .atMost(StopShare(millionths: 500_000)))
         #expect(half.shrinkLimitPosition?.description == "campaign.yaml:1:23")
@@ -103,7 +106,8 @@ struct CampaignReadingTests {
             ])
         #expect(
             conditions.map(\.test) == [
-                .oneOf(["en", "de"]), .comparison(.greaterOrEqual, "3.2.0"), .within(seconds: 2_592_000), .olderThan(seconds: 43_200),
+                .oneOf(["en", "de"]), .comparison(.greaterOrEqual, "3.2.0"), .within(seconds: 2_592_000),
+                .olderThan(seconds: 43_200),
                 .present, .missing, .oneOf(["Ann"]),
             ])
         #expect(conditions[1].column.position.description == "campaign.yaml:11:5")
@@ -139,7 +143,9 @@ struct CampaignReadingTests {
         #expect(delivery.collapseID?.value == "spring-sale")
         #expect(delivery.unknownPolicy == .skip)
         #expect(
-            delivery.stopLimits?.shares == [.invalidToken: StopShare(millionths: 200_000), .rejected: StopShare(millionths: 5_000)])
+            delivery.stopLimits?.shares == [
+                .invalidToken: StopShare(millionths: 200_000), .rejected: StopShare(millionths: 5_000),
+            ])
         #expect(delivery.stopLimits?.after == 500)
     }
 
@@ -159,14 +165,18 @@ struct CampaignReadingTests {
         #expect(campaign.delivery.pace == nil)
         #expect(campaign.delivery.expiry == nil)
         #expect(campaign.delivery.priority == nil)
-        #expect(campaign.delivery.unknownPolicy == nil && campaign.delivery.unknownPolicy(of: PushServices.standard) == .resend)
+        #expect(
+            campaign.delivery.unknownPolicy == nil
+                && campaign.delivery.unknownPolicy(of: PushServices.standard) == .resend)
         #expect(campaign.delivery.stopLimits == nil)
         #expect(campaign.description == nil)
     }
 
     @Test("a name may stand without brackets, and numbers and truth values are names too")
     func namesAsText() throws {
-        let audience = try readPart("audience: {tags: discount, aliases: [42, 0042, 1.50, true], registration_ids: 1e5}\n").0.audience
+        let audience = try readPart(
+            "audience: {tags: discount, aliases: [42, 0042, 1.50, true], registration_ids: 1e5}\n"
+        ).0.audience
         #expect(audience.anyTags.names.map(\.value) == ["discount"])
         #expect(audience.aliases.names.map(\.value) == ["42", "0042", "1.50", "true"])
         #expect(audience.registrationIDs.names.map(\.value) == ["1e5"])
@@ -195,26 +205,34 @@ struct CampaignReadingTests {
         #expect(try !readPart("audience: {everyone: false, tags: [a]}\n").0.audience.everyone)
     }
 
-    @Test("each kind of selector is enough alone", arguments: ["tags: {all: [a]}", "aliases: [a]", "registration_ids: [a]"])
+    @Test(
+        "each kind of selector is enough alone",
+        arguments: ["tags: {all: [a]}", "aliases: [a]", "registration_ids: [a]"])
     func oneSelector(_ selector: String) throws {
         _ = try readPart("audience: {\(selector)}\n")
     }
 
     @Test(
         "each of these is something to show",
-        arguments: ["title: a", "subtitle: a", "body: a", "badge: 0", "sound: default", "silent: true", "payload: {aps: {}}"])
+        arguments: [
+            "title: a", "subtitle: a", "body: a", "badge: 0", "sound: default", "silent: true", "payload: {aps: {}}",
+        ])
     func somethingToShow(_ content: String) throws {
         _ = try readPart("content: {\(content)}\n")
     }
 
     @Test("a silent push may carry data and a link, at normal priority")
     func silent() throws {
-        let campaign = try readPart("content: {silent: true, data: {a: 1}, link: shop://a}\ndelivery: {priority: normal}\n").0
+        let campaign = try readPart(
+            "content: {silent: true, data: {a: 1}, link: shop://a}\ndelivery: {priority: normal}\n"
+        ).0
         #expect(campaign.content.isSilent)
         #expect(campaign.delivery.priority == .normal)
     }
 
-    @Test("an image may begin with a template", arguments: ["{{ picture }}", "https://cdn.example.com/{{ store }}.jpg", "HTTPS://a/b"])
+    @Test(
+        "an image may begin with a template",
+        arguments: ["{{ picture }}", "https://cdn.example.com/{{ store }}.jpg", "HTTPS://a/b"])
     func images(_ image: String) throws {
         #expect(try readPart("content: {title: a, image: \"\(image)\"}\n").0.content.image?.value == image)
     }

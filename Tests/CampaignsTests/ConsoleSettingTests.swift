@@ -14,7 +14,9 @@ struct ConsoleSettingTests {
     @Test("address, proxies and roots are read")
     func all() throws {
         let console = try #require(
-            try read("console: {public_url: \"https://push.example.com\", proxies: [127.0.0.1, 10.0.0.0/8], roots: campaigns}\n").console)
+            try read(
+                "console: {public_url: \"https://push.example.com\", proxies: [127.0.0.1, 10.0.0.0/8], roots: campaigns}\n"
+            ).console)
         #expect(console.publicURL?.value == "https://push.example.com")
         #expect(console.proxies == [AddressRange("127.0.0.1"), AddressRange("10.0.0.0/8")].compactMap(\.self))
         #expect(console.roots.map(\.value) == ["campaigns"])
@@ -27,8 +29,12 @@ struct ConsoleSettingTests {
     func provider() throws {
         let least = try #require(try read("console: {oidc: {\(Self.least), \(Self.roles)}}\n").console?.provider)
         #expect(least.issuer.value == "https://login.example.com/realms/shop" && least.clientID.value == "volley")
-        #expect(least.clientSecret == nil && least.certificateAuthority == nil && !least.isOnly && least.host == "login.example.com")
-        #expect(least.nameClaim == "preferred_username" && least.scopes == ["profile", "email"] && least.rolesClaim == "groups")
+        #expect(
+            least.clientSecret == nil && least.certificateAuthority == nil && !least.isOnly
+                && least.host == "login.example.com")
+        #expect(
+            least.nameClaim == "preferred_username" && least.scopes == ["profile", "email"]
+                && least.rolesClaim == "groups")
         let most = try #require(
             try read(
                 """
@@ -54,9 +60,12 @@ struct ConsoleSettingTests {
             most.roles.map(\.roles) == [
                 [ClaimedRole(.editor, app: "shop"), ClaimedRole(.viewer, app: nil)], [.init(.administrator, app: nil)],
             ])
-        guard case .variable(let name)? = most.clientSecret else { return #expect(Bool(false), "the secret is in a variable") }
+        guard case .variable(let name)? = most.clientSecret else {
+            return #expect(Bool(false), "the secret is in a variable")
+        }
         #expect(
-            name.value == "OIDC_SECRET" && most.name?.value == "Example Login" && most.nameClaim == "email" && most.scopes == ["groups"])
+            name.value == "OIDC_SECRET" && most.name?.value == "Example Login" && most.nameClaim == "email"
+                && most.scopes == ["groups"])
         #expect(most.certificateAuthority?.value == "ca.pem" && most.isOnly)
     }
 
@@ -145,7 +154,10 @@ struct ConsoleSettingTests {
                 "volley.yaml:1:20: 'proxies' is an empty list. Name an address, or remove the key."
             ),
             ("console: {roots: []}\n", "volley.yaml:1:18: 'roots' is an empty list. Name a folder, or remove the key."),
-            ("console: {publicurl: a}\n", "volley.yaml:1:11: unknown key 'publicurl' in 'console'. Did you mean 'public_url'?"),
+            (
+                "console: {publicurl: a}\n",
+                "volley.yaml:1:11: unknown key 'publicurl' in 'console'. Did you mean 'public_url'?"
+            ),
         ])
     func mistakes(text: String, message: String) {
         #expect { try read(text) } throws: { "\($0)" == message }
@@ -154,9 +166,12 @@ struct ConsoleSettingTests {
     @Test(
         "a range holds the addresses that begin with its bits, and no others",
         arguments: [
-            ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.0", false), ("192.0.2.128/25", "192.0.2.127", false),
-            ("192.0.2.128/25", "192.0.2.200", true), ("0.0.0.0/0", "203.0.113.9", true), ("2001:db8::/32", "2001:db8:1::1", true),
-            ("2001:db8::/32", "2001:db9::1", false), ("127.0.0.1", "127.0.0.1", true), ("127.0.0.1", "127.0.0.2", false),
+            ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.0", false),
+            ("192.0.2.128/25", "192.0.2.127", false),
+            ("192.0.2.128/25", "192.0.2.200", true), ("0.0.0.0/0", "203.0.113.9", true),
+            ("2001:db8::/32", "2001:db8:1::1", true),
+            ("2001:db8::/32", "2001:db9::1", false), ("127.0.0.1", "127.0.0.1", true),
+            ("127.0.0.1", "127.0.0.2", false),
             ("::/0", "127.0.0.1", false),
         ])
     func ranges(range: String, address: String, isIn: Bool) throws {
@@ -164,7 +179,8 @@ struct ConsoleSettingTests {
     }
 
     @Test(
-        "what is no range is none", arguments: ["", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0.1/31", "10.0.0.0/8/8", "host"])
+        "what is no range is none",
+        arguments: ["", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0.1/31", "10.0.0.0/8/8", "host"])
     func noRanges(text: String) { #expect(AddressRange(text) == nil) }
 
     @Test("an address is written as it is read", arguments: ["192.0.2.1", "::1", "2001:db8::1"])

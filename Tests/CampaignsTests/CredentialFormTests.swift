@@ -8,11 +8,14 @@ import Testing
 @Suite("a credential of any form is read")
 struct CredentialFormTests {
     /// What an app's credential is, and the findings about it.
-    private func read(_ yaml: String, _ service: any PushService = OtherService.robots) throws -> (CredentialReference?, String) {
+    private func read(_ yaml: String, _ service: any PushService = OtherService.robots) throws -> (
+        CredentialReference?, String
+    ) {
         let findings = Findings()
         let source = try YAMLSource(file: "volley.yaml", bytes: Array((yaml + "\n").utf8))
         let root = rootSection(
-            of: source, ProjectKeys.app(of: service, name: "shop"), ProjectKeys.file(of: service), example: "", findings: findings)
+            of: source, ProjectKeys.app(of: service, name: "shop"), ProjectKeys.file(of: service), example: "",
+            findings: findings)
         let reader = AppReader(section: try #require(root), service: service)
         let credential = reader.credential()
         reader.checkCredentials(.named(APNs.production))
@@ -42,7 +45,8 @@ struct CredentialFormTests {
             ),
             ("robot_account: {file: , region: eu}", "1:23: 'file' has no value. For example: file: keys/robot.json."),
             (
-                "robot_account: {fil: a.json, region: eu}", "1:17: unknown key 'fil' in 'robot_account'. Did you mean 'file'?"
+                "robot_account: {fil: a.json, region: eu}",
+                "1:17: unknown key 'fil' in 'robot_account'. Did you mean 'file'?"
             ),
             (
                 "robot_account: {file: '{\"pem\": \"secret\"}', region: eu}",
@@ -54,7 +58,8 @@ struct CredentialFormTests {
                     + "Keep the robot account itself out of this file; write, for example: env: SHOP_ROBOT."
             ),
             (
-                "robot_account: {file: a.json}", "1:16: the key 'region' is missing in 'robot_account'. Add it, for example: region: eu."
+                "robot_account: {file: a.json}",
+                "1:16: the key 'region' is missing in 'robot_account'. Add it, for example: region: eu."
             ),
             (
                 "robot_account: {file: a.json, region: europe}",
@@ -80,7 +85,8 @@ struct CredentialFormTests {
 
     @Test("a key in the place of its file is not repeated")
     func pasted() throws {
-        let (credential, found) = try read("key: {file: \"-----BEGIN PRIVATE KEY-----\\nMIGH\", id: ABC123DEFG, team: DEF123GHIJ}", APNs())
+        let (credential, found) = try read(
+            "key: {file: \"-----BEGIN PRIVATE KEY-----\\nMIGH\", id: ABC123DEFG, team: DEF123GHIJ}", APNs())
         #expect(credential == nil)
         #expect(
             found == "volley.yaml:1:13: 'file' must be the path of a file. "
@@ -96,8 +102,10 @@ struct CredentialFormTests {
         }
         #expect(try isValid("file: a.json, region: eu"))
         #expect(try isValid("env: SHOP_ROBOT, region: eu"))
-        for wrong in ["region: eu", "file: a.json, env: A, region: eu", "env: a-b, region: eu", "file: a.json", "file: a.json, region: EU"]
-        {
+        for wrong in [
+            "region: eu", "file: a.json, env: A, region: eu", "env: a-b, region: eu", "file: a.json",
+            "file: a.json, region: EU",
+        ] {
             #expect(try !isValid(wrong), "\(wrong)")
         }
     }

@@ -34,7 +34,9 @@ final class TemporaryFolder {
 
 @Suite("Files")
 struct FileTests {
-    private func foundIn(_ file: String) -> String { found { () throws(Diagnostics) in try Campaign.read(file: file, now: now) } }
+    private func foundIn(_ file: String) -> String {
+        found { () throws(Diagnostics) in try Campaign.read(file: file, now: now) }
+    }
 
     @Test("a file that is missing is named")
     func missing() throws {
@@ -43,7 +45,9 @@ struct FileTests {
             foundIn("\(folder.path)/a.yaml")
                 == "\(folder.path)/a.yaml: there is no such file. Check the name, and the folder that you are in.")
         #expect(foundIn("") == ": there is no such file")
-        #expect(found { () throws(Diagnostics) in try Project.read(file: "\(folder.path)/volley.yaml") }.contains("there is no such file"))
+        #expect(
+            found { () throws(Diagnostics) in try Project.read(file: "\(folder.path)/volley.yaml") }.contains(
+                "there is no such file"))
     }
 
     @Test("what stopping a run needs is read whatever is wrong elsewhere in volley.yaml, and nothing of it is guessed")
@@ -55,18 +59,24 @@ struct FileTests {
             return try Project.readToStop(file: project)
         }
         let places = "runs: sent\nstore: {postgres: {url_env: VOLLEY_DATABASE}}\n"
-        for rest in ["apps: {shop: {topic: com.example.shop, environment: simulator}}\n", "apps: {shop: {bogus: 1}}\n", "bogus: 1\n"] {
+        for rest in [
+            "apps: {shop: {topic: com.example.shop, environment: simulator}}\n", "apps: {shop: {bogus: 1}}\n",
+            "bogus: 1\n",
+        ] {
             let project = try read(places + rest)
             #expect(project.runs == "sent" && project.store?.variable.value == "VOLLEY_DATABASE", "\(rest)")
         }
         let bare = try read("apps: 1\n")
         #expect(bare.runs == "runs" && bare.store == nil)
         for text in [
-            "runs: [a]\n", "runz: sent\napps: 1\n", "store: {postgres: {url: x}}\n", "stores: {postgres: {url_env: A}}\n",
+            "runs: [a]\n", "runz: sent\napps: 1\n", "store: {postgres: {url: x}}\n",
+            "stores: {postgres: {url_env: A}}\n",
             "runs: a\nruns: b\n",
             "runs: sent\napps: [\n", "runs:\n",
         ] {
-            #expect(found { () throws(Diagnostics) in (try read(text), []) }.contains("name the folder with --runs FOLDER"), "\(text)")
+            #expect(
+                found { () throws(Diagnostics) in (try read(text), []) }.contains("name the folder with --runs FOLDER"),
+                "\(text)")
         }
     }
 
@@ -84,7 +94,8 @@ struct FileTests {
         )
         #expect(
             cannotRead("a.yaml", code: EIO).description
-                == "a.yaml: the file cannot be read: its disk or device reports an error. Check the disk and its file system.")
+                == "a.yaml: the file cannot be read: its disk or device reports an error. Check the disk and its file system."
+        )
     }
 
     @Test("a file on disk is read like any other")
@@ -146,7 +157,10 @@ struct FileTests {
 
     @Test(
         "a file that was probably meant as volley.yaml is neither passed over for one further up, nor ignored next to another",
-        arguments: ["Volley.yaml", "VOLLEY.YML", "volley.yaml ", " volley.yaml", "volley.yaml.txt", "volley.yml.TXT", "volley.yml"])
+        arguments: [
+            "Volley.yaml", "VOLLEY.YML", "volley.yaml ", " volley.yaml", "volley.yaml.txt", "volley.yml.TXT",
+            "volley.yml",
+        ])
     func lookAlikes(name: String) throws {
         let folder = try TemporaryFolder(), inner = folder.folder("a")
         let text = Array("apps: {shop: {topic: com.example.shop, environment: simulator}}\n".utf8)
@@ -155,11 +169,14 @@ struct FileTests {
         #expect(Project.find(startingAt: inner) == other)
         if name != "volley.yml" {
             #expect(
-                found { () throws(Diagnostics) in try Project.read(file: other) }.contains("a file is not read under the name '\(name)'"))
+                found { () throws(Diagnostics) in try Project.read(file: other) }.contains(
+                    "a file is not read under the name '\(name)'"))
         }
         let usual = folder.file("a/volley.yaml", text)
         #expect(Project.find(startingAt: inner) == usual)
-        #expect(found { () throws(Diagnostics) in try Project.read(file: usual) }.contains("'\(name)' is in the same folder"))
+        #expect(
+            found { () throws(Diagnostics) in try Project.read(file: usual) }.contains(
+                "'\(name)' is in the same folder"))
         #expect(throws: Never.self) { try Project.readToStop(file: usual) }
         for harmless in ["volley.yaml.bak", "volley.yaml~", "my-volley.yaml"] {
             _ = folder.file(harmless, text)
@@ -167,7 +184,9 @@ struct FileTests {
         }
     }
 
-    @Test("a folder that is called volley.yaml, or a link of that name that leads nowhere, is not passed over, and cannot be read")
+    @Test(
+        "a folder that is called volley.yaml, or a link of that name that leads nowhere, is not passed over, and cannot be read"
+    )
     func noFileOfThatName() throws {
         let folder = try TemporaryFolder()
         let inner = folder.folder("a"), other = folder.folder("b")
@@ -181,7 +200,8 @@ struct FileTests {
         }
         let mistake = #expect(throws: Diagnostics.self) { try Project.read(file: link) }?.all.first
         #expect(
-            mistake?.message.hasSuffix("gone.yaml, where nothing is") == true && mistake?.file == link, "\(String(describing: mistake))")
+            mistake?.message.hasSuffix("gone.yaml, where nothing is") == true && mistake?.file == link,
+            "\(String(describing: mistake))")
         #expect(mistake?.plainMessage == "this is a link that leads nowhere")
     }
 

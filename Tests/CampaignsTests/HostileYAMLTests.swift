@@ -20,7 +20,9 @@ struct HostileYAMLTests {
     func aliasBomb() {
         var yaml = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
         for level in 1...30 {
-            yaml += "a\(level): &a\(level) [" + [String](repeating: "*a\(level - 1)", count: 10).joined(separator: ", ") + "]\n"
+            yaml +=
+                "a\(level): &a\(level) [" + [String](repeating: "*a\(level - 1)", count: 10).joined(separator: ", ")
+                + "]\n"
         }
         #expect(
             foundIn(yaml) == """
@@ -53,13 +55,16 @@ struct HostileYAMLTests {
 
     @Test("too many values are refused")
     func manyValues() {
-        #expect(foundIn("audience: {tags: [" + String(repeating: "a,", count: 200_000) + "]}").contains("more than 10000 values"))
+        #expect(
+            foundIn("audience: {tags: [" + String(repeating: "a,", count: 200_000) + "]}").contains(
+                "more than 10000 values"))
     }
 
     @Test(
         "a long row of any single thing ends in an error, soon",
         arguments: [
-            "&a ", "*a ", "!", "\"", "'", "%", "|", ">", "a: ", "a", ": ", "- a\n", "\u{3000}", "a:\n", "x: &x y\n", "{a,", "---\n",
+            "&a ", "*a ", "!", "\"", "'", "%", "|", ">", "a: ", "a", ": ", "- a\n", "\u{3000}", "a:\n", "x: &x y\n",
+            "{a,", "---\n",
         ])
     func longRow(_ unit: String) {
         let count = 300_000 / unit.utf8.count
@@ -76,10 +81,15 @@ struct HostileYAMLTests {
     @Test("a NUL is named with its place")
     func nul() {
         let text = foundIn("name: a\napp: s\0hop\n")
-        #expect(text == "c.yaml:2:7: there is an invisible control character (U+0000) here. Delete it, or write the line again by hand.")
+        #expect(
+            text
+                == "c.yaml:2:7: there is an invisible control character (U+0000) here. Delete it, or write the line again by hand."
+        )
     }
 
-    @Test("control characters that nobody sees are named with their place", arguments: [0x07, 0x1B, 0x7F, 0x80, 0x9F] as [UInt32])
+    @Test(
+        "control characters that nobody sees are named with their place",
+        arguments: [0x07, 0x1B, 0x7F, 0x80, 0x9F] as [UInt32])
     func control(_ code: UInt32) throws {
         let scalar = try #require(Unicode.Scalar(code))
         #expect(foundIn("name: ä\(scalar)b\n").hasPrefix("c.yaml:1:8: there is an invisible control character (U+00"))
@@ -94,7 +104,9 @@ struct HostileYAMLTests {
     func byteOrderMark() throws {
         #expect(foundIn("\u{FEFF}" + completed("")).isEmpty)
         #expect(foundIn("\u{FEFF}" + completed("name: A\n")).hasPrefix("c.yaml:1:7: "))
-        #expect(foundIn("name: a\n\u{FEFF}app: shop\n").hasPrefix("c.yaml:2:1: there is an invisible byte order mark (U+FEFF)"))
+        #expect(
+            foundIn("name: a\n\u{FEFF}app: shop\n").hasPrefix(
+                "c.yaml:2:1: there is an invisible byte order mark (U+FEFF)"))
     }
 
     @Test("UTF-16 is named, with and without a byte order mark")
@@ -116,13 +128,15 @@ struct HostileYAMLTests {
 
     @Test("lines end as editors count them", arguments: ["\n", "\r\n", "\r"])
     func lineEnds(_ end: String) {
-        let yaml = completed("# comment\n\nname: a\nx: 1\n").split(separator: "\n", omittingEmptySubsequences: false).joined(separator: end)
+        let yaml = completed("# comment\n\nname: a\nx: 1\n").split(separator: "\n", omittingEmptySubsequences: false)
+            .joined(separator: end)
         #expect(foundIn(yaml).hasPrefix("c.yaml:4:1: unknown key 'x'"))
     }
 
     @Test("columns count characters, not bytes")
     func columns() {
-        #expect(foundIn(completed("audience: {tags: [数码, 折扣], tahs: x}\n")).hasPrefix("c.yaml:1:28: unknown key 'tahs'"))
+        #expect(
+            foundIn(completed("audience: {tags: [数码, 折扣], tahs: x}\n")).hasPrefix("c.yaml:1:28: unknown key 'tahs'"))
     }
 
     @Test("mistakes of every part are told together, in the order of their places")
@@ -130,6 +144,8 @@ struct HostileYAMLTests {
         let text = foundIn("delivery: {pace: 0/s}\nname: A\ncontent: {badge: \"+1\"}\naudience: {}\n")
         #expect(
             text.split(separator: "\n").map { String($0.prefix(11)) }
-                == ["c.yaml:1:1: ", "c.yaml:1:18", "c.yaml:2:7:", "c.yaml:3:18", "c.yaml:4:11"].map { String($0.prefix(11)) })
+                == ["c.yaml:1:1: ", "c.yaml:1:18", "c.yaml:2:7:", "c.yaml:3:18", "c.yaml:4:11"].map {
+                    String($0.prefix(11))
+                })
     }
 }

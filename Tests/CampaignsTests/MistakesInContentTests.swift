@@ -35,7 +35,8 @@ struct MistakesInContentTests {
         MistakeCase(
             "a title that is only a comment for YAML",
             "content:\n  title: #1 in sales\n",
-            "campaign.yaml:2:9: 'title' has no text: YAML reads what follows # as a comment. Put the whole text in quotes."),
+            "campaign.yaml:2:9: 'title' has no text: YAML reads what follows # as a comment. Put the whole text in quotes."
+        ),
         MistakeCase(
             "a title that is a list",
             "content:\n  title: [a]\n",
@@ -128,7 +129,8 @@ struct MistakesInContentTests {
         MistakeCase(
             "data that is a text",
             "content: {title: Hi, data: spring}\n",
-            "campaign.yaml:1:28: 'data' must be a group of keys, not 'spring'. For example: data: {campaign: spring-sale}."),
+            "campaign.yaml:1:28: 'data' must be a group of keys, not 'spring'. For example: data: {campaign: spring-sale}."
+        ),
         MistakeCase(
             "data with aps",
             "content: {title: Hi, data: {aps: {badge: 1}}}\n",
@@ -285,7 +287,8 @@ struct MistakesInContentTests {
         MistakeCase(
             "a silent push that would disturb",
             "content: {silent: true, interruption: active}\n",
-            "campaign.yaml:1:39: a silent push has no 'interruption'. Remove it, or remove 'silent' if people should see the push."),
+            "campaign.yaml:1:39: a silent push has no 'interruption'. Remove it, or remove 'silent' if people should see the push."
+        ),
         MistakeCase(
             "what others call these keys",
             "content: {title: Hi, interruption-level: active, relevance_score: 1, filter_criteria: work}\n",

@@ -12,7 +12,9 @@ struct MistakesInDeliveryTests {
 
     @Test("track is true, false, or silent")
     func track() throws {
-        func pushes(_ word: String) throws -> TrackedPushes? { try readPart("delivery: {track: \(word)}\n").0.delivery.tracking }
+        func pushes(_ word: String) throws -> TrackedPushes? {
+            try readPart("delivery: {track: \(word)}\n").0.delivery.tracking
+        }
         #expect(try pushes("true") == .visible && pushes("silent") == .silentToo && pushes("false") == nil)
         #expect(try readPart("delivery: {track: true}\n").0.delivery.trackingPosition?.column == 12)
         #expect(try readPart("delivery: {pace: 10/s}\n").0.delivery.trackingPosition == nil)
@@ -77,11 +79,13 @@ struct MistakesInDeliveryTests {
         MistakeCase(
             "a collapse id that begins with a space",
             "delivery: {collapse: \" spring\"}\n",
-            "campaign.yaml:1:22: 'collapse' begins or ends with a space, which APNs does not take. Write collapse: spring."),
+            "campaign.yaml:1:22: 'collapse' begins or ends with a space, which APNs does not take. Write collapse: spring."
+        ),
         MistakeCase(
             "a collapse id that ends with a tab, and would need quotes",
             "delivery: {collapse: \"a: b\\t\"}\n",
-            "campaign.yaml:1:22: 'collapse' begins or ends with a space, which APNs does not take. Write it without the spaces around it."),
+            "campaign.yaml:1:22: 'collapse' begins or ends with a space, which APNs does not take. Write it without the spaces around it."
+        ),
         MistakeCase(
             "a pace of 0",
             "delivery:\n  pace: 0/s\n",

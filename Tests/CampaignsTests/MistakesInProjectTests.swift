@@ -24,19 +24,29 @@ struct MistakesInProjectTests {
         ])
     func homes(yaml: String) {
         let words = found { () throws(Diagnostics) in try readProject(yaml) }
-        #expect(words.contains(": '~' with a name is not read as the home folder of a user. Write the whole path."), "\(words)")
+        #expect(
+            words.contains(": '~' with a name is not read as the home folder of a user. Write the whole path."),
+            "\(words)")
         let variable = found { () throws(Diagnostics) in try readProject(yaml.replacing("~x", with: "$HOME")) }
-        #expect(variable.contains(": variables such as $HOME are not replaced in paths. Write the whole path"), "\(variable)")
+        #expect(
+            variable.contains(": variables such as $HOME are not replaced in paths. Write the whole path"),
+            "\(variable)")
     }
 
     @Test("a name of an app that no file can have in its name is a mistake; blanks take three bytes there")
     func longName() {
         func words(_ name: String) -> String {
-            found { () throws(Diagnostics) in try readProject("apps: {\"\(name)\": {topic: a.b, environment: simulator}}\n") }
+            found { () throws(Diagnostics) in
+                try readProject("apps: {\"\(name)\": {topic: a.b, environment: simulator}}\n")
+            }
         }
-        for name in [String(repeating: "a", count: 229), String(repeating: "é", count: 114), String(repeating: "a a", count: 45)] {
+        for name in [
+            String(repeating: "a", count: 229), String(repeating: "é", count: 114), String(repeating: "a a", count: 45),
+        ] {
             #expect(!words(name).contains("too long"), "\(words(name))")
-            #expect(words(name + "aaaaa").contains("volley.yaml:1:8: the name of an app is too long for the name of a file"), "\(name)")
+            #expect(
+                words(name + "aaaaa").contains(
+                    "volley.yaml:1:8: the name of an app is too long for the name of a file"), "\(name)")
         }
     }
 
@@ -46,7 +56,8 @@ struct MistakesInProjectTests {
         MistakeCase(
             "a key whose meaning is there already",
             "apps:\n  shop:\n    service: jpush\n    app_key: 0123456789abcdef01234567\n    topic: com.example.shop\n    environment: simulator\n",
-            "volley.yaml:5:5: unknown key 'topic' in 'shop'. It most likely means 'app_key', which is there already: remove this line."),
+            "volley.yaml:5:5: unknown key 'topic' in 'shop'. It most likely means 'app_key', which is there already: remove this line."
+        ),
         MistakeCase(
             "a database that is not there",
             "databases: {warehouse: {url_env: W}}\n\(shop), devices: {database: warehose, query: select 1}}}\n",
@@ -83,7 +94,8 @@ struct MistakesInProjectTests {
         MistakeCase(
             "a store without its database",
             "store: {}\n\(shop)}}\n",
-            "volley.yaml:1:8: the key 'postgres' is missing in 'store'. Add it, for example: postgres: {url_env: VOLLEY_DATABASE}."),
+            "volley.yaml:1:8: the key 'postgres' is missing in 'store'. Add it, for example: postgres: {url_env: VOLLEY_DATABASE}."
+        ),
         MistakeCase(
             "a misspelt kind of store",
             "store: {postgresql: {url_env: V}}\n\(shop)}}\n",
@@ -97,7 +109,8 @@ struct MistakesInProjectTests {
         MistakeCase(
             "a store without its variable",
             "store: {postgres: {}}\n\(shop)}}\n",
-            "volley.yaml:1:19: the key 'url_env' is missing in 'postgres'. Add it, for example: url_env: VOLLEY_DATABASE."),
+            "volley.yaml:1:19: the key 'url_env' is missing in 'postgres'. Add it, for example: url_env: VOLLEY_DATABASE."
+        ),
         MistakeCase(
             "the address of a store is not repeated",
             "store: {postgres: {url_env: \"postgresql://volley:hush@db/volley\"}}\n\(shop)}}\n",
@@ -139,7 +152,8 @@ struct MistakesInProjectTests {
         MistakeCase(
             "apps is empty",
             "apps: {}\n",
-            "volley.yaml:1:7: 'apps' is empty. For example: apps: {shop: {topic: com.example.shop, environment: simulator}}."),
+            "volley.yaml:1:7: 'apps' is empty. For example: apps: {shop: {topic: com.example.shop, environment: simulator}}."
+        ),
         MistakeCase(
             "apps is a list",
             "apps: [shop]\n",
@@ -381,7 +395,8 @@ struct MistakesInProjectTests {
                 certificate: {file: a.p12}
 
             """#,
-            "volley.yaml:4:24: the address 'https://:2197' names no host. For example: url: \"https://localhost:2197\"."),
+            "volley.yaml:4:24: the address 'https://:2197' names no host. For example: url: \"https://localhost:2197\"."
+        ),
         MistakeCase(
             "a server with a user",
             #"""
@@ -519,6 +534,7 @@ struct MistakesInProjectTests {
         MistakeCase(
             "a test device by its alias",
             "apps: {shop: {topic: a.b, environment: simulator, test_devices: [{name: Anna, alias: a, token: \"00001111\"}]}}\n",
-            "volley.yaml:1:79: unknown key 'alias' in the test device. Name a test device by its token: {name: Anna, token: 7276…}."),
+            "volley.yaml:1:79: unknown key 'alias' in the test device. Name a test device by its token: {name: Anna, token: 7276…}."
+        ),
     ]
 }

@@ -17,7 +17,8 @@ struct MistakesInScheduleTests {
     static let mistakes: [MistakeCase] = [
         one(
             "no zone", "at: 2026-12-01 09:00",
-            "11: the key 'timezone' is missing in 'schedule'. Add it, for example: timezone: Europe/Berlin, or timezone: recipient."),
+            "11: the key 'timezone' is missing in 'schedule'. Add it, for example: timezone: Europe/Berlin, or timezone: recipient."
+        ),
         one(
             "a zone that is misspelt", "at: 2026-12-01 09:00, timezone: Europe/Berln",
             "44: there is no time zone 'Europe/Berln'. Did you mean 'Europe/Berlin'?"),
@@ -42,7 +43,8 @@ struct MistakesInScheduleTests {
         ),
         one(
             "an offset as a zone", "at: 2026-12-01 09:00, timezone: UTC+2",
-            "44: 'UTC+2' is an offset from UTC, which has no summer time. Write the place, for example timezone: Europe/Athens."),
+            "44: 'UTC+2' is an offset from UTC, which has no summer time. Write the place, for example timezone: Europe/Athens."
+        ),
         one(
             "a zone whose name turns the sign around", "at: 2026-12-01 09:00, timezone: Etc/GMT+1",
             "44: 'Etc/GMT+1' is 1 hour behind UTC, as these names reverse the sign. Write the place, for example timezone: Atlantic/Azores."
@@ -55,7 +57,8 @@ struct MistakesInScheduleTests {
             "44: the key 'fallback_timezone' is missing: timezone: recipient needs the zone of devices whose own is not known. Add, for example: fallback_timezone: Europe/Berlin."
         ),
         one(
-            "'recipient' as its own fallback", "at: 2026-12-01 09:00, timezone: recipient, fallback_timezone: recipient",
+            "'recipient' as its own fallback",
+            "at: 2026-12-01 09:00, timezone: recipient, fallback_timezone: recipient",
             "74: 'fallback_timezone' must be a zone, not 'recipient': it is for devices whose own is not known. For example: fallback_timezone: Europe/Berlin."
         ),
         one(
@@ -71,7 +74,8 @@ struct MistakesInScheduleTests {
             "16: the date '2026-12-01' lacks a time. For example: at: 2026-12-01 09:00."),
         one(
             "a time with the hyphens of a word processor", "at: \"2026‑12‑01 09:00\", timezone: UTC",
-            "16: '2026‑12‑01 09:00' has a dash ('‑') instead of a hyphen. Write at: 2026-12-01 09:00, with the hyphen of the keyboard."),
+            "16: '2026‑12‑01 09:00' has a dash ('‑') instead of a hyphen. Write at: 2026-12-01 09:00, with the hyphen of the keyboard."
+        ),
         one(
             "a time with an offset", "at: \"2026-12-01T09:00:00+02:00\", timezone: UTC",
             "16: '2026-12-01T09:00:00+02:00' has an offset from UTC; 'timezone' says whose clock is meant. For that moment in UTC write at: 2026-12-01 07:00."
@@ -85,7 +89,8 @@ struct MistakesInScheduleTests {
             "16: '2026-12-01T09:00Z' has an offset from UTC; 'timezone' says whose clock is meant. For that moment in Europe/Berlin write at: 2026-12-01 10:00."
         ),
         one(
-            "a time with an offset for clocks of devices", "at: 2026-12-01 09:00 +01:00, timezone: recipient, fallback_timezone: UTC",
+            "a time with an offset for clocks of devices",
+            "at: 2026-12-01 09:00 +01:00, timezone: recipient, fallback_timezone: UTC",
             "16: '2026-12-01 09:00 +01:00' says more than a date and a time; 'timezone' says whose clock is meant. Write at: 2026-12-01 09:00, and in 'timezone' write the place whose clock shows that."
         ),
         one(
@@ -105,7 +110,9 @@ struct MistakesInScheduleTests {
         one(
             "a day that there is not", "at: 2027-02-29 09:00, timezone: UTC",
             "16: '2027-02-29 09:00' is not a date and time that exists. Write it like 2026-12-01 09:00."),
-        one("words", "at: tomorrow, timezone: UTC", "16: 'tomorrow' is not a date and time. Write it like 2026-12-01 09:00."),
+        one(
+            "words", "at: tomorrow, timezone: UTC",
+            "16: 'tomorrow' is not a date and time. Write it like 2026-12-01 09:00."),
         one(
             "another order", "at: 01.12.2026 09:00, timezone: UTC",
             "16: '01.12.2026 09:00' is not written the way Volley reads times. Write at: 2026-12-01 09:00."),
@@ -214,7 +221,8 @@ struct MistakesInScheduleTests {
             "16: warning: 2027-03-28 02:30 does not exist in Europe/Berlin, where clocks go forward at that moment; it means 2027-03-28 03:00. Write the time that you mean. [time-in-gap]"
         ),
         MistakeCase(
-            "an expiry before the time", "schedule: {at: 2026-12-01 09:00, timezone: UTC}\ndelivery: {expires: 2026-12-01 08:00}\n",
+            "an expiry before the time",
+            "schedule: {at: 2026-12-01 09:00, timezone: UTC}\ndelivery: {expires: 2026-12-01 08:00}\n",
             "campaign.yaml:1:16: warning: 2026-12-01 09:00 is too late for the expiry 2026-12-01T08:00:00Z: then nothing would be sent any more. Write a later expiry, or a time from the start such as expires: 4h. [expires-before-schedule]"
         ),
         MistakeCase(
@@ -235,7 +243,8 @@ struct MistakesInScheduleTests {
     func notPast() throws {
         for schedule in [
             "at: 2026-11-21 00:00, timezone: UTC", "at: 2026-11-20 12:30, timezone: recipient, fallback_timezone: UTC",
-            "at: 2020-11-20 10:00, timezone: UTC, late: send", "at: 2020-11-20 10:00, timezone: UTC, repeat: \"0 9 * * *\"",
+            "at: 2020-11-20 10:00, timezone: UTC, late: send",
+            "at: 2020-11-20 10:00, timezone: UTC, repeat: \"0 9 * * *\"",
         ] {
             #expect(try readPart("schedule: {\(schedule)}\n").1.isEmpty, "\(schedule)")
         }
@@ -257,7 +266,9 @@ struct MistakesInScheduleTests {
             ("0 9 1 1-12/5 *", "this is sent in months 1, 6 and 11 of a year", "0 9 1 */4 *"),
         ])
     func unevenSteps(rule: String, words: String, even: String) throws {
-        func warnings(_ rule: String) throws -> [Diagnostic] { try readPart("schedule: {repeat: \"\(rule)\", timezone: UTC}\n").1 }
+        func warnings(_ rule: String) throws -> [Diagnostic] {
+            try readPart("schedule: {repeat: \"\(rule)\", timezone: UTC}\n").1
+        }
         let found = try warnings(rule)
         #expect(found.map(\.name) == [.repeatUneven] && found.first?.message.contains(words) == true, "\(found)")
         #expect(found.first?.remedy?.contains("\"\(even)\"") == true, "\(found)")
@@ -269,7 +280,8 @@ struct MistakesInScheduleTests {
         arguments: [
             ("0 9 31 apr,jul *", "April has no day 31: there, that day is left out"),
             ("0 9 1,31 4,6,7 *", "April and June have no day 31"), ("0 9 29 2 *", "only in leap years"),
-            ("0 9 30 jan-mar *", "February has no day 30"), ("0 9 15,29 * *", "February has a day 29 only in leap years"),
+            ("0 9 30 jan-mar *", "February has no day 30"),
+            ("0 9 15,29 * *", "February has a day 29 only in leap years"),
             ("0 9 15,31 * *", "only 7 months of the year have a day 31"),
         ])
     func daysOfNamedMonths(rule: String, words: String) throws {
@@ -280,18 +292,23 @@ struct MistakesInScheduleTests {
     @Test(
         "even steps are no warning",
         arguments: [
-            "0 9 31 1,3 *", "0 9 29 mar *", "0 9 28-31 apr *", "*/20 7-9 * * *", "0 */8 * * *", "*/40 9 * * *", "5-59/25 * * * *",
+            "0 9 31 1,3 *", "0 9 29 mar *", "0 9 28-31 apr *", "*/20 7-9 * * *", "0 */8 * * *", "*/40 9 * * *",
+            "5-59/25 * * * *",
             "0 9 1 */3 *",
         ])
     func evenSteps(rule: String) throws {
         #expect(try readPart("schedule: {repeat: \"\(rule)\", timezone: UTC}\n").1.isEmpty)
     }
 
-    @Test("`skip after` no time is answered with what can be written", arguments: ["skip after 0", "skip after 0h", "skip after 00 min"])
+    @Test(
+        "`skip after` no time is answered with what can be written",
+        arguments: ["skip after 0", "skip after 0h", "skip after 00 min"])
     func skipAfterNothing(late: String) throws {
         #expect(try ScheduleReader.latePolicy("skip after 1s") == .skip(afterSeconds: LatePolicy.shortestSeconds))
         func mistakes(_ late: String) -> String {
-            found { () throws(Diagnostics) in try readPart("schedule: {at: 2030-12-01 09:00, timezone: UTC, late: \(late)}\n") }
+            found { () throws(Diagnostics) in
+                try readPart("schedule: {at: 2030-12-01 09:00, timezone: UTC, late: \(late)}\n")
+            }
         }
         #expect(
             mistakes(late).contains(

@@ -53,12 +53,14 @@ struct VariantReadingTests {
             "campaign.yaml:2:14: 'half' is not a share. Write a percentage, for example: share: 45."),
         MistakeCase(
             "a share as a fraction", "variants:\n  a: {share: 33.333}\n  b: {share: 50}\n",
-            "campaign.yaml:2:14: '33.333' is finer than a hundredth of a percent. Write at most two digits after the point."),
+            "campaign.yaml:2:14: '33.333' is finer than a hundredth of a percent. Write at most two digits after the point."
+        ),
         MistakeCase(
             "no share", "variants:\n  a: {content: {title: Yo}}\n  b: {share: 50}\n",
             "campaign.yaml:2:6: the key 'share' is missing in the variant. Add it, for example: share: 50."),
         MistakeCase(
-            "a holdout that says something", "variants:\n  holdout: {share: 10, content: {title: Yo}}\n  b: {share: 90}\n",
+            "a holdout that says something",
+            "variants:\n  holdout: {share: 10, content: {title: Yo}}\n  b: {share: 90}\n",
             "campaign.yaml:2:24: the devices of 'holdout' get nothing, so it has no content. Remove the content, or give the variant another name."
         ),
         MistakeCase(
@@ -81,9 +83,11 @@ struct VariantReadingTests {
         ),
         MistakeCase(
             "a language by its name", "content:\n  title: Hi\n  languages: {german: {title: Hallo}}\n",
-            "campaign.yaml:3:15: 'german' is not a language. Write a language tag such as de, pt-BR or zh-Hans; 'german' is 'de'."),
+            "campaign.yaml:3:15: 'german' is not a language. Write a language tag such as de, pt-BR or zh-Hans; 'german' is 'de'."
+        ),
         MistakeCase(
-            "a language twice", "content:\n  title: Hi\n  languages:\n    pt-BR: {title: Oi}\n    pt_br: {title: Ola}\n",
+            "a language twice",
+            "content:\n  title: Hi\n  languages:\n    pt-BR: {title: Oi}\n    pt_br: {title: Ola}\n",
             "campaign.yaml:5:5: 'pt_br' is the same language as 'pt-BR' in line 4. Keep one of them."),
         MistakeCase(
             "a language without text", "content:\n  title: Hi\n  languages:\n    de:\n",
@@ -100,7 +104,8 @@ struct VariantReadingTests {
             "campaign.yaml:3:20: the campaign's content is a payload written by hand, so 'title' cannot change it. Write the whole payload for these devices as 'payload'."
         ),
         MistakeCase(
-            "a payload by hand for keys", "content:\n  title: Hi\n  languages: {de: {payload: {aps: {alert: Hallo}}}}\n",
+            "a payload by hand for keys",
+            "content:\n  title: Hi\n  languages: {de: {payload: {aps: {alert: Hallo}}}}\n",
             "campaign.yaml:3:20: 'payload' cannot be used here, because the campaign's content is not a payload. Write the keys that differ: title, body, …"
         ),
         MistakeCase(

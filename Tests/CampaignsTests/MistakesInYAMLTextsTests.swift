@@ -125,7 +125,8 @@ struct MistakesInYAMLTextsTests {
         MistakeCase(
             "a text that begins with a condition",
             "content:\n  title: {% if store %}Hi{% endif %}\n",
-            "campaign.yaml:2:10: YAML reads a text that begins with {% as a group of keys. Put the whole text in quotes."),
+            "campaign.yaml:2:10: YAML reads a text that begins with {% as a group of keys. Put the whole text in quotes."
+        ),
         MistakeCase(
             "a text that begins with @",
             "content:\n  title: @shop is open\n",
@@ -201,7 +202,8 @@ struct MistakesInYAMLTextsTests {
         MistakeCase(
             "a text with a colon and a space",
             "content:\n  title: Sale: today\n",
-            "campaign.yaml:2:14: a text with ': ' in it needs quotes. Put the whole text after the first ':' in quotes."),
+            "campaign.yaml:2:14: a text with ': ' in it needs quotes. Put the whole text after the first ':' in quotes."
+        ),
         MistakeCase(
             "curly quotes around a text with a colon",
             "content:\n  title: “Sale: today”\n",
@@ -209,7 +211,8 @@ struct MistakesInYAMLTextsTests {
         MistakeCase(
             "text after a list",
             "audience:\n  tags: [a] b\n",
-            "campaign.yaml:2:13: more text follows a value that has ended. Put the whole text in quotes, or remove the rest."),
+            "campaign.yaml:2:13: more text follows a value that has ended. Put the whole text in quotes, or remove the rest."
+        ),
         MistakeCase(
             "an unquoted comparison with >",
             #"""

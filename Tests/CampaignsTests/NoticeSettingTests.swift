@@ -26,12 +26,16 @@ struct NoticeSettingTests {
         #expect(project.notices.map(\.position.line) == [2, 3])
         #expect(project.notices[0].events == [.finished, .stopped, .test])
         #expect(project.notices[1].events == Set(NoticeEvent.allCases))
-        guard case .webhook(let url, let secret, let authority) = project.notices[0].way, case .command(let words) = project.notices[1].way
+        guard case .webhook(let url, let secret, let authority) = project.notices[0].way,
+            case .command(let words) = project.notices[1].way
         else {
             Issue.record("read as something else")
             return
         }
-        #expect([url.value, secret?.value, authority?.value] == ["https://hooks.example.com:8443/a?b=c", "VOLLEY_SECRET", "ca.pem"])
+        #expect(
+            [url.value, secret?.value, authority?.value] == [
+                "https://hooks.example.com:8443/a?b=c", "VOLLEY_SECRET", "ca.pem",
+            ])
         #expect(words.map(\.value) == ["./tell.sh", "--loud"])
         #expect(project.apps[0].notices.map(\.events) == [[.approvalNeeded, .test]])
         #expect(project.monitoring?.prometheus?.value == "/var/lib/node_exporter/volley.prom")
@@ -51,7 +55,9 @@ struct NoticeSettingTests {
             volley.yaml:1:10: 'notices' must be a list, not a group of keys. \
             For example: notices: [{webhook: "https://hooks.example.com/volley", secret_env: VOLLEY_SECRET}].
             """),
-        MistakeCase("an empty list", "notices: []\n", "volley.yaml:1:10: 'notices' is an empty list. Add an entry, or remove the key."),
+        MistakeCase(
+            "an empty list", "notices: []\n",
+            "volley.yaml:1:10: 'notices' is an empty list. Add an entry, or remove the key."),
         MistakeCase(
             "neither webhook nor command", "notices: [{events: [finished]}]\n",
             """
@@ -62,7 +68,8 @@ struct NoticeSettingTests {
             "both", "notices: [{webhook: \"https://a.example\", command: [a]}]\n",
             "volley.yaml:1:42: an entry of 'notices' is a webhook or a command, not both. Split it into two entries."),
         MistakeCase(
-            "an unknown event, the test's, and a misspelt one", "notices: [{command: [a], events: [done, test, finishd]}]\n",
+            "an unknown event, the test's, and a misspelt one",
+            "notices: [{command: [a], events: [done, test, finishd]}]\n",
             """
             volley.yaml:1:35: there is no event 'done'. The events are started, finished, stopped, approval_needed, skipped, failed, invalid, stuck.
             volley.yaml:1:41: there is no event 'test'. The events are started, finished, stopped, approval_needed, skipped, failed, invalid, stuck.
@@ -77,7 +84,8 @@ struct NoticeSettingTests {
             volley.yaml:1:21: a webhook must begin with https://; http is only for this machine. Write https://, or use a server at 127.0.0.1.
             """),
         MistakeCase(
-            "http at a host that only looks like this machine", "notices: [{webhook: \"http://127.0.0.1.example.com/\"}]\n",
+            "http at a host that only looks like this machine",
+            "notices: [{webhook: \"http://127.0.0.1.example.com/\"}]\n",
             """
             volley.yaml:1:21: a webhook must begin with https://; http is only for this machine. Write https://, or use a server at 127.0.0.1.
             """),

@@ -32,7 +32,8 @@ struct OtherServiceTests {
     func content() {
         #expect(campaign("content: {title: A, body: B, data: {a: 1}}\n").isEmpty)
         #expect(
-            campaign("content: {title: A, wake_app: true, badge: 1,\n  languages: {de: {body: B, sound: default}}}\n") == """
+            campaign("content: {title: A, wake_app: true, badge: 1,\n  languages: {de: {body: B, sound: default}}}\n")
+                == """
                 campaign.yaml:1:21: Otherpush has no 'wake_app'. Remove it.
                 campaign.yaml:1:37: Otherpush has no 'badge'. Remove it.
                 campaign.yaml:2:29: Otherpush has no 'sound'. Remove it.
@@ -41,7 +42,9 @@ struct OtherServiceTests {
 
     @Test("a remedy names only what the service has")
     func nothingVisible() {
-        #expect(campaign("content: {data: {a: 1}}\n") == "campaign.yaml:1:10: the content shows nothing. Add a title or body.")
+        #expect(
+            campaign("content: {data: {a: 1}}\n")
+                == "campaign.yaml:1:10: the content shows nothing. Add a title or body.")
     }
 
     /// The findings about an app.
@@ -58,10 +61,13 @@ struct OtherServiceTests {
     func simulator() throws {
         let server = "environment: {url: \"https://localhost:2197\", ca: ca.pem}."
         let named = try app("environment: simulator\n") { _ = $0.environment() }
-        #expect(named == "volley.yaml:1:14: Otherpush has no simulator. Name a server in volley.yaml, for example: \(server)")
+        #expect(
+            named
+                == "volley.yaml:1:14: Otherpush has no simulator. Name a server in volley.yaml, for example: \(server)")
         let meant = try app("environment: localhost\n") { _ = $0.environment() }
         #expect(
-            meant == "volley.yaml:1:14: 'environment' must be production or sandbox, not 'localhost'. Name a server, for example: \(server)"
+            meant
+                == "volley.yaml:1:14: 'environment' must be production or sandbox, not 'localhost'. Name a server, for example: \(server)"
         )
     }
 

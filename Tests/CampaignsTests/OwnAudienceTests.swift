@@ -8,22 +8,27 @@ import Testing
 struct OwnAudienceTests {
     @Test("names the service, and tags, aliases, ids or everyone")
     func reading() throws {
-        let yaml = "audience: {by: jpush, tags: {any: [vip]}, aliases: {file: vip.txt}, registration_ids: [1a0018970a8d0000001]}\n"
+        let yaml =
+            "audience: {by: jpush, tags: {any: [vip]}, aliases: {file: vip.txt}, registration_ids: [1a0018970a8d0000001]}\n"
         let (campaign, warnings) = try readPart(yaml, for: JPush())
         #expect(warnings.isEmpty && campaign.audience.by?.value == "jpush")
         #expect(campaign.audience.ownAudience?.service.name == "jpush-audience")
-        #expect(campaign.audience.anyTags.names.map(\.value) == ["vip"] && campaign.audience.aliases.file?.value == "vip.txt")
+        #expect(
+            campaign.audience.anyTags.names.map(\.value) == ["vip"]
+                && campaign.audience.aliases.file?.value == "vip.txt")
         #expect(try readPart("audience: {by: jpush, everyone: true}\n", for: JPush()).0.audience.everyone)
     }
 
     @Test("may name Getui, whose names have other rules")
     func getui() throws {
-        let yaml = "audience: {by: getui, tags: [a-b], aliases: [anna@example.com], registration_ids: [7d3f0a1b2c3d4e5f60718293a4b548b3]}\n"
+        let yaml =
+            "audience: {by: getui, tags: [a-b], aliases: [anna@example.com], registration_ids: [7d3f0a1b2c3d4e5f60718293a4b548b3]}\n"
         let (campaign, warnings) = try readPart(yaml, for: Getui())
         #expect(warnings.isEmpty && campaign.audience.ownAudience?.service.name == "getui-audience")
         #expect(
             found { () throws(Diagnostics) in
-                try readPart("audience: {by: getui, tags: [\"a,b\"], aliases: [a/b], registration_ids: [7d3f]}\n", for: Getui())
+                try readPart(
+                    "audience: {by: getui, tags: [\"a,b\"], aliases: [a/b], registration_ids: [7d3f]}\n", for: Getui())
             } == """
                 campaign.yaml:1:30: Getui can have no tag 'a,b'. A tag of Getui has at most 31 characters, and neither a space nor a comma.
                 campaign.yaml:1:48: Getui can have no alias 'a/b'. An alias of Getui has at most 39 characters: letters, digits, Chinese characters, and _@.+-.
@@ -34,7 +39,8 @@ struct OwnAudienceTests {
     @Test("has content for the service by the service's own name")
     func content() throws {
         let (campaign, warnings) = try readPart(
-            "audience: {by: jpush, everyone: true}\ncontent: {title: Hi, services: {jpush: {title: Hello}}}\n", for: JPush())
+            "audience: {by: jpush, everyone: true}\ncontent: {title: Hi, services: {jpush: {title: Hello}}}\n",
+            for: JPush())
         #expect(warnings.isEmpty && campaign.content.services.map(\.service.value) == ["jpush"])
     }
 
@@ -49,7 +55,10 @@ struct OwnAudienceTests {
         MistakeCase(
             "keys about an export",
             "audience:\n  by: jpush\n  tags: [a]\n  devices: x.csv\n  where: {a: b}\n  exclude: {tags: [b]}\n  alias_limit: 3\n  max_bad_rows: 2%\n  shrinks_at_most: 50%\n",
-            [(4, "devices"), (5, "where"), (6, "exclude"), (7, "alias_limit"), (8, "max_bad_rows"), (9, "shrinks_at_most")].map {
+            [
+                (4, "devices"), (5, "where"), (6, "exclude"), (7, "alias_limit"), (8, "max_bad_rows"),
+                (9, "shrinks_at_most"),
+            ].map {
                 "campaign.yaml:\($0.0):3: '\($0.1)' is about the devices of an export, but JPush chooses the devices. Remove it; or remove 'by', so that Volley chooses the devices."
             }.joined(separator: "\n")),
         MistakeCase(
@@ -59,7 +68,8 @@ struct OwnAudienceTests {
             campaign.yaml:1:40: JPush sends to devices that have any of the tags, and knows no 'none' in a campaign. Write a list: tags: [one, two].
             """),
         MistakeCase(
-            "names that JPush cannot have", "audience: {by: jpush, tags: [a-b], aliases: [ok], registration_ids: [\"1\"]}\n",
+            "names that JPush cannot have",
+            "audience: {by: jpush, tags: [a-b], aliases: [ok], registration_ids: [\"1\"]}\n",
             """
             campaign.yaml:1:30: JPush can have no tag 'a-b'. A tag of JPush has at most 40 bytes (a Chinese character has 3): letters, digits, Chinese characters, _ and @!#$&*+=.|￥.
             campaign.yaml:1:70: JPush can have no registration id '1'. \(JPush.targetRule).
@@ -133,7 +143,9 @@ struct OwnAudienceTests {
             """
         let app = try #require(try readProject(text).0.apps.first)
         let own = try #require(app.sending(toAudiencesOf: "jpush"))
-        #expect(own.services.map(\.service.name) == ["jpush-audience"] && own.services[0].pace == Pace(pushes: 10, intervalSeconds: 1))
+        #expect(
+            own.services.map(\.service.name) == ["jpush-audience"]
+                && own.services[0].pace == Pace(pushes: 10, intervalSeconds: 1))
         #expect(own.frequency == nil && own.testDevices.isEmpty)
         let alone = try #require(app.sending(through: "jpush"))
         #expect(alone.services.map(\.service.name) == ["jpush"] && alone.testDevices.map(\.service) == [0])

@@ -24,7 +24,9 @@ struct PartialChangeTests {
     private func changes(_ edits: (String, String)...) throws -> [String] {
         let after = edits.reduce(Self.before) { $0.replacing($1.0, with: $1.1) }
         #expect(after != Self.before || edits.isEmpty)
-        func read(_ text: String) throws -> CampaignDraft { Campaign.draft(text: completed(text), file: "c.yaml", now: now) }
+        func read(_ text: String) throws -> CampaignDraft {
+            Campaign.draft(text: completed(text), file: "c.yaml", now: now)
+        }
         let found = try PartialChange.all(from: read(Self.before), to: read(after))
         return found.map { "\($0.key.rawValue): \($0.names)" }
     }
@@ -60,7 +62,9 @@ struct PartialChangeTests {
 
     @Test("say where each text that stayed is in the file")
     func places() throws {
-        func read(_ text: String) throws -> CampaignDraft { Campaign.draft(text: completed(text), file: "c.yaml", now: now) }
+        func read(_ text: String) throws -> CampaignDraft {
+            Campaign.draft(text: completed(text), file: "c.yaml", now: now)
+        }
         let after = Self.before.replacing("  body: 20 % off.\n", with: "  body: 30 % off.\n")
         let changes = try PartialChange.all(from: read(Self.before), to: read(after))
         #expect(

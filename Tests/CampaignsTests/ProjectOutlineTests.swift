@@ -13,10 +13,13 @@ struct ProjectOutlineTests {
         return try ProjectOutline(file: file.path).json
     }
 
-    @Test("a secret in capitals where a variable belongs is left out; what is a variable, or has the form of one, is shown")
+    @Test(
+        "a secret in capitals where a variable belongs is left out; what is a variable, or has the form of one, is shown"
+    )
     func variables() throws {
         let outline = try outline(
-            "notices:\n- {secret_env: SEKRET}\n- {secret_env: JBSWY3DPEHPK3PXP}\n- {secret_env: HOME}\n- {secret_env: VOLLEY_SECRET}\n")
+            "notices:\n- {secret_env: SEKRET}\n- {secret_env: JBSWY3DPEHPK3PXP}\n- {secret_env: HOME}\n- {secret_env: VOLLEY_SECRET}\n"
+        )
         guard case .array(let notices)? = outline["notices"] else { throw Diagnostic(outline.text) }
         #expect(notices.map { $0["secret_env"]?.stringValue } == ["(removed)", "(removed)", "HOME", "VOLLEY_SECRET"])
     }
@@ -55,8 +58,10 @@ struct ProjectOutlineTests {
     @Test(
         "of an address that cannot be told from a secret nothing is shown, nor of a secret that was written where a variable is named",
         arguments: [
-            "proxy: http://user:pa/slashsecret@proxy.example.com:3128", "proxy: http://user:pa#slashsecret@proxy.example.com",
-            "proxy: http://user:slashsecret", "x: see http://slashsecret", "secret_env: variablesecret", "url_env: \"a variablesecret\"",
+            "proxy: http://user:pa/slashsecret@proxy.example.com:3128",
+            "proxy: http://user:pa#slashsecret@proxy.example.com",
+            "proxy: http://user:slashsecret", "x: see http://slashsecret", "secret_env: variablesecret",
+            "url_env: \"a variablesecret\"",
         ])
     func disguised(line: String) throws {
         let text = try outline("\(line)\n").text

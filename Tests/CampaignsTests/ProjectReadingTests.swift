@@ -33,7 +33,10 @@ struct ProjectReadingTests {
                 "file": "keys/AuthKey_ABC123DEFG.p8", "id": "ABC123DEFG", "team": "0123456789",
             ])
         #expect(app.devices.map(\.value) == ["a.csv", "b.csv"])
-        #expect(app.columns.names.mapValues(\.value) == [.token: "device", .alias: "user", .tags: "labels", .lastActive: "seen"])
+        #expect(
+            app.columns.names.mapValues(\.value) == [
+                .token: "device", .alias: "user", .tags: "labels", .lastActive: "seen",
+            ])
         #expect(app.columns.tagSeparator == "|")
         #expect(app.columns.format == .leanCloud)
         #expect(app.pace == Pace(pushes: 9000, intervalSeconds: 1))
@@ -59,7 +62,8 @@ struct ProjectReadingTests {
             #expect(try readProject(app(line)).0.app(named: "shop")?.main.service.name == "apns")
         }
         let found = found { () throws(Diagnostics) in try readProject(app("service: nobody")) }
-        #expect(found == "volley.yaml:5:14: 'service' must be \(serviceNames), not 'nobody'. For example: service: apns.")
+        #expect(
+            found == "volley.yaml:5:14: 'service' must be \(serviceNames), not 'nobody'. For example: service: apns.")
     }
 
     @Test("a separator of tags is any single character", arguments: [",", "|", "，", "؛", "•"])
@@ -121,7 +125,9 @@ struct ProjectReadingTests {
         #expect(project.apps.first?.devices.isEmpty == true)
     }
 
-    @Test("several machines may share a store, which is named by the variable that holds its address") func store() throws {
+    @Test("several machines may share a store, which is named by the variable that holds its address") func store()
+        throws
+    {
         func project(_ store: String) throws -> Project {
             try readProject("\(store)apps: {shop: {topic: com.example.shop, environment: simulator}}\n").0
         }
@@ -145,7 +151,10 @@ struct ProjectReadingTests {
         ).0
         let app = try #require(project.apps.first)
         #expect(app.main.credential?.form == "certificate")
-        #expect(app.main.credential?.values.mapValues(\.value) == ["file": "keys/push.p12", "passphrase_env": "PUSH_PASSPHRASE"])
+        #expect(
+            app.main.credential?.values.mapValues(\.value) == [
+                "file": "keys/push.p12", "passphrase_env": "PUSH_PASSPHRASE",
+            ])
         guard case .server(let url, let authority) = app.main.environment else {
             Issue.record("not a server")
             return

@@ -5,14 +5,16 @@ import Testing
 
 @Suite("proxies in volley.yaml")
 struct ProxySettingTests {
-    static let apps = "apps: {shop: {topic: a.b, environment: simulator}, news: {topic: a.c, environment: simulator, proxy: none}}\n"
+    static let apps =
+        "apps: {shop: {topic: a.b, environment: simulator}, news: {topic: a.c, environment: simulator, proxy: none}}\n"
 
     private func text(_ setting: ProxySetting?) -> String {
         switch setting {
         case nil: "nothing"
         case .none?: "none"
         case .through(let reference)?:
-            reference.address.url + (reference.passwordVariable.map { " $\($0.value)" } ?? "") + " at \(reference.position)"
+            reference.address.url + (reference.passwordVariable.map { " $\($0.value)" } ?? "")
+                + " at \(reference.position)"
         }
     }
 
@@ -36,7 +38,10 @@ struct ProxySettingTests {
 
             """
         let project = try readProject(yaml).0
-        #expect(project.apps.map { text($0.proxy) } == ["nothing", "socks5h://vol%20ley@proxy:1080 $PROXY_PASSWORD at volley.yaml:6:18"])
+        #expect(
+            project.apps.map { text($0.proxy) } == [
+                "nothing", "socks5h://vol%20ley@proxy:1080 $PROXY_PASSWORD at volley.yaml:6:18",
+            ])
         #expect(text(project.proxy) == "nothing")
     }
 
@@ -63,7 +68,8 @@ struct ProxySettingTests {
     static let mistakes: [MistakeCase] = [
         MistakeCase(
             "no scheme", "proxy: proxy:3128\n",
-            "volley.yaml:1:8: the proxy 'proxy:3128' has no scheme. Add one, for example: http://proxy.example.com:3128."),
+            "volley.yaml:1:8: the proxy 'proxy:3128' has no scheme. Add one, for example: http://proxy.example.com:3128."
+        ),
         MistakeCase(
             "an unknown scheme", "proxy: htp://volley:s3cret@proxy:3128\n",
             """
@@ -71,8 +77,11 @@ struct ProxySettingTests {
             """),
         MistakeCase(
             "no port", "proxy: http://volley:s3cret@proxy\n",
-            "volley.yaml:1:8: the proxy 'http://…@proxy' has no port. Add it: most proxies listen on 3128, 8080 or 1080."),
-        MistakeCase("nothing", "proxy:\n", "volley.yaml:1:7: 'proxy' has no value. For example: proxy: http://proxy.example.com:3128."),
+            "volley.yaml:1:8: the proxy 'http://…@proxy' has no port. Add it: most proxies listen on 3128, 8080 or 1080."
+        ),
+        MistakeCase(
+            "nothing", "proxy:\n",
+            "volley.yaml:1:7: 'proxy' has no value. For example: proxy: http://proxy.example.com:3128."),
         MistakeCase(
             "a list", "proxy: [none]\n",
             "volley.yaml:1:8: 'proxy' must be a text, not a list. For example: proxy: http://proxy.example.com:3128."),

@@ -53,9 +53,11 @@ struct RandomYAMLTests {
             pace: 9000/s
 
         """
-    private static let alphabet = Array("abc:-?[]{},&*!|>'\"%@`#~ \n\n\t.019/<=\\éx数\u{FEFF}\0".utf8) + [0xFF, 0xC3, 0x80]
+    private static let alphabet =
+        Array("abc:-?[]{},&*!|>'\"%@`#~ \n\n\t.019/<=\\éx数\u{FEFF}\0".utf8) + [0xFF, 0xC3, 0x80]
 
-    /// Reads the text as a campaign and as volley.yaml; an error must have a message, and a place inside the file.
+    /// Reads the text as a campaign and as volley.yaml; an error must have a message, and a place
+    /// inside the file.
     private func read(_ bytes: [UInt8], _ note: Comment) {
         let source: YAMLSource
         do throws(Diagnostic) {
@@ -79,7 +81,9 @@ struct RandomYAMLTests {
     func noise(_ seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)
         for round in 0..<400 {
-            let bytes = (0..<Int.random(in: 0...120, using: &numbers)).map { _ in Self.alphabet.randomElement(using: &numbers) ?? 0 }
+            let bytes = (0..<Int.random(in: 0...120, using: &numbers)).map { _ in
+                Self.alphabet.randomElement(using: &numbers) ?? 0
+            }
             read(bytes, "seed \(seed), round \(round)")
         }
     }

@@ -26,8 +26,11 @@ func readCampaign(
     try Campaign.read(source(yaml, "campaign.yaml"), services: [service], now: now)
 }
 
-/// Reads a part of a campaign; missing required keys are added after it, so that the part keeps its places.
-func readPart(_ yaml: String, for service: any PushService = PushServices.standard) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
+/// Reads a part of a campaign; missing required keys are added after it, so that the part keeps its
+/// places.
+func readPart(_ yaml: String, for service: any PushService = PushServices.standard) throws(Diagnostics) -> (
+    Campaign, [Diagnostic]
+) {
     try readCampaign(completed(yaml), for: service)
 }
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Campaigns
 
-/// Follows what messages propose: each `Write …`, `Did you mean …?` and `for example: …` is put into the file at the message's place, and the
-/// file is read again.
+/// Follows what messages propose: each `Write …`, `Did you mean …?` and `for example: …` is put
+/// into the file at the message's place, and the file is read again.
 @Suite("Remedies that are followed")
 struct RemedyFollowingTests {
     /// A file, and how it is read.
@@ -57,7 +57,9 @@ struct RemedyFollowingTests {
                 guard let yaml = proposal.applied(to: file.yaml, at: mistake) else { continue }
                 let after = file.read(yaml)
                 let old = Set(before.map(\.message))
-                let remains = after.contains { $0.message == mistake.message && $0.position?.line == mistake.position?.line }
+                let remains = after.contains {
+                    $0.message == mistake.message && $0.position?.line == mistake.position?.line
+                }
                 // A mistake elsewhere was hidden by this one: it is no fault of the proposal.
                 let first = (mistake.position?.column ?? 1) - (proposal.key?.count ?? 0) - 3
                 let worse = after.filter {
@@ -69,29 +71,43 @@ struct RemedyFollowingTests {
         }
     }
 
-    /// One-edit mistakes in braces, where a comma ends a value, and zones that no campaign may name.
+    /// One-edit mistakes in braces, where a comma ends a value, and zones that no campaign may
+    /// name.
     static let inBraces = [
-        "delivery: {pace: 5,000/s}", "delivery: {expires: 4h, pace: 5,000/s}", "delivery: {pace: 1,000,000/h, expires: 4h}",
-        "delivery: {pace: 0,5/s}", "delivery: {expires: 1,5h}", "delivery: {expires: 1,5 hours, pace: 10/s}", "delivery: {expires: 0,5d}",
-        "delivery: {expires: 1,500min}", "delivery: {expires: 2 Dec 2030, 09:00}", "delivery: {expires: 2030-12-02, 09:00}",
-        "delivery: {expires: 12/01/2030, 9:00}", "delivery: {stop_when: {failed: 0,5%}}", "delivery: {stop_when: {failed: 0,5%, after: 9}}",
+        "delivery: {pace: 5,000/s}", "delivery: {expires: 4h, pace: 5,000/s}",
+        "delivery: {pace: 1,000,000/h, expires: 4h}",
+        "delivery: {pace: 0,5/s}", "delivery: {expires: 1,5h}", "delivery: {expires: 1,5 hours, pace: 10/s}",
+        "delivery: {expires: 0,5d}",
+        "delivery: {expires: 1,500min}", "delivery: {expires: 2 Dec 2030, 09:00}",
+        "delivery: {expires: 2030-12-02, 09:00}",
+        "delivery: {expires: 12/01/2030, 9:00}", "delivery: {stop_when: {failed: 0,5%}}",
+        "delivery: {stop_when: {failed: 0,5%, after: 9}}",
         "delivery: {stop_when: {failed: 5%, after: 1,000}}", "delivery: {collapse: spring, sale}",
-        "schedule: {at: 2 Dec 2030, 09:00, timezone: Asia/Tokyo}", "schedule: {timezone: Asia/Tokyo, at: Dec 2, 2030 9:00}",
-        "schedule: {at: 2nd December 2030, 09:00, timezone: Asia/Tokyo}", "schedule: {at: 2030-12-02, 09:00, timezone: Asia/Tokyo}",
-        "schedule: {at: 2030-12-02 09:00, timezone: Europe, Berlin}", "schedule: {repeat: 0 9 * * mon,thu, timezone: Asia/Tokyo}",
-        "schedule: {repeat: 0 9,18 * * *, timezone: Asia/Tokyo}", "schedule: {at: 2030-12-02 09:00, timezone: UTC, late: skip after 1,5h}",
+        "schedule: {at: 2 Dec 2030, 09:00, timezone: Asia/Tokyo}",
+        "schedule: {timezone: Asia/Tokyo, at: Dec 2, 2030 9:00}",
+        "schedule: {at: 2nd December 2030, 09:00, timezone: Asia/Tokyo}",
+        "schedule: {at: 2030-12-02, 09:00, timezone: Asia/Tokyo}",
+        "schedule: {at: 2030-12-02 09:00, timezone: Europe, Berlin}",
+        "schedule: {repeat: 0 9 * * mon,thu, timezone: Asia/Tokyo}",
+        "schedule: {repeat: 0 9,18 * * *, timezone: Asia/Tokyo}",
+        "schedule: {at: 2030-12-02 09:00, timezone: UTC, late: skip after 1,5h}",
         "content: {title: 20 % off, today, body: b}", "content: {title: a, badge: 1,000}",
         "content: {title: a, data: {price: 19,99}}", "content: {title: a, data: {price: 1,000}}",
         "content: {title: a, data: {city: Lyon, Ulm}}",
         "audience: {everyone: true, max_bad_rows: 0,5%}", "audience: {everyone: true, shrinks_at_most: 12,5%}",
-        "audience: {everyone: true, where: {language: de/en}}", "audience: {everyone: true, where: {language: de;pt-BR}}",
+        "audience: {everyone: true, where: {language: de/en}}",
+        "audience: {everyone: true, where: {language: de;pt-BR}}",
         "audience: {tags: a, b}", "audience: {everyone: true, where: {store: Lyon, 7}}", "audience: {tags: 1001, yes}",
         "schedule: {at: 2030-12-02 09:00, timezone: \"CST-8\"}", "schedule: {at: 2030-12-02 09:00, timezone: UTC+8}",
-        "schedule: {at: 2030-12-02 09:00, timezone: HST10}", "schedule: {at: 2030-12-02 09:00, timezone: \"<+0330>-3:30\"}",
-        "schedule: {at: 2030-12-02 09:00, timezone: Etc/GMT-8}", "schedule: {at: 2030-12-02 09:00, timezone: \"+05:30\"}",
+        "schedule: {at: 2030-12-02 09:00, timezone: HST10}",
+        "schedule: {at: 2030-12-02 09:00, timezone: \"<+0330>-3:30\"}",
+        "schedule: {at: 2030-12-02 09:00, timezone: Etc/GMT-8}",
+        "schedule: {at: 2030-12-02 09:00, timezone: \"+05:30\"}",
     ]
 
-    @Test("what is proposed for a value cut by its comma, and for an offset as a zone, is read without a mistake", arguments: inBraces)
+    @Test(
+        "what is proposed for a value cut by its comma, and for an offset as a zone, is read without a mistake",
+        arguments: inBraces)
     func followInBraces(_ yaml: String) throws {
         let mistakes = Self.part(yaml + "\n").filter { $0.severity == .error }
         let mistake = try #require(mistakes.first)
@@ -109,26 +125,32 @@ struct RemedyFollowingTests {
     @Test(
         "what is proposed for a month, a year or a date in words of `where` is read without a mistake",
         arguments: [
-            "after 2026-11", "since 11/2026", "before 2026", "until 2026-11", "before 01.11.2026", "after 3-5", "since 10:00",
+            "after 2026-11", "since 11/2026", "before 2026", "until 2026-11", "before 01.11.2026", "after 3-5",
+            "since 10:00",
             "> 2026-11", "<= 11/2026", ">= 2026", "older than 2026-11-01", "within 2026-11-01", "older than 11/2026",
             "older than 01.11.2026",
         ])
     func followDates(_ condition: String) throws {
         func mistakes(_ condition: String) -> [Diagnostic] {
-            Self.part("audience: {everyone: true, where: {last_active: \"\(condition)\"}}\n").filter { $0.severity == .error }
+            Self.part("audience: {everyone: true, where: {last_active: \"\(condition)\"}}\n").filter {
+                $0.severity == .error
+            }
         }
         let found = mistakes(condition)
         let remedy = try #require(found.first?.remedy)
         let proposals = remedy.matches(of: /"([<>=]+ [^"]+)"/).map { String($0.output.1) }
         #expect(found.count == 1 && !proposals.isEmpty, "\(found)")
         for proposal in proposals { #expect(mistakes(proposal).isEmpty, "\(remedy)") }
-        let meant = ["older than 2026-11-01": "< 2026-11-01", "> 2026-11": ">= 2026-12-01", "until 2026-11": "< 2026-12-01"]
+        let meant = [
+            "older than 2026-11-01": "< 2026-11-01", "> 2026-11": ">= 2026-12-01", "until 2026-11": "< 2026-12-01",
+        ]
         if let meant = meant[condition] { #expect(proposals == [meant]) }
     }
 
     /// Names as headers of exports and tags have them.
     static let oddNames = [
-        "device: token", "token #", "\"token\"", "it's", " token", "token ", "- token", "{token}", "a, b", "yes", "null", "1001", "0x1F",
+        "device: token", "token #", "\"token\"", "it's", " token", "token ", "- token", "{token}", "a, b", "yes",
+        "null", "1001", "0x1F",
         "# a",
         "*token", "&a", "a\tb", "", "令牌: 一", "a\\b", "!t", "100 %", "@id", "`id`", "a\u{2028}b", "token", "设备 id",
     ]
@@ -166,9 +188,11 @@ struct Proposal: CustomStringConvertible {
     /// The proposals of a message: alternatives that must each work.
     static func all(in mistake: Diagnostic) -> [Proposal] {
         guard let remedy = mistake.remedy else { return [] }
-        return (entries(remedy) + names(remedy) + rules(remedy) + (entries(remedy).isEmpty ? words(remedy) : [])).filter {
+        return (entries(remedy) + names(remedy) + rules(remedy) + (entries(remedy).isEmpty ? words(remedy) : [])).filter
+        {
             // An example of something that only its author can name.
-            !["…", "NAME", "FILE", "REASON"].contains(where: $0.text.contains) && $0.text.count { $0 == "\"" }.isMultiple(of: 2)
+            !["…", "NAME", "FILE", "REASON"].contains(where: $0.text.contains)
+                && $0.text.count { $0 == "\"" }.isMultiple(of: 2)
         }
     }
 
@@ -212,7 +236,9 @@ struct Proposal: CustomStringConvertible {
         let line = Array(lines[place.line - 1].unicodeScalars)
         guard place.column <= line.count + 1 else { return nil }
         guard
-            let changed = key.map({ entry($0, line, place.column - 1, isCut: mistake.message.hasPrefix("the comma ends")) })
+            let changed = key.map({
+                entry($0, line, place.column - 1, isCut: mistake.message.hasPrefix("the comma ends"))
+            })
                 ?? value(mistake, line, place.column - 1)
         else { return nil }
         lines[place.line - 1] = changed
@@ -238,11 +264,14 @@ struct Proposal: CustomStringConvertible {
     private func entry(_ key: String, _ line: [Unicode.Scalar], _ column: Int, isCut: Bool) -> String? {
         let name = Array("\(key):".unicodeScalars)
         let starts = line.indices.filter { start in
-            start <= column && line[start...].starts(with: name) && (start == 0 || " {,".unicodeScalars.contains(line[start - 1]))
+            start <= column && line[start...].starts(with: name)
+                && (start == 0 || " {,".unicodeScalars.contains(line[start - 1]))
         }
         guard let start = starts.last else { return nil }
         let rest = Self.string(line[start...])
-        let cutEnd = rest.firstMatch(of: /}|, *[a-z_]+:[ ]/).map { start + rest[..<$0.range.lowerBound].unicodeScalars.count }
+        let cutEnd = rest.firstMatch(of: /}|, *[a-z_]+:[ ]/).map {
+            start + rest[..<$0.range.lowerBound].unicodeScalars.count
+        }
         guard let end = isCut ? cutEnd : Self.end(of: line, from: start + name.count) else { return nil }
         return Self.string(line[..<start]) + "\(key): \(text)" + Self.string(line[end...])
     }
@@ -252,7 +281,8 @@ struct Proposal: CustomStringConvertible {
         let isFlow = line[..<start].count { $0 == "{" || $0 == "[" } > line[..<start].count { $0 == "}" || $0 == "]" }
         guard isFlow else {
             let hasValue = line[start...].contains { $0 != " " }
-            return hasValue && !"|>{[".unicodeScalars.contains(line[start...].first { $0 != " " } ?? " ") ? line.count : nil
+            return hasValue && !"|>{[".unicodeScalars.contains(line[start...].first { $0 != " " } ?? " ")
+                ? line.count : nil
         }
         var (depth, quote) = (0, nil as Unicode.Scalar?)
         for place in start..<line.count {
@@ -273,5 +303,7 @@ struct Proposal: CustomStringConvertible {
         return nil
     }
 
-    private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String { String(String.UnicodeScalarView(scalars)) }
+    private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+        String(String.UnicodeScalarView(scalars))
+    }
 }

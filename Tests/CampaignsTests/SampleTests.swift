@@ -32,7 +32,8 @@ struct SampleTests {
     @Test("there is one for every way to choose an audience")
     func names() {
         let expected = [
-            "autumn-festival", "beta-testers", "double-eleven", "match-score", "monday-picks", "points-reminder", "service-notice",
+            "autumn-festival", "beta-testers", "double-eleven", "match-score", "monday-picks", "points-reminder",
+            "service-notice",
             "silent-refresh", "spring-sale",
             "vip-invitation",
             "vip-reminder", "weekend-offer",
@@ -40,7 +41,9 @@ struct SampleTests {
         #expect(Self.campaigns == expected.map { $0 + ".yaml" })
     }
 
-    @Test("each reads without an error or a warning, is called like its file, and names an app of volley.yaml", arguments: campaigns)
+    @Test(
+        "each reads without an error or a warning, is called like its file, and names an app of volley.yaml",
+        arguments: campaigns)
     func isSendable(_ file: String) throws {
         let (project, projectWarnings) = try Project.read(file: Self.folder + "/volley.yaml")
         let (campaign, warnings) = try read(file)

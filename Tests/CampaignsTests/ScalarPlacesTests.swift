@@ -6,13 +6,17 @@ import Testing
 /// Where the words of a text are in the file, however the text is written.
 @Suite("Places inside texts")
 struct ScalarPlacesTests {
-    /// Finds `@1@`, `@2@`, … in the body's value, and returns what the file contains at the reported places.
+    /// Finds `@1@`, `@2@`, … in the body's value, and returns what the file contains at the
+    /// reported places.
     private func found(_ yaml: String) throws -> [String] {
         let body = try #require(try readPart(yaml).0.content.body)
-        let lines = yaml.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map { Array($0.unicodeScalars) }
+        let lines = yaml.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map {
+            Array($0.unicodeScalars)
+        }
         var markers: [String] = []
         let value = Array(body.value.utf8)
-        for offset in value.indices where offset + 2 < value.count && value[offset] == 0x40 && (0x30...0x39).contains(value[offset + 1]) {
+        for offset in value.indices
+        where offset + 2 < value.count && value[offset] == 0x40 && (0x30...0x39).contains(value[offset + 1]) {
             let place = body.position(atUTF8Offset: offset)
             guard lines.indices.contains(place.line - 1), place.column <= lines[place.line - 1].count else {
                 markers.append("nothing at \(place)")
@@ -69,7 +73,9 @@ struct ScalarPlacesTests {
     }
 
     private func write(_ lines: [String], _ random: inout SplitMix) -> String {
-        func block(_ sign: String) -> String { "content:\n  body: \(sign)\n" + lines.map { "    x\($0)\n" }.joined() + "  title: x\n" }
+        func block(_ sign: String) -> String {
+            "content:\n  body: \(sign)\n" + lines.map { "    x\($0)\n" }.joined() + "  title: x\n"
+        }
         func flow(_ quote: String) -> String {
             let text = lines.map { $0.split(separator: " ").joined(separator: "  ") }.joined(
                 separator: ["\n    ", "\n\n     ", " \n   "].randomElement(using: &random) ?? "\n")

@@ -8,9 +8,11 @@ import Testing
 
 @Suite("The schemas that editors read")
 struct SchemaTests {
-    private static let campaigns = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/campaigns"
+    private static let campaigns =
+        #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/campaigns"
 
-    /// A YAML text as an editor passes it to its validator; nil if it is not valid YAML, or JSON cannot express it.
+    /// A YAML text as an editor passes it to its validator; nil if it is not valid YAML, or JSON
+    /// cannot express it.
     static func json(_ yaml: String) -> JSONValue? {
         let findings = Findings()
         guard let source = try? YAMLSource(file: "x.yaml", bytes: Array(yaml.utf8)),
@@ -54,10 +56,12 @@ struct SchemaTests {
         #expect(schema == document.indentedText + "\n", "run `volley schema` into \(named) anew")
     }
 
-    /// The examples in docs/reference about a campaign file, except those that are followed by a mistake.
+    /// The examples in docs/reference about a campaign file, except those that are followed by a
+    /// mistake.
     private static func documented() throws -> [String] {
         let text = try ["campaigns.md", "templates.md", "warnings.md"]
-            .map { try String(contentsOfFile: "\(campaigns)/../docs/reference/\($0)", encoding: .utf8) }.joined(separator: "\n")
+            .map { try String(contentsOfFile: "\(campaigns)/../docs/reference/\($0)", encoding: .utf8) }.joined(
+                separator: "\n")
         var examples: [String] = []
         for (number, block) in text.components(separatedBy: "\n```").enumerated() where number % 2 == 1 {
             if block.hasPrefix("yaml\n") { examples.append(String(block.dropFirst("yaml\n".count)) + "\n") }
@@ -79,42 +83,60 @@ struct SchemaTests {
 
     @Test("null stands only below a service, for a key that can be taken away there")
     func nothing() throws {
-        func isValid(_ content: String) throws -> Bool { try mistakes(completed("content: \(content)\n"), ofProject: false).isEmpty }
+        func isValid(_ content: String) throws -> Bool {
+            try mistakes(completed("content: \(content)\n"), ofProject: false).isEmpty
+        }
         let keys = ContentKey.removable.map { "\($0.rawValue): null" }.joined(separator: ", ")
         for service in PushServices.all {
             #expect(try isValid("{title: A, services: {\(service.name): {\(keys)}}}"), "\(service.name)")
             #expect(try !isValid("{title: A, services: {\(service.name): {payload: null}}}"), "\(service.name)")
         }
-        #expect(try !isValid("{title: A, image: null}") && !isValid("{title: A, services: {rongcloud: {sound: default}}}"))
-        #expect(try isValid("{title: A, services: {rongcloud: {badge: 1}}}") && !isValid("{title: A, services: {rongcloud: {badge: x}}}"))
+        #expect(
+            try !isValid("{title: A, image: null}") && !isValid("{title: A, services: {rongcloud: {sound: default}}}"))
+        #expect(
+            try isValid("{title: A, services: {rongcloud: {badge: 1}}}")
+                && !isValid("{title: A, services: {rongcloud: {badge: x}}}"))
     }
 
     @Test("the schema has the keys of makers and of HarmonyOS")
     func makers() throws {
         func isValid(_ service: String, _ keys: String) throws -> Bool {
-            try mistakes(completed("content: {title: A, body: B, services: {\(service): {\(keys)}}}\n"), ofProject: false).isEmpty
+            try mistakes(
+                completed("content: {title: A, body: B, services: {\(service): {\(keys)}}}\n"), ofProject: false
+            ).isEmpty
         }
         for service in ["getui", "jpush", "rongcloud"] {
-            #expect(try isValid(service, "makers: {vivo: {category: A, classification: operational}, honor: {importance: low}}"))
+            #expect(
+                try isValid(
+                    service, "makers: {vivo: {category: A, classification: operational}, honor: {importance: low}}"))
             #expect(try isValid(service, "harmony: {category: MARKETING}") && !isValid(service, "harmony: {}"))
-            #expect(try !isValid(service, "makers: {vivo: {importance: low}}") && !isValid(service, "makers: {sony: {channel: c}}"))
+            #expect(
+                try !isValid(service, "makers: {vivo: {importance: low}}")
+                    && !isValid(service, "makers: {sony: {channel: c}}"))
             #expect(try !isValid(service, "makers: {vivo: {classification: 1}}") && !isValid(service, "makers: {}"))
         }
         #expect(
-            try isValid("getui", "harmony: {category: A, want: {abilityName: B}}") && isValid("jpush", "harmony: {category: A, test: true}")
+            try isValid("getui", "harmony: {category: A, want: {abilityName: B}}")
+                && isValid("jpush", "harmony: {category: A, test: true}")
         )
-        #expect(try isValid("getui", "makers: {xiaomi: {template: t}}") && !isValid("jpush", "makers: {xiaomi: {template: t}}"))
+        #expect(
+            try isValid("getui", "makers: {xiaomi: {template: t}}")
+                && !isValid("jpush", "makers: {xiaomi: {template: t}}"))
     }
 
     @Test("notations that Volley takes, the schema takes too")
     func notations() throws {
         let campaigns = [
-            "delivery: {pace: 300000/min}", "delivery: {pace: 5 / hour}", "delivery: {expires: 0}", "delivery: {expires: 4 hours}",
-            "delivery: {expires: 2030-12-01 18:00 +01:00}", "delivery: {stop_when: {rejected: 0.5%}}", "audience: {tags: a}",
+            "delivery: {pace: 300000/min}", "delivery: {pace: 5 / hour}", "delivery: {expires: 0}",
+            "delivery: {expires: 4 hours}",
+            "delivery: {expires: 2030-12-01 18:00 +01:00}", "delivery: {stop_when: {rejected: 0.5%}}",
+            "audience: {tags: a}",
             "audience: {tags: {file: t.txt}}", "audience: {tags: {any: [a], none: b}}",
             "audience: {everyone: true, where: {a: 1, b: [x, 2]}}",
-            "audience: {aliases: [42, true]}", "content: {silent: true, data: {a: [1, {b: null}]}}", "content: {title: 2026}",
-            "content: {payload: {aps: {}, x: 1}, languages: {de: {payload: {aps: {}}}}}", "content: {title: x, image: \"{{ picture }}\"}",
+            "audience: {aliases: [42, true]}", "content: {silent: true, data: {a: [1, {b: null}]}}",
+            "content: {title: 2026}",
+            "content: {payload: {aps: {}, x: 1}, languages: {de: {payload: {aps: {}}}}}",
+            "content: {title: x, image: \"{{ picture }}\"}",
             "schedule: {timezone: UTC, quiet_hours: 9:00 - 24:00, late: skip}",
             "schedule: {timezone: recipient, fallback_timezone: Pacific/Auckland, repeat: \"*/5 8-18 * * 1-5\", late: skip after 90 minutes}",
             "variants: {a: {share: 33.33}, b: {share: 56.67%}, holdout: {share: 10}}",
@@ -145,17 +167,22 @@ struct SchemaTests {
 
     /// Mistakes that the shape of a file shows by itself.
     private static let structural = [
-        "unknown key", "is missing", "must be a group of keys", "must be a text", "must be true or false", "must be a whole number",
+        "unknown key", "is missing", "must be a group of keys", "must be a text", "must be true or false",
+        "must be a whole number",
         "must be exactly 10", "must be the name of an environment variable", "cannot be combined", "selects no devices",
-        "has neither 'key' nor 'certificate'", "shows nothing", "cannot be used with it", "a silent push has no", "is an empty list",
+        "has neither 'key' nor 'certificate'", "shows nothing", "cannot be used with it", "a silent push has no",
+        "is an empty list",
         "does not say when", "instead of five", " must be high, ", " must be resend ", " must be production, ",
         "lacks a percent sign", "per what", "lacks a unit",
         "must begin with https://", "is no bundle id", "cannot be a device token", "a device token of",
     ]
 
-    /// Mistakes with the same words that are not about shape: an empty list selects no device only if it is alone, ages are hidden in
-    /// texts, and what a language may say depends on what is above it.
-    private static let beyond = ["an empty list of tags alone", "ages that are none", "a silent push with a text for a language"]
+    /// Mistakes with the same words that are not about shape: an empty list selects no device only
+    /// if it is alone, ages are hidden in texts, and what a language may say depends on what is
+    /// above it.
+    private static let beyond = [
+        "an empty list of tags alone", "ages that are none", "a silent push with a text for a language",
+    ]
 
     @Test("every mistake in a file's shape is one for the schema too")
     func structure() throws {
@@ -177,13 +204,16 @@ struct SchemaTests {
         OtherService {
             let account = $0.account
             $0.account = AccountForm(
-                topic: AccountField("app_code", .name(pattern: "^[a-z_]+$"), description: "The app's code.", example: "shop_app"),
+                topic: AccountField(
+                    "app_code", .name(pattern: "^[a-z_]+$"), description: "The app's code.", example: "shop_app"),
                 environments: account.environments, credentials: [account.credentials[0]])
             ($0.target, $0.hasSimulator) = (OtherService.installationIDs, false)
             $0.rules = CampaignRules(
-                carried: [.title: "", .body: "", .data: "", .payload: ""], deliveryKeys: [.collapse], longestStorageDays: 7,
+                carried: [.title: "", .body: "", .data: "", .payload: ""], deliveryKeys: [.collapse],
+                longestStorageDays: 7,
                 collapseIDBytes: 100,
-                silentPriority: nil, payloadKey: "message", payloadExample: "message: {}", payloadExampleJSON: .object([]))
+                silentPriority: nil, payloadKey: "message", payloadExample: "message: {}",
+                payloadExampleJSON: .object([]))
         },
     ]
 
@@ -199,8 +229,10 @@ struct SchemaTests {
         #expect(try isValid("service: apns, topic: com.example.shop, environment: simulator"))
         #expect(try isValid("service: other, app_code: shop, environment: production, \(key), test_devices: [\(id)]"))
         for wrong in [
-            "app_code: shop, environment: simulator", "service: other, topic: com.example.shop, environment: production, \(key)",
-            "service: other, app_code: shop, environment: simulator", "service: third, topic: com.example.shop, environment: simulator",
+            "app_code: shop, environment: simulator",
+            "service: other, topic: com.example.shop, environment: production, \(key)",
+            "service: other, app_code: shop, environment: simulator",
+            "service: third, topic: com.example.shop, environment: simulator",
             "topic: com.example.shop, environment: simulator, test_devices: [\(id)]",
         ] {
             #expect(try !isValid(wrong), "\(wrong)")
@@ -217,24 +249,34 @@ struct SchemaTests {
         let collapse = "delivery: {collapse: \(String(repeating: "a", count: 100))}\n"
         #expect(try isValid(collapse, both) && isValid(collapse, other) && !isValid(collapse, [APNs()]))
         #expect(try isValid("delivery: {priority: high}\n", both) && !isValid("delivery: {priority: high}\n", other))
-        #expect(try isValid("content: {title: A, sound: default}\n", both) && !isValid("content: {title: A, sound: default}\n", other))
+        #expect(
+            try isValid("content: {title: A, sound: default}\n", both)
+                && !isValid("content: {title: A, sound: default}\n", other))
         for key in ["aps", "message"] {
-            #expect(try isValid("content: {payload: {\(key): {}}}\n", both) && isValid("content: {title: A, data: {\(key): 1}}\n", both))
+            #expect(
+                try isValid("content: {payload: {\(key): {}}}\n", both)
+                    && isValid("content: {title: A, data: {\(key): 1}}\n", both))
         }
-        #expect(try !isValid("content: {payload: {a: {}}}\n", both) && !isValid("content: {title: A, data: {message: 1}}\n", other))
+        #expect(
+            try !isValid("content: {payload: {a: {}}}\n", both)
+                && !isValid("content: {title: A, data: {message: 1}}\n", other))
     }
 
     // MARK: - The table of keys
 
     @Test("every key that a reader knows stands in a schema with words about it, and with nothing else beside it")
     func keys() {
-        for (document, groups) in [(CampaignSchema.document, CampaignKeys.file.groups), (ProjectSchema.document, ProjectKeys.file.groups)] {
+        for (document, groups) in [
+            (CampaignSchema.document, CampaignKeys.file.groups), (ProjectSchema.document, ProjectKeys.file.groups),
+        ] {
             var seen: [Set<String>] = []
             collect(document, &seen)
             for group in groups {
                 let valid = Set(group.valid + group.unlisted)
                 // 'file' below 'tags' is a separate form.
-                #expect(seen.contains(valid) || seen.contains(valid.subtracting(["file"])), "the schema lacks the group '\(group.name)'")
+                #expect(
+                    seen.contains(valid) || seen.contains(valid.subtracting(["file"])),
+                    "the schema lacks the group '\(group.name)'")
             }
         }
     }

@@ -1,12 +1,14 @@
 import Base
 
-/// Validates a value against a JSON Schema, slowly and plainly, with the keywords that Volley's schemas use. Any other keyword is a mistake
-/// in the schema.
+/// Validates a value against a JSON Schema, slowly and plainly, with the keywords that Volley's
+/// schemas use. Any other keyword is a mistake in the schema.
 struct SchemaValidator {
     let document: JSONValue
 
     /// Keywords that only describe.
-    private static let annotations: Set<String> = ["$schema", "$defs", "title", "description", "examples", "default", "then", "else"]
+    private static let annotations: Set<String> = [
+        "$schema", "$defs", "title", "description", "examples", "default", "then", "else",
+    ]
 
     /// Which rule the value breaks, and where; empty if it is valid.
     func mistakes(_ value: JSONValue) -> [String] { mistakes(value, document, "") }
@@ -15,7 +17,8 @@ struct SchemaValidator {
         if schema == .bool(true) { return [] }
         guard case .object(let rules) = schema else { return ["\(path): nothing may stand here"] }
         return rules.flatMap { rule in
-            Self.annotations.contains(rule.name) ? [] : mistakes(value, rule, schema, path).map { "\(path) \(rule.name): \($0)" }
+            Self.annotations.contains(rule.name)
+                ? [] : mistakes(value, rule, schema, path).map { "\(path) \(rule.name): \($0)" }
         }
     }
 
@@ -35,7 +38,8 @@ struct SchemaValidator {
         case "allOf": return rule.value.alternatives.flatMap { mistakes(value, $0, path) }
         case "not": return check(!isValid(value, rule.value))
         case "if": return mistakes(value, schema[isValid(value, rule.value) ? "then" : "else"] ?? .bool(true), path)
-        case "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum": return check(value.keeps(rule))
+        case "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum":
+            return check(value.keeps(rule))
         case "items", "minItems":
             guard case .array(let items) = value else { return [] }
             if rule.name == "minItems" { return check(items.count >= rule.value.integerValue ?? 0) }
@@ -46,16 +50,21 @@ struct SchemaValidator {
         }
     }
 
-    private func mistakes(_ members: [JSONMember], _ rule: JSONMember, _ schema: JSONValue, _ path: String) -> [String] {
+    private func mistakes(_ members: [JSONMember], _ rule: JSONMember, _ schema: JSONValue, _ path: String) -> [String]
+    {
         switch rule.name {
         case "properties":
-            return members.flatMap { member in rule.value[member.name].map { mistakes(member.value, $0, "\(path).\(member.name)") } ?? [] }
+            return members.flatMap { member in
+                rule.value[member.name].map { mistakes(member.value, $0, "\(path).\(member.name)") } ?? []
+            }
         case "additionalProperties":
             let others = members.filter { schema["properties"]?[$0.name] == nil }
             return others.flatMap { mistakes($0.value, rule.value, "\(path).\($0.name)") }
         case "propertyNames": return members.flatMap { mistakes(.string($0.name), rule.value, "\(path).\($0.name)") }
         case "required":
-            return rule.value.alternatives.compactMap(\.stringValue).filter { name in !members.contains { $0.name == name } }
+            return rule.value.alternatives.compactMap(\.stringValue).filter { name in
+                !members.contains { $0.name == name }
+            }
         case "minProperties": return members.count >= rule.value.integerValue ?? 0 ? [] : ["too few keys"]
         case "maxProperties": return members.count <= rule.value.integerValue ?? 0 ? [] : ["too many keys"]
         default: return ["an unknown keyword"]
@@ -65,7 +74,8 @@ struct SchemaValidator {
 
 extension JSONMember {
     fileprivate var isAboutObjects: Bool {
-        ["properties", "additionalProperties", "propertyNames", "required", "minProperties", "maxProperties"].contains(name)
+        ["properties", "additionalProperties", "propertyNames", "required", "minProperties", "maxProperties"].contains(
+            name)
     }
 }
 
@@ -85,7 +95,8 @@ extension JSONValue {
 
     fileprivate func isOfType(_ name: String) -> Bool {
         switch (self, name) {
-        case (.null, "null"), (.bool, "boolean"), (.integer, "integer"), (.integer, "number"), (.double, "number"), (.string, "string"),
+        case (.null, "null"), (.bool, "boolean"), (.integer, "integer"), (.integer, "number"), (.double, "number"),
+            (.string, "string"),
             (.array, "array"), (.object, "object"):
             true
         default: false

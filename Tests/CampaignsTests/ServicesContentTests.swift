@@ -15,10 +15,13 @@ struct ServicesContentTests {
     }
 
     private func content(_ yaml: String) throws -> MessageContent {
-        try Campaign.read(source: completed(yaml), file: "campaign.yaml", services: [APNs(), RongCloud()], now: now).0.content
+        try Campaign.read(source: completed(yaml), file: "campaign.yaml", services: [APNs(), RongCloud()], now: now).0
+            .content
     }
 
-    @Test("null takes a key away for one service, whichever way YAML writes it", arguments: ["null", "~", "Null", "null # none there"])
+    @Test(
+        "null takes a key away for one service, whichever way YAML writes it",
+        arguments: ["null", "~", "Null", "null # none there"])
     func removed(null: String) throws {
         let yaml =
             "content:\n  title: A\n  image: https://a.example/b.png\n  services:\n    rongcloud:\n      image: \(null)\n      body: B\n"
@@ -29,11 +32,14 @@ struct ServicesContentTests {
 
     @Test("the table in docs/services.md is what the services say of each key; RECORD_DOCS=1 writes it")
     func table() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
             .appendingPathComponent("docs/services.md")
         let services = PushServices.all
         let head = ["key of `content`"] + services.map(\.displayName)
-        let cells = ContentKey.allCases.map { key in ["`\(key.rawValue)`"] + services.map { $0.rules.carried[key] ?? "no" } }
+        let cells = ContentKey.allCases.map { key in
+            ["`\(key.rawValue)`"] + services.map { $0.rules.carried[key] ?? "no" }
+        }
         let table =
             ["| \(head.joined(separator: " | ")) |", String(repeating: "|---", count: head.count) + "|"]
             + cells.map { "| \($0.joined(separator: " | ")) |" }
@@ -63,12 +69,18 @@ struct ServicesContentTests {
 
                 """), file: "campaign.yaml", services: [APNs(), FCM()], now: now)
         let content = read.0.content
-        #expect(content.interruption?.value == "passive" && content.targetContent?.value == "{{ page }}" && content.filter?.value == "work")
+        #expect(
+            content.interruption?.value == "passive" && content.targetContent?.value == "{{ page }}"
+                && content.filter?.value == "work")
         guard case .integer(1, _)? = content.relevance else { return #expect(Bool(false)) }
-        #expect(content.localized[.title]?.key.value == "HI" && content.localized[.body]?.arguments.map(\.value) == ["{{ name }}", "20"])
+        #expect(
+            content.localized[.title]?.key.value == "HI"
+                && content.localized[.body]?.arguments.map(\.value) == ["{{ name }}", "20"])
         let own = try #require(content.services.first?.content)
         let apns = content.overlaid(by: own)
-        #expect(apns.interruption?.value == "active" && apns.localized.isEmpty && apns.title?.value == "Hi" && apns.filter?.value == "work")
+        #expect(
+            apns.interruption?.value == "active" && apns.localized.isEmpty && apns.title?.value == "Hi"
+                && apns.filter?.value == "work")
     }
 
     @Test("a service that has no such key is named")
@@ -95,7 +107,8 @@ struct ServicesContentTests {
     private static let mistakes = [
         MistakeCase(
             "a value that was forgotten", "content:\n  title: A\n  services:\n    rongcloud:\n      body:\n",
-            "campaign.yaml:5:12: 'body' has no value. For example: body: \"20 % off everything.\"; null leaves it out for RongCloud."),
+            "campaign.yaml:5:12: 'body' has no value. For example: body: \"20 % off everything.\"; null leaves it out for RongCloud."
+        ),
         MistakeCase(
             "null where all services are meant", "content: {title: null, body: B}\n",
             "campaign.yaml:1:18: 'title' has no value. For example: title: \"Spring sale\"."),
@@ -103,24 +116,29 @@ struct ServicesContentTests {
             "null for a payload", "content: {title: A, body: B, services: {apns: {payload: null}}}\n",
             "campaign.yaml:1:57: 'payload' is empty. For example: payload: {aps: {alert: Hello}}."),
         MistakeCase(
-            "a key that the service does not have", "content: {title: A, body: B, services: {rongcloud: {sound: default}}}\n",
+            "a key that the service does not have",
+            "content: {title: A, body: B, services: {rongcloud: {sound: default}}}\n",
             "campaign.yaml:1:53: RongCloud has no 'sound'. Remove it."),
         MistakeCase(
-            "an unknown key is answered by those that the service has", "content: {title: A, body: B, services: {rongcloud: {zzzzz: 1}}}\n",
+            "an unknown key is answered by those that the service has",
+            "content: {title: A, body: B, services: {rongcloud: {zzzzz: 1}}}\n",
             """
             campaign.yaml:1:53: unknown key 'zzzzz' in 'rongcloud'. Valid here: title, body, badge, category, thread, image, link, data, interruption, languages, makers, harmony.
             """),
         MistakeCase(
-            "a key of single services, where it is for all", "content: {title: A, body: B, makers: {oppo: {category: A}}}\n",
+            "a key of single services, where it is for all",
+            "content: {title: A, body: B, makers: {oppo: {category: A}}}\n",
             """
             campaign.yaml:1:30: unknown key 'makers' in 'content'. Some services have it (Getui, JPush, RongCloud): write it below the \
             service, under 'content': services: {getui: {makers: {…}}}.
             """),
         MistakeCase(
-            "what services call HarmonyOS", "content: {title: A, body: B, services: {rongcloud: {harmonyOS: {category: A}}}}\n",
+            "what services call HarmonyOS",
+            "content: {title: A, body: B, services: {rongcloud: {harmonyOS: {category: A}}}}\n",
             "campaign.yaml:1:53: unknown key 'harmonyOS' in 'rongcloud'. Volley calls it 'harmony'."),
         MistakeCase(
-            "also in its languages", "content: {title: A, body: B, services: {rongcloud: {languages: {de: {zzzzz: 1, body: C}}}}}\n",
+            "also in its languages",
+            "content: {title: A, body: B, services: {rongcloud: {languages: {de: {zzzzz: 1, body: C}}}}}\n",
             "campaign.yaml:1:70: unknown key 'zzzzz' in the language. Valid here: title, body, image, link, data."),
     ]
 
@@ -144,12 +162,14 @@ struct ServicesContentTests {
                 campaign.yaml:1:30: warning: RongCloud has no 'sound', so devices there get the push without it. If that is fine, write \
                 below 'content' services: {rongcloud: {sound: null}}. [not-carried]
                 """)
-        #expect(findings("content: {title: A, body: B, sound: default, services: {rongcloud: {sound: null}}}\n").isEmpty)
+        #expect(
+            findings("content: {title: A, body: B, sound: default, services: {rongcloud: {sound: null}}}\n").isEmpty)
         // Where a service has its own text instead of one that it does not carry.
         let subtitle = "content: {title: A, body: B, subtitle: C"
         #expect(
             findings(subtitle + "}\n").contains(
-                "; or let their text say the same: services: {rongcloud: {subtitle: null, body: \"…\"}}. [not-carried]"))
+                "; or let their text say the same: services: {rongcloud: {subtitle: null, body: \"…\"}}. [not-carried]")
+        )
         #expect(findings(subtitle + ", services: {rongcloud: {subtitle: null, body: B C}}}\n").isEmpty)
         // Texts of languages and variants are about the same devices.
         let more =
@@ -159,10 +179,12 @@ struct ServicesContentTests {
     }
 
     /// Findings about the delivery of a campaign through these services.
-    private func findings(_ delivery: String, own: String = "", through services: [any PushService]) throws -> [String] {
+    private func findings(_ delivery: String, own: String = "", through services: [any PushService]) throws -> [String]
+    {
         let content = "content: {title: A, body: B\(own.isEmpty ? "" : ", services: {jpush: {\(own)}}")}\n"
         let read = try Campaign.read(
-            source: completed("\(content)delivery: {\(delivery)}\n"), file: "campaign.yaml", services: services, now: now)
+            source: completed("\(content)delivery: {\(delivery)}\n"), file: "campaign.yaml", services: services,
+            now: now)
         return read.1.filter { $0.name == .notCarried }.map(\.description)
     }
 
@@ -173,17 +195,21 @@ struct ServicesContentTests {
             try findings("expires: 4h, priority: normal, collapse: a", through: [JPush()]) == [
                 "campaign.yaml:2:12: warning: JPush lets no push to an iPhone expire, so iPhones may get it later than 'expires' allows. "
                     + allowance,
-                "campaign.yaml:2:25: warning: JPush has a priority for Android only, so iPhones get the push without it. " + allowance,
+                "campaign.yaml:2:25: warning: JPush has a priority for Android only, so iPhones get the push without it. "
+                    + allowance,
                 "campaign.yaml:2:43: warning: JPush passes 'collapse' on to iPhones only, so Android phones show the earlier push beside "
                     + "this one. Android replaces the push whose number (msg_id) you name, below 'content': services: {jpush: {options: "
                     + "{override_msg_id: …}}}. " + allowance,
             ])
         // What works is no loss.
         #expect(try findings("priority: high", through: [JPush()]).isEmpty)
-        #expect(try findings("expires: 4h, priority: normal", through: [APNs(), JPush()]).isEmpty, "iPhones are reached through APNs")
+        #expect(
+            try findings("expires: 4h, priority: normal", through: [APNs(), JPush()]).isEmpty,
+            "iPhones are reached through APNs")
         #expect(try findings("expires: 4h", through: [FCM(), JPush()]).count == 1)
         #expect(try findings("collapse: a", own: "options: {override_msg_id: 7}", through: [JPush()]).isEmpty)
-        #expect(try findings("collapse: a", own: "options: {classification: 1}", through: [APNs(), JPush()]).count == 1)
+        #expect(
+            try findings("collapse: a", own: "options: {classification: 1}", through: [APNs(), JPush()]).count == 1)
     }
 
     @Test("a key of delivery is for all services, so that its warning can only be allowed")
@@ -195,7 +221,8 @@ struct ServicesContentTests {
                 allow it: allow: [{warning: not-carried, reason: "…"}]. [not-carried]
                 """)
         let allowed = try Campaign.read(
-            source: completed(part + "allow: [{warning: not-carried, reason: \"Only iPhones rank pushes.\"}]\n"), file: "campaign.yaml",
+            source: completed(part + "allow: [{warning: not-carried, reason: \"Only iPhones rank pushes.\"}]\n"),
+            file: "campaign.yaml",
             services: [APNs(), RongCloud()], now: now)
         #expect(allowed.0.allowed.map(\.name) == [WarningName.notCarried])
     }

@@ -15,7 +15,8 @@ struct ServicesReadingTests {
     @Test("the keys of one service stand in the app, those of others below 'services', each with its account and pace")
     func accounts() throws {
         let text =
-            apns + "pace: 900/s\nservices:\n  fcm: {project: shop-1a2b, environment: production, service_account: {env: FCM}, pace: 10/s}\n"
+            apns
+            + "pace: 900/s\nservices:\n  fcm: {project: shop-1a2b, environment: production, service_account: {env: FCM}, pace: 10/s}\n"
         let (project, warnings) = try readProject(app(text))
         let app = try #require(project.apps.first)
         #expect(warnings.isEmpty && app.services.map(\.service.name) == ["apns", "fcm"])
@@ -36,7 +37,8 @@ struct ServicesReadingTests {
         #expect(try mistakes("1200/min", below: "jpush").isEmpty)
         let calls = try mistakes("1200", below: "jpush")
         #expect(
-            calls.contains("Write 1200/s, 1200/min or 1200/h. Below 'jpush' a pace counts calls, each for up to 1,000 devices."),
+            calls.contains(
+                "Write 1200/s, 1200/min or 1200/h. Below 'jpush' a pace counts calls, each for up to 1,000 devices."),
             "\(calls)")
         #expect(try !mistakes("1200", below: "fcm").contains("calls"))
     }
@@ -55,13 +57,15 @@ struct ServicesReadingTests {
     func switches() throws {
         func services(_ more: String) throws -> [any PushService] {
             let keys = "app_id: Jz1kA9xW2pQ7vB4n, environment: simulator"
-            return try readProject(app("\(apns)services:\n  getui: {\(keys)\(more)}\n")).0.apps.first?.services.map(\.service) ?? []
+            return try readProject(app("\(apns)services:\n  getui: {\(keys)\(more)}\n")).0.apps.first?.services.map(
+                \.service) ?? []
         }
         #expect(try services(", lists: true").map(\.switchedOn) == [[], ["lists"]])
         #expect(try services(", lists: false").map(\.switchedOn) == [[], []])
         #expect(try services("").map(\.switchedOn) == [[], []])
         let found = found { () throws(Diagnostics) in
-            try readProject(app("\(apns)services:\n  getui: {app_id: Jz1kA9xW2pQ7vB4n, environment: simulator, lists: often}\n"))
+            try readProject(
+                app("\(apns)services:\n  getui: {app_id: Jz1kA9xW2pQ7vB4n, environment: simulator, lists: often}\n"))
         }
         #expect(found.contains("'lists' must be true or false"))
     }
@@ -90,8 +94,11 @@ struct ServicesReadingTests {
                     + "  fcm_token: google\n  prefer: [fcm, apns]\n")
         ).0
         let columns = try #require(project.apps.first?.columns)
-        #expect(columns.service?.column.value == "platform" && columns.service?.map.map(\.cell.value) == ["iOS", "android"])
-        #expect(columns.targets.mapValues(\.value) == ["fcm_token": "google"] && columns.preference.map(\.value) == ["fcm", "apns"])
+        #expect(
+            columns.service?.column.value == "platform" && columns.service?.map.map(\.cell.value) == ["iOS", "android"])
+        #expect(
+            columns.targets.mapValues(\.value) == ["fcm_token": "google"]
+                && columns.preference.map(\.value) == ["fcm", "apns"])
     }
 
     @Test("an app with one service may name its targets by the service's own key, which exports may have, too")
@@ -103,12 +110,14 @@ struct ServicesReadingTests {
         #expect(unnamed.candidates(for: .token) == ["token", "device_token", "fcm_token"])
         #expect(
             found { () throws(Diagnostics) in try readProject(app(fcm + "columns: {token: a, fcm_token: b}\n")) }
-                == "volley.yaml:6:25: 'fcm_token' and 'token' name the same column, and 'token' is in line 6. Remove one of them.")
+                == "volley.yaml:6:25: 'fcm_token' and 'token' name the same column, and 'token' is in line 6. Remove one of them."
+        )
     }
 
     @Test("a test device belongs to the service that it names, or to the first that has such targets")
     func testDevices() throws {
-        let token = String(repeating: "a1", count: 32), id = "dPx3c9Qk2Lm0aBcDeFgHiJ", both = String(repeating: "a1", count: 11)
+        let token = String(repeating: "a1", count: 32), id = "dPx3c9Qk2Lm0aBcDeFgHiJ",
+            both = String(repeating: "a1", count: 11)
         let project = try readProject(
             app(
                 apns
@@ -148,14 +157,16 @@ struct ServicesReadingTests {
         MistakeCase(
             "an account with a mistake says nothing about its column, nor about test devices",
             "services: {fcm: {project: shop-1a2b}}\ncolumns: {fcm_token: google, service: platform}\ntest_devices: [dPx3c9Qk2Lm0aBcDeFgHiJ]",
-            "volley.yaml:5:21: the key 'environment' is missing in 'fcm'. Add it, for example: environment: production."),
+            "volley.yaml:5:21: the key 'environment' is missing in 'fcm'. Add it, for example: environment: production."
+        ),
         MistakeCase(
             "nor does one by another of its names",
             "services: {极光: {app_key: 7d431e42dfa6a6d693ac2d04, environment: production}}\ncolumns: {jpush_id: id, prefer: [jpush]}",
             "volley.yaml:5:16: unknown key '极光' in 'services'. Did you mean 'jpush'?"),
         MistakeCase(
             "nor one that nobody knows", "services: {pigeon: {loft: 7}}\ncolumns: {jpush_id: id, prefer: [jpush]}",
-            "volley.yaml:5:16: unknown key 'pigeon' in 'services'. Valid here: \(PushServices.all.map(\.name).joined(separator: ", "))."),
+            "volley.yaml:5:16: unknown key 'pigeon' in 'services'. Valid here: \(PushServices.all.map(\.name).joined(separator: ", "))."
+        ),
         MistakeCase(
             "nor one that is no group", "services: [fcm]\ncolumns: {fcm_token: google}",
             "volley.yaml:5:15: 'services' must be a group of keys, not a list. For example: services: {…}."),
@@ -185,7 +196,8 @@ struct ServicesReadingTests {
     @Test(
         "an app whose service is called by another of its names has that mistake alone",
         arguments: [
-            ("jiguang", "app_key: 7d431e42dfa6a6d693ac2d04", "jpush"), ("极光推送", "app_key: 7d431e42dfa6a6d693ac2d04", "jpush"),
+            ("jiguang", "app_key: 7d431e42dfa6a6d693ac2d04", "jpush"),
+            ("极光推送", "app_key: 7d431e42dfa6a6d693ac2d04", "jpush"),
             ("融云", "app_key: e0x9wycfx7flq", "rongcloud"),
             ("个推", "app_id: Jz1kA9xW2pQ7vB4nL5sT8y\napp_key: K8sdW0qPz16JbcXy2mV5t4", "getui"),
             ("Firebase", "project: shop-1a2b", "fcm"), ("JPush", "app_key: 7d431e42dfa6a6d693ac2d04", "jpush"),
@@ -229,13 +241,16 @@ struct ServiceContentReadingTests {
     private let services: [any PushService] = [APNs(), FCM()]
 
     private func read(_ content: String) throws(Diagnostics) -> (Campaign, [Diagnostic]) {
-        let text = "name: a\napp: shop\naudience: {tags: [a]}\ncontent:\n" + content.split(separator: "\n").map { "  \($0)\n" }.joined()
+        let text =
+            "name: a\napp: shop\naudience: {tags: [a]}\ncontent:\n"
+            + content.split(separator: "\n").map { "  \($0)\n" }.joined()
         return try Campaign.read(source: text, file: "campaign.yaml", services: services, now: now)
     }
 
     @Test("what devices of a service get instead stands below its name, with languages of its own")
     func overlay() throws {
-        let content = try read("title: Hi\nservices:\n  fcm: {title: Hello, languages: {de: {title: Hallo}}}\n").0.content
+        let content = try read("title: Hi\nservices:\n  fcm: {title: Hello, languages: {de: {title: Hallo}}}\n").0
+            .content
         #expect(content.services.map(\.service.value) == ["fcm"])
         #expect(content.services[0].content.title?.value == "Hello")
         #expect(content.services[0].content.languages.map(\.language.value) == ["de"])
@@ -247,10 +262,12 @@ struct ServiceContentReadingTests {
             found { () throws(Diagnostics) in try read("payload: {aps: {alert: Hi}}\n") }.hasPrefix(
                 "campaign.yaml:5:3: a payload written by hand is for one service, and the app has APNs and FCM. Write it below the service: services: {apns: {payload:"
             ))
-        let both = "services:\n  apns: {payload: {aps: {alert: Hi}}}\n  fcm: {payload: {message: {notification: {title: Hi}}}}\n"
+        let both =
+            "services:\n  apns: {payload: {aps: {alert: Hi}}}\n  fcm: {payload: {message: {notification: {title: Hi}}}}\n"
         #expect(try read(both).0.content.services.count == 2)
         #expect(
-            found { () throws(Diagnostics) in try read("services: {fcm: {title: Hi}}\n") }.contains("the content shows nothing"))
+            found { () throws(Diagnostics) in try read("services: {fcm: {title: Hi}}\n") }.contains(
+                "the content shows nothing"))
     }
 
     @Test("a service that the app does not have is a mistake, as is a key that the service does not have")

@@ -57,7 +57,8 @@ struct YAMLEditTests {
         #expect(try edit.value(at: ["delivery"]) == nil && edit.value(at: ["delivery", "pace"]) == nil)
         #expect(try edit.value(at: ["content", "subtitle"]) == nil)
         #expect(
-            edit.lines(at: ["name"]) == 2...2 && edit.lines(at: ["audience", "tags"]) == 7...9 && edit.lines(at: ["description"]) == 16...18
+            edit.lines(at: ["name"]) == 2...2 && edit.lines(at: ["audience", "tags"]) == 7...9
+                && edit.lines(at: ["description"]) == 16...18
         )
         #expect(edit.lines(at: ["content", "body"]) == 10...10 && edit.lines(at: ["content", "subtitle"]) == nil)
         #expect(throws: Mistake.self) { try edit.value(at: ["audience"]) }
@@ -72,7 +73,9 @@ struct YAMLEditTests {
             ["at", "timezone", "repeat"].filter { edit.holds(line: line, column: column, at: ["schedule", $0]) }
         }
         #expect(held(12) == ["at"] && held(16) == ["at"] && held(19) == ["timezone"] && held(29) == ["timezone"])
-        #expect(held(34) == ["repeat"] && held(42) == ["repeat"] && held(1) == [] && held(12, line: 1) == [] && held(1, line: 9) == [])
+        #expect(
+            held(34) == ["repeat"] && held(42) == ["repeat"] && held(1) == [] && held(12, line: 1) == []
+                && held(1, line: 9) == [])
         #expect(edit.holds(line: 1, column: 7, at: ["name"]) && !edit.holds(line: 2, column: 1, at: ["name"]))
     }
 
@@ -87,7 +90,8 @@ struct YAMLEditTests {
                 == "+content: {title: 'It''s over', body: \"Half price\"}   # agreed with Anna")
         #expect(
             try Self.changes(Self.edited(.text("Say \"hi\"\n\\ \u{2028}✓"), "content.body")).last
-                == "+content: {title: 'Now''s the time', body: \"Say \\\"hi\\\"\\n\\\\ \\u2028✓\"}   # agreed with Anna")
+                == "+content: {title: 'Now''s the time', body: \"Say \\\"hi\\\"\\n\\\\ \\u2028✓\"}   # agreed with Anna"
+        )
         #expect(
             try Self.changes(Self.edited(.list(["vip", "no", "a, b"]), "audience.tags")).filter { $0.hasPrefix("+") }
                 == ["+    - vip", "+    - \"no\"", "+    - \"a, b\""])
@@ -120,8 +124,12 @@ struct YAMLEditTests {
     @Test("a removed key takes its line with it, and a group that is empty then")
     func removes() throws {
         #expect(try Self.changes(Self.edited(nil, "app")) == ["-app: shop"])
-        #expect(try Self.changes(Self.edited(nil, "content.title")).last == "+content: {body: \"Half price\"}   # agreed with Anna")
-        #expect(try Self.changes(Self.edited(nil, "content.body")).last == "+content: {title: 'Now''s the time'}   # agreed with Anna")
+        #expect(
+            try Self.changes(Self.edited(nil, "content.title")).last
+                == "+content: {body: \"Half price\"}   # agreed with Anna")
+        #expect(
+            try Self.changes(Self.edited(nil, "content.body")).last
+                == "+content: {title: 'Now''s the time'}   # agreed with Anna")
         #expect(try Self.edited(nil, "audience.tags").contains("  devices: devices.csv\ncontent:"))
         #expect(try Self.edited(nil, "a.b", in: "x: 1\na:\n  b: 2\nc: 3\n") == "x: 1\nc: 3\n")
         #expect(try Self.edited(nil, "a.b.c", in: "x: 1\na:\n  b: {c: 2}\n") == "x: 1\n")
@@ -133,7 +141,8 @@ struct YAMLEditTests {
     @Test(
         "what cannot be changed alone is refused",
         arguments: [
-            ("a: &x {b: 1}\nc: *x\n", "a.b"), ("a: !t 1\n", "a"), ("a: 1\na: 2\n", "a"), ("a: [1, {b: 2}]\n", "a"), ("a: {b: 1}\n", "a"),
+            ("a: &x {b: 1}\nc: *x\n", "a.b"), ("a: !t 1\n", "a"), ("a: 1\na: 2\n", "a"), ("a: [1, {b: 2}]\n", "a"),
+            ("a: {b: 1}\n", "a"),
             ("? a\n: 1\n", "a.b"),
         ])
     func refused(source: String, path: String) throws {
@@ -141,17 +150,22 @@ struct YAMLEditTests {
     }
 
     @Test(
-        "changes at random: each is read back, comments stay, and the campaigns that come with Volley are no exception", arguments: 0..<12)
+        "changes at random: each is read back, comments stay, and the campaigns that come with Volley are no exception",
+        arguments: 0..<12)
     func random(seed: UInt64) throws {
         var random = SeededRandom(seed)
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../campaigns")
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".yaml") }.sorted()
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../campaigns")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".yaml") }
+            .sorted()
         let paths = [
-            ["name"], ["app"], ["description"], ["content", "title"], ["content", "body"], ["audience", "tags"], ["audience", "devices"],
+            ["name"], ["app"], ["description"], ["content", "title"], ["content", "body"], ["audience", "tags"],
+            ["audience", "devices"],
             ["schedule", "at"], ["schedule", "timezone"], ["delivery", "pace"], ["content", "data", "key"],
         ]
         let texts = [
-            "x", "", "yes", "12", "a: b # c", "Zwölf Boxkämpfer", "两行\n文字", "'\"'", "- x", "{a}", " padded ", "\u{202E}", "null", "~",
+            "x", "", "yes", "12", "a: b # c", "Zwölf Boxkämpfer", "两行\n文字", "'\"'", "- x", "{a}", " padded ",
+            "\u{202E}", "null", "~",
             "🎉 now",
         ]
         for file in files {
@@ -162,7 +176,11 @@ struct YAMLEditTests {
                 let value: YAMLEdit.Value? =
                     switch Int.random(in: 0..<4, using: &random) {
                     case 0: nil
-                    case 1: .list((0..<Int.random(in: 1...3, using: &random)).map { _ in texts.randomElement(using: &random) ?? "" })
+                    case 1:
+                        .list(
+                            (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                                texts.randomElement(using: &random) ?? ""
+                            })
                     default: .text(texts.randomElement(using: &random) ?? "")
                     }
                 let before = edit.text
@@ -171,7 +189,9 @@ struct YAMLEditTests {
                     continue
                 }
                 #expect(try edit.value(at: path) == value, "\(file) \(path) \(String(describing: value))\n\(edit.text)")
-                let comments = before.components(separatedBy: "\n").filter { $0.trimmingCharacters(in: .whitespaces).hasPrefix("#") }
+                let comments = before.components(separatedBy: "\n").filter {
+                    $0.trimmingCharacters(in: .whitespaces).hasPrefix("#")
+                }
                 let after = edit.text.components(separatedBy: "\n")
                 if value != nil { #expect(comments.allSatisfy(after.contains), "\(file) \(path)") }
             }
@@ -185,12 +205,17 @@ struct YAMLEditTests {
         let edit = try #require(YAMLEdit(Self.source))
         #expect(edit.keys(at: []) == ["name", "app", "audience", "content", "schedule", "delivery", "description"])
         #expect(edit.keys(at: ["content"]) == ["title", "body"] && edit.keys(at: ["audience"]) == ["devices", "tags"])
-        #expect(edit.keys(at: ["audience", "tags"]).isEmpty && edit.keys(at: ["name"]).isEmpty && edit.keys(at: ["none", "at"]).isEmpty)
+        #expect(
+            edit.keys(at: ["audience", "tags"]).isEmpty && edit.keys(at: ["name"]).isEmpty
+                && edit.keys(at: ["none", "at"]).isEmpty)
     }
 
     @Test("a number is written without quotes, and what is none in quotes where it needs them; keys too")
     func numbers() throws {
-        #expect(try Self.changes(Self.edited(.number("50"), "variants.short.share")) == ["+variants:", "+  short:", "+    share: 50"])
+        #expect(
+            try Self.changes(Self.edited(.number("50"), "variants.short.share")) == [
+                "+variants:", "+  short:", "+    share: 50",
+            ])
         #expect(try Self.edited(.number("12.5"), "content.badge").contains("badge: 12.5}"))
         #expect(try Self.edited(.number("many: 1"), "content.badge").contains("badge: \"many: 1\"}"))
         let norwegian = try Self.edited(.text("Hei"), "content.languages.no.title")
@@ -209,7 +234,9 @@ struct YAMLEditTests {
             try edit.addComment("volley: look (a)", above: path.split(separator: ".").map(String.init))
             let added = Self.changes(edit.text.replacing("\r\n", with: "\n"), from: text.replacing("\r\n", with: "\n"))
             #expect(
-                added.count == 1 && added[0].trimmingCharacters(in: .whitespacesAndNewlines).hasSuffix("# volley: look (a)"), "\(added)")
+                added.count == 1
+                    && added[0].trimmingCharacters(in: .whitespacesAndNewlines).hasSuffix("# volley: look (a)"),
+                "\(added)")
             #expect(edit.comments(beginningWith: "volley: ") == ["volley: look (a)"])
             try edit.removeComments(beginningWith: "volley: ") { _ in true }
             #expect(edit.text == text)
@@ -233,8 +260,12 @@ struct YAMLEditTests {
     @Test(
         "a value is put into a group of its own, and everything else stays as it is",
         arguments: [
-            ("a: {tags: [x, y]}   # z\n", "a: {tags: {any: [x, y]}}   # z\n"), ("a:\n  tags: x  # z\n", "a:\n  tags: {any: x}  # z\n"),
-            ("a:\n  tags:   # z\n    - x   # best\n    - y\nb: 1\n", "a:\n  tags:   # z\n    any:\n    - x   # best\n    - y\nb: 1\n"),
+            ("a: {tags: [x, y]}   # z\n", "a: {tags: {any: [x, y]}}   # z\n"),
+            ("a:\n  tags: x  # z\n", "a:\n  tags: {any: x}  # z\n"),
+            (
+                "a:\n  tags:   # z\n    - x   # best\n    - y\nb: 1\n",
+                "a:\n  tags:   # z\n    any:\n    - x   # best\n    - y\nb: 1\n"
+            ),
         ])
     func wrap(before: String, after: String) throws {
         var edit = try #require(YAMLEdit(before))
@@ -245,7 +276,9 @@ struct YAMLEditTests {
         #expect(edit.keys(at: ["a", "tags"]) == ["any", "all"])
     }
 
-    @Test("what has no place of its own is not put into a group", arguments: ["a: {b: 1}\n", "a:\n", "a: |\n  x\n", "a:\n- x\n", "b: 1\n"])
+    @Test(
+        "what has no place of its own is not put into a group",
+        arguments: ["a: {b: 1}\n", "a:\n", "a: |\n  x\n", "a:\n- x\n", "b: 1\n"])
     func unwrapped(text: String) throws {
         var edit = try #require(YAMLEdit(text))
         #expect(throws: Mistake.self) { try edit.wrap(["a"], under: "any") }

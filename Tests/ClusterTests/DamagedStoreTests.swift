@@ -9,14 +9,17 @@ import Testing
 
 @testable import Cluster
 
-/// Every table of a store, damaged in every way that its types allow. `make fuzz-files` tries thousands.
-@Suite("damaged rows of the store", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+/// Every table of a store, damaged in every way that its types allow. `make fuzz-files` tries
+/// thousands.
+@Suite(
+    "damaged rows of the store",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct DamagedStoreTests {
     private static let noon = SharedRun.noon
     private static let audience = 1_500
 
-    /// A store with two runs that were sent in part, and with everything else that machines share; `run` is the one
-    /// that gets damaged.
+    /// A store with two runs that were sent in part, and with everything else that machines share;
+    /// `run` is the one that gets damaged.
     private struct Place {
         let bench: StoreBench
         let host: TemporaryFolder
@@ -27,7 +30,9 @@ struct DamagedStoreTests {
             for id in ["run", "other"] { try send(id) }
             let list = SuppressionList(app: "shop", environment: "production", folder: host.path)
             _ = try list.add(at: noon) { entries in
-                for number in 1...3 { try entries.add(Target(normalized: token(number)), reason: "Unregistered", invalidSince: noon) }
+                for number in 1...3 {
+                    try entries.add(Target(normalized: token(number)), reason: "Unregistered", invalidSince: noon)
+                }
             }
             _ = try bench.store.exchange(list)
             let minute = Store.ReachedMinute(list: "production", at: Int(noon.epochMilliseconds), hashes: [1, 2, 3])
@@ -73,14 +78,17 @@ struct DamagedStoreTests {
 
     fileprivate static func token(_ number: Int) -> String { TextFormat.hex(UInt64(number), digits: 64) }
 
-    @Test("whatever is damaged in a row, each use of the store is done or refused with a diagnostic, and other runs are sent")
+    @Test(
+        "whatever is damaged in a row, each use of the store is done or refused with a diagnostic, and other runs are sent"
+    )
     func damaged() throws {
         let place = try Place(), bench = place.bench
         let tables = try bench.sql(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = '\(bench.schema)' ORDER BY 1"
         ).compactMap { $0.first ?? nil }
         for table in tables { try bench.sql("CREATE TABLE intact_\(table) AS TABLE \(table)") }
-        let whole = try bench.another().open("other", in: RunsFolder("\(place.host.path)/member")).figures(withGroups: true)
+        let whole = try bench.another().open("other", in: RunsFolder("\(place.host.path)/member")).figures(
+            withGroups: true)
         for seed in Damage.seeds(8) {
             Damage.announce(seed)
             try bench.sql("TRUNCATE \(tables.joined(separator: ", ")) CASCADE")
@@ -99,7 +107,8 @@ struct DamagedStoreTests {
                     #expect(!"\(error)".contains(Self.token(2)), "seed \(seed), \(damage.what), \(name) shows a token")
                 }
             }
-            // What is wrong with a run is its own affair; what is wrong with the store itself is not.
+            // What is wrong with a run is its own affair; what is wrong with the store itself is
+            // not.
             guard damage.isOfRun else { continue }
             #expect(throws: Never.self, "seed \(seed), \(damage.what)") {
                 #expect(try bench.another().runs().contains { $0.id == "other" && $0.status.state == .stopped })
@@ -110,13 +119,19 @@ struct DamagedStoreTests {
         }
     }
 
-    @Test("a run that is damaged in the store is named by its id, not by a temporary file, and can be removed there") func named() throws {
+    @Test("a run that is damaged in the store is named by its id, not by a temporary file, and can be removed there")
+    func named() throws {
         let place = try Place(), bench = place.bench, folder = RunsFolder("\(place.host.path)/elsewhere")
-        for damage in [#"plan = '\x00ff'"#, "plan = (SELECT plan FROM volley_run WHERE id = 'other')", "state = 'foo'"] {
+        for damage in [#"plan = '\x00ff'"#, "plan = (SELECT plan FROM volley_run WHERE id = 'other')", "state = 'foo'"]
+        {
             try bench.sql("CREATE TABLE whole AS TABLE volley_run; UPDATE volley_run SET \(damage) WHERE id = 'run'")
             let fetched = #expect(throws: Diagnostic.self) { try bench.another().fetch("run", into: folder) }
-            #expect(fetched?.message.hasPrefix("the store is damaged: the ") == true, "\(damage): \(String(describing: fetched))")
-            #expect(fetched?.message.hasSuffix(" of the run run cannot be right") == true, "\(damage): \(String(describing: fetched))")
+            #expect(
+                fetched?.message.hasPrefix("the store is damaged: the ") == true,
+                "\(damage): \(String(describing: fetched))")
+            #expect(
+                fetched?.message.hasSuffix(" of the run run cannot be right") == true,
+                "\(damage): \(String(describing: fetched))")
             #expect(fetched?.remedy?.contains("`volley store remove run --force`") == true)
             if damage.hasPrefix("plan") {
                 let opened = #expect(throws: Diagnostic.self) { try bench.another().open("run", in: folder) }
@@ -138,8 +153,8 @@ struct DamagedStoreTests {
         tables.filter { $0 == "volley_run" } + tables.filter { $0 != "volley_run" }
     }
 
-    /// Everything that is done with a store, each with connections of its own: one that is refused must not hide the
-    /// next.
+    /// Everything that is done with a store, each with connections of its own: one that is refused
+    /// must not hide the next.
     private static func uses(of place: Place) -> [(name: String, use: () throws -> Void)] {
         let bench = place.bench, folder = RunsFolder("\(place.host.path)/member"), own = RunsFolder(place.host.path)
         let reading: [(String, (SharedLedger) throws -> Void)] = [
@@ -152,7 +167,9 @@ struct DamagedStoreTests {
             (
                 "unsettled",
                 {
-                    try $0.forEachPush(in: 0..<audience, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true), withTraits: true)) {
+                    try $0.forEachPush(
+                        in: 0..<audience, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true), withTraits: true)
+                    ) {
                         _ in
                     }
                 }
@@ -164,8 +181,16 @@ struct DamagedStoreTests {
         let sending: [(String, (SharedLedger) throws -> Void)] = [
             ("join", { try $0.join() }), ("beat", { _ = try $0.beat(answers: [0: [.accepted: 6]], dividing: []) }),
             ("conduct", { _ = try $0.becomeCoordinator() }),
-            ("claim", { if let ids = try $0.lease(atMost: 100, of: $0.plan.segments[0].ids) { try $0.append(.claimed(ids, at: noon)) } }),
-            ("record", { try $0.append(.settled([[settled(799)]])) }), ("record lost", { _ = try $0.append(.lost(at: noon)) }),
+            (
+                "claim",
+                {
+                    if let ids = try $0.lease(atMost: 100, of: $0.plan.segments[0].ids) {
+                        try $0.append(.claimed(ids, at: noon))
+                    }
+                }
+            ),
+            ("record", { try $0.append(.settled([[settled(799)]])) }),
+            ("record lost", { _ = try $0.append(.lost(at: noon)) }),
             ("offer", { _ = try $0.offerAgain(resendsUnknown: [true], closing: []) }),
             ("doubtful", { try $0.claimDoubtful(at: noon) }),
             ("defer", { _ = try $0.append(.deferred(1_000..<1_500, .interrupted, isTooLate: false, at: noon)) }),
@@ -183,7 +208,8 @@ struct DamagedStoreTests {
                     "to send",
                     {
                         _ = try (
-                            bench.another().runsToSend(ofApps: ["shop"]), bench.another().isBeingSent("run"), bench.another().holds("run")
+                            bench.another().runsToSend(ofApps: ["shop"]), bench.another().isBeingSent("run"),
+                            bench.another().holds("run")
                         )
                     }
                 ),
@@ -193,7 +219,9 @@ struct DamagedStoreTests {
                 (
                     "reached",
                     {
-                        try bench.another().forEachReached(of: "shop", list: "production", since: 0, where: { _ in true }) { at, _ in
+                        try bench.another().forEachReached(
+                            of: "shop", list: "production", since: 0, where: { _ in true }
+                        ) { at, _ in
                             _ = at.description
                         }
                     }
@@ -253,10 +281,13 @@ private struct RowDamage {
             """
         ).map { $0[0] }
         for _ in 0..<50 {
-            guard let column = columns.randomElement(using: &random), let table = column[0], let name = column[1], let type = column[2]
+            guard let column = columns.randomElement(using: &random), let table = column[0], let name = column[1],
+                let type = column[2]
             else { continue }
             let isOfRun = table == "volley_run" || ofRun.contains(table)
-            let rows = table == "volley_run" ? "id = 'run'" : isOfRun ? "run = (SELECT number FROM volley_run WHERE id = 'run')" : "true"
+            let rows =
+                table == "volley_run"
+                ? "id = 'run'" : isOfRun ? "run = (SELECT number FROM volley_run WHERE id = 'run')" : "true"
             let offset = Int.random(in: 0..<4, using: &random)
             let value = value(name, type)
             // A row may refuse the value: another one is tried.
@@ -284,20 +315,25 @@ private struct RowDamage {
                 let byte = "(\(place) % octet_length(\(column)))"
                 return "set_byte(\(column), \(byte), get_byte(\(column), \(byte)) # \(1 << bit))"
             }
-            return one(["'\\x'", "substring(\(column) FROM 1 FOR \(place % 300))", "'\\x00ff00ff00ff00ff00ff'", "\(column) || '\\x80'"])
+            return one([
+                "'\\x'", "substring(\(column) FROM 1 FOR \(place % 300))", "'\\x00ff00ff00ff00ff00ff'",
+                "\(column) || '\\x80'",
+            ])
         case "text":
             if chance < 4 {
                 return
                     "overlay(\(column) placing \(one(["'9'", "'-'", "'é'", "'\"'", "''"])) from \(1 + Int.random(in: 0..<12, using: &random)) for 1)"
             }
             return one([
-                "''", "'0f'", "'x'", "'{}'", "'[]'", "'[['", "'{\"a\":9223372036854775807}'", "'finished'", "'running'", "'planned'",
+                "''", "'0f'", "'x'", "'{}'", "'[]'", "'[['", "'{\"a\":9223372036854775807}'", "'finished'", "'running'",
+                "'planned'",
                 "'paused'",
                 "'9223372036854775807-ff'", "repeat('[', 3000)",
             ])
         case "bigint":
             return one([
-                "0", "1", "-1", "7", "2147483648", "4294967297", "2199023255552", "4611686018427387904", "9223372036854775807",
+                "0", "1", "-1", "7", "2147483648", "4294967297", "2199023255552", "4611686018427387904",
+                "9223372036854775807",
                 "-9223372036854775808", "\(column) + 1", "\(column) - 1",
             ])
         case "smallint", "integer": return one(["0", "1", "2", "-1", "7", "99", "32767", "-32768"])

@@ -7,8 +7,11 @@ import Testing
 
 @testable import Cluster
 
-/// What the simulation takes for granted of PostgreSQL, with a real one: a worker's row is its fence.
-@Suite("fences in a real database", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+/// What the simulation takes for granted of PostgreSQL, with a real one: a worker's row is its
+/// fence.
+@Suite(
+    "fences in a real database",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct FenceTests {
     private typealias Bench = SharedWorkersTests.Bench
     private static let noon = SharedWorkersTests.noon
@@ -46,7 +49,9 @@ struct FenceTests {
 
         private func wait(_ count: String) throws {
             let end = ContinuousClock.now + .seconds(8)
-            while try keeper.execute(count, within: 10) == [["0"]] { try #require(ContinuousClock.now < end, "nothing waits: \(count)") }
+            while try keeper.execute(count, within: 10) == [["0"]] {
+                try #require(ContinuousClock.now < end, "nothing waits: \(count)")
+            }
         }
 
         /// Lets them continue.
@@ -65,13 +70,17 @@ struct FenceTests {
         return try Bench(of: 3_000, in: try StoreBench(PostgresServer.shared.get(), role: role))
     }
 
-    @Test("who declares a worker dead waits for the claim that it is just making, and finds it", arguments: ["volley", "repeatable"])
+    @Test(
+        "who declares a worker dead waits for the claim that it is just making, and finds it",
+        arguments: ["volley", "repeatable"])
     func claimFirst(role: String) throws {
         let bench = try Self.bench(role), host = bench.host, other = try bench.worker()
         let range = try #require(try other.lease(atMost: 800, of: 0..<3_000))
         let silent = try #require(try host.beat(answers: [:])?.others.first)
         let barrier = try Barrier(bench.bench, on: "volley_journal")
-        let claim = try WorkerThread("claim") { Result { try other.append(.claimed(range.prefix(500), at: Self.noon)) } }
+        let claim = try WorkerThread("claim") {
+            Result { try other.append(.claimed(range.prefix(500), at: Self.noon)) }
+        }
         try barrier.awaitHeld()
         let death = try WorkerThread("death") { Result { try host.declareDead(silent.number, beat: silent.beat) } }
         try barrier.awaitFollower()
@@ -85,10 +94,12 @@ struct FenceTests {
             try host.append(.claimed(next, at: Self.noon))
             rest += next
         }
-        #expect(rest.sorted() == (0..<3_000).filter { !range.prefix(500).contains($0) }, "nobody of the claim came back")
+        #expect(
+            rest.sorted() == (0..<3_000).filter { !range.prefix(500).contains($0) }, "nobody of the claim came back")
     }
 
-    @Test("a claim waits for who is just declaring its worker dead, and is refused", arguments: ["volley", "repeatable"])
+    @Test(
+        "a claim waits for who is just declaring its worker dead, and is refused", arguments: ["volley", "repeatable"])
     func deathFirst(role: String) throws {
         let bench = try Self.bench(role), host = bench.host, other = try bench.worker()
         let range = try #require(try other.lease(atMost: 800, of: 0..<3_000))
@@ -97,7 +108,9 @@ struct FenceTests {
         let barrier = try Barrier(bench.bench, on: "volley_returned")
         let death = try WorkerThread("death") { Result { try host.declareDead(silent.number, beat: silent.beat) } }
         try barrier.awaitHeld()
-        let claim = try WorkerThread("claim") { Result { try other.append(.claimed(range.prefix(500), at: Self.noon)) } }
+        let claim = try WorkerThread("claim") {
+            Result { try other.append(.claimed(range.prefix(500), at: Self.noon)) }
+        }
         try barrier.awaitFollower()
         #expect(!death.isFinished && !claim.isFinished)
         try barrier.open()
@@ -118,7 +131,9 @@ struct FenceTests {
             let death = try WorkerThread("death") { Result { try host.declareDead(silent.number, beat: silent.beat) } }
             let end = ContinuousClock.now + .seconds(8)
             func waits() throws -> Bool {
-                try holder.execute("SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))", within: 10)
+                try holder.execute(
+                    "SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))",
+                    within: 10)
                     != [["0"]]
             }
             while try !death.isFinished && !waits() { try #require(ContinuousClock.now < end) }
@@ -132,12 +147,18 @@ struct FenceTests {
     func isolation() throws {
         let bench = try Self.bench("repeatable"), ledger = bench.host
         for storeConnection in [
-            bench.bench.store.looking, ledger.asking, ledger.beating, ledger.claiming.storeConnection, ledger.recording.storeConnection,
+            bench.bench.store.looking, ledger.asking, ledger.beating, ledger.claiming.storeConnection,
+            ledger.recording.storeConnection,
         ] {
-            #expect(try storeConnection.once { try $0.execute("SHOW transaction_isolation", within: 10) } == [["read committed"]])
+            #expect(
+                try storeConnection.once { try $0.execute("SHOW transaction_isolation", within: 10) } == [
+                    ["read committed"]
+                ])
             #expect(
                 try storeConnection.once { connection in
-                    try connection.transaction(within: 10) { try connection.execute("SHOW transaction_isolation", within: 10) }
+                    try connection.transaction(within: 10) {
+                        try connection.execute("SHOW transaction_isolation", within: 10)
+                    }
                 } == [["read committed"]])
         }
     }

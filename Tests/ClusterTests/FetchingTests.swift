@@ -8,7 +8,8 @@ import Testing
 
 @testable import Cluster
 
-@Suite("Runs out of the store", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "Runs out of the store", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct FetchingTests {
     private static let audience = 5000
 
@@ -21,7 +22,9 @@ struct FetchingTests {
         var away: RunsFolder { RunsFolder(elsewhere.path) }
 
         init(waves: [Int] = []) throws {
-            (bench, host, elsewhere) = (try StoreBench(PostgresServer.shared.get()), try TemporaryFolder(), try TemporaryFolder())
+            (bench, host, elsewhere) = (
+                try StoreBench(PostgresServer.shared.get()), try TemporaryFolder(), try TemporaryFolder()
+            )
             let plan = SharedRun.plan(audience, waves: waves)
             let file = try StoreBench.file(plan, SharedRun.recipients(audience), in: host.path)
             try file.approve(RunApproval(name: "Ada", approvedAt: SharedRun.noon))
@@ -44,7 +47,8 @@ struct FetchingTests {
                     .settled([
                         ids.dropLast(part).map { id in
                             Settlement(
-                                recipient: id, outcome: id % 7 == 0 ? .invalidToken : .accepted, status: id % 7 == 0 ? 410 : 200,
+                                recipient: id, outcome: id % 7 == 0 ? .invalidToken : .accepted,
+                                status: id % 7 == 0 ? 410 : 200,
                                 reason: id % 7 == 0 ? "Unregistered" : "", attempts: 1, latencyMilliseconds: id % 50,
                                 settledAt: SharedRun.noon,
                                 invalidSince: id % 7 == 0 ? SharedRun.noon : nil)
@@ -75,7 +79,9 @@ struct FetchingTests {
         var isClaimed: Bool
     }
 
-    @Test("a machine that did not plan the run gets all of its file, states and causes too", arguments: [[], [2000, 3000]])
+    @Test(
+        "a machine that did not plan the run gets all of its file, states and causes too",
+        arguments: [[], [2000, 3000]])
     func equal(waves: [Int]) throws {
         let place = try Place(waves: waves)
         try place.send()
@@ -94,7 +100,9 @@ struct FetchingTests {
         #expect(try Folder.names(in: place.elsewhere.path) == ["run.sqlite"])
     }
 
-    @Test("a run that was cut off says so, and a plan that was never sent is a plan", arguments: [RunState.running, .planned])
+    @Test(
+        "a run that was cut off says so, and a plan that was never sent is a plan",
+        arguments: [RunState.running, .planned])
     func unfinished(state: RunState) throws {
         let place = try Place()
         if state == .running { try place.send(.running, cause: nil) }
@@ -112,15 +120,20 @@ struct FetchingTests {
             "UPDATE volley_journal SET first = first + 1 WHERE kind = 2 AND number = 2",
             "UPDATE volley_journal SET kind = 99 WHERE kind = 2 AND number = 2",
             "UPDATE volley_journal SET number = number + 1000 WHERE kind = 2 AND number = 1",
-            "DELETE FROM volley_journal WHERE kind = 2 AND number = 2", "UPDATE volley_journal SET lane = 7 WHERE kind = 2",
+            "DELETE FROM volley_journal WHERE kind = 2 AND number = 2",
+            "UPDATE volley_journal SET lane = 7 WHERE kind = 2",
             "UPDATE volley_journal SET sender = sender + 1 WHERE kind = 2",
         ])
     func damagedJournal(damage: String) throws {
         let place = try Place()
         try place.send()
         try place.bench.sql(damage)
-        let error = #expect(throws: Diagnostic.self, "\(damage)") { try place.bench.another().fetch("run", into: place.away) }
-        #expect(error?.message.hasPrefix("the store is damaged: ") == true && error?.message.contains("journal") == true, "\(damage)")
+        let error = #expect(throws: Diagnostic.self, "\(damage)") {
+            try place.bench.another().fetch("run", into: place.away)
+        }
+        #expect(
+            error?.message.hasPrefix("the store is damaged: ") == true && error?.message.contains("journal") == true,
+            "\(damage)")
         #expect(error?.remedy?.contains("Restore the database") == true)
         #expect(!place.away.holds("run"))
         #expect(throws: Diagnostic.self, "\(damage)") { try place.atHost.fetch() }
@@ -146,19 +159,23 @@ struct FetchingTests {
         #expect(try place.bench.store.fetch("run", into: RunsFolder(place.host.path)).claimed == later.claimed)
         let other = try TemporaryFolder()
         try StoreBench.file(SharedRun.plan(3), SharedRun.recipients(3), in: other.path).close()
-        let error = #expect(throws: Diagnostic.self) { try place.bench.store.fetch("run", into: RunsFolder(other.path)) }
+        let error = #expect(throws: Diagnostic.self) {
+            try place.bench.store.fetch("run", into: RunsFolder(other.path))
+        }
         #expect(error?.message == "there is another run with this id")
         #expect(throws: Diagnostic.self) { try place.bench.store.fetch("no-run", into: place.away) }
     }
 
-    @Test("a run that workers send is neither fetched nor removed, and one whose workers are silent for long is") func workers() throws {
+    @Test("a run that workers send is neither fetched nor removed, and one whose workers are silent for long is")
+    func workers() throws {
         let place = try Place()
         let worker = try place.open()
         try worker.append(.epochBegan("a", at: SharedRun.noon, from: [.planned]))
         let watcher = try place.open()
         // Another look each time sees another beat.
         let error = #expect(throws: Diagnostic.self) {
-            try watcher.requireAbsence(for: "fetched", silent: { _ in _ = try? worker.beat(answers: [:]) }, pauseSeconds: 0)
+            try watcher.requireAbsence(
+                for: "fetched", silent: { _ in _ = try? worker.beat(answers: [:]) }, pauseSeconds: 0)
         }
         #expect(error?.message.hasSuffix("and cannot be fetched meanwhile") == true)
         #expect(throws: Diagnostic.self) { try place.bench.store.remove(place.atHost.run, "run") }
@@ -208,9 +225,13 @@ struct FetchingTests {
     @Test("a run is removed once its file holds everything, or by force") func removed() throws {
         let place = try Place(), store = place.bench.store
         try place.send()
-        let error = #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away) }
+        let error = #expect(throws: Diagnostic.self) {
+            try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away)
+        }
         #expect(error?.remedy?.hasPrefix("Fetch it before, with `volley store fetch run`.") == true)
-        #expect(throws: Diagnostic.self) { try store.remove("run", evenIfUnfetched: false, fetchedInto: RunsFolder(place.host.path)) }
+        #expect(throws: Diagnostic.self) {
+            try store.remove("run", evenIfUnfetched: false, fetchedInto: RunsFolder(place.host.path))
+        }
         _ = try store.fetch("run", into: place.away)
         try store.remove("run", evenIfUnfetched: false, fetchedInto: place.away)
         #expect(try store.runs().isEmpty)
@@ -226,7 +247,8 @@ struct FetchingTests {
         #expect(try again.bench.store.runs().isEmpty)
     }
 
-    @Test("a removal that was cut off leaves claims and outcomes, with which a plan that is published again goes on") func cutOff() throws {
+    @Test("a removal that was cut off leaves claims and outcomes, with which a plan that is published again goes on")
+    func cutOff() throws {
         let place = try Place(), server = try PostgresServer.shared.get()
         try place.send()
         let claims = try place.atHost.claims().claimed

@@ -11,9 +11,12 @@ struct ForgettingTests {
     func own() {
         var memory = CommitMemory()
         memory.beatBegins(of: "a", acknowledged: Row(claims: 2, outcomes: 1))
-        #expect(memory.look(at: ["a": Row(claims: 3, outcomes: 1)], changes: 1) == 0, "one that is not acknowledged yet")
+        #expect(
+            memory.look(at: ["a": Row(claims: 3, outcomes: 1)], changes: 1) == 0, "one that is not acknowledged yet")
         memory.beatBegins(of: "a", acknowledged: Row(claims: 2, outcomes: 3))
-        #expect(memory.look(at: ["a": Row(claims: 3, outcomes: 2)], changes: 1) == 1, "the claim does not make up for the outcomes")
+        #expect(
+            memory.look(at: ["a": Row(claims: 3, outcomes: 2)], changes: 1) == 1,
+            "the claim does not make up for the outcomes")
         #expect(memory.look(at: ["a": Row(claims: 2, outcomes: 3)], changes: 1) == 1, "it has seen the claim")
         #expect(memory.look(at: [:], changes: 1) == 7, "its row, and everything of it")
         #expect(memory.look(at: ["a": Row(claims: 3, outcomes: 3)], changes: 1) == 0)
@@ -26,11 +29,16 @@ struct ForgettingTests {
         #expect(memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row(isDead: true)], changes: 4) == 0)
         #expect(memory.look(at: ["a": Row(), "b": Row(claims: 3), "c": Row(isDead: true)], changes: 4) == 2)
         #expect(memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row()], changes: 4) == 1, "it lives again")
-        #expect(memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row(isDead: true)], changes: 3) == 1, "an order is gone")
-        #expect(memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row(isDead: true), "d": Row()], changes: 5) == 0)
+        #expect(
+            memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row(isDead: true)], changes: 3) == 1,
+            "an order is gone")
+        #expect(
+            memory.look(at: ["a": Row(), "b": Row(claims: 5), "c": Row(isDead: true), "d": Row()], changes: 5) == 0)
     }
 
-    @Test("after a database came up again nobody goes on before all living workers have confirmed, and eleven seconds have passed")
+    @Test(
+        "after a database came up again nobody goes on before all living workers have confirmed, and eleven seconds have passed"
+    )
     func recoveryBarrier() {
         var first = RecoveryBarrier(publishedIn: 1)
         first.join("a")
@@ -54,10 +62,13 @@ struct ForgettingTests {
         call.join("c")
         call.confirm("c", epoch: 7, isSurvivor: false)
         #expect(!call.isOver(living: ["c"], at: 200), "it has nothing to compare")
-        #expect(!call.lacksSurvivors(0, at: 110.9) && call.lacksSurvivors(0, at: 111) && !call.lacksSurvivors(1, at: 200))
+        #expect(
+            !call.lacksSurvivors(0, at: 110.9) && call.lacksSurvivors(0, at: 111) && !call.lacksSurvivors(1, at: 200))
         call.confirm("a", epoch: 7, isSurvivor: true)
         #expect(call.isOver(living: ["a", "c"], at: 111) && !call.lacksSurvivors(0, at: 111))
-        #expect(!RecoveryBarrier(publishedIn: 1).lacksSurvivors(0, at: 100) && !RecoveryBarrier().lacksSurvivors(0, at: 100))
+        #expect(
+            !RecoveryBarrier(publishedIn: 1).lacksSurvivors(0, at: 100) && !RecoveryBarrier().lacksSurvivors(0, at: 100)
+        )
     }
 
     @Test("the run's file is a survivor of what it has taken over, and of workers that it knows")

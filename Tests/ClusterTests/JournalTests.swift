@@ -27,7 +27,8 @@ struct JournalTests {
                 outcome: Outcome.allCases.randomElement(using: &random) ?? .failed,
                 status: [0, 200, 410, 503].randomElement(using: &random) ?? 0,
                 reason: ["", "Unregistered", "BadDeviceToken", "ä „“"].randomElement(using: &random) ?? "",
-                attempts: Int.random(in: 0...9, using: &random), latencyMilliseconds: Int.random(in: 0...100_000, using: &random),
+                attempts: Int.random(in: 0...9, using: &random),
+                latencyMilliseconds: Int.random(in: 0...100_000, using: &random),
                 settledAt: Self.noon.adding(seconds: Double(Int.random(in: -90_000...90_000, using: &random))))
             if Bool.random(using: &random) { settled.invalidSince = Self.noon.adding(seconds: -86_400) }
             return settled
@@ -47,7 +48,8 @@ struct JournalTests {
             expectRoundTrip(.reopened(ids, resendsUnknown: true, at: Self.noon))
         }
         for entry in [
-            .epochBegan("", at: Self.noon, from: []), .rested, .callsForgotten([3, 1 << 40]), .receipts(["a", "", "ä"], service: 2),
+            .epochBegan("", at: Self.noon, from: []), .rested, .callsForgotten([3, 1 << 40]),
+            .receipts(["a", "", "ä"], service: 2),
             .deferred(4..<9, .quietHours, isTooLate: true, at: Self.noon),
         ] as [RunEntry] { expectRoundTrip(entry) }
     }
@@ -70,14 +72,17 @@ struct JournalTests {
     func damage() {
         var random = SeededRandom(2)
         let entry = JournalEntry(
-            .settled([settlements(&random, from: 0) + [Settlement(recipient: 1, outcome: .accepted, settledAt: Self.noon)]]), at: Self.noon)
+            .settled([
+                settlements(&random, from: 0) + [Settlement(recipient: 1, outcome: .accepted, settledAt: Self.noon)]
+            ]), at: Self.noon)
         for length in 0..<entry.data.count {
             var cut = entry
             cut.data = Array(entry.data.prefix(length))
             #expect(cut.fetched(sequence: 1) == nil, "\(length)")
         }
         for change in [
-            { $0.data.append(0) }, { $0.data = [0] }, { $0.ids = $0.ids.lowerBound + 1..<$0.ids.upperBound + 1_000_000 },
+            { $0.data.append(0) }, { $0.data = [0] },
+            { $0.ids = $0.ids.lowerBound + 1..<$0.ids.upperBound + 1_000_000 },
         ] as [(inout JournalEntry) -> Void] {
             var changed = entry
             change(&changed)
@@ -85,9 +90,11 @@ struct JournalTests {
         }
         for _ in 0..<2000 {
             var changed = entry
-            changed.data[Int.random(in: 0..<entry.data.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            changed.data[Int.random(in: 0..<entry.data.count, using: &random)] = UInt8.random(
+                in: 0...255, using: &random)
             changed.kind =
-                [.claimed, .settled, .reopened, .deferred, .callsNamed, .callsForgotten, .receipts].randomElement(using: &random)
+                [.claimed, .settled, .reopened, .deferred, .callsNamed, .callsForgotten, .receipts].randomElement(
+                    using: &random)
                 ?? .claimed
             _ = changed.fetched(sequence: 1)
         }
@@ -115,7 +122,10 @@ struct JournalTests {
     }
 
     private static func texts(_ recipient: StoredRecipient) -> [String] {
-        [recipient.token, recipient.registrationID, recipient.alias, recipient.language, recipient.variant, recipient.fields].map {
+        [
+            recipient.token, recipient.registrationID, recipient.alias, recipient.language, recipient.variant,
+            recipient.fields,
+        ].map {
             String(decoding: $0, as: UTF8.self)
         }
     }
@@ -125,7 +135,8 @@ struct JournalTests {
             guard place < texts.count else {
                 return body(
                     StoredRecipient(
-                        token: buffers[0], registrationID: buffers[1], alias: buffers[2], language: buffers[3], variant: buffers[4],
+                        token: buffers[0], registrationID: buffers[1], alias: buffers[2], language: buffers[3],
+                        variant: buffers[4],
                         fields: buffers[5]))
             }
             Array(texts[place].utf8).withUnsafeBufferPointer { lent(place + 1, buffers + [$0]) }
@@ -141,7 +152,9 @@ struct JournalTests {
         #expect(leasedRanges.next(atMost: 100, of: 0..<100) == 10..<14)
         #expect(leasedRanges.contain(16..<30) && !leasedRanges.contain(10..<17))
         leasedRanges.remove(10..<14)
-        #expect(leasedRanges.next(atMost: 5, of: 0..<100) == 16..<21 && leasedRanges.next(atMost: 5, of: 28..<100) == 28..<30)
+        #expect(
+            leasedRanges.next(atMost: 5, of: 0..<100) == 16..<21
+                && leasedRanges.next(atMost: 5, of: 28..<100) == 28..<30)
         #expect(leasedRanges.exhausted == [])
         leasedRanges.remove(16..<30)
         leasedRanges.removeAgain([55])
@@ -156,7 +169,8 @@ struct JournalTests {
         var own = UnsettledPushes()
         own.open(1000..<1100)
         #expect(
-            own.contain([settled(1000), settled(1099)]) && !own.contain([settled(999)]) && !own.contain([settled(1000), settled(1000)]))
+            own.contain([settled(1000), settled(1099)]) && !own.contain([settled(999)])
+                && !own.contain([settled(1000), settled(1000)]))
         own.settle([settled(1000), settled(1050, .unsent)])
         #expect(!own.contain([settled(1000)]) && own.contain([settled(1050)]) && !own.isIdle)
         own.settle((1000..<1100).filter { $0 != 1050 }.map { settled($0) })
@@ -164,7 +178,8 @@ struct JournalTests {
         own.open([1050])
         #expect(!own.isIdle)
         own.open(5000..<7000)
-        let all = own.settleAll([settled(1050)] + (5000..<7000).reversed().map { settled($0, $0 == 6000 ? .unsent : .accepted) })
+        let all = own.settleAll(
+            [settled(1050)] + (5000..<7000).reversed().map { settled($0, $0 == 6000 ? .unsent : .accepted) })
         #expect(all && own.isIdle && own.contain([settled(6000)]))
         let (again, unclaimed) = (own.settleAll([settled(5999)]), own.settleAll([settled(9)]))
         #expect(!again && !unclaimed)
@@ -173,7 +188,9 @@ struct JournalTests {
         #expect(!twice && other)
     }
 
-    @Test("parts of a pace are the same after they were stored; what a worker that is gone cannot have used is free at once")
+    @Test(
+        "parts of a pace are the same after they were stored; what a worker that is gone cannot have used is free at once"
+    )
     func parts() {
         var stored = DividedParts(text: "", limit: 90)
         #expect(stored.parts.beat(of: "1", number: 1, used: 0, wants: true) == 90)
@@ -189,7 +206,9 @@ struct JournalTests {
         #expect(stored.parts.beat(of: "2", number: 3, used: 0, wants: true) == 90)
     }
 
-    @Test("what had left a worker that is gone counts, and what may have left it since its last beat", arguments: [0, 20, 80])
+    @Test(
+        "what had left a worker that is gone counts, and what may have left it since its last beat",
+        arguments: [0, 20, 80])
     func gone(left: Int) {
         var stored = DividedParts(text: "", limit: 90)
         #expect(stored.parts.beat(of: "1", number: 1, used: left, left: left, wants: true) == 90)

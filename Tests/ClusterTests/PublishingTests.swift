@@ -14,14 +14,19 @@ struct PublishingTests {
     private func recipients(_ bench: StoreBench, _ id: String) throws -> [Recipient] {
         let folder = try TemporaryFolder()
         var found: [Recipient] = []
-        try bench.store.open(id, in: RunsFolder(folder.path)).forEachResult { _, recipient, _, _ in found.append(recipient) }
+        try bench.store.open(id, in: RunsFolder(folder.path)).forEachResult { _, recipient, _, _ in
+            found.append(recipient)
+        }
         return found
     }
 
-    @Test("a plan is copied whole, with progress up to its audience; again, it is found", arguments: [0, 1, 999, 1000, 1001, 100_321])
+    @Test(
+        "a plan is copied whole, with progress up to its audience; again, it is found",
+        arguments: [0, 1, 999, 1000, 1001, 100_321])
     func whole(audience: Int) throws {
         let bench = try StoreBench(PostgresServer.shared.get()), host = try TemporaryFolder()
-        let plan = SharedRun.plan(audience), file = try StoreBench.file(plan, SharedRun.recipients(audience), in: host.path)
+        let plan = SharedRun.plan(audience),
+            file = try StoreBench.file(plan, SharedRun.recipients(audience), in: host.path)
         let seen = Mutex<[Int]>([])
         _ = try bench.store.publish(file) { count in seen.withLock { $0.append(count) } }
         let counts = seen.withLock { $0 }
@@ -32,7 +37,8 @@ struct PublishingTests {
 
     @Test("a recipient comes out of a block as it went in, whatever its target looks like") func blocks() throws {
         let targets = [
-            "", "0", "00", "0f1e2d", "0F1E", "abcdefg0", "fcm:AB-cd_12", "190e35f7e07e9b3b", "ff0", "`a", "/0", ":0", "\u{E9}\u{E9}",
+            "", "0", "00", "0f1e2d", "0F1E", "abcdefg0", "fcm:AB-cd_12", "190e35f7e07e9b3b", "ff0", "`a", "/0", ":0",
+            "\u{E9}\u{E9}",
         ]
         var writer = ByteWriter()
         for target in targets {
@@ -41,7 +47,9 @@ struct PublishingTests {
                 cells.withUTF8 { cells in
                     let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
                     writer.put(
-                        StoredRecipient(token: token, registrationID: none, alias: cells, language: none, variant: none, fields: cells))
+                        StoredRecipient(
+                            token: token, registrationID: none, alias: cells, language: none, variant: none,
+                            fields: cells))
                 }
             }
         }
@@ -53,7 +61,9 @@ struct PublishingTests {
                 } else {
                     reader.next { recipient in
                         #expect(String(decoding: recipient.token, as: UTF8.self) == target)
-                        #expect(String(decoding: recipient.alias, as: UTF8.self) == "[\"Zoë\"]" && recipient.language.isEmpty)
+                        #expect(
+                            String(decoding: recipient.alias, as: UTF8.self) == "[\"Zoë\"]"
+                                && recipient.language.isEmpty)
                     }
                 }
             }
@@ -61,12 +71,15 @@ struct PublishingTests {
         }
     }
 
-    @Test("what a publisher left in the middle is used by nobody, and the next one copies what is missing") func half() throws {
+    @Test("what a publisher left in the middle is used by nobody, and the next one copies what is missing") func half()
+        throws
+    {
         let server = try PostgresServer.shared.get(), bench = try StoreBench(server), host = try TemporaryFolder()
         let plan = SharedRun.plan(20_000), file = try StoreBench.file(plan, SharedRun.recipients(20_000), in: host.path)
         _ = try bench.store.publish(file)
         try server.sql(
-            "UPDATE \(bench.schema).volley_run SET is_published = false; DELETE FROM \(bench.schema).volley_block WHERE number % 3 = 1")
+            "UPDATE \(bench.schema).volley_run SET is_published = false; DELETE FROM \(bench.schema).volley_block WHERE number % 3 = 1"
+        )
         let error = #expect(throws: Diagnostic.self) { try bench.store.open(plan.id, in: RunsFolder(host.path)) }
         #expect(error?.message == "there is no run \(plan.id) in the store")
         let ledger = try bench.another().publish(file)
@@ -79,7 +92,9 @@ struct PublishingTests {
         let plan = SharedRun.plan(101_000)
         let path = try StoreBench.file(plan, SharedRun.recipients(101_000), in: host.path).path
         let threads = try (0..<3).map { _ in
-            try WorkerThread("publisher") { Result { _ = try bench.another().publish(RunFile(path: path, readOnly: false)) } }
+            try WorkerThread("publisher") {
+                Result { _ = try bench.another().publish(RunFile(path: path, readOnly: false)) }
+            }
         }
         for thread in threads { try thread.join().get() }
         #expect(try bench.store.runs().map(\.isComplete) == [true])
@@ -88,7 +103,8 @@ struct PublishingTests {
 
     @Test("connections that break while a plan is copied cost time alone") func broken() throws {
         let server = try PostgresServer.shared.get(), bench = try StoreBench(server), host = try TemporaryFolder()
-        let plan = SharedRun.plan(150_000), file = try StoreBench.file(plan, SharedRun.recipients(150_000), in: host.path)
+        let plan = SharedRun.plan(150_000),
+            file = try StoreBench.file(plan, SharedRun.recipients(150_000), in: host.path)
         let isOver = Atomic(false), schema = bench.schema
         // Repeatedly ends the connection that copies into this store.
         let breaker = try WorkerThread("breaker") {
@@ -109,8 +125,10 @@ struct PublishingTests {
         #expect(breaker.join() > 0, "no connection was broken")
     }
 
-    @Test("a run that was begun without the store is not put there, nor is one of another plan under the same id") func others() throws {
-        let bench = try StoreBench(PostgresServer.shared.get()), host = try TemporaryFolder(), other = try TemporaryFolder()
+    @Test("a run that was begun without the store is not put there, nor is one of another plan under the same id")
+    func others() throws {
+        let bench = try StoreBench(PostgresServer.shared.get()), host = try TemporaryFolder(),
+            other = try TemporaryFolder()
         let file = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: host.path)
         try file.append(.epochBegan("a", at: SharedRun.noon, from: [.planned]))
         try file.append(.claimed(0..<3, at: SharedRun.noon))
@@ -121,7 +139,9 @@ struct PublishingTests {
         #expect(error?.message == "the store has another run with the id run")
     }
 
-    @Test("a run that its store has lost is not put there anew, as others may have sent it; once all of it was fetched, its file knows all")
+    @Test(
+        "a run that its store has lost is not put there anew, as others may have sent it; once all of it was fetched, its file knows all"
+    )
     func lost() throws {
         let bench = try StoreBench(PostgresServer.shared.get()), host = try TemporaryFolder()
         let file = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: host.path)
@@ -137,7 +157,8 @@ struct PublishingTests {
         #expect(error?.message.contains("whom other machines have sent to is not known here") == true)
         #expect(try bench.store.runs().isEmpty)
 
-        let ended = try TemporaryFolder(), whole = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: ended.path)
+        let ended = try TemporaryFolder(),
+            whole = try StoreBench.file(SharedRun.plan(10), SharedRun.recipients(10), in: ended.path)
         let again = try bench.store.publish(whole)
         try again.takeUp(epoch: "a", at: SharedRun.noon)
         #expect(try again.append(.finished(unless: { _ in nil }, at: SharedRun.noon)).objection == nil)
@@ -151,11 +172,14 @@ enum SharedRun {
     static let noon = Timestamp(epochSeconds: 1_796_126_400)
 
     static func plan(_ audience: Int, waves: [Int] = []) -> RunPlan {
-        var settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        var settings = RunSettings(
+            environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.unknownPolicy = .skip
         var plan = RunPlan(
-            id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n",
-            projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"], plannedAt: noon, planHash: "abc",
+            id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml",
+            campaignSource: "name: spring-sale\n",
+            projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"], plannedAt: noon,
+            planHash: "abc",
             rows: audience, audience: audience, skipped: [:], settings: .success(settings), preview: .object([]))
         for count in waves {
             let first = plan.waves.last?.ids.upperBound ?? 0
@@ -169,7 +193,8 @@ enum SharedRun {
             let token = TextFormat.hex(UInt64(id), digits: 16) + TextFormat.hex(UInt64(count), digits: 48)
             let registrationID = id % 3 == 0 ? "" : "reg-\(id)", alias = id % 5 == 0 ? "user-\(id)" : ""
             return Recipient(
-                token: Target(normalized: token), registrationID: registrationID, alias: alias, language: id % 2 == 0 ? "de" : "en-GB",
+                token: Target(normalized: token), registrationID: registrationID, alias: alias,
+                language: id % 2 == 0 ? "de" : "en-GB",
                 fields: ["Zoë \"\(id)\""])
         }
     }

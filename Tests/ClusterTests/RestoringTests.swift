@@ -7,8 +7,11 @@ import Testing
 
 @testable import Cluster
 
-/// A database that comes up again while a run is being sent, from a backup, after a crash or as it was.
-@Suite("a store that comes up again", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+/// A database that comes up again while a run is being sent, from a backup, after a crash or as it
+/// was.
+@Suite(
+    "a store that comes up again",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct RestoringTests {
     private static let audience = 2000
 
@@ -45,7 +48,8 @@ struct RestoringTests {
 
         /// The host claims some, and settles them.
         func send(_ ids: Range<Int>) throws {
-            // A leased range has a second's recipients, of which fewer may be left; claimed recipients are not leased.
+            // A leased range has a second's recipients, of which fewer may be left; claimed
+            // recipients are not leased.
             let leased = try #require(try host.lease(atMost: ids.count, of: segment))
             #expect(leased.lowerBound == ids.lowerBound)
             try host.append(.claimed(ids, at: SharedRun.noon))
@@ -53,13 +57,15 @@ struct RestoringTests {
         }
 
         /// Another machine, which helps.
-        func helper() throws -> SharedLedger { kept(try bench.another().open("run", in: RunsFolder("\(folder.path)/member"))) }
+        func helper() throws -> SharedLedger {
+            kept(try bench.another().open("run", in: RunsFolder("\(folder.path)/member")))
+        }
 
         /// The machine that has the file, after its process has ended.
         func hostAgain() throws -> SharedLedger { kept(try bench.another().publish(file)) }
 
-        /// Makes a backup. One for which the server is restarted begins an epoch of the database, which the host
-        /// confirms.
+        /// Makes a backup. One for which the server is restarted begins an epoch of the database,
+        /// which the host confirms.
         func backUp(_ backup: PostgresServer.Backup) throws {
             try server.get().backUp(backup, schema: bench.schema)
             guard backup == .cold else { return }
@@ -73,19 +79,24 @@ struct RestoringTests {
             return try ledger.beat(answers: [:])
         }
 
-        func bringBack(_ backup: PostgresServer.Backup) throws { try server.get().bringBack(backup, schema: bench.schema) }
+        func bringBack(_ backup: PostgresServer.Backup) throws {
+            try server.get().bringBack(backup, schema: bench.schema)
+        }
 
         @discardableResult
         func sql(_ text: String) throws -> String { try server.get().sql("SET search_path = \(bench.schema); \(text)") }
 
         /// Makes the epoch of the database older than a beat that may still arrive.
         func letQuietTimePass() throws {
-            try sql("UPDATE volley_life SET began_at = began_at - interval '11 s', written_by = pg_current_xact_id()::xid")
+            try sql(
+                "UPDATE volley_life SET began_at = began_at - interval '11 s', written_by = pg_current_xact_id()::xid")
         }
 
         /// Has a worker bury all others.
         func bury(_ ledger: SharedLedger) throws {
-            for other in try #require(try beat(ledger)).others { _ = try ledger.declareDead(other.number, beat: other.beat) }
+            for other in try #require(try beat(ledger)).others {
+                _ = try ledger.declareDead(other.number, beat: other.beat)
+            }
         }
 
         var cause: StopCause? { get throws { try helper().status().cause } }
@@ -93,7 +104,9 @@ struct RestoringTests {
     }
 
     fileprivate static func accepted(_ id: Int) -> Settlement {
-        Settlement(recipient: id, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 30, settledAt: SharedRun.noon)
+        Settlement(
+            recipient: id, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 30,
+            settledAt: SharedRun.noon)
     }
 
     @Test(
@@ -120,7 +133,9 @@ struct RestoringTests {
         #expect(try place.bench.store.runsToSend(ofApps: ["shop"]) == [])
     }
 
-    @Test("a worker that was there before misses what was forgotten, and stops the run", arguments: PostgresServer.Backup.allCases)
+    @Test(
+        "a worker that was there before misses what was forgotten, and stops the run",
+        arguments: PostgresServer.Backup.allCases)
     func somebodyLeft(backup: PostgresServer.Backup) throws {
         let place = try Place()
         try place.backUp(backup)
@@ -155,7 +170,9 @@ struct RestoringTests {
         #expect(try other.forgetting() == .forgotten(entries: 2))
         try place.host.append(.settled([(250..<300).map { Self.accepted($0) }]))
         try place.host.fetch()
-        #expect(try place.file.claims().claimed.ranges == [0..<300], "what it claimed itself is claimed, whatever the store knows")
+        #expect(
+            try place.file.claims().claimed.ranges == [0..<300],
+            "what it claimed itself is claimed, whatever the store knows")
     }
 
     @Test(
@@ -182,7 +199,9 @@ struct RestoringTests {
         #expect(try place.cause == .ledger(.forgotten(entries: 1)))
     }
 
-    @Test("after a crash or an orderly restart the run goes on once somebody who was there before has compared", arguments: [false, true])
+    @Test(
+        "after a crash or an orderly restart the run goes on once somebody who was there before has compared",
+        arguments: [false, true])
     func restart(isOrderly: Bool) throws {
         let place = try Place(), server = try place.server.get()
         server.stop(isOrderly: isOrderly)
@@ -207,7 +226,8 @@ struct RestoringTests {
     }
 
     @Test(
-        "the run's file is a survivor of a run that had stopped, unless it was begun again in what was forgotten", arguments: [false, true])
+        "the run's file is a survivor of a run that had stopped, unless it was begun again in what was forgotten",
+        arguments: [false, true])
     func file(isBegunAgain: Bool) throws {
         let place = try Place(), server = try place.server.get()
         func stop(_ ledger: SharedLedger) throws {
@@ -234,7 +254,9 @@ struct RestoringTests {
         #expect(try place.cause == (isBegunAgain ? .ledger(.forgotten(entries: 1)) : nil))
     }
 
-    @Test("a run that stopped so is not set going by anybody else, and its file has all that is known when it goes on alone")
+    @Test(
+        "a run that stopped so is not set going by anybody else, and its file has all that is known when it goes on alone"
+    )
     func resumption() throws {
         let place = try Place()
         try place.backUp(.online)
@@ -248,10 +270,12 @@ struct RestoringTests {
         try place.host.fetch()
         #expect(try place.file.claims().claimed.ranges == [0..<400])
         try place.host.leave()
-        // A worker has claimed recipients that were already sent to, which was forgotten, and others.
+        // A worker has claimed recipients that were already sent to, which was forgotten, and
+        // others.
         let other = try place.helper()
         try other.join()
-        try place.sql("UPDATE volley_run SET state = 'running', cause = '', witnessed_in = (SELECT number FROM volley_life)")
+        try place.sql(
+            "UPDATE volley_run SET state = 'running', cause = '', witnessed_in = (SELECT number FROM volley_life)")
         try place.letQuietTimePass()
         try other.append(.claimed(250..<500, at: SharedRun.noon))
         try other.append(.settled([(250..<450).map { Self.accepted($0) }]))
@@ -260,7 +284,9 @@ struct RestoringTests {
         try place.sql("UPDATE volley_run SET state = 'stopped', cause = '\(cause)'")
         let again = try place.hostAgain()
         #expect(try again.forgetting() == .forgotten(entries: 4))
-        for order in RunOrder.allCases { #expect(throws: Diagnostic.self) { try again.append(.ordered(order, at: SharedRun.noon)) } }
+        for order in RunOrder.allCases {
+            #expect(throws: Diagnostic.self) { try again.append(.ordered(order, at: SharedRun.noon)) }
+        }
         try again.takeUp(epoch: "2-b", after: "1-a", at: SharedRun.noon)
         #expect(try again.status().state == .stopped)
         #expect(throws: Diagnostic.self) { try again.append(.epochBegan("2-b", at: SharedRun.noon, from: [.stopped])) }
@@ -269,13 +295,18 @@ struct RestoringTests {
         #expect(try place.file.goesOnWithoutStore())
         #expect(try place.file.claims().claimed.ranges == [0..<500])
         let outcomes = try place.file.settlements(of: 0..<500)
-        // The first outcome counts. Recipients that both may have sent to are unknown while they have none.
+        // The first outcome counts. Recipients that both may have sent to are unknown while they
+        // have none.
         #expect((0..<300).allSatisfy { outcomes[$0]?.outcome == .accepted })
         #expect((300..<400).allSatisfy { outcomes[$0]?.outcome == .unknown })
-        #expect((400..<450).allSatisfy { outcomes[$0]?.outcome == .accepted } && (450..<500).allSatisfy { outcomes[$0] == nil })
+        #expect(
+            (400..<450).allSatisfy { outcomes[$0]?.outcome == .accepted }
+                && (450..<500).allSatisfy { outcomes[$0] == nil })
         #expect(try place.file.lease(atMost: 10, of: place.segment) == 500..<510)
         // What the store has is older than what will be in the file.
-        #expect(throws: Diagnostic.self) { _ = try place.bench.another().fetch("run", into: RunsFolder("\(place.folder.path)/elsewhere")) }
+        #expect(throws: Diagnostic.self) {
+            _ = try place.bench.another().fetch("run", into: RunsFolder("\(place.folder.path)/elsewhere"))
+        }
     }
 
     @Test("a store that was restored to before a run was published does not get it again")

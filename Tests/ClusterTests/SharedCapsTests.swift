@@ -7,7 +7,9 @@ import Testing
 
 @testable import Cluster
 
-@Suite("frequency caps of a run in the store", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "frequency caps of a run in the store",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct SharedCapsTests {
     private static let noon = Timestamp(epochSeconds: 1_796_126_400)
 
@@ -18,13 +20,17 @@ struct SharedCapsTests {
 
     /// A published run of 2,500 recipients.
     private func publish(_ folder: TemporaryFolder, _ bench: StoreBench) throws -> SharedLedger {
-        let settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        let settings = RunSettings(
+            environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         let plan = RunPlan(
-            id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n",
-            projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Self.noon, planHash: "abc", rows: 2500,
+            id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml",
+            campaignSource: "name: spring-sale\n",
+            projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Self.noon,
+            planHash: "abc", rows: 2500,
             audience: 2500, skipped: [:], settings: .success(settings), preview: .object([]))
         let recipients = (0..<2500).map {
-            Recipient(token: Target(normalized: Self.target($0)), registrationID: "", alias: "", language: "de", fields: [])
+            Recipient(
+                token: Target(normalized: Self.target($0)), registrationID: "", alias: "", language: "de", fields: [])
         }
         let ledger = try bench.store.publish(try StoreBench.file(plan, recipients, in: folder.path))
         try ledger.takeUp(epoch: "1-a", at: Self.noon)
@@ -38,7 +44,9 @@ struct SharedCapsTests {
         return ids
     }
 
-    @Test("what the machine with the file found, the others leave out; after a pause, an end of it or a new epoch they wait for news")
+    @Test(
+        "what the machine with the file found, the others leave out; after a pause, an end of it or a new epoch they wait for news"
+    )
     func shared() throws {
         let bench = try StoreBench(PostgresServer.shared.get()), folder = try TemporaryFolder()
         let host = try publish(folder, bench), worker = try bench.another().open("run", in: RunsFolder(folder.path))
@@ -87,9 +95,12 @@ struct SharedCapsTests {
 
     private static let questions = [
         Question("key") { _ = try $0.hashKey() },
-        Question("reached") { try $0.setReached([.init(list: "sandbox", at: 60_000, hashes: [1, 2])], by: "r", of: "shop", keptFor: 60) },
+        Question("reached") {
+            try $0.setReached([.init(list: "sandbox", at: 60_000, hashes: [1, 2])], by: "r", of: "shop", keptFor: 60)
+        },
         Question("claim") { store in
-            let time = SharedFiring(app: "shop", campaign: "sale", occurrence: "2026-12-01T09:00", run: "r", state: .claimed)
+            let time = SharedFiring(
+                app: "shop", campaign: "sale", occurrence: "2026-12-01T09:00", run: "r", state: .claimed)
             let (holder, found) = (try store.claim(time), try store.holder(of: time))
             #expect(holder == nil && found == nil)
         },
@@ -111,17 +122,22 @@ struct SharedCapsTests {
         }
     }
 
-    @Test("what a run must know of the pushes of other machines is waited for while the database restarts, and comes once")
+    @Test(
+        "what a run must know of the pushes of other machines is waited for while the database restarts, and comes once"
+    )
     func restarted() throws {
         let server = try PostgresServer(), bench = try StoreBench(server)
         let now = Int(Timestamp.now().epochMilliseconds)
-        try bench.store.setReached([.init(list: "sandbox", at: now, hashes: [1, 2])], by: "r", of: "shop", keptFor: 3600)
+        try bench.store.setReached(
+            [.init(list: "sandbox", at: now, hashes: [1, 2])], by: "r", of: "shop", keptFor: 3600)
         for isOrderly in [true, false] {
             server.stop(isOrderly: isOrderly)
             let starter = try WorkerThread("start") { Result { try server.start() } }
             var found: [[UInt64]] = []
             _ = try bench.store.hashKey()
-            try bench.store.forEachReached(of: "shop", list: "sandbox", since: 0, where: { _ in true }) { found.append($1) }
+            try bench.store.forEachReached(of: "shop", list: "sandbox", since: 0, where: { _ in true }) {
+                found.append($1)
+            }
             #expect(found == [[1, 2]])
             try starter.join().get()
         }

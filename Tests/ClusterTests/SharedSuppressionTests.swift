@@ -7,7 +7,9 @@ import Testing
 
 @testable import Cluster
 
-@Suite("suppression lists in the store", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "suppression lists in the store",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct SharedSuppressionTests {
     private static let noon = Timestamp(epochSeconds: 1_796_126_400)
 
@@ -26,7 +28,10 @@ struct SharedSuppressionTests {
         /// What it exchanges first goes, then comes.
         func exchange() throws { try store.exchange(list) }
 
-        func add(_ numbers: some Sequence<Int>, since: Timestamp = noon, at now: Timestamp = noon, reason: String = "Unregistered") throws {
+        func add(
+            _ numbers: some Sequence<Int>, since: Timestamp = noon, at now: Timestamp = noon,
+            reason: String = "Unregistered"
+        ) throws {
             _ = try list.add(at: now) { entries in
                 for number in numbers { try entries.add(target(number), reason: reason, invalidSince: since) }
             }
@@ -40,7 +45,8 @@ struct SharedSuppressionTests {
             get throws {
                 var entries: [String] = []
                 try list.forEach {
-                    entries.append("\($0.token.text.suffix(4)) \($0.reason) \($0.invalidSince.epochSeconds - noon.epochSeconds)")
+                    entries.append(
+                        "\($0.token.text.suffix(4)) \($0.reason) \($0.invalidSince.epochSeconds - noon.epochSeconds)")
                 }
                 return entries
             }
@@ -141,7 +147,9 @@ struct SharedSuppressionTests {
         #expect(try third.entries.isEmpty)
     }
 
-    @Test("what is changed while the store is away is kept, and exchanged when it is back; an emptied store gets everything again")
+    @Test(
+        "what is changed while the store is away is kept, and exchanged when it is back; an emptied store gets everything again"
+    )
     func away() throws {
         let (first, second, bench) = try machines()
         try first.add([1])

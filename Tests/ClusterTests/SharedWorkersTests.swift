@@ -39,10 +39,13 @@ struct SharedWorkersTests {
     }
 
     private static func plan(_ audience: Int) -> RunPlan {
-        let settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        let settings = RunSettings(
+            environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         return RunPlan(
-            id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n",
-            projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"], plannedAt: noon, planHash: "abc",
+            id: "run", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml",
+            campaignSource: "name: spring-sale\n",
+            projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"], plannedAt: noon,
+            planHash: "abc",
             rows: audience, audience: audience, skipped: [:], settings: .success(settings), preview: .object([]))
     }
 
@@ -50,13 +53,15 @@ struct SharedWorkersTests {
         (0..<audience).map { id in
             let digits = String(id, radix: 16)
             return Recipient(
-                token: Target(normalized: String(repeating: "a", count: 64 - digits.count) + digits), registrationID: "reg\(id)",
+                token: Target(normalized: String(repeating: "a", count: 64 - digits.count) + digits),
+                registrationID: "reg\(id)",
                 alias: id.isMultiple(of: 3) ? "" : "user\(id)", language: "de", fields: ["name \"\(id)\" ä"])
         }
     }
 
     private func settled(_ id: Int, _ outcome: Outcome = .accepted) -> Settlement {
-        Settlement(recipient: id, outcome: outcome, status: 200, attempts: 1, latencyMilliseconds: 30, settledAt: Self.noon)
+        Settlement(
+            recipient: id, outcome: outcome, status: 200, attempts: 1, latencyMilliseconds: 30, settledAt: Self.noon)
     }
 
     @Test("a cancelled run goes on when a person resumes it whose file says that it was cancelled, and not by itself")
@@ -131,7 +136,8 @@ struct SharedWorkersTests {
         let bench = try Bench(of: 10, waves: [10]), host = bench.host, ids = 0..<10
         _ = try host.lease(atMost: 10, of: ids)
         try host.append(.claimed(ids, at: Self.noon))
-        try host.append(.settled([ids.map { Settlement(recipient: $0, outcome: .unsent, own: .paused, settledAt: Self.noon) }]))
+        try host.append(
+            .settled([ids.map { Settlement(recipient: $0, outcome: .unsent, own: .paused, settledAt: Self.noon) }]))
         let closing = Set(OwnReason.allCases).subtracting([.paused])
         #expect(try host.offerAgain(resendsUnknown: [false], closing: closing, of: ids) == 10)
         #expect(try host.isWaiting(ids) && !host.isSettled(closing: closing, of: ids))
@@ -152,7 +158,9 @@ struct SharedWorkersTests {
         try other.leave()
     }
 
-    @Test("a worker beats once a second, and once more when it begins to send; who waits for news gets another beat each time")
+    @Test(
+        "a worker beats once a second, and once more when it begins to send; who waits for news gets another beat each time"
+    )
     func beating() throws {
         let bench = try Bench(of: 10), cancellation = try Cancellation()
         let worker = try WorkerRegistration(bench.host, answers: { [:] })
@@ -210,7 +218,9 @@ struct SharedWorkersTests {
         try RunFile(path: bench.file.path).checkIntegrity()
     }
 
-    @Test("of a worker that is declared dead nothing more is written; what it had not claimed comes back, and the rest is lost")
+    @Test(
+        "of a worker that is declared dead nothing more is written; what it had not claimed comes back, and the rest is lost"
+    )
     func death() throws {
         let bench = try Bench(of: 3_000)
         let other = try bench.worker()
@@ -219,8 +229,12 @@ struct SharedWorkersTests {
         try other.append(.settled([range.prefix(200).map { settled($0) }]))
         let news = try #require(try bench.host.beat(answers: [:])), silent = try #require(news.others.first)
         #expect(try bench.host.declareDead(silent.number, beat: silent.beat))
-        #expect(throws: SendingRevoked(isCancelled: false)) { try other.append(.claimed(range.suffix(100), at: Self.noon)) }
-        #expect(throws: SendingRevoked(isCancelled: false)) { try other.append(.settled([[settled(range.lowerBound + 300)]])) }
+        #expect(throws: SendingRevoked(isCancelled: false)) {
+            try other.append(.claimed(range.suffix(100), at: Self.noon))
+        }
+        #expect(throws: SendingRevoked(isCancelled: false)) {
+            try other.append(.settled([[settled(range.lowerBound + 300)]]))
+        }
         #expect(throws: SendingRevoked(isCancelled: false)) { _ = try other.lease(atMost: 10, of: 0..<3_000) }
         #expect(try other.beat(answers: [:]) == nil)
         #expect(
@@ -300,7 +314,8 @@ struct SharedWorkersTests {
         let bench = try Bench(of: 10)
         let (first, second) = (try bench.worker(), try bench.worker())
         #expect(try !first.becomeCoordinator())
-        let silent = try #require(try bench.host.beat(answers: [:]).map { _ in try first.beat(answers: [:]) }??.others.first)
+        let silent = try #require(
+            try bench.host.beat(answers: [:]).map { _ in try first.beat(answers: [:]) }??.others.first)
         #expect(try first.declareDead(silent.number, beat: silent.beat))
         #expect(try first.beat(answers: [:])?.lacksCoordinator == true)
         #expect(try first.becomeCoordinator())
@@ -321,7 +336,9 @@ struct SharedWorkersTests {
         for silent in news.others { #expect(try second.declareDead(silent.number, beat: silent.beat)) }
         for dead in [bench.host, first] {
             #expect(throws: SendingRevoked(isCancelled: false)) { try dead.open(segment) }
-            #expect(throws: SendingRevoked(isCancelled: false)) { try dead.append(.segment(segment, SegmentState(cause: .interrupted))) }
+            #expect(throws: SendingRevoked(isCancelled: false)) {
+                try dead.append(.segment(segment, SegmentState(cause: .interrupted)))
+            }
             #expect(throws: SendingRevoked(isCancelled: false)) { try dead.lockForSending(isSending: true) }
             #expect(try !dead.becomeCoordinator())
         }
@@ -340,11 +357,14 @@ struct SharedWorkersTests {
         let other = try bench.worker()
         try other.append(.claimed(0..<50, at: Self.noon))
         let back = [3, 7, 40].map {
-            Settlement(recipient: $0, outcome: .unsent, reason: OwnReason.paused.rawValue, attempts: 2, settledAt: Self.noon)
+            Settlement(
+                recipient: $0, outcome: .unsent, reason: OwnReason.paused.rawValue, attempts: 2, settledAt: Self.noon)
         }
         try other.append(.settled([(0..<50).filter { ![3, 7, 40].contains($0) }.map { settled($0) } + back]))
         #expect(try bench.host.offerAgain(resendsUnknown: [false], closing: [.frequencyCap]) == 3)
-        #expect(try bench.host.offerAgain(resendsUnknown: [false], closing: [.frequencyCap]) == 0, "they are offered already")
+        #expect(
+            try bench.host.offerAgain(resendsUnknown: [false], closing: [.frequencyCap]) == 0,
+            "they are offered already")
         #expect(try !bench.host.isSettled(closing: [.frequencyCap]))
         #expect(try other.leaseAgain(of: 0..<50) == [3..<41])
         #expect(try bench.host.leaseAgain(of: 0..<50) == [])
@@ -353,7 +373,8 @@ struct SharedWorkersTests {
             pushes.append("\($0.id) \($0.attempts) \($0.mayHaveArrived)")
         }
         #expect(pushes == ["3 2 false", "7 2 false", "40 2 false"])
-        #expect(try other.append(.reopened([3, 7, 40], resendsUnknown: false, at: .now())).attempts == [3: 2, 7: 2, 40: 2])
+        #expect(
+            try other.append(.reopened([3, 7, 40], resendsUnknown: false, at: .now())).attempts == [3: 2, 7: 2, 40: 2])
         try other.append(.settled([[3, 7, 40].map { settled($0) }]))
         #expect(try bench.host.offerAgain(resendsUnknown: [false], closing: [.frequencyCap]) == 0)
         try other.returnLeases()
@@ -369,7 +390,9 @@ struct SharedWorkersTests {
         }
         try other.append(.settled([(0..<10).filter { ![2, 5].contains($0) }.map { settled($0) } + unknown]))
         let closing = Set(OwnReason.allCases).subtracting(OwnReason.givenBack)
-        #expect(try bench.host.offerAgain(resendsUnknown: [true], closing: closing) == 0, "a worker that is there has them in hand")
+        #expect(
+            try bench.host.offerAgain(resendsUnknown: [true], closing: closing) == 0,
+            "a worker that is there has them in hand")
         try other.leave()
         #expect(try bench.host.offerAgain(resendsUnknown: [true], closing: closing) == 1)
         let third = try bench.worker()

@@ -20,14 +20,15 @@ struct StoreBench {
     init(_ server: PostgresServer, role: String = "volley") throws {
         schema = "store_\(Self.next.wrappingAdd(1, ordering: .relaxed).newValue)"
         try server.sql("CREATE SCHEMA \(schema) AUTHORIZATION \(role)")
-        address = try PostgresAddress(server.address(user: role) + " options='-c search_path=\(schema)'", of: "VOLLEY_TEST_STORE")
+        address = try PostgresAddress(
+            server.address(user: role) + " options='-c search_path=\(schema)'", of: "VOLLEY_TEST_STORE")
         let connection = try PostgresConnection.open(address, Cancellation())
         for statement in StoreSchema.steps.joined() { try connection.execute(statement, within: 30) }
         store = try Store.open(address, asked: Cancellation())
     }
 
-    /// Begins an epoch of the database, unless it has one, and lets so much of it pass that times of schedules may be
-    /// claimed (`FiringBarrier`).
+    /// Begins an epoch of the database, unless it has one, and lets so much of it pass that times
+    /// of schedules may be claimed (`FiringBarrier`).
     func passQuiet() throws {
         _ = try store.databaseEpoch()
         try sql("UPDATE volley_life SET began_at = began_at - interval '31 s', written_by = pg_current_xact_id()::xid")
@@ -47,7 +48,9 @@ struct StoreBench {
     static func file(_ plan: RunPlan, _ recipients: [Recipient], in folder: String) throws -> RunFile {
         let services = plan.serviceCount
         let writer = try RunWriter(folder: folder, id: plan.id, sorter: services > 1 ? sorter(of: plan) : nil)
-        for (id, recipient) in recipients.enumerated() { try writer.put(recipient, at: id, service: UInt8(plan.service(of: id))) }
+        for (id, recipient) in recipients.enumerated() {
+            try writer.put(recipient, at: id, service: UInt8(plan.service(of: id)))
+        }
         if services > 1 { try writer.drop(BitSet(), of: recipients.count) }
         try writer.finish(plan).close()
         return try RunFile(path: "\(folder)/\(plan.id).sqlite")

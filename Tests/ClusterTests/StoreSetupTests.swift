@@ -6,7 +6,8 @@ import Testing
 
 @testable import Cluster
 
-@Suite("The tables of a store", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "The tables of a store", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct StoreSetupTests {
     /// A connection of a role that has a schema of its name.
     private func connection(_ role: String, _ more: String = "") throws -> PostgresConnection {
@@ -29,9 +30,12 @@ struct StoreSetupTests {
         let connection = try connection("setup_made")
         #expect(try StoreSchema.version(of: connection) == 0)
         #expect(try StoreSchema.migrate(connection) == StoreMigration(before: 0, now: StoreSchema.version))
-        #expect(try StoreSchema.migrate(connection) == StoreMigration(before: StoreSchema.version, now: StoreSchema.version))
+        #expect(
+            try StoreSchema.migrate(connection) == StoreMigration(before: StoreSchema.version, now: StoreSchema.version)
+        )
         try StoreSchema.check(connection)
-        let rows = try connection.execute("SELECT tablename FROM pg_tables WHERE tableowner = 'setup_made' ORDER BY 1", within: 10)
+        let rows = try connection.execute(
+            "SELECT tablename FROM pg_tables WHERE tableowner = 'setup_made' ORDER BY 1", within: 10)
         #expect(rows.map(\.[0]) == (StoreSchema.tables + ["volley_store"]).sorted())
     }
 
@@ -39,7 +43,8 @@ struct StoreSetupTests {
         let connection = try connection("setup_upgraded")
         #expect(StoreSchema.steps.count == StoreSchema.version)
         _ = try StoreSchema.migrate(connection)
-        let newer = StoreSchema.steps + [["ALTER TABLE volley_store ADD note text"], ["UPDATE volley_store SET note = 'kept'"]]
+        let newer =
+            StoreSchema.steps + [["ALTER TABLE volley_store ADD note text"], ["UPDATE volley_store SET note = 'kept'"]]
         let now = newer.count
         #expect(try StoreSchema.migrate(connection, by: newer) == StoreMigration(before: StoreSchema.version, now: now))
         #expect(try connection.execute("SELECT version, note FROM volley_store", within: 10) == [["\(now)", "kept"]])
@@ -48,7 +53,8 @@ struct StoreSetupTests {
 
     @Test("a default of REPEATABLE READ or of reading only does not get in the way") func defaults() throws {
         let connection = try connection(
-            "setup_defaults", " options='-c default_transaction_isolation=serializable -c default_transaction_read_only=on'")
+            "setup_defaults",
+            " options='-c default_transaction_isolation=serializable -c default_transaction_read_only=on'")
         #expect(try StoreSchema.migrate(connection).before == 0)
         #expect(try StoreCheck(connection).facts.onlyReads)
     }
@@ -63,10 +69,12 @@ struct StoreSetupTests {
         #expect(rows == [["volley_journal"]])
     }
 
-    @Test("a store without tables, or with older or newer ones, is not worked with, and what to do is said") func versions() throws {
+    @Test("a store without tables, or with older or newer ones, is not worked with, and what to do is said")
+    func versions() throws {
         let connection = try connection("setup_versions")
         #expect(
-            message { try StoreSchema.check(connection) } == "the store has no tables yet. Run `volley store migrate` once, on one machine."
+            message { try StoreSchema.check(connection) }
+                == "the store has no tables yet. Run `volley store migrate` once, on one machine."
         )
         _ = try StoreSchema.migrate(connection)
         try connection.execute("UPDATE volley_store SET version = \(StoreSchema.version + 1)", within: 10)
@@ -84,7 +92,8 @@ struct StoreSetupTests {
             #expect(before == 0)
             done.wake()
         }
-        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'setup_waits' AND wait_event = 'advisory'"
+        let waiting =
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'setup_waits' AND wait_event = 'advisory'"
         let end = ContinuousClock.now + .seconds(20)
         while try PostgresServer.shared.get().sql(waiting) != "1", ContinuousClock.now < end { usleep(20_000) }
         #expect(try PostgresServer.shared.get().sql(waiting) == "1")

@@ -7,11 +7,12 @@ import Testing
 
 @testable import Cluster
 
-/// How long an audience takes into the store and out of it, for docs/performance.md. A test of nothing but what has to
-/// be equal afterwards; it runs for minutes, so only where a size is named.
+/// How long an audience takes into the store and out of it, for docs/performance.md. A test of
+/// nothing but what has to be equal afterwards; it runs for minutes, so only where a size is named.
 @Suite(
     "Audiences of a size into the store and out of it",
-    .enabled(if: StoreSize.recipients > 0 && PostgresServer.programs != nil, "VOLLEY_TEST_SIZE names no number of devices"))
+    .enabled(
+        if: StoreSize.recipients > 0 && PostgresServer.programs != nil, "VOLLEY_TEST_SIZE names no number of devices"))
 struct StoreSizeTests {
     @Test("an audience is published, sent and fetched") func size() throws {
         let size = try StoreSize()
@@ -24,7 +25,9 @@ struct StoreSizeTests {
         let figures = try size.measure("figures at home") { try shared.figures(withGroups: false) }
         #expect(figures.outcomes[.accepted] == StoreSize.recipients - (StoreSize.recipients + 49) / 50)
         let elsewhere = size.folder(named: "elsewhere")
-        let fetched = try size.measure("fetched elsewhere, recipients too") { try size.store.fetch(file.plan.id, into: elsewhere) }
+        let fetched = try size.measure("fetched elsewhere, recipients too") {
+            try size.store.fetch(file.plan.id, into: elsewhere)
+        }
         let copy = try RunFile(path: fetched.place, readOnly: true)
         try size.measure("compared with its digest") { try copy.checkUnchanged() }
         // A run that has ended keeps its figures, with groups.
@@ -33,7 +36,9 @@ struct StoreSizeTests {
         #expect(found == figures)
         let runs = try size.measure("listed") { try size.store.runs() }
         #expect(runs.map(\.claimed) == [StoreSize.recipients])
-        try size.measure("removed") { try size.store.remove(file.plan.id, evenIfUnfetched: false, fetchedInto: elsewhere) }
+        try size.measure("removed") {
+            try size.store.remove(file.plan.id, evenIfUnfetched: false, fetchedInto: elsewhere)
+        }
     }
 }
 
@@ -62,12 +67,15 @@ struct StoreSize {
     func folder(named name: String) -> RunsFolder { RunsFolder("\(folder.path)/\(name)") }
 
     func makeFile() throws -> RunFile {
-        var settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        var settings = RunSettings(
+            environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.unknownPolicy = .skip
         let plan = RunPlan(
-            id: "20261201-090000-size-7f3a", campaign: "size", app: "shop", campaignFile: "/x/size.yaml", campaignSource: "name: size\n",
+            id: "20261201-090000-size-7f3a", campaign: "size", app: "shop", campaignFile: "/x/size.yaml",
+            campaignSource: "name: size\n",
             projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"],
-            plannedAt: Timestamp(epochSeconds: 1_796_126_400), planHash: "abc", rows: Self.recipients, audience: Self.recipients,
+            plannedAt: Timestamp(epochSeconds: 1_796_126_400), planHash: "abc", rows: Self.recipients,
+            audience: Self.recipients,
             skipped: [:], settings: .success(settings), preview: .object([]))
         let writer = try RunWriter(folder: folder.path, id: plan.id)
         for id in 0..<Self.recipients { try writer.put(Self.recipient(id), at: id) }
@@ -80,7 +88,8 @@ struct StoreSize {
         var random = SplitMix(seed: UInt64(id))
         let token = (0..<4).map { _ in TextFormat.hex(random.next(), digits: 16) }.joined()
         return Recipient(
-            token: Target(normalized: token), registrationID: TextFormat.hex(random.next(), digits: 16), alias: "user-\(id)",
+            token: Target(normalized: token), registrationID: TextFormat.hex(random.next(), digits: 16),
+            alias: "user-\(id)",
             language: "en",
             fields: ["Ada \(id % 1000)"])
     }
@@ -124,7 +133,9 @@ struct StoreSize {
         return value
     }
 
-    func note(_ what: String, bytes: Int) { print("SIZE \(what): \(Self.short(Double(bytes) / Double(Self.recipients))) MB a million") }
+    func note(_ what: String, bytes: Int) {
+        print("SIZE \(what): \(Self.short(Double(bytes) / Double(Self.recipients))) MB a million")
+    }
 
     func bytes(of table: String) throws -> Int {
         Int(try server.sql("SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relname = '\(table)'")) ?? 0
@@ -132,15 +143,19 @@ struct StoreSize {
 
     private static func short(_ number: Double) -> String { "\((number * 100).rounded() / 100)" }
 
-    private func walBytes() throws -> Int { Int(try server.sql("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")) ?? 0 }
+    private func walBytes() throws -> Int {
+        Int(try server.sql("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")) ?? 0
+    }
 
     private static func ownSeconds() -> Double {
         var usage = rusage()
         getrusage(RUSAGE_SELF.rawValue, &usage)
-        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(
+            usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
     }
 
-    /// Of the server's processes: those that are there, and, by their parent, those that have ended.
+    /// Of the server's processes: those that are there, and, by their parent, those that have
+    /// ended.
     private func databaseSeconds() -> Double {
         let parent = Self.words("\(server.folder)/data/postmaster.pid").first ?? ""
         let ticks = ((try? Folder.names(in: "/proc")) ?? []).filter { Int($0) != nil }.reduce(0) { sum, process in

@@ -5,10 +5,12 @@ import Testing
 
 @testable import Cluster
 
-/// Commits whose answer does not come, or comes although no standby has them. A commit that waits for a standby that is
-/// never there is in the database, and not answered yet: at this moment its connection is cut, or its wait is
-/// cancelled.
-@Suite("commits without an answer", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+/// Commits whose answer does not come, or comes although no standby has them. A commit that waits
+/// for a standby that is never there is in the database, and not answered yet: at this moment its
+/// connection is cut, or its wait is cancelled.
+@Suite(
+    "commits without an answer",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct UnansweredCommitTests {
     /// A run of which one recipient after the other is claimed, until that is enough.
     private struct Bench {
@@ -20,7 +22,8 @@ struct UnansweredCommitTests {
 
         init() throws {
             let server = try PostgresServer()
-            let workers = try SharedWorkersTests.Bench(of: 20_000, in: StoreBench(server)), isEnough = try Cancellation(),
+            let workers = try SharedWorkersTests.Bench(of: 20_000, in: StoreBench(server)),
+                isEnough = try Cancellation(),
                 host = workers.host
             (self.server, self.workers, self.isEnough) = (server, workers, isEnough)
             try server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
@@ -42,7 +45,8 @@ struct UnansweredCommitTests {
         func waiting(besides other: String = "0") throws -> String {
             let end = ContinuousClock.now + .seconds(8)
             while true {
-                let found = try server.sql("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> \(other)")
+                let found = try server.sql(
+                    "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> \(other)")
                 if !found.isEmpty { return found }
                 try #require(ContinuousClock.now < end, "no commit waits for a standby")
             }
@@ -53,7 +57,9 @@ struct UnansweredCommitTests {
         func goOn() throws -> Int {
             let before = workers.host.claiming.confirmed, end = ContinuousClock.now + .seconds(15)
             try release()
-            while workers.host.claiming.confirmed < before + 3, ContinuousClock.now < end { _ = try server.sql("SELECT 1") }
+            while workers.host.claiming.confirmed < before + 3, ContinuousClock.now < end {
+                _ = try server.sql("SELECT 1")
+            }
             isEnough.request()
             return try claims.join().get()
         }
@@ -71,7 +77,8 @@ struct UnansweredCommitTests {
 
         /// Claims in the journal, and the last number of the thread that made them.
         func journal() throws -> String {
-            try server.sql("SELECT count(*), max(number) FROM \(workers.bench.schema).volley_journal WHERE lane = 0 AND kind = 1")
+            try server.sql(
+                "SELECT count(*), max(number) FROM \(workers.bench.schema).volley_journal WHERE lane = 0 AND kind = 1")
         }
     }
 
@@ -88,7 +95,9 @@ struct UnansweredCommitTests {
         #expect(try bench.workers.host.claims().claimed.ranges == [0..<count])
     }
 
-    @Test("one that is answered although the wait for a standby was cancelled counts as unanswered, and the next try waits again")
+    @Test(
+        "one that is answered although the wait for a standby was cancelled counts as unanswered, and the next try waits again"
+    )
     func cancelled() throws {
         let bench = try Bench()
         defer { bench.end() }

@@ -8,7 +8,9 @@ struct WorkerHistoryTests {
     /// `VOLLEY_HISTORIES` plays more of them; `make simulate` plays a million, optimised.
     private static let histories = ProcessInfo.processInfo.environment["VOLLEY_HISTORIES"].flatMap(UInt64.init) ?? 100
 
-    @Test("whatever happens, nobody is pushed to twice, the pace holds, everybody is settled, and what was forgotten is missed")
+    @Test(
+        "whatever happens, nobody is pushed to twice, the pace holds, everybody is settled, and what was forgotten is missed"
+    )
     func histories() {
         var counts = Counts()
         for seed in 0..<Self.histories {
@@ -19,7 +21,9 @@ struct WorkerHistoryTests {
         }
         // A simulation in which nothing happens proves nothing.
         let rare: Set<Situation> = [.rejoins, .refusals, .unprevented, .fences, .cancelled, .unwitnessed]
-        for situation in Situation.allCases where !rare.contains(situation) { #expect(counts[situation] > 10, "\(situation)") }
+        for situation in Situation.allCases where !rare.contains(situation) {
+            #expect(counts[situation] > 10, "\(situation)")
+        }
     }
 
     @Test(
@@ -29,7 +33,8 @@ struct WorkerHistoryTests {
             (.partRaisedEarly, [66, 205, 286]), (.retryWithoutNumber, [0, 1, 2]),
             (.watchesWhileAway, [0, 3, 8]),
             (.countsAcrossEpochs, [8117, 58180, 59892]), (.comparesNothing, [6, 7, 9]), (.comparesLate, [0, 1, 2]),
-            (.claimsBeforeComparing, [33, 78, 138]), (.awaitsNobody, [33, 78, 138]), (.trustsTheUnconfirmed, [180, 924, 1935]),
+            (.claimsBeforeComparing, [33, 78, 138]), (.awaitsNobody, [33, 78, 138]),
+            (.trustsTheUnconfirmed, [180, 924, 1935]),
             (.newcomersSurvivor, [169, 264, 697]), (.resumesThroughStore, [6, 7, 13]),
             (.leasesAnew, [0, 8, 22]), (.leavesAtOnce, [265, 2128, 2173]),
             (.claimsWhateverTheOrder, [4, 8, 9]),

@@ -14,7 +14,9 @@ struct WorkerTests {
         #expect(watch.look(at: ["a": 2, "b": 30], 3_631).isEmpty)
         watch.disconnected()
         #expect(watch.look(at: ["a": 2, "b": 30], 7_231).isEmpty)
-        #expect(watch.look(at: ["b": 30], 7_232).isEmpty && watch.look(at: ["a": 2, "b": 30], 7_233).isEmpty, "gone, and there again")
+        #expect(
+            watch.look(at: ["b": 30], 7_232).isEmpty && watch.look(at: ["a": 2, "b": 30], 7_233).isEmpty,
+            "gone, and there again")
     }
 
     @Test("in another epoch of the database silences begin anew, as beats may have been forgotten")
@@ -60,8 +62,8 @@ struct WorkerTests {
         }
     }
 
-    /// Workers that beat once a second, use all that they are granted, and want a part all the time; what each was
-    /// granted, by second.
+    /// Workers that beat once a second, use all that they are granted, and want a part all the
+    /// time; what each was granted, by second.
     private func play(_ pace: Int, seconds: Int, interval: Int = 1, least: [Int]) -> [[Int]] {
         var parts = PaceParts(pace: pace)
         var grants = least.map { _ in [Int]() }
@@ -83,8 +85,11 @@ struct WorkerTests {
         let grants = play(pace, seconds: 600, least: [1, 1, 1])
         for grant in grants {
             // The first one has all of it until another one comes.
-            #expect(grant.dropFirst(5).allSatisfy { $0 <= 1 } && grant.reduce(0, +) >= 600 * pace / 3 * 3 / 4, "\(grant.reduce(0, +))")
-            #expect(grant.split { $0 > 0 }.allSatisfy { $0.count <= 30 }, "nobody waits for more than two turns of others")
+            #expect(
+                grant.dropFirst(5).allSatisfy { $0 <= 1 } && grant.reduce(0, +) >= 600 * pace / 3 * 3 / 4,
+                "\(grant.reduce(0, +))")
+            #expect(
+                grant.split { $0 > 0 }.allSatisfy { $0.count <= 30 }, "nobody waits for more than two turns of others")
         }
     }
 

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// One campaign through every service that Volley has, against their strict simulators with faults, killed and resumed:
-/// afterwards the report is compared with all ledgers, device by device.
+/// One campaign through every service that Volley has, against their strict simulators with faults,
+/// killed and resumed: afterwards the report is compared with all ledgers, device by device.
 @Suite("every push accounted for, through all services at once", .serialized)
 struct AllServicesFaultTests {
     /// Faults of all simulators at the same time.
@@ -19,7 +19,8 @@ struct AllServicesFaultTests {
         var testDescription: String { name }
 
         func options(of service: ServicesBench.Service) -> [String] {
-            options + (["fcm", "getui"].contains(service.name) ? ofTokens : []) + (["fcm", "getui"].contains(service.name) ? ofQuotas : [])
+            options + (["fcm", "getui"].contains(service.name) ? ofTokens : [])
+                + (["fcm", "getui"].contains(service.name) ? ofQuotas : [])
         }
     }
 
@@ -32,11 +33,14 @@ struct AllServicesFaultTests {
             ], isQuick: true),
         Mixture(
             name: "pages of gateways, early answers, GOAWAY, and tokens that end",
-            options: ["--latency", "20", "--gateway-every", "53", "--early-answer-every", "9", "--go-away-every", "60"],
+            options: [
+                "--latency", "20", "--gateway-every", "53", "--early-answer-every", "9", "--go-away-every", "60",
+            ],
             ofTokens: ["--token-seconds", "6"], isQuick: true),
         Mixture(
             name: "429, quotas, and tokens that are revoked",
-            options: ["--too-many-requests-every", "997", "--retry-after", "1"], ofTokens: ["--messages-per-token", "1900"],
+            options: ["--too-many-requests-every", "997", "--retry-after", "1"],
+            ofTokens: ["--messages-per-token", "1900"],
             ofQuotas: ["--limit-per-minute", String(max(100, FaultScale.recipients / 8))]),
         Mixture(
             name: "answers that never come, and connections that fall silent",
@@ -45,7 +49,8 @@ struct AllServicesFaultTests {
 
     private static let chosen = {
         let chosen = mixtures.filter {
-            (FaultScale.isThorough || $0.isQuick) && (FaultScale.mixture.isEmpty || $0.name.contains(FaultScale.mixture))
+            (FaultScale.isThorough || $0.isQuick)
+                && (FaultScale.mixture.isEmpty || $0.name.contains(FaultScale.mixture))
         }
         precondition(!chosen.isEmpty, "no mixture of faults has '\(FaultScale.mixture)' in its name")
         return chosen
@@ -57,7 +62,10 @@ struct AllServicesFaultTests {
         let targets = (0..<devices).map { number in
             let service = services[number % services.count]
             let isBad = number / services.count % 40 == 7
-            return (service: service.name, target: isBad ? service.refused(number) ?? service.device(number) : service.device(number))
+            return (
+                service: service.name,
+                target: isBad ? service.refused(number) ?? service.device(number) : service.device(number)
+            )
         }
         return try ServicesBench(services, targets: targets) { mixture.options(of: $0) }
     }
@@ -88,7 +96,9 @@ struct AllServicesFaultTests {
         return inDoubt
     }
 
-    @Test("report and ledgers agree after faults of all of them, kills and resumptions; nobody gets it twice", arguments: chosen)
+    @Test(
+        "report and ledgers agree after faults of all of them, kills and resumptions; nobody gets it twice",
+        arguments: chosen)
     func agree(mixture: Mixture) throws {
         let devices = FaultScale.recipients
         let bench = try Self.bench(mixture, devices: devices)
@@ -97,20 +107,24 @@ struct AllServicesFaultTests {
         let refused = lines.filter { line in bench.services.contains { $0.isRefused(line.key) } }
         #expect(refused.count > devices / 100, "\(refused.count) bad targets")
         // A gateway's page may have replaced the refusal.
-        #expect(refused.values.allSatisfy { ["invalid_token", "rejected", "unknown"].contains($0.outcome) }, "\(refused)")
+        #expect(
+            refused.values.allSatisfy { ["invalid_token", "rejected", "unknown"].contains($0.outcome) }, "\(refused)")
         let accepted = try bench.expectAgreement(devices: devices)
         let used = Set(accepted.keys.compactMap { $0.split(separator: " ").first })
         #expect(used.count == bench.services.count, "\(used)")
     }
 
-    @Test("with `unknown: resend` nobody gets it twice but those whose answer was lost, and nobody stays unknown who need not")
+    @Test(
+        "with `unknown: resend` nobody gets it twice but those whose answer was lost, and nobody stays unknown who need not"
+    )
     func resent() throws {
         let devices = FaultScale.recipients
         var mixture = Self.mixtures[1]
         // A cut connection may lose answers that are in the ledger.
         mixture.options = ["--latency", "20", "--gateway-every", "53", "--early-answer-every", "9"]
         let bench = try Self.bench(mixture, devices: devices)
-        try bench.folder.writeCampaign(content: "title: Spring sale\nbody: 20 % off everything.", delivery: "unknown: resend")
+        try bench.folder.writeCampaign(
+            content: "title: Spring sale\nbody: 20 % off everything.", delivery: "unknown: resend")
         let inDoubt = try sendAndKill(bench, devices: devices)
         try bench.expectAgreement(devices: devices, mayRepeat: inDoubt)
     }

@@ -65,8 +65,11 @@ struct ApprovalAheadTests {
 
         /// Approves a campaign's time as a page shows it.
         func approve(_ name: String, most: Int = 1_000, by person: String = "anna") throws -> String {
-            let source = try CampaignSource(CampaignFile(folder.url.path + "/\(name).yaml", in: ProjectChoice()), now: .now())
-            return try place(.approveTime(campaign: name, occurrence: occurrence(), digest: source.digest, mostDevices: most), by: person)
+            let source = try CampaignSource(
+                CampaignFile(folder.url.path + "/\(name).yaml", in: ProjectChoice()), now: .now())
+            return try place(
+                .approveTime(campaign: name, occurrence: occurrence(), digest: source.digest, mostDevices: most),
+                by: person)
         }
 
         func state(_ nonce: String) throws -> OrderState { try #require(try orders.order(nonce)).state }
@@ -78,9 +81,12 @@ struct ApprovalAheadTests {
 
         /// The state and the notes of each campaign's time.
         func times() throws -> [String: (state: String, notes: String)] {
-            guard case .array(let times)? = try folder.volley("schedule", ".", "--list", "--json").json()["times"] else { return [:] }
+            guard case .array(let times)? = try folder.volley("schedule", ".", "--list", "--json").json()["times"]
+            else { return [:] }
             return times.reduce(into: [:]) { found, time in
-                found[time["campaign"]?.stringValue ?? ""] = (time["state"]?.stringValue ?? "", time["notes"]?.text ?? "")
+                found[time["campaign"]?.stringValue ?? ""] = (
+                    time["state"]?.stringValue ?? "", time["notes"]?.text ?? ""
+                )
             }
         }
     }
@@ -104,15 +110,19 @@ struct ApprovalAheadTests {
         defer { _ = running.finish(timeout: 0) }
         try Self.wait(running, "being at work") { running.errorsSoFar.contains("good: next") }
         let done = OrderState.done(.init(run: nil))
-        for name in ["good", "changed", "withdrawn"] { #expect(try house.end(of: house.approve(name), running) == done) }
+        for name in ["good", "changed", "withdrawn"] {
+            #expect(try house.end(of: house.approve(name), running) == done)
+        }
         #expect(try house.end(of: house.approve("large", most: 2), running) == done)
         #expect(try house.end(of: house.approve("demoted", by: "ben"), running) == done)
         #expect(try house.end(of: house.approve("replaced", by: "carl"), running) == done)
         let time = house.occurrence()
-        #expect(try house.end(of: house.place(.withdrawApproval(campaign: "withdrawn", occurrence: time)), running) == done)
+        #expect(
+            try house.end(of: house.place(.withdrawApproval(campaign: "withdrawn", occurrence: time)), running) == done)
         #expect(try house.end(of: house.place(.skip(campaign: "left", occurrence: time)), running) == done)
         #expect(try house.end(of: house.approve("left"), running) == .refused(.noSuchTime))
-        let wrong = Order.Kind.approveTime(campaign: "good", occurrence: time, digest: String(repeating: "0", count: 64), mostDevices: 9)
+        let wrong = Order.Kind.approveTime(
+            campaign: "good", occurrence: time, digest: String(repeating: "0", count: 64), mostDevices: 9)
         #expect(try house.end(of: house.place(wrong), running) == .refused(.fileDiffers))
         let none = Order.Kind.approveTime(campaign: "good", occurrence: "2099-02-28T09:00", digest: "", mostDevices: 9)
         #expect(try house.end(of: house.place(none), running) == .refused(.fileDiffers))
@@ -134,8 +144,12 @@ struct ApprovalAheadTests {
         let times = try house.times()
         #expect(times["changed"]?.notes.contains("anna approved it beforehand, but the campaign") == true)
         #expect(times["large"]?.notes.contains("for at most 2 devices, and it would reach") == true)
-        #expect(times["demoted"]?.notes.contains("ben approved it beforehand, but that person may not approve any more") == true)
-        #expect(times["replaced"]?.notes.contains("carl approved it beforehand, but that person may not approve any more") == true)
+        #expect(
+            times["demoted"]?.notes.contains("ben approved it beforehand, but that person may not approve any more")
+                == true)
+        #expect(
+            times["replaced"]?.notes.contains("carl approved it beforehand, but that person may not approve any more")
+                == true)
         #expect(times["withdrawn"]?.notes.contains("beforehand") == false && times["left"]?.state == "skipped")
         // It reports that as long as it waits, and goes out once it is approved.
         usleep(3_000_000)

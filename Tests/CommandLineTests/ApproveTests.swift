@@ -7,7 +7,9 @@ import Testing
 struct ApproveTests {
     private static let app = "environment: simulator\napproval: required"
 
-    private func runs(_ folder: ProjectFolder) -> [String] { folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") } }
+    private func runs(_ folder: ProjectFolder) -> [String] {
+        folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") }
+    }
 
     @Test("an app that demands approval sends nothing without one, with --yes neither; the report says who approved")
     func required() throws {
@@ -25,7 +27,9 @@ struct ApproveTests {
         let approved = try folder.volley("approve", run, "--by", " Anna  Roth ", "--yes", "--json")
         #expect(approved.status == 0, "\(approved.errors)")
         #expect(try approved.json()["approved_by"]?.stringValue == "Anna Roth")
-        #expect(approved.errors.contains("would go to 20 devices") && approved.errors.contains("com.example.shop"), "\(approved.errors)")
+        #expect(
+            approved.errors.contains("would go to 20 devices") && approved.errors.contains("com.example.shop"),
+            "\(approved.errors)")
         let sent = try folder.volley("send", "--plan", run, "--yes", "--json")
         #expect(sent.status == 0, "\(sent.errors)")
         let report = try sent.json()
@@ -45,12 +49,15 @@ struct ApproveTests {
         #expect(runs(folder).count == 2)
         try folder.writeProject(app: "environment: simulator\ntopic2: x\napproval: required")
         #expect(try folder.volley("approve", "last", "--by", "Anna", "--yes").errors.contains("topic2"))
-        try folder.write("volley.yaml", "runs: runs\napps: {shop: {topic: com.example.other, environment: simulator}}\n")
+        try folder.write(
+            "volley.yaml", "runs: runs\napps: {shop: {topic: com.example.other, environment: simulator}}\n")
         let elsewhere = try folder.volley("approve", "last", "--by", "Anna", "--yes")
         #expect(elsewhere.status == 2 && elsewhere.errors.contains("the topic was"), "\(elsewhere.errors)")
     }
 
-    @Test("an approver reads first that the campaign was changed or is gone since the plan was made, and what to do instead")
+    @Test(
+        "an approver reads first that the campaign was changed or is gone since the plan was made, and what to do instead"
+    )
     func changedCampaign() throws {
         let folder = try ProjectFolder(app: Self.app)
         try folder.writeCampaign()
@@ -59,7 +66,9 @@ struct ApproveTests {
         #expect(try !approve().contains("campaign.yaml was changed"))
         try folder.writeCampaign(content: "title: Hello\nbody: Moon")
         let changed = try approve()
-        #expect(changed.contains("campaign.yaml was changed after this plan was made. The plan is sent unchanged"), "\(changed)")
+        #expect(
+            changed.contains("campaign.yaml was changed after this plan was made. The plan is sent unchanged"),
+            "\(changed)")
         #expect(changed.contains("`volley cancel \(run)`") && changed.contains("volley plan "), "\(changed)")
         try Shell.run("mv '\(folder.url.path)/campaign.yaml' '\(folder.url.path)/moved.yaml'")
         let gone = try approve()
@@ -69,7 +78,9 @@ struct ApproveTests {
         #expect(try folder.volley("plan", "moved.yaml").status == 0)
     }
 
-    @Test("a plan made before approval was demanded needs one; one frozen with it needs it also when volley.yaml no longer asks")
+    @Test(
+        "a plan made before approval was demanded needs one; one frozen with it needs it also when volley.yaml no longer asks"
+    )
     func changedPolicy() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
@@ -125,17 +136,21 @@ struct ApproveTests {
 
     @Test(
         "on a terminal it asks, and only a yes approves",
-        .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "script makes the terminal"), arguments: ["n", "", "y"])
+        .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "script makes the terminal"),
+        arguments: ["n", "", "y"])
     func asked(answer: String) throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
         let terminal = try RunningVolley(
-            executable: "/usr/bin/script", ["-qec", "\(VolleyBinary.path) approve last --by Anna", "/dev/null"], in: folder.url,
+            executable: "/usr/bin/script", ["-qec", "\(VolleyBinary.path) approve last --by Anna", "/dev/null"],
+            in: folder.url,
             environment: [:], input: answer + "\n"
         ).finish()
         #expect(terminal.status == (answer == "y" ? 0 : 2), "\(terminal.output)")
-        #expect(terminal.output.contains("would go to 20 devices") && terminal.output.contains("as Anna? [y/N]"), "\(terminal.output)")
+        #expect(
+            terminal.output.contains("would go to 20 devices") && terminal.output.contains("as Anna? [y/N]"),
+            "\(terminal.output)")
         let report = try folder.volley("report", "last", "--format", "json").json()
         #expect(report["approved_by"]?.stringValue == (answer == "y" ? "Anna" : nil))
     }

@@ -14,7 +14,9 @@ struct BackupTests {
         return (try #require(manifest["backup"]?.stringValue), manifest)
     }
 
-    private func remove(_ backup: String) { try? FileManager.default.removeItem(atPath: (backup as NSString).deletingLastPathComponent) }
+    private func remove(_ backup: String) {
+        try? FileManager.default.removeItem(atPath: (backup as NSString).deletingLastPathComponent)
+    }
 
     private func paths(_ manifest: JSONValue) -> [String] {
         guard case .array(let files) = manifest["files"] else { return [] }
@@ -22,7 +24,9 @@ struct BackupTests {
     }
 
     private func permissions(below path: String) -> Set<String> {
-        let names = (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []).map { path + "/" + $0 } + [path]
+        let names =
+            (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []).map { path + "/" + $0 }
+            + [path]
         return Set(
             names.map { name in
                 var status = stat()
@@ -33,15 +37,18 @@ struct BackupTests {
     @Test("campaigns are in a backup however their keys are written, also where it lies in the project's own folder")
     func keys() throws {
         let folder = try ProjectFolder()
-        try folder.write("flow.yaml", "{name: flow, app: shop, audience: {everyone: true}, content: {title: X, body: y}}\n")
-        try folder.write("quoted.yaml", "name: quoted\napp: shop\n\"audience\": {everyone: true}\n\"content\": {title: X}\n")
+        try folder.write(
+            "flow.yaml", "{name: flow, app: shop, audience: {everyone: true}, content: {title: X, body: y}}\n")
+        try folder.write(
+            "quoted.yaml", "name: quoted\napp: shop\n\"audience\": {everyone: true}\n\"content\": {title: X}\n")
         try folder.write("other.yaml", "password: abc\n")
         for target in [".", "backups"] {
             let result = try VolleyBinary.run(["backup", target, "--json"], in: folder.url)
             #expect(result.status == 0, "\(result.errors)")
             let paths = paths(try result.json())
             #expect(paths.contains("project/flow.yaml") && paths.contains("project/quoted.yaml"), "\(target): \(paths)")
-            #expect(!paths.contains { $0.contains("other.yaml") || $0.contains("volley-backup") }, "\(target): \(paths)")
+            #expect(
+                !paths.contains { $0.contains("other.yaml") || $0.contains("volley-backup") }, "\(target): \(paths)")
         }
     }
 
@@ -59,21 +66,24 @@ struct BackupTests {
 
     @Test("holds campaigns, their lists, runs and records, for its owner only; neither keys nor what is not Volley's")
     func contents() throws {
-        let folder = try ProjectFolder(app: "environment: sandbox\nkey: {file: AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}")
+        let folder = try ProjectFolder(
+            app: "environment: sandbox\nkey: {file: AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}")
         try folder.write("AuthKey_ABC123DEFG.p8", "-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----\n")
         try folder.writeCampaign(audience: "devices: devices.csv\naliases: {file: vip.txt}")
         try folder.write("vip.txt", "user1\nuser2\n")
         try folder.write("docker-compose.yml", "services: {db: {environment: {PASSWORD: hunter2}}}\n")
         try folder.write("broken.yaml", "name: [\ncontent:\n  title: x\n")
         try Shell.run(
-            "mkdir -p '\(folder.url.path)/old/.archive' && cp '\(folder.url.path)/campaign.yaml' '\(folder.url.path)/old/.archive/a.yaml'")
+            "mkdir -p '\(folder.url.path)/old/.archive' && cp '\(folder.url.path)/campaign.yaml' '\(folder.url.path)/old/.archive/a.yaml'"
+        )
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
         let (path, manifest) = try backUp(folder)
         defer { remove(path) }
         let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") })
         #expect(
             paths(manifest) == [
-                "project/broken.yaml", "project/campaign.yaml", "project/old/.archive/a.yaml", "project/vip.txt", "project/volley.yaml",
+                "project/broken.yaml", "project/campaign.yaml", "project/old/.archive/a.yaml", "project/vip.txt",
+                "project/volley.yaml",
                 "runs/\(run)",
             ])
         #expect(permissions(below: path) == ["700", "600"])
@@ -83,7 +93,9 @@ struct BackupTests {
         #expect(paths(withKeys.manifest).contains("project/AuthKey_ABC123DEFG.p8"))
     }
 
-    @Test("campaigns that lie elsewhere are taken along when their folder is named, and come back below that of volley.yaml")
+    @Test(
+        "campaigns that lie elsewhere are taken along when their folder is named, and come back below that of volley.yaml"
+    )
     func elsewhere() throws {
         let folder = try ProjectFolder(), other = try ProjectFolder()
         try FileManager.default.removeItem(at: other.url.appendingPathComponent("volley.yaml"))
@@ -95,10 +107,14 @@ struct BackupTests {
         let manifest = try result.json(), path = try #require(manifest["backup"]?.stringValue)
         defer { remove(path) }
         let place = FilePaths.named(other.url.path)
-        #expect(paths(manifest).filter { $0.hasPrefix("elsewhere/") } == ["campaign.yaml", "vip.txt"].map { "elsewhere\(place)/\($0)" })
-        try Shell.run("rm '\(other.url.path)/campaign.yaml' && rm -rf '\(folder.url.path)/runs' '\(folder.url.path)/volley.yaml'")
+        #expect(
+            paths(manifest).filter { $0.hasPrefix("elsewhere/") }
+                == ["campaign.yaml", "vip.txt"].map { "elsewhere\(place)/\($0)" })
+        try Shell.run(
+            "rm '\(other.url.path)/campaign.yaml' && rm -rf '\(folder.url.path)/runs' '\(folder.url.path)/volley.yaml'")
         let restored = try VolleyBinary.run(["restore", path], in: folder.url)
-        #expect(restored.status == 0 && restored.output.contains("move them back"), "\(restored.output) \(restored.errors)")
+        #expect(
+            restored.status == 0 && restored.output.contains("move them back"), "\(restored.output) \(restored.errors)")
         #expect(!other.files(in: ".").contains("campaign.yaml"))
         for name in ["campaign.yaml", "vip.txt"] {
             #expect(FileManager.default.fileExists(atPath: "\(folder.url.path)/elsewhere\(place)/\(name)"))
@@ -132,7 +148,9 @@ struct BackupTests {
         #expect(try links([other.url.path]).isEmpty, "its folder is copied")
         let target = try ProjectFolder()
         try Shell.run("cd '\(folder.url.path)' && rm sub/team && ln -s '\(target.url.path)' lk")
-        for place in ["lk", "lk/sub", target.url.path] { #expect(try links([], to: place).isEmpty, "the backup comes into it: \(place)") }
+        for place in ["lk", "lk/sub", target.url.path] {
+            #expect(try links([], to: place).isEmpty, "the backup comes into it: \(place)")
+        }
     }
 
     @Test("a list among the runs that a campaign excludes, as remedies propose, comes back among the runs")
@@ -142,10 +160,12 @@ struct BackupTests {
         #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
         let list = folder.url.appendingPathComponent("runs/reached.csv").path
         #expect(try folder.volley("report", "last", "--format", "csv", "--output", list).status == 0)
-        try folder.writeCampaign("rest.yaml", name: "rest", audience: "devices: devices.csv\neveryone: true\nexclude: {devices: '\(list)'}")
+        try folder.writeCampaign(
+            "rest.yaml", name: "rest", audience: "devices: devices.csv\neveryone: true\nexclude: {devices: '\(list)'}")
         let (path, manifest) = try backUp(folder)
         defer { remove(path) }
-        #expect(paths(manifest).contains("runs/reached.csv") && !manifest.text.contains("\"foreign\""), "\(manifest.text)")
+        #expect(
+            paths(manifest).contains("runs/reached.csv") && !manifest.text.contains("\"foreign\""), "\(manifest.text)")
         try Shell.run("rm -r '\(folder.url.path)/runs' '\(folder.url.path)/rest.yaml'")
         let restored = try folder.volley("restore", path)
         #expect(restored.status == 0, "\(restored.errors)")
@@ -167,7 +187,9 @@ struct BackupTests {
         #expect(try folder.volley("report", "last", "--format", "csv").output == report)
         #expect(try folder.volley("check", "campaign.yaml").status == 0)
         let again = try folder.volley("restore", path)
-        #expect(again.status == 2 && again.errors.contains("does not overwrite") && again.errors.contains("Nothing was put back"))
+        #expect(
+            again.status == 2 && again.errors.contains("does not overwrite")
+                && again.errors.contains("Nothing was put back"))
     }
 
     @Test(
@@ -198,10 +220,13 @@ struct BackupTests {
         let put = try folder.volley("restore", path)
         #expect(put.status == 0, "\(put)")
         for command in [
-            ["retry", ids[0], "--outcome", "unknown", "--yes"], ["retry", ids[1], "--outcome", "unsent", "--yes"], ["resume", ids[1]],
+            ["retry", ids[0], "--outcome", "unknown", "--yes"], ["retry", ids[1], "--outcome", "unsent", "--yes"],
+            ["resume", ids[1]],
         ] {
             let refused = try VolleyBinary.run(command, in: folder.url)
-            #expect(refused.status == 2 && refused.errors.contains("put back from a backup"), "\(command): \(refused.errors)")
+            #expect(
+                refused.status == 2 && refused.errors.contains("put back from a backup"),
+                "\(command): \(refused.errors)")
         }
         // Its figures are as they were.
         let report = try folder.volley("report", ids[0])
@@ -231,7 +256,9 @@ struct BackupTests {
         #expect(try restored.json()["held"] == .array(ids))
         func expectRefusal(_ command: String...) throws {
             let refused = try VolleyBinary.run(command, in: folder.url)
-            #expect(refused.status == 2 && refused.errors.contains("put back from a backup"), "\(command): \(refused.errors)")
+            #expect(
+                refused.status == 2 && refused.errors.contains("put back from a backup"),
+                "\(command): \(refused.errors)")
         }
         try expectRefusal("resume", "last")
         try expectRefusal("retry", "last", "--outcome", "unsent", "--yes")
@@ -247,8 +274,8 @@ struct BackupTests {
         #expect(accepted.count == 4_000 && accepted.allSatisfy { $0.value.count == 1 })
     }
 
-    /// Everything that shows a held run says that it is held and how many may have got the push since, and nothing
-    /// suggests a refused command.
+    /// Everything that shows a held run says that it is held and how many may have got the push
+    /// since, and nothing suggests a refused command.
     private func expectTruth(about folder: ProjectFolder, campaign: String) throws {
         let report = try folder.volley("report", "last", "--format", "json").json()
         let outcomes = report["outcomes"], unsent = try #require(outcomes?.int("unsent"))
@@ -258,7 +285,9 @@ struct BackupTests {
         let list = try folder.volley("runs", "--json").json()
         guard case .array(let runs)? = list["runs"] else { throw CommandFailure(what: list.text) }
         #expect(runs.first?["held"]?.int("may_have_been_sent") == unsent)
-        let csv = try folder.volley("report", "last", "--format", "csv").output.split(separator: "\n").filter { $0.contains(",unsent,") }
+        let csv = try folder.volley("report", "last", "--format", "csv").output.split(separator: "\n").filter {
+            $0.contains(",unsent,")
+        }
         #expect(csv.count == unsent && csv.allSatisfy { $0.contains(",NotKnownSinceBackup,") })
         let texts = try [
             folder.volley("report", "last"), folder.volley("report", "last", "--format", "html"), folder.volley("runs"),
@@ -269,19 +298,25 @@ struct BackupTests {
             for lie in ["never sent", "not sent yet", "not get it twice"] { #expect(!text.contains(lie), "\(text)") }
         }
         let isPlan = unsent == report.int("audience"), noun = isPlan ? "devices" : "others"
-        let others = "\(unsent >= 1000 ? "\(unsent / 1000),\(String(format: "%03d", unsent % 1000))" : "\(unsent)") \(noun) may have got"
+        let others =
+            "\(unsent >= 1000 ? "\(unsent / 1000),\(String(format: "%03d", unsent % 1000))" : "\(unsent)") \(noun) may have got"
         #expect(texts[0].contains(others) && texts[1].contains(others), "\(texts[0])")
         let anew = isPlan ? "then plan and send it again:" : "exclude: {devices: /"
         #expect(texts[0].contains("volley restore BACKUP --nothing-sent-since") && texts[0].contains(anew))
         #expect(texts[1].contains("By the backup of "), "\(texts[1])")
         let warned = try folder.volley("preview", campaign).errors
-        #expect(warned.contains("is held, as it was put back from a backup") && warned.contains("[last-run-unfinished]"), "\(warned)")
+        #expect(
+            warned.contains("is held, as it was put back from a backup") && warned.contains("[last-run-unfinished]"),
+            "\(warned)")
         #expect(!warned.contains("volley resume") && !warned.contains("[sent-recently]"), "\(warned)")
         let refused = try folder.volley("retry", "last", "--outcome", "unsent", "--yes")
-        #expect(!refused.errors.contains("cancel the run") && !refused.errors.contains("`volley resume"), "\(refused.errors)")
+        #expect(
+            !refused.errors.contains("cancel the run") && !refused.errors.contains("`volley resume"),
+            "\(refused.errors)")
     }
 
-    @Test("who follows the report of a held run sends anew to those that were not reached by the backup, and to no other")
+    @Test(
+        "who follows the report of a held run sends anew to those that were not reached by the backup, and to no other")
     func anew() throws {
         let server = try LedgeredServer(app: "pace: 500/s", devices: 2_000, faults: ["--latency", "30"])
         let folder = server.folder
@@ -298,10 +333,13 @@ struct BackupTests {
         let text = report.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         let match = try #require(try Regex(step).firstMatch(in: text), "\(report.output)")
         let (run, file) = (String(match[1].substring ?? ""), String(match[2].substring ?? ""))
-        #expect(try folder.volley("report", run, "--format", "csv", "--outcome", "accepted,unknown", "--output", file).status == 0)
+        #expect(
+            try folder.volley("report", run, "--format", "csv", "--outcome", "accepted,unknown", "--output", file)
+                .status == 0)
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count - 1
         #expect(lines > 0)
-        try folder.writeCampaign("anew.yaml", audience: "devices: devices.csv\neveryone: true\nexclude: {devices: \(file)}")
+        try folder.writeCampaign(
+            "anew.yaml", audience: "devices: devices.csv\neveryone: true\nexclude: {devices: \(file)}")
         Self.waitForAnotherSecond()
         let sent = try folder.volley("send", "anew.yaml", "--yes", "--json")
         #expect(sent.status == 0 && sent.errors.contains("is held"), "\(sent.errors)")
@@ -322,7 +360,8 @@ struct BackupTests {
         #expect(try folder.volley("send", "--plan", "last", "--yes").status == 0)
         try Shell.run("rm -r '\(folder.url.path)/runs'")
         #expect(try folder.volley("restore", path).status == 0)
-        let text = try folder.volley("report", "last").output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let text = try folder.volley("report", "last").output.split(whereSeparator: \.isWhitespace).joined(
+            separator: " ")
         let step = try #require(text.firstMatch(of: #/volley send ([^ ]*campaign\.yaml) --now/#), "\(text)")
         let sent = try folder.volley("send", String(step.1), "--now", "--yes")
         #expect(sent.status == 0, "\(sent.errors)")
@@ -346,7 +385,9 @@ struct BackupTests {
         #expect(try folder.volley("send", "--plan", "last", "--yes").status == 0)
     }
 
-    @Test("planning tells of a held run until another one has reached devices after the backup, and goes on where it cannot be read")
+    @Test(
+        "planning tells of a held run until another one has reached devices after the backup, and goes on where it cannot be read"
+    )
     func heldUntilSent() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
@@ -388,10 +429,14 @@ struct BackupTests {
         try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
         let end = Date(timeIntervalSinceNow: 60)
-        while running.isRunning, Date() < end, !running.errorsSoFar.contains("put back from a backup") { usleep(20_000) }
+        while running.isRunning, Date() < end, !running.errorsSoFar.contains("put back from a backup") {
+            usleep(20_000)
+        }
         running.interrupt()
         let result = running.finish()
-        #expect(result.errors.contains("the runs were put back from a backup, and it may have been sent before"), "\(result.errors)")
+        #expect(
+            result.errors.contains("the runs were put back from a backup, and it may have been sent before"),
+            "\(result.errors)")
         #expect(folder.files(in: "runs").allSatisfy { !$0.contains("-now-") })
     }
 
@@ -417,7 +462,9 @@ struct BackupTests {
         #expect(list.output.contains(at.prefix(10)) && list.output.contains("later"), "\(list.output)")
     }
 
-    @Test("a damaged, incomplete or newer backup is refused before anything is put back", arguments: ["byte", "missing", "newer", "list"])
+    @Test(
+        "a damaged, incomplete or newer backup is refused before anything is put back",
+        arguments: ["byte", "missing", "newer", "list"])
     func refused(flaw: String) throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
@@ -435,7 +482,8 @@ struct BackupTests {
             try Shell.run("rm '\(run)'")
             sentence = "is missing"
         case "newer":
-            try Shell.run("sed -i 's/\"format\": 2/\"format\": 3/; s/\"volley\": \"[^\"]*\"/\"volley\": \"9.1.0\"/' '\(list)'")
+            try Shell.run(
+                "sed -i 's/\"format\": 2/\"format\": 3/; s/\"volley\": \"[^\"]*\"/\"volley\": \"9.1.0\"/' '\(list)'")
             sentence = "the backup was made by a newer Volley (9.1.0; format 3, and this one reads 2)"
         default:
             try Shell.run("sed -i 's|runs/2|runs/../../2|' '\(list)'")
@@ -466,12 +514,16 @@ struct BackupTests {
         let large =
             "import sqlite3; c = sqlite3.connect('runs/big.sqlite'); c.execute('CREATE TABLE t (b BLOB)'); [c.execute('INSERT INTO t VALUES (zeroblob(5000000))') for _ in range(60)]; c.commit()"
         #expect(
-            try RunningVolley(executable: "/usr/bin/python3", ["-c", large], in: folder.url, environment: [:], input: nil).finish().status
+            try RunningVolley(
+                executable: "/usr/bin/python3", ["-c", large], in: folder.url, environment: [:], input: nil
+            ).finish().status
                 == 0)
         let target = "backups"
         for isKill in [false, true] {
             let running = try VolleyBinary.start(["backup", target], in: folder.url)
-            while running.isRunning, !folder.files(in: target).contains(where: { $0.hasSuffix(".unfinished") }) { usleep(1_000) }
+            while running.isRunning, !folder.files(in: target).contains(where: { $0.hasSuffix(".unfinished") }) {
+                usleep(1_000)
+            }
             isKill ? _ = kill(running.processID, SIGKILL) : running.interrupt()
             let result = running.finish()
             #expect(result.status == (isKill ? 128 + SIGKILL : 130), "\(result)")
@@ -488,7 +540,9 @@ struct BackupTests {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
         #expect(try folder.volley("send", "campaign.yaml", "--yes").status == 0)
-        let results = try (0..<2).map { _ in try VolleyBinary.start(["backup", "backups"], in: folder.url) }.map { $0.finish() }
+        let results = try (0..<2).map { _ in try VolleyBinary.start(["backup", "backups"], in: folder.url) }.map {
+            $0.finish()
+        }
         #expect(results.allSatisfy { $0.status == 0 }, "\(results)")
         let names = folder.files(in: "backups")
         #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix("volley-backup-") }, "\(names)")
@@ -498,8 +552,8 @@ struct BackupTests {
         }
     }
 
-    /// A backup of a project with several campaigns and a run, and the files after it was put back, by paths below the
-    /// folder of volley.yaml.
+    /// A backup of a project with several campaigns and a run, and the files after it was put back,
+    /// by paths below the folder of volley.yaml.
     private func backUpSeveral(_ folder: ProjectFolder) throws -> (path: String, files: Set<String>) {
         for number in 0..<8 { try folder.writeCampaign("c\(number).yaml") }
         #expect(try folder.volley("send", "c0.yaml", "--yes").status == 0)
@@ -511,7 +565,10 @@ struct BackupTests {
 
     private func files(below folder: String) -> Set<String> {
         let paths = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-        return Set(paths.filter { FileManager.default.isReadableFile(atPath: "\(folder)/\($0)") && !isFolder("\(folder)/\($0)") })
+        return Set(
+            paths.filter {
+                FileManager.default.isReadableFile(atPath: "\(folder)/\($0)") && !isFolder("\(folder)/\($0)")
+            })
     }
 
     private func isFolder(_ path: String) -> Bool {
@@ -519,14 +576,18 @@ struct BackupTests {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    @Test("of two that restore into one folder one puts back everything, and the other says that something is there, and touches nothing")
+    @Test(
+        "of two that restore into one folder one puts back everything, and the other says that something is there, and touches nothing"
+    )
     func restoredTogether() throws {
         let folder = try ProjectFolder()
         let (path, files) = try backUpSeveral(folder)
         defer { remove(path) }
         for round in 0..<12 {
             let place = "r\(round)"
-            let results = try (0..<2).map { _ in try VolleyBinary.start(["restore", path, "--into", place], in: folder.url) }.map {
+            let results = try (0..<2).map { _ in
+                try VolleyBinary.start(["restore", path, "--into", place], in: folder.url)
+            }.map {
                 $0.finish()
             }
             #expect(results.map(\.status).sorted() == [0, 2], "\(results)")
@@ -535,7 +596,8 @@ struct BackupTests {
     }
 
     @Test(
-        "a restore that is killed at any moment leaves no volley.yaml without all runs; the next one puts everything back, or says why not")
+        "a restore that is killed at any moment leaves no volley.yaml without all runs; the next one puts everything back, or says why not"
+    )
     func killedRestore() throws {
         let folder = try ProjectFolder()
         let (path, files) = try backUpSeveral(folder)
@@ -551,7 +613,9 @@ struct BackupTests {
             if left.contains("volley.yaml") { #expect(left.isSuperset(of: files), "\(left)") }
             // What has its name is whole.
             for name in files.intersection(left) where !name.hasPrefix("runs/") {
-                #expect(FileManager.default.contentsEqual(atPath: "\(path)/project/\(name)", andPath: "\(place)/\(name)"), "\(name)")
+                #expect(
+                    FileManager.default.contentsEqual(atPath: "\(path)/project/\(name)", andPath: "\(place)/\(name)"),
+                    "\(name)")
             }
             guard left.contains(where: { $0.hasPrefix("runs/") }) else {
                 #expect(try folder.volley("restore", path, "--into", "k\(round)").status == 0)
@@ -560,15 +624,19 @@ struct BackupTests {
             }
             let again = try folder.volley("restore", path, "--into", "k\(round)")
             #expect(again.status == 2 && again.errors.contains("Nothing was put back"), "\(again)")
-            #expect(left.isSuperset(of: files) || again.errors.contains("a restore into this folder was cut off"), "\(again)")
-            // As the remedy says. The next restore removes the files that the killed one had staged.
+            #expect(
+                left.isSuperset(of: files) || again.errors.contains("a restore into this folder was cut off"),
+                "\(again)")
+            // As the remedy says. The next restore removes the files that the killed one had
+            // staged.
             try FileManager.default.moveItem(atPath: "\(place)/runs", toPath: "\(place)-runs")
             #expect(try folder.volley("restore", path, "--into", "k\(round)").status == 0)
             #expect(self.files(below: place) == files)
         }
     }
 
-    @Test("where a restore was cut off, the next one says so; one that finds something in a file's place writes nothing")
+    @Test(
+        "where a restore was cut off, the next one says so; one that finds something in a file's place writes nothing")
     func cutOff() throws {
         let folder = try ProjectFolder()
         let (path, _) = try backUpSeveral(folder)
@@ -594,15 +662,21 @@ struct BackupTests {
         try folder.writeCampaign("pipe.yaml", name: "pipe", audience: "devices: devices.csv\naliases: {file: pipe.txt}")
         try Shell.run("mkfifo '\(folder.url.path)/pipe.txt'")
         let result = try folder.volley("backup", "backups", "--json")
-        #expect(result.status == 1 && result.errors.contains("20260101-000000-x-0000.sqlite: this is not a database"), "\(result.errors)")
+        #expect(
+            result.status == 1 && result.errors.contains("20260101-000000-x-0000.sqlite: this is not a database"),
+            "\(result.errors)")
         #expect(result.errors.contains("pipe.txt: the file cannot be read: this is a named pipe"), "\(result.errors)")
         #expect(try paths(result.json()).count { $0.hasPrefix("runs/") } == 1)
         // What was emptied could not be put back with the rest.
         let emptied = ["20260101-000000-y-0000.sqlite", "suppressed-shop.sqlite", "console/accounts.sqlite"]
-        try Shell.run("cd '\(folder.url.path)/runs'; mkdir console; for name in \(emptied.joined(separator: " ")); do : > $name; done")
+        try Shell.run(
+            "cd '\(folder.url.path)/runs'; mkdir console; for name in \(emptied.joined(separator: " ")); do : > $name; done"
+        )
         let rest = try folder.volley("backup", "more", "--json")
         #expect(rest.status == 1, "\(rest.errors)")
-        for name in emptied { #expect(rest.errors.contains("\(name): the file is damaged: it is empty"), "\(rest.errors)") }
+        for name in emptied {
+            #expect(rest.errors.contains("\(name): the file is damaged: it is empty"), "\(rest.errors)")
+        }
         let made = try #require(rest.json()["backup"]?.stringValue)
         let put = try folder.volley("restore", made, "--into", "put")
         #expect(put.status == 0, "\(put.errors)")
@@ -625,7 +699,8 @@ struct BackupTests {
         for (change, isIn) in [(":", true), ("printf '%0999d' 1 > '\(runs)/console/accounts.sqlite'", false)] {
             try Shell.run(change)
             let made = try folder.volley("backup", path + "-\(isIn)")
-            #expect(made.output.contains("It holds device tokens\(isIn ? ", and the console's accounts" : "")."), "\(made)")
+            #expect(
+                made.output.contains("It holds device tokens\(isIn ? ", and the console's accounts" : "")."), "\(made)")
         }
         try Shell.run("rm -r '\(runs)'")
         let put = try folder.volley("restore", path)

@@ -5,11 +5,14 @@ import TestCommands
 import TestServers
 import Testing
 
-/// Keys, certificates and servers that do not work. Nothing is sent, and the message says what to check.
+/// Keys, certificates and servers that do not work. Nothing is sent, and the message says what to
+/// check.
 @Suite("bad credentials and servers")
 struct BadServerTests {
     private func openssl(_ folder: ProjectFolder, _ command: String) throws {
-        let result = try RunningVolley(executable: "/bin/sh", ["-ec", command], in: folder.url, environment: [:], input: nil).finish()
+        let result = try RunningVolley(
+            executable: "/bin/sh", ["-ec", command], in: folder.url, environment: [:], input: nil
+        ).finish()
         try #require(result.status == 0, "\(command): \(result.errors)")
     }
 
@@ -50,12 +53,17 @@ struct BadServerTests {
             server.listen(process.argv[2], '127.0.0.1');
 
             """)
-        try openssl(folder, "openssl ecparam -name prime256v1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out key.p8; chmod 600 key.p8")
+        try openssl(
+            folder,
+            "openssl ecparam -name prime256v1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out key.p8; chmod 600 key.p8"
+        )
         let (server, port) = try ServerProcess.onFreePort("node") { ["\(folder.url.path)/server.js", "\($0)"] }
         try folder.writeProject(app: app(key: "key.p8", url: "https://localhost:\(port)", ca: "ca.pem"))
         try folder.writeCampaign(delivery: "unknown: resend")
         let doctor = try folder.volley("doctor", "shop")
-        #expect(doctor.status == 2 && doctor.output.contains("the server answered 410, which APNs would not"), "\(doctor.output)")
+        #expect(
+            doctor.status == 2 && doctor.output.contains("the server answered 410, which APNs would not"),
+            "\(doctor.output)")
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 3 && sent.errors.contains("without an apns-id"), "\(sent.status) \(sent.errors)")
         let outcomes = try sent.json()["outcomes"]
@@ -85,7 +93,9 @@ struct BadServerTests {
     func readableKey() throws {
         let folder = try ProjectFolder()
         try openssl(
-            folder, "openssl ecparam -name prime256v1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out open.p8; chmod 644 open.p8")
+            folder,
+            "openssl ecparam -name prime256v1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out open.p8; chmod 644 open.p8"
+        )
         try folder.writeProject(app: "environment: simulator\nkey: {file: open.p8, id: ABC123DEFG, team: DEF123GHIJ}")
         try folder.writeCampaign()
         let result = try folder.volley("send", "campaign.yaml", "--yes", "--json")
@@ -102,7 +112,8 @@ struct BadServerTests {
             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout k.pem -out c.pem -days 90 -subj /CN=push 2>/dev/null
             openssl pkcs12 -export -inkey k.pem -in c.pem -out push.p12 -passout pass:right
             """)
-        try folder.writeProject(app: "environment: simulator\ncertificate: {file: push.p12, passphrase_env: PUSH_PASSPHRASE}")
+        try folder.writeProject(
+            app: "environment: simulator\ncertificate: {file: push.p12, passphrase_env: PUSH_PASSPHRASE}")
         try folder.writeCampaign()
         let wrong = try folder.volley("send", "campaign.yaml", "--yes", environment: ["PUSH_PASSPHRASE": "topsecret"])
         #expect(wrong.status == 2)
@@ -110,7 +121,8 @@ struct BadServerTests {
         let unset = try folder.volley("send", "campaign.yaml", "--yes")
         #expect(unset.status == 2)
         #expect(unset.errors.contains("PUSH_PASSPHRASE"))
-        let right = try folder.volley("send", "campaign.yaml", "--yes", "--json", environment: ["PUSH_PASSPHRASE": "right"])
+        let right = try folder.volley(
+            "send", "campaign.yaml", "--yes", "--json", environment: ["PUSH_PASSPHRASE": "right"])
         #expect(right.status == 0, "\(right.errors)")
         #expect(try right.json()["outcomes"]?.int("accepted") == 20)
     }
@@ -149,7 +161,8 @@ struct BadServerTests {
     func foreignServers() throws {
         let folder = try folderWithKey()
         let port = 20_000 + Int(getpid()) % 20_000
-        // One speaks HTTP/2 with a certificate that is not trusted, the other is trusted and does not speak HTTP/2.
+        // One speaks HTTP/2 with a certificate that is not trusted, the other is trusted and does
+        // not speak HTTP/2.
         let servers = try [(port, "h2"), (port + 1, "http/1.1")].map { port, name in
             try RunningVolley(
                 executable: "/usr/bin/openssl",
@@ -189,7 +202,8 @@ struct BadServerTests {
 
     @Test("a disk that fills up while sending stops the run: never 'nothing was sent'", .enabled(if: getuid() == 0))
     func diskFillsUp() throws {
-        let folder = try ProjectFolder(app: "environment: simulator\npace: 2000/s", export: ProjectFolder.export(devices: 4000))
+        let folder = try ProjectFolder(
+            app: "environment: simulator\npace: 2000/s", export: ProjectFolder.export(devices: 4000))
         try folder.writeCampaign()
         let runs = folder.url.appendingPathComponent("runs").path
         try FileManager.default.createDirectory(atPath: runs, withIntermediateDirectories: true)

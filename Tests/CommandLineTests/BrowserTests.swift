@@ -14,12 +14,15 @@ private enum Browser {
     static func run(_ arguments: [String], isDark: Bool, in folder: URL) throws -> VolleyBinary.Result {
         let browser = try #require(path)
         let common = [
-            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+            "--no-first-run",
             "--allow-file-access-from-files", "--enable-logging=stderr", "--user-data-dir=\(folder.path)/browser",
             "--blink-settings=preferredColorScheme=\(isDark ? 0 : 1)",
         ]
-        return try RunningVolley(executable: browser, common + arguments, in: folder, environment: ["HOME": folder.path], input: nil)
-            .finish()
+        return try RunningVolley(
+            executable: browser, common + arguments, in: folder, environment: ["HOME": folder.path], input: nil
+        )
+        .finish()
     }
 
     /// Opens a page in a frame and measures it there: pages themselves run no script.
@@ -59,7 +62,9 @@ private enum Browser {
         """
 }
 
-@Suite("pages in a browser", .serialized, .enabled(if: Browser.path != nil, "Chromium is not installed: make test-browser"))
+@Suite(
+    "pages in a browser", .serialized, .enabled(if: Browser.path != nil, "Chromium is not installed: make test-browser")
+)
 struct BrowserTests {
     /// Pages of every kind, from one project, because sending takes time.
     private static func pages() throws -> (folder: ProjectFolder, files: [String]) {
@@ -85,19 +90,24 @@ struct BrowserTests {
         try write("variants.html", ["preview", "campaign.yaml", "--html", "variants.html", "--quiet"])
         #expect(try folder.volley("plan", "hostile.yaml", "--quiet").status == 0)
         try write("planned.html", ["report", "last", "--format", "html", "--output", "planned.html"])
-        try write("comparison.html", ["report", "last", "--compare", run, "--format", "html", "--output", "comparison.html"])
+        try write(
+            "comparison.html", ["report", "last", "--compare", run, "--format", "html", "--output", "comparison.html"])
         // Makes it look like a run of several days with hostile texts.
         try folder.write("edit.py", Self.edit)
         let edited = try RunningVolley(
-            executable: "/usr/bin/python3", ["edit.py", "runs/\(run).sqlite"], in: folder.url, environment: [:], input: nil
+            executable: "/usr/bin/python3", ["edit.py", "runs/\(run).sqlite"], in: folder.url, environment: [:],
+            input: nil
         ).finish()
         #expect(edited.status == 0, "\(edited.errors)")
         try write("stopped.html", ["report", run, "--format", "html", "--output", "stopped.html"])
         return (folder, files)
     }
 
-    /// A page that a person prints has few sheets; one with hostile names of hundreds of letters has some more.
-    private static func mostSheets(_ file: String) -> Int { ["report.html", "variants.html", "planned.html"].contains(file) ? 2 : 12 }
+    /// A page that a person prints has few sheets; one with hostile names of hundreds of letters
+    /// has some more.
+    private static func mostSheets(_ file: String) -> Int {
+        ["report.html", "variants.html", "planned.html"].contains(file) ? 2 : 12
+    }
 
     private static let edit = """
         import json, sqlite3, sys
@@ -112,7 +122,8 @@ struct BrowserTests {
         db.commit()
         """
 
-    @Test("no page says anything on the console, is wider than the window, or has faint text: light, dark, large, phone")
+    @Test(
+        "no page says anything on the console, is wider than the window, or has faint text: light, dark, large, phone")
     func pagesInWindows() throws {
         let (folder, files) = try Self.pages()
         for file in files {
@@ -120,10 +131,12 @@ struct BrowserTests {
                 let harness = Browser.harness.replacing("WIDTH", with: "\(width)").replacing("PAGE", with: file)
                 try folder.write("harness.html", harness)
                 let result = try Browser.run(
-                    ["--window-size=1400,1200", "--dump-dom", "file://\(folder.url.path)/harness.html"], isDark: isDark, in: folder.url)
+                    ["--window-size=1400,1200", "--dump-dom", "file://\(folder.url.path)/harness.html"], isDark: isDark,
+                    in: folder.url)
                 #expect(!result.errors.contains("CONSOLE"), "\(file): \(result.errors)")
                 let text = result.output.components(between: "data-result=\"", and: "\"").first.map(String.init) ?? ""
-                let measured = try JSONValue(parsing: text.replacing("&quot;", with: "\"").replacing("&amp;", with: "&"))
+                let measured = try JSONValue(
+                    parsing: text.replacing("&quot;", with: "\"").replacing("&amp;", with: "&"))
                 #expect(measured["width"] == .integer(Int64(width)), "\(file) \(width)")
                 #expect(measured["dark"] == .bool(isDark))
                 #expect(measured["wide"] == .array([]), "\(file) \(width): \(text)")
@@ -138,7 +151,10 @@ struct BrowserTests {
         let (folder, files) = try Self.pages()
         for file in files {
             _ = try Browser.run(
-                ["--print-to-pdf=\(folder.url.path)/page.pdf", "--no-pdf-header-footer", "file://\(folder.url.path)/\(file)"], isDark: true,
+                [
+                    "--print-to-pdf=\(folder.url.path)/page.pdf", "--no-pdf-header-footer",
+                    "file://\(folder.url.path)/\(file)",
+                ], isDark: true,
                 in: folder.url)
             let pdf = try Data(contentsOf: folder.url.appendingPathComponent("page.pdf"))
             #expect(pdf.starts(with: Data("%PDF-".utf8)) && pdf.count > 10_000, "\(file)")
@@ -153,7 +169,9 @@ struct BrowserTests {
 
 extension String {
     fileprivate func components(between start: String, and end: String) -> [Substring] {
-        guard let begin = firstRange(of: start), let finish = self[begin.upperBound...].firstRange(of: end) else { return [] }
+        guard let begin = firstRange(of: start), let finish = self[begin.upperBound...].firstRange(of: end) else {
+            return []
+        }
         return [self[begin.upperBound..<finish.lowerBound]]
     }
 }

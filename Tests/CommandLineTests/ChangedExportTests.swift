@@ -3,7 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// An export that another program writes while Volley reads it, with the real binary, which is stopped in the middle of the file.
+/// An export that another program writes while Volley reads it, with the real binary, which is
+/// stopped in the middle of the file.
 @Suite("An export that is changed while it is read")
 struct ChangedExportTests {
     private static let devices = FaultScale.isThorough ? 1_500_000 : 150_000
@@ -14,7 +15,8 @@ struct ChangedExportTests {
         for _ in 0..<600_000 where running.isRunning {
             for number in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             where (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)")) == file.path {
-                let info = (try? String(contentsOfFile: "/proc/\(running.processID)/fdinfo/\(number)", encoding: .utf8)) ?? ""
+                let info =
+                    (try? String(contentsOfFile: "/proc/\(running.processID)/fdinfo/\(number)", encoding: .utf8)) ?? ""
                 let position = info.split(separator: "\n").first?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
                 guard position > 1 << 20 else { continue }
                 kill(running.processID, SIGSTOP)
@@ -25,7 +27,9 @@ struct ChangedExportTests {
         Issue.record("it was never seen to read: \(running.errorsSoFar)")
     }
 
-    private func plan(_ folder: ProjectFolder, command: [String] = ["plan", "campaign.yaml"], _ change: (URL) throws -> Void) throws
+    private func plan(
+        _ folder: ProjectFolder, command: [String] = ["plan", "campaign.yaml"], _ change: (URL) throws -> Void
+    ) throws
         -> VolleyBinary.Result
     {
         let export = folder.url.resolvingSymlinksInPath().appendingPathComponent("devices.csv")
@@ -69,7 +73,9 @@ struct ChangedExportTests {
             try folder.write("new.csv", ProjectFolder.export(devices: 10))
             try #require(rename(folder.url.appendingPathComponent("new.csv").path, export.path) == 0)
         }
-        #expect(replaced.status == 2 && replaced.errors.contains("was replaced by another file while it was read"), "\(replaced)")
+        #expect(
+            replaced.status == 2 && replaced.errors.contains("was replaced by another file while it was read"),
+            "\(replaced)")
         #expect(replaced.output.isEmpty)
     }
 }

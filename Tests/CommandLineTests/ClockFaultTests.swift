@@ -3,13 +3,15 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The machine's clock is set during a run, over real sockets; the server's clock is right. Needs libfaketime (`apt-get install
-/// libfaketime`; `make faults` installs it).
+/// The machine's clock is set during a run, over real sockets; the server's clock is right. Needs
+/// libfaketime (`apt-get install libfaketime`; `make faults` installs it).
 @Suite("the clock is set", .serialized)
 struct ClockFaultTests {
     private static let library: String? = {
         let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
-        return folders.map { "/usr/lib/\($0)/faketime/libfaketimeMT.so.1" }.first { FileManager.default.fileExists(atPath: $0) }
+        return folders.map { "/usr/lib/\($0)/faketime/libfaketimeMT.so.1" }.first {
+            FileManager.default.fileExists(atPath: $0)
+        }
     }()
 
     /// Data that libfaketime shares between consecutive programs of a process.
@@ -30,11 +32,12 @@ struct ClockFaultTests {
         func set(_ offset: String) throws { try Data("\(offset)\n".utf8).write(to: clock, options: .atomic) }
         try set("+0")
         let running = try server.startSending(
-            // libfaketime sets a variable of its environment, which hides its arguments from a Swift program. The shell has it set before
-            // Volley begins.
+            // libfaketime sets a variable of its environment, which hides its arguments from a
+            // Swift program. The shell has it set before Volley begins.
             launcher: ["sh", "-ec", "exec \"$0\" \"$@\""],
             environment: [
-                "LD_PRELOAD": try #require(Self.library), "FAKETIME_TIMESTAMP_FILE": clock.path, "FAKETIME_NO_CACHE": "1",
+                "LD_PRELOAD": try #require(Self.library), "FAKETIME_TIMESTAMP_FILE": clock.path,
+                "FAKETIME_NO_CACHE": "1",
                 // CLOCK_MONOTONIC and CLOCK_BOOTTIME are never set.
                 "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             ])
@@ -56,7 +59,8 @@ struct ClockFaultTests {
         // No provider token was refused as too old, too new, or one too many.
         #expect(entries.allSatisfy { $0.status == 200 }, "\(Set(entries.map(\.reason)))")
         #expect(Set(entries.map(\.connection)).count >= 4)
-        // Half of the time that the pace requires: less than what remains after any delay of the ledger's first line.
+        // Half of the time that the pace requires: less than what remains after any delay of the
+        // ledger's first line.
         let times = entries.map(\.milliseconds)
         #expect((times.max() ?? 0) - (times.min() ?? 0) >= recipients * 1000 / pace / 2)
         // By the machine's clock it ended before it began.

@@ -28,8 +28,10 @@ struct CommandTests {
     @Test(
         "options that other tools have lead to the command",
         arguments: [
-            (["send", "spring.yaml", "--dry-run"], "`volley preview spring.yaml`"), (["send", "--force", "spring.yaml"], "--yes"),
-            (["report", "last", "--html"], "`volley report last --format html`"), (["report", "--csv=x", "last"], "--format csv"),
+            (["send", "spring.yaml", "--dry-run"], "`volley preview spring.yaml`"),
+            (["send", "--force", "spring.yaml"], "--yes"),
+            (["report", "last", "--html"], "`volley report last --format html`"),
+            (["report", "--csv=x", "last"], "--format csv"),
         ])
     func foreignOptions(_ arguments: [String], _ remedy: String) throws {
         let folder = try ProjectFolder()
@@ -41,8 +43,10 @@ struct CommandTests {
     @Test(
         "with --json standard output is one document also when the command line itself is wrong; what follows -- is no option",
         arguments: [
-            (["runs", "--json", "--nosuch"], "Unknown option '--nosuch'"), (["preview", "--json"], "Missing expected argument"),
-            (["check", "--json", "--nosuch"], "Unknown option '--nosuch'"), (["orders", "--json", "--last"], "Missing value for '--last"),
+            (["runs", "--json", "--nosuch"], "Unknown option '--nosuch'"),
+            (["preview", "--json"], "Missing expected argument"),
+            (["check", "--json", "--nosuch"], "Unknown option '--nosuch'"),
+            (["orders", "--json", "--last"], "Missing value for '--last"),
             (["previw", "x.yaml", "--json"], "There is no command 'previw'"),
             (["send", "x.yaml", "--dry-run", "--json"], "has no option --dry-run"),
             (["schedule", ".", "--json"], "--list"), (["serve", ".", "--json"], "Unknown option '--json'"),
@@ -80,14 +84,17 @@ struct CommandTests {
         #expect(planned.status == 0 && planned.output.hasPrefix("Planned as "), "\(planned.output)")
         #expect(planned.output.split(separator: "\n").count == 1 && planned.errors.isEmpty, "\(planned.errors)")
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--quiet")
-        #expect(sent.status == 0 && !sent.output.contains("would go to") && sent.output.contains("accepted"), "\(sent.output)")
+        #expect(
+            sent.status == 0 && !sent.output.contains("would go to") && sent.output.contains("accepted"),
+            "\(sent.output)")
         #expect(sent.errors.isEmpty, "\(sent.errors)")
     }
 
     @Test(
         "words of other tools lead to the command",
         arguments: [
-            ("stop", "Did you mean volley pause RUN or volley cancel RUN?"), ("validate", "Did you mean volley check FILE?"),
+            ("stop", "Did you mean volley pause RUN or volley cancel RUN?"),
+            ("validate", "Did you mean volley check FILE?"),
             ("unsubscribe", "Did you mean volley suppression import FILE?"), ("previw", "Did you mean 'preview'?"),
         ])
     func foreignCommands(_ word: String, _ remedy: String) throws {
@@ -119,7 +126,9 @@ struct CommandTests {
         try folder.writeCampaign("other.yaml")
         try folder.write("volley.yaml", "appz: {}\n")
         let result = try folder.volley("check", "campaign.yaml", "other.yaml")
-        #expect(result.status == 2 && result.errors.matches(of: /volley\.yaml:1:1: unknown key 'appz'/).count == 1, "\(result.errors)")
+        #expect(
+            result.status == 2 && result.errors.matches(of: /volley\.yaml:1:1: unknown key 'appz'/).count == 1,
+            "\(result.errors)")
         let document = try folder.volley("check", "campaign.yaml", "other.yaml", "--json").json()
         guard case .array(let files)? = document["files"] else { Issue.record("no files"); return }
         #expect(files.map { $0["valid"] } == [.bool(false), .bool(false)])
@@ -132,12 +141,15 @@ struct CommandTests {
         try folder.writeCampaign()
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
         #expect(try folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
-        guard case .array(let runs)? = try folder.volley("runs", "--json").json()["runs"] else { Issue.record("no runs"); return }
+        guard case .array(let runs)? = try folder.volley("runs", "--json").json()["runs"] else {
+            Issue.record("no runs"); return
+        }
         #expect(runs.map { $0["state"]?.stringValue } == ["planned", "finished"])
         for command in [["runs"], ["orders"], ["prune", "--keep", "30d", "--yes"], ["backup", "."]] {
             let lost = try VolleyBinary.run(command + ["--runs", "run"], in: folder.url)
             #expect(
-                lost.status == 2 && lost.output.isEmpty && lost.errors.contains("there is no such folder of runs"), "\(command): \(lost)")
+                lost.status == 2 && lost.output.isEmpty && lost.errors.contains("there is no such folder of runs"),
+                "\(command): \(lost)")
         }
         let text = try folder.volley("runs").output
         #expect(text.contains("planned") && text.contains("finished"))
@@ -155,12 +167,15 @@ struct CommandTests {
         #expect(refused.status == 1)
         #expect(refused.output.contains("410 Unregistered"))
         try folder.write("payload.json", #"{"aps": {"alert": "Hi", "badge": 3}, "own": [1, 2]}"#)
-        #expect(try folder.volley("push", "--app", "shop", "--token", ProjectFolder.token(1), "--payload", "payload.json").status == 0)
+        #expect(
+            try folder.volley("push", "--app", "shop", "--token", ProjectFolder.token(1), "--payload", "payload.json")
+                .status == 0)
         let wrong = try folder.volley("push", "--app", "shop", "--token", "not-a-token", "--title", "Hello")
         #expect(wrong.status == 2)
         #expect(
-            try folder.volley("push", "--app", "shopp", "--token", ProjectFolder.token(1), "--title", "x").errors.contains(
-                "Did you mean 'shop'?"))
+            try folder.volley("push", "--app", "shopp", "--token", ProjectFolder.token(1), "--title", "x").errors
+                .contains(
+                    "Did you mean 'shop'?"))
     }
 
     @Test("simulate serves another process's campaign, and its ledger names every device")
@@ -173,21 +188,27 @@ struct CommandTests {
         let server = try JSONValue(parsing: simulator.outputSoFar)
         let url = try #require(server["url"]?.stringValue), key = try #require(server["key"]?.stringValue)
         try folder.writeProject(
-            app: "environment: {url: \"\(url)\", ca: simulator-ca.pem}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}")
+            app:
+                "environment: {url: \"\(url)\", ca: simulator-ca.pem}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}"
+        )
         try folder.writeCampaign()
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 0, "\(sent.errors)")
         simulator.interrupt()
         #expect(simulator.finish().status == 0)
-        let ledger = try String(contentsOf: folder.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8).split(separator: "\n")
+        let ledger = try String(contentsOf: folder.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8).split(
+            separator: "\n")
         let tokens = try Set(ledger.map { try JSONValue(parsing: String($0))["token"]?.stringValue ?? "" })
         #expect(tokens == Set((0..<20).map(ProjectFolder.token)))
     }
 
-    @Test("simulate ends after a number of seconds, and refuses what is none", arguments: ["nan", "inf", "1e300", "-1"])
+    @Test(
+        "simulate ends after a number of seconds, and refuses what is none", arguments: ["nan", "inf", "1e300", "-1"])
     func simulateFor(seconds: String) throws {
         let refused = try ProjectFolder().volley("simulate", "--port", "0", "--for=\(seconds)")
-        #expect(refused.status == 2 && refused.errors.contains("--for takes seconds, up to 4000000000."), "\(refused.errors)")
+        #expect(
+            refused.status == 2 && refused.errors.contains("--for takes seconds, up to 4000000000."),
+            "\(refused.errors)")
     }
 
     @Test("simulate takes a certificate of one's own, and says under which name it is to be called")
@@ -206,17 +227,22 @@ struct CommandTests {
         // Its authority, or only the certificate, as the command wrote it.
         for trusted in ["own-ca.pem", "simulator-ca.pem"] {
             try folder.writeProject(
-                app: "environment: {url: \"\(url)\", ca: \(trusted)}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}")
+                app:
+                    "environment: {url: \"\(url)\", ca: \(trusted)}\nkey: {file: \(key), id: SIMULATOR1, team: VOLLEYTEAM}"
+            )
             let pushed = try folder.volley(
                 "push", "--app", "shop", "--token", ProjectFolder.token(1), "--title", "Hello")
             #expect(pushed.status == 0, "\(trusted): \(pushed.errors)")
         }
         try folder.write("server.pem", authority.certificatePEM)
         let refused = try folder.volley("simulate", "--port", "0", "--certificate", "server.pem")
-        #expect(refused.status == 2 && refused.errors.contains("server.pem: the file holds a certificate but no key"), "\(refused.errors)")
+        #expect(
+            refused.status == 2 && refused.errors.contains("server.pem: the file holds a certificate but no key"),
+            "\(refused.errors)")
     }
 
-    @Test("simulate writes a service account for the service that has such, trusts it again, and knows no other services")
+    @Test(
+        "simulate writes a service account for the service that has such, trusts it again, and knows no other services")
     func simulateService() throws {
         let folder = try ProjectFolder()
         func start(_ options: String...) throws -> JSONValue {
@@ -238,16 +264,23 @@ struct CommandTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == text)
         try folder.write("service-account.json", "{}")
         let broken = try folder.volley("simulate", "--service", "fcm", "--port", "0", "--for", "1")
-        #expect(broken.status == 2 && broken.errors.contains("service-account.json: this is not the file of a service account"))
+        #expect(
+            broken.status == 2
+                && broken.errors.contains("service-account.json: this is not the file of a service account"))
         let unknown = try folder.volley("simulate", "--service", "mqtt")
-        #expect(unknown.status == 2 && unknown.errors.contains("There is no simulator for 'mqtt'. --service takes apns"))
+        #expect(
+            unknown.status == 2 && unknown.errors.contains("There is no simulator for 'mqtt'. --service takes apns"))
         let foreign = try folder.volley("simulate", "--token-seconds", "60")
         #expect(foreign.status == 2 && foreign.errors.contains("are for --service fcm"))
         let unlimited = try folder.volley("simulate", "--limit-per-minute", "60")
-        #expect(unlimited.status == 2 && unlimited.errors.contains("--limit-per-minute is for --service fcm"), "\(unlimited)")
+        #expect(
+            unlimited.status == 2 && unlimited.errors.contains("--limit-per-minute is for --service fcm"),
+            "\(unlimited)")
     }
 
-    @Test("simulate makes the file of a credential that volley.yaml names, and trusts the app under the names that it has there")
+    @Test(
+        "simulate makes the file of a credential that volley.yaml names, and trusts the app under the names that it has there"
+    )
     func simulateNamed() throws {
         let folder = try ProjectFolder()
         func writeProject(environment: String) throws {
@@ -263,7 +296,8 @@ struct CommandTests {
                 """)
         }
         try writeProject(environment: "simulator")
-        let simulator = try VolleyBinary.start(["simulate", "--service", "jpush", "--port", "0", "--json", "--for", "60"], in: folder.url)
+        let simulator = try VolleyBinary.start(
+            ["simulate", "--service", "jpush", "--port", "0", "--json", "--for", "60"], in: folder.url)
         while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         let server = try JSONValue(parsing: simulator.outputSoFar)
         let url = try #require(server["url"]?.stringValue)
@@ -281,7 +315,8 @@ struct CommandTests {
         let folder = try emptyFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         for arguments in [
-            ["sned"], ["send"], ["preview", "x.yaml", "--show", "many"], ["report"], ["send", "x.yaml", "--transport", "nghttp2"],
+            ["sned"], ["send"], ["preview", "x.yaml", "--show", "many"], ["report"],
+            ["send", "x.yaml", "--transport", "nghttp2"],
         ] {
             let result = try VolleyBinary.run(arguments, in: folder)
             #expect(result.status == 2, "\(arguments)")

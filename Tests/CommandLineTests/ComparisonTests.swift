@@ -22,14 +22,17 @@ struct ComparisonTests {
         #expect(
             same.document["compared_with"]
                 == .object(pairs: [
-                    ("run", .string(run)), ("audience", .integer(20)), ("change", .integer(0)), ("skipped", .object(pairs: [])),
+                    ("run", .string(run)), ("audience", .integer(20)), ("change", .integer(0)),
+                    ("skipped", .object(pairs: [])),
                 ]))
         #expect(same.errors.isEmpty)
 
         try folder.write("devices.csv", ProjectFolder.export(devices: 25))
         #expect(try preview().document["compared_with"]?["change"] == .double(0.25))
         #expect(try preview().errors.isEmpty)
-        #expect(try folder.volley("preview", "campaign.yaml").output.contains("Last run      25.0 % more than the 20 of \(run)"))
+        #expect(
+            try folder.volley("preview", "campaign.yaml").output.contains(
+                "Last run      25.0 % more than the 20 of \(run)"))
 
         try folder.writeCampaign(audience: "devices: devices.csv\ntags: [news]")
         let fewer = try preview()
@@ -39,7 +42,8 @@ struct ComparisonTests {
                 == .object(pairs: [("not_matched", .object(pairs: [("then", .integer(0)), ("now", .integer(12))]))]))
         #expect(
             fewer.errors.contains(
-                "warning: the audience changed a lot: 35.0 % fewer than the 20 of \(run) (not_matched: 12 rows now, 0 then)")
+                "warning: the audience changed a lot: 35.0 % fewer than the 20 of \(run) (not_matched: 12 rows now, 0 then)"
+            )
                 && fewer.errors.contains("[audience-changed]"), "\(fewer.errors)")
         let sent = try folder.volley("send", "campaign.yaml", "--yes")
         #expect(sent.status == 0 && sent.errors.contains("[audience-changed]"))

@@ -12,7 +12,8 @@ struct ControlCharacterTests {
 
     private func isHarmless(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy {
-            $0 == "\n" || $0 == "\t" || $0.properties.generalCategory != .control && !(0x202A...0x202E).contains($0.value)
+            $0 == "\n" || $0 == "\t"
+                || $0.properties.generalCategory != .control && !(0x202A...0x202E).contains($0.value)
         }
     }
 
@@ -20,9 +21,13 @@ struct ControlCharacterTests {
     func fileNames() throws {
         let folder = try ProjectFolder()
         let missing = try folder.volley("check", "\(Self.evil).yaml")
-        #expect(missing.status == 2 && isHarmless(missing.errors) && missing.errors.contains(Self.shown), "\(missing.errors)")
+        #expect(
+            missing.status == 2 && isHarmless(missing.errors) && missing.errors.contains(Self.shown),
+            "\(missing.errors)")
         let made = try folder.volley("init", Self.evil)
-        #expect(made.status == 0 && isHarmless(made.output) && made.output.contains("wrote \(Self.shown)/volley.yaml"), "\(made.output)")
+        #expect(
+            made.status == 0 && isHarmless(made.output) && made.output.contains("wrote \(Self.shown)/volley.yaml"),
+            "\(made.output)")
         // In JSON they are unchanged.
         let other = try folder.volley("init", Self.evil + "\u{7F}", "--json")
         #expect(isHarmless(other.output), "\(other.output)")
@@ -65,7 +70,10 @@ struct ControlCharacterTests {
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
         let csv = try folder.volley("report", "last", "--format", "csv")
         #expect(
-            csv.status == 0 && csv.output.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || $0 == "\u{202E}" || $0.value >= 0x20 },
+            csv.status == 0
+                && csv.output.unicodeScalars.allSatisfy {
+                    $0 == "\n" || $0 == "\t" || $0 == "\u{202E}" || $0.value >= 0x20
+                },
             "\(csv)")
         for cell in ["e\\u001B]0;x\\u0007v\\u009Bi", ",'=1+1,", "two\tthree", "del\\u007F"] {
             #expect(csv.output.contains(cell), "\(cell)")

@@ -7,7 +7,8 @@ import Testing
 @Suite("commands next to a damaged file", .enabled(if: hasPython, "needs Python to edit a run file"))
 struct DamagedFileCommandTests {
     private static let damage = [
-        "update run set audience = '0f'", "update run set state = x'00'", "update claim set last_id = 9223372036854775807",
+        "update run set audience = '0f'", "update run set state = x'00'",
+        "update claim set last_id = 9223372036854775807",
         "update outcome_block set slots = 'x'",
     ]
 
@@ -27,20 +28,26 @@ struct DamagedFileCommandTests {
         #expect(broken.first?["message"]?.stringValue?.hasPrefix("the run file is damaged: ") == true)
 
         let checked = try folder.volley("doctor")
-        #expect(checked.status == 2 && checked.output.contains("\(run): the run file is damaged: "), "\(checked.output)\(checked.errors)")
+        #expect(
+            checked.status == 2 && checked.output.contains("\(run): the run file is damaged: "),
+            "\(checked.output)\(checked.errors)")
 
         for arguments in [
-            ["send", "second.yaml", "--yes"], ["prune", "--keep", "0d", "--dry-run"], ["support-bundle", "."], ["report", "last"],
+            ["send", "second.yaml", "--yes"], ["prune", "--keep", "0d", "--dry-run"], ["support-bundle", "."],
+            ["report", "last"],
         ] {
             let result = try VolleyBinary.run(arguments, in: folder.url)
             #expect(result.status == 0, "\(arguments): \(result.output)\(result.errors)")
-            #expect(!result.errors.contains("Fatal error") && !(result.output + result.errors).contains(ProjectFolder.token(1)))
+            #expect(
+                !result.errors.contains("Fatal error")
+                    && !(result.output + result.errors).contains(ProjectFolder.token(1)))
         }
         let own = try folder.volley("report", String(run.dropLast(7)), "--format", "csv")
         #expect(own.status == 2 && own.errors.contains("the run file is damaged: "), "\(own.output)\(own.errors)")
     }
 
-    /// Overwrites the page of a run's file that holds a device's token, in place, and returns what the file was.
+    /// Overwrites the page of a run's file that holds a device's token, in place, and returns what
+    /// the file was.
     private func damagePage(ofRun run: URL, with token: String) throws -> Data {
         let whole = try Data(contentsOf: run)
         var bytes = [UInt8](whole)
@@ -57,7 +64,9 @@ struct DamagedFileCommandTests {
         return folder.url.appendingPathComponent("runs").appendingPathComponent(name)
     }
 
-    @Test("damage in the middle of a finished run is found by backup, doctor, prune and retry, and putting the file back is the remedy")
+    @Test(
+        "damage in the middle of a finished run is found by backup, doctor, prune and retry, and putting the file back is the remedy"
+    )
     func pages() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
@@ -67,12 +76,17 @@ struct DamagedFileCommandTests {
         #expect(try folder.volley("runs").status == 0)
 
         let backup = try folder.volley("backup", "backups")
-        #expect(backup.status == 1 && backup.errors.contains("\(name): the file is damaged: "), "\(backup.output)\(backup.errors)")
+        #expect(
+            backup.status == 1 && backup.errors.contains("\(name): the file is damaged: "),
+            "\(backup.output)\(backup.errors)")
         #expect(backup.output.contains("Left out, as they could not be copied:"), "\(backup.output)")
         let checked = try folder.volley("doctor")
-        #expect(checked.status == 2 && checked.output.contains("\(name): the run file is damaged: "), "\(checked.output)")
+        #expect(
+            checked.status == 2 && checked.output.contains("\(name): the run file is damaged: "), "\(checked.output)")
         let pruned = try folder.volley("prune", "--keep", "0d", "--yes")
-        #expect(pruned.output.contains("\(name.dropLast(7))  its file is damaged: restore it from a backup"), "\(pruned.output)")
+        #expect(
+            pruned.output.contains("\(name.dropLast(7))  its file is damaged: restore it from a backup"),
+            "\(pruned.output)")
         let retried = try folder.volley("retry", "last", "--outcome", "unknown", "--yes")
         #expect(retried.status == 2 && retried.errors.contains("Restore it from a backup."), "\(retried.errors)")
         #expect(!retried.errors.contains("Undo") && !retried.errors.contains("volley report"), "\(retried.errors)")

@@ -7,7 +7,8 @@ import Testing
 @Suite(
     "Devices from a database", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct DatabaseTests {
-    private static let query = "select device_token, registration_id, alias, tags, language, last_active, first_name from plain.devices"
+    private static let query =
+        "select device_token, registration_id, alias, tags, language, last_active, first_name from plain.devices"
 
     /// The devices of `ProjectFolder.export`, made once for all tests.
     private static let server = Result {
@@ -29,7 +30,8 @@ struct DatabaseTests {
     }
 
     /// A project whose app has a query.
-    private func folder(_ query: String = query, database: String = "{url_env: WAREHOUSE_URL}") throws -> ProjectFolder {
+    private func folder(_ query: String = query, database: String = "{url_env: WAREHOUSE_URL}") throws -> ProjectFolder
+    {
         let folder = try ProjectFolder()
         try folder.write(
             "volley.yaml",
@@ -47,11 +49,14 @@ struct DatabaseTests {
                     \(query.replacing("\n", with: "\n        "))
 
             """)
-        try folder.writeCampaign(audience: "everyone: true", content: "title: \"Hello {{ first_name | default: 'you' }}\"")
+        try folder.writeCampaign(
+            audience: "everyone: true", content: "title: \"Hello {{ first_name | default: 'you' }}\"")
         return folder
     }
 
-    private func volley(_ folder: ProjectFolder, _ arguments: String..., address: String? = nil) throws -> VolleyBinary.Result {
+    private func volley(_ folder: ProjectFolder, _ arguments: String..., address: String? = nil) throws
+        -> VolleyBinary.Result
+    {
         let address = try address ?? Self.server.get().address()
         return try VolleyBinary.run(arguments, in: folder.url, environment: ["WAREHOUSE_URL": address])
     }
@@ -93,22 +98,36 @@ struct DatabaseTests {
         #expect(lacking.errors.contains("volley.yaml:10:14: the query to warehouse: "))
         #expect(lacking.errors.contains("device_token"))
         let unnamed = try volley(folder("select device_token from plain.devices"), "check", "campaign.yaml")
-        #expect(unnamed.errors.contains("campaign.yaml:6:20: the query to warehouse has no column 'first_name'"), "\(unnamed.errors)")
+        #expect(
+            unnamed.errors.contains("campaign.yaml:6:20: the query to warehouse has no column 'first_name'"),
+            "\(unnamed.errors)")
         #expect(leftovers(slow).isEmpty)
     }
 
     @Test(
         "what is wrong with a query is said at its place, with a remedy",
         arguments: [
-            ("select device_tokn from plain.devices", "volley.yaml:11:16: the database 'warehouse' refuses the query: column"),
-            ("select device_token\nfrom plain.device", "volley.yaml:12:14: the database 'warehouse' refuses the query: relation"),
+            (
+                "select device_tokn from plain.devices",
+                "volley.yaml:11:16: the database 'warehouse' refuses the query: column"
+            ),
+            (
+                "select device_token\nfrom plain.device",
+                "volley.yaml:12:14: the database 'warehouse' refuses the query: relation"
+            ),
             ("select device_token from plain.hidden", "permission denied for table hidden. Let the role read it"),
-            ("select 1 as device_token; select 2", "cannot insert multiple commands into a prepared statement. Write one SELECT"),
+            (
+                "select 1 as device_token; select 2",
+                "cannot insert multiple commands into a prepared statement. Write one SELECT"
+            ),
             ("select 1) as devices) to stdout --", "refuses the query: syntax error"),
             ("select device_token, first_name from plain.devices where alias = $1", "asks for a value ($1)"),
             ("select device_token, device_token, first_name from plain.devices", "two columns named 'device_token'"),
             ("select device_token, first_name, 1 from plain.devices", "column 3 of the query has no name"),
-            ("insert into plain.devices values ('x') returning device_token, first_name", "must be a SELECT that only reads"),
+            (
+                "insert into plain.devices values ('x') returning device_token, first_name",
+                "must be a SELECT that only reads"
+            ),
             (
                 "with x as (insert into plain.devices values ('x') returning *) select device_token, first_name from x",
                 "must be a SELECT that only reads"
@@ -132,9 +151,18 @@ struct DatabaseTests {
                 "select plain.writes() as device_token, '' as first_name",
                 "cannot execute INSERT in a read-only transaction. The query may only"
             ),
-            ("select device_token, first_name from plain.devices for update", "in a read-only transaction. The query may only"),
-            ("select device_token, first_name from plain.devices where false", "found no rows in the database 'warehouse'"),
-            ("select device_token, (1 / (length(alias) - 5))::text as first_name from plain.devices", "division by zero"),
+            (
+                "select device_token, first_name from plain.devices for update",
+                "in a read-only transaction. The query may only"
+            ),
+            (
+                "select device_token, first_name from plain.devices where false",
+                "found no rows in the database 'warehouse'"
+            ),
+            (
+                "select device_token, (1 / (length(alias) - 5))::text as first_name from plain.devices",
+                "division by zero"
+            ),
         ])
     func ends(query: String, message: String) throws {
         let folder = try folder(query)
@@ -147,7 +175,8 @@ struct DatabaseTests {
 
     @Test("a query that takes longer than its time is ended by the server") func slow() throws {
         let folder = try folder(
-            "select device_token, pg_sleep(30)::text as first_name from plain.devices", database: "{url_env: WAREHOUSE_URL, timeout: 1s}")
+            "select device_token, pg_sleep(30)::text as first_name from plain.devices",
+            database: "{url_env: WAREHOUSE_URL, timeout: 1s}")
         let result = try volley(folder, "preview", "campaign.yaml")
         #expect(result.status == 2)
         #expect(result.errors.contains("canceling statement due to statement timeout"), "\(result.errors)")
@@ -158,8 +187,10 @@ struct DatabaseTests {
         let folder = try folder("select device_token, pg_sleep(60)::text as first_name from plain.devices")
         let server = try Self.server.get()
         let running = try VolleyBinary.start(
-            ["plan", "campaign.yaml"], in: folder.url, environment: ["WAREHOUSE_URL": server.address() + " application_name=interrupted"])
-        let active = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'interrupted' AND query LIKE 'COPY%'"
+            ["plan", "campaign.yaml"], in: folder.url,
+            environment: ["WAREHOUSE_URL": server.address() + " application_name=interrupted"])
+        let active =
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'interrupted' AND query LIKE 'COPY%'"
         try waitUntil { try server.sql(active + " AND state = 'active'") == "1" }
         #expect(!leftovers(folder).isEmpty)
         running.interrupt()
@@ -170,17 +201,21 @@ struct DatabaseTests {
         #expect(folder.files(in: "runs").filter { $0.contains(".sqlite.partial") }.isEmpty)
     }
 
-    @Test("what a killed process left is removed by the next one, and what another one uses is not") func killed() throws {
+    @Test("what a killed process left is removed by the next one, and what another one uses is not") func killed()
+        throws
+    {
         let folder = try folder("select device_token, pg_sleep(2)::text as first_name from plain.devices limit 1")
         let address = try Self.server.get().address()
-        let killed = try VolleyBinary.start(["preview", "campaign.yaml"], in: folder.url, environment: ["WAREHOUSE_URL": address])
+        let killed = try VolleyBinary.start(
+            ["preview", "campaign.yaml"], in: folder.url, environment: ["WAREHOUSE_URL": address])
         try waitUntil { !leftovers(folder).isEmpty }
         kill(killed.processID, SIGKILL)
         _ = killed.finish()
         let left = leftovers(folder)
         #expect(left.count == 1)
 
-        let first = try VolleyBinary.start(["preview", "campaign.yaml"], in: folder.url, environment: ["WAREHOUSE_URL": address])
+        let first = try VolleyBinary.start(
+            ["preview", "campaign.yaml"], in: folder.url, environment: ["WAREHOUSE_URL": address])
         try waitUntil { leftovers(folder).contains { !left.contains($0) } }
         #expect(!leftovers(folder).contains(left[0]))
         let second = try volley(folder, "preview", "campaign.yaml")
@@ -193,13 +228,18 @@ struct DatabaseTests {
     @Test("a server that ends in the middle leaves no plan and no file") func broken() throws {
         let server = try PostgresServer()
         let folder = try folder(
-            "select lpad(to_hex(n), 64, 'a') as device_token, pg_sleep(0.05)::text as first_name from generate_series(1, 9999) n")
-        let running = try VolleyBinary.start(["plan", "campaign.yaml"], in: folder.url, environment: ["WAREHOUSE_URL": server.address()])
-        try waitUntil { try server.sql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY%' AND state = 'active'") == "1" }
+            "select lpad(to_hex(n), 64, 'a') as device_token, pg_sleep(0.05)::text as first_name from generate_series(1, 9999) n"
+        )
+        let running = try VolleyBinary.start(
+            ["plan", "campaign.yaml"], in: folder.url, environment: ["WAREHOUSE_URL": server.address()])
+        try waitUntil {
+            try server.sql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY%' AND state = 'active'") == "1"
+        }
         server.stop()
         let result = running.finish(timeout: 30)
         #expect(result.status == 2)
-        #expect(result.errors.contains("volley.yaml:10:14: the database 'warehouse' gave no answer: "), "\(result.errors)")
+        #expect(
+            result.errors.contains("volley.yaml:10:14: the database 'warehouse' gave no answer: "), "\(result.errors)")
         #expect(leftovers(folder).isEmpty)
         #expect(folder.files(in: "runs").filter { $0.contains(".sqlite") }.isEmpty)
     }
@@ -221,13 +261,16 @@ struct DatabaseTests {
 
             """)
         func schedule(_ address: String, until isSo: (RunningVolley) throws -> Bool) throws {
-            let running = try VolleyBinary.start(["schedule", "."], in: folder.url, environment: ["WAREHOUSE_URL": address])
+            let running = try VolleyBinary.start(
+                ["schedule", "."], in: folder.url, environment: ["WAREHOUSE_URL": address])
             defer { _ = running.finish(timeout: 0) }
             try waitUntil { try isSo(running) }
             kill(running.processID, SIGTERM)
             #expect(running.finish().status == 130)
         }
-        try schedule("host=/nowhere") { $0.errorsSoFar.contains("cannot be planned") && $0.errorsSoFar.contains("cannot be reached") }
+        try schedule("host=/nowhere") {
+            $0.errorsSoFar.contains("cannot be planned") && $0.errorsSoFar.contains("cannot be reached")
+        }
         try schedule(Self.server.get().address()) { _ in
             let report = try folder.volley("report", "last", "--format", "json")
             return report.status == 0 ? try report.json()["outcomes"]?.int("accepted") == 20 : false
@@ -242,7 +285,8 @@ struct DatabaseTests {
                 "everyone: true\ndevices:\n  database: warehouse\n  query: select device_token from plain.devices where alias = 'user1'",
             content: "title: Hello")
         #expect(try volley(folder, "preview", "campaign.yaml", "--json").json().int("audience") == 2)
-        try folder.writeCampaign(audience: "everyone: true\ndevices: {database: warehose, query: select 1}", content: "title: Hello")
+        try folder.writeCampaign(
+            audience: "everyone: true\ndevices: {database: warehose, query: select 1}", content: "title: Hello")
         let unknown = try volley(folder, "check", "campaign.yaml")
         #expect(unknown.status == 2)
         #expect(unknown.errors.contains("campaign.yaml:5:23: there is no database 'warehose' in "), "\(unknown.errors)")
@@ -250,19 +294,26 @@ struct DatabaseTests {
     }
 
     @Test("a superuser is refused") func superuser() throws {
-        let result = try volley(folder(), "preview", "campaign.yaml", address: Self.server.get().address(user: "postgres"))
+        let result = try volley(
+            folder(), "preview", "campaign.yaml", address: Self.server.get().address(user: "postgres"))
         #expect(result.status == 2)
         #expect(
-            result.errors.contains("volley.yaml:3:24: WAREHOUSE_URL leads to the database 'warehouse' as a superuser"), "\(result.errors)")
+            result.errors.contains("volley.yaml:3:24: WAREHOUSE_URL leads to the database 'warehouse' as a superuser"),
+            "\(result.errors)")
         #expect(result.errors.contains("Make a role that may only read"))
     }
 
-    @Test("without an address, or with one that leads nowhere, the place and the remedy are said, and no secret") func away() throws {
+    @Test("without an address, or with one that leads nowhere, the place and the remedy are said, and no secret")
+    func away() throws {
         let server = try Self.server.get()
         let wrong = server.tlsAddress().replacing("correct%20horse", with: "hushhush")
         for (address, message) in [
-            ("", "the environment variable WAREHOUSE_URL, which should hold the address of the database 'warehouse', is not set"),
-            ("host=/nowhere", "the database 'warehouse' cannot be reached: "), (wrong, "Check user, password and database"),
+            (
+                "",
+                "the environment variable WAREHOUSE_URL, which should hold the address of the database 'warehouse', is not set"
+            ),
+            ("host=/nowhere", "the database 'warehouse' cannot be reached: "),
+            (wrong, "Check user, password and database"),
             ("postgresql://volley:hush@hush@db.example.com/shop", "does not hold the address"),
             ("postgresql://volley:hush@db.example.com/shop?sslmode=require", "does not verify the server"),
         ] {
@@ -284,7 +335,8 @@ struct DatabaseTests {
         let result = try volley(folder, "plan", "campaign.yaml", "--verbose", address: address)
         #expect(result.status == 0, "\(result.errors)")
         let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") })
-        let file = String(decoding: try Data(contentsOf: folder.url.appendingPathComponent("runs/\(run)")), as: UTF8.self)
+        let file = String(
+            decoding: try Data(contentsOf: folder.url.appendingPathComponent("runs/\(run)")), as: UTF8.self)
         for text in [result.output, result.errors, file] {
             #expect(!text.contains("correct"))
             #expect(!text.contains(address))

@@ -22,7 +22,9 @@ struct DoctorTests {
             for step in steps {
                 states[step["step"]?.stringValue ?? ""] = step["state"]?.stringValue
                 words += [step["message"], step["remedy"]].compactMap { $0?.stringValue }.joined(separator: " ") + "\n"
-                #expect(step["state"]?.stringValue != "failed" || step["remedy"] != .null, "a failure without a remedy: \(step)")
+                #expect(
+                    step["state"]?.stringValue != "failed" || step["remedy"] != .null,
+                    "a failure without a remedy: \(step)")
             }
         }
 
@@ -50,7 +52,8 @@ struct DoctorTests {
     func topics() throws {
         let folder = try ProjectFolder()
         try folder.write(
-            "volley.yaml", "apps: {shop: {service: jpush, app_key: 0f8fad5bd9cb469fa1657086, environment: simulator}}\n")
+            "volley.yaml", "apps: {shop: {service: jpush, app_key: 0f8fad5bd9cb469fa1657086, environment: simulator}}\n"
+        )
         for arguments in [[], ["--json"]] {
             let output = try VolleyBinary.run(["doctor"] + arguments, in: folder.url).output
             #expect(output.contains("7086") && !output.contains("0f8fad"), "\(output)")
@@ -62,7 +65,9 @@ struct DoctorTests {
         let server = try LedgeredServer(devices: 1)
         #expect(try examine(server.folder).status == 0)
         let openssl = "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out AuthKey_OTHERKEY22.p8"
-        _ = try RunningVolley(executable: "/bin/sh", ["-c", openssl], in: server.folder.url, environment: [:], input: nil).finish()
+        _ = try RunningVolley(
+            executable: "/bin/sh", ["-c", openssl], in: server.folder.url, environment: [:], input: nil
+        ).finish()
         let project = try String(contentsOf: server.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         let key = try #require(project.firstMatch(of: /file: ([^,]+),/)?.1)
         try server.folder.write("volley.yaml", project.replacing(key, with: "AuthKey_OTHERKEY22.p8"))
@@ -70,7 +75,8 @@ struct DoctorTests {
         #expect(found.status == 2 && found.steps("failed") == ["credentials"], "\(found.words)")
         #expect(found.states["topic"] == "skipped" && found.states["key"] == "ok")
         #expect(
-            found.words.contains("403 InvalidProviderToken") && found.words.contains("named after the key OTHERKEY22"), "\(found.words)")
+            found.words.contains("403 InvalidProviderToken") && found.words.contains("named after the key OTHERKEY22"),
+            "\(found.words)")
         #expect(try server.accepted().isEmpty)
     }
 
@@ -108,7 +114,8 @@ struct DoctorTests {
         (behaviour.user, behaviour.password) = ("volley", "s3cret")
         let proxy = try TestProxy(.http, behaviour)
         let server = try LedgeredServer(
-            app: "proxy: {url: \"http://127.0.0.1:\(proxy.port)\", user: volley, password_env: PROXY_PASSWORD}", devices: 1)
+            app: "proxy: {url: \"http://127.0.0.1:\(proxy.port)\", user: volley, password_env: PROXY_PASSWORD}",
+            devices: 1)
         let found = try examine(server.folder, environment: ["PROXY_PASSWORD": "s3cret"])
         #expect(found.status == 0 && proxy.tunnels == 1, "\(found.words)")
         #expect(found.states["tunnel"] == "ok" && found.states["proxy"] == "ok")

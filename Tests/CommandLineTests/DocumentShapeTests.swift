@@ -4,9 +4,9 @@ import TestCommands
 import TestSupport
 import Testing
 
-/// What scripts read: the members of the documents of `--json` and their types, in Tests/Snapshots/documents.
-/// docs/compatibility.md promises that no member disappears or changes its type; a new one is added to the snapshot. A
-/// member with `?` is null at times, or left out.
+/// What scripts read: the members of the documents of `--json` and their types, in
+/// Tests/Snapshots/documents. docs/compatibility.md promises that no member disappears or changes
+/// its type; a new one is added to the snapshot. A member with `?` is null at times, or left out.
 @Suite("documents keep their members")
 struct DocumentShapeTests {
     @Test("of every command that a script may call with --json")
@@ -21,9 +21,12 @@ struct DocumentShapeTests {
             ("check", ["check", "campaign.yaml"], 0),
             ("preview", ["preview", "campaign.yaml"], 0),
             ("plan", ["plan", "campaign.yaml"], 0), ("send", ["send", "campaign.yaml", "--yes"], 0),
-            ("report", ["report", "last", "--format", "json"], 0), ("runs", ["runs"], 0), ("schedule", ["schedule", ".", "--list"], 0),
-            ("suppression", ["suppression", "list"], 0), ("doctor", ["doctor"], 0), ("version", ["version", "--verbose"], 0),
-            ("orders", ["orders"], 0), ("backup", ["backup", "backups"], 0), ("support-bundle", ["support-bundle", "help"], 0),
+            ("report", ["report", "last", "--format", "json"], 0), ("runs", ["runs"], 0),
+            ("schedule", ["schedule", ".", "--list"], 0),
+            ("suppression", ["suppression", "list"], 0), ("doctor", ["doctor"], 0),
+            ("version", ["version", "--verbose"], 0),
+            ("orders", ["orders"], 0), ("backup", ["backup", "backups"], 0),
+            ("support-bundle", ["support-bundle", "help"], 0),
             ("prune", ["prune", "--keep", "1d", "--dry-run"], 0), ("mistakes", ["check", "wrong.yaml"], 2),
         ]
         for call in calls {
@@ -34,7 +37,8 @@ struct DocumentShapeTests {
             let shape = shape(of: try result.json())
             let lines = shape.map { path, types in
                 let types = types.count > 1 ? types.subtracting(["null"]) : types
-                return "\(path)\(shape[path]?.contains("null") ?? false ? "?" : ""): \(types.sorted().joined(separator: " or "))"
+                return
+                    "\(path)\(shape[path]?.contains("null") ?? false ? "?" : ""): \(types.sorted().joined(separator: " or "))"
             }
             let name = "documents/\(call.name).txt"
             guard let expected = try snapshot(name) else {
@@ -46,7 +50,9 @@ struct DocumentShapeTests {
     }
 
     /// Objects whose members are named after what they count.
-    private static let tables: Set = ["attempts_by_count", "languages", "latency_histogram", "reasons", "skipped", "steps"]
+    private static let tables: Set = [
+        "attempts_by_count", "languages", "latency_histogram", "reasons", "skipped", "steps",
+    ]
 
     /// The types of each member; those of the elements of a list, and of a table, together.
     private func shape(of value: JSONValue, at path: String = "") -> [String: Set<String>] {
@@ -70,7 +76,9 @@ struct DocumentShapeTests {
         }
     }
 
-    private func expect(_ shape: [String: Set<String>], as expected: [String: (type: String, isOptional: Bool)], _ name: Comment) {
+    private func expect(
+        _ shape: [String: Set<String>], as expected: [String: (type: String, isOptional: Bool)], _ name: Comment
+    ) {
         for (path, types) in shape {
             guard let member = expected[path] else {
                 Issue.record("\(name): \(path) is new: add it to the snapshot")

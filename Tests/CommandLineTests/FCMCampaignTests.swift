@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns to an app whose service is FCM, against the strict simulator, with the real binary: the report and the simulator's ledger say
-/// the same of every device.
+/// Campaigns to an app whose service is FCM, against the strict simulator, with the real binary:
+/// the report and the simulator's ledger say the same of every device.
 @Suite("a campaign over FCM")
 struct FCMCampaignTests {
     /// A simulator of FCM, its account file, and a folder with an app that goes to it.
@@ -16,15 +16,16 @@ struct FCMCampaignTests {
         private(set) var usedTokens = 0
 
         /// - Parameters:
-        ///   - firstDigits: the first digits of the devices' tokens, by their number; they decide the
-        ///     simulator's answers.
+        ///   - firstDigits: the first digits of the devices' tokens, by their number; they decide
+        ///     the simulator's answers.
         ///   - faults: options of `volley simulate`.
         init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = []) throws {
             server = try ProjectFolder()
             try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
             simulator = try VolleyBinary.start(
                 [
-                    "simulate", "--service", "fcm", "--port", "0", "--for", "120", "--key", "account.json", "--ledger", "ledger.jsonl",
+                    "simulate", "--service", "fcm", "--port", "0", "--for", "120", "--key", "account.json", "--ledger",
+                    "ledger.jsonl",
                     "--json",
                 ]
                     + faults, in: server.url)
@@ -32,7 +33,8 @@ struct FCMCampaignTests {
             while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
             let said = try JSONValue(parsing: simulator.outputSoFar)
             folder = try ProjectFolder(
-                export: "device_token\n" + (0..<devices).map { Self.token($0, after: firstDigits[$0] ?? "") + "\n" }.joined())
+                export: "device_token\n"
+                    + (0..<devices).map { Self.token($0, after: firstDigits[$0] ?? "") + "\n" }.joined())
             try folder.write("account.json", try Data(contentsOf: server.url.appendingPathComponent("account.json")))
             try folder.write("ca.pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
             try writeProject(url: try #require(said["url"]?.stringValue))
@@ -42,7 +44,8 @@ struct FCMCampaignTests {
         deinit { stop() }
 
         func writeProject(
-            url: String, project: String = "volley-simulator", account: String = "{file: account.json}", more: String = ""
+            url: String, project: String = "volley-simulator", account: String = "{file: account.json}",
+            more: String = ""
         ) throws {
             try folder.write(
                 "volley.yaml",
@@ -103,11 +106,14 @@ struct FCMCampaignTests {
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes")
         #expect(sent.status == 0, "\(sent)")
         let text = try bench.folder.volley("report", "last", "--refresh")
-        #expect(text.status == 0 && text.output.contains(/29\s+counted\s+on\s+Android,\s+29\s+delivered\s+\(about\)/), "\(text)")
+        #expect(
+            text.status == 0 && text.output.contains(/29\s+counted\s+on\s+Android,\s+29\s+delivered\s+\(about\)/),
+            "\(text)")
         #expect(text.output.contains(/Google\s+counts\s+messages\s+to\s+Android\s+devices/), "\(text)")
         let said = try bench.folder.volley("report", "last", "--format", "json").json()["statistics"]?.text ?? ""
         #expect(
-            said.contains(#""counts":{"countMessagesAccepted":29,"delivered":29}"#) && said.contains("never say which device"), "\(said)")
+            said.contains(#""counts":{"countMessagesAccepted":29,"delivered":29}"#)
+                && said.contains("never say which device"), "\(said)")
         // Without the app in volley.yaml there is nothing to ask about; what was said stays.
         try bench.writeProject(url: bench.url())
         let unknown = try bench.folder.volley("report", "last", "--refresh")
@@ -117,7 +123,8 @@ struct FCMCampaignTests {
     @Test("every device gets it once, and report and ledger agree, however the simulator hesitates")
     func all() throws {
         let bench = try Bench(
-            devices: 300, firstDigits: [3: "00000404", 5: "00000400", 250: "00000404"], faults: ["--go-away-every", "70"])
+            devices: 300, firstDigits: [3: "00000404", 5: "00000400", 250: "00000404"],
+            faults: ["--go-away-every", "70"])
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 0, "\(sent)")
         let outcomes = try sent.json()["outcomes"]
@@ -146,7 +153,9 @@ struct FCMCampaignTests {
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 0, "\(sent)")
         let answers = try bench.answers()
-        #expect(answers.count == 100 && answers.values.allSatisfy { $0 == [200] }, "no message leaves with a token that has ended")
+        #expect(
+            answers.count == 100 && answers.values.allSatisfy { $0 == [200] },
+            "no message leaves with a token that has ended")
         #expect(bench.usedTokens >= 3, "\(bench.usedTokens)")
     }
 
@@ -172,11 +181,15 @@ struct FCMCampaignTests {
         #expect(answers[Bench.token(20, after: "00000429")] == [429, 200])
     }
 
-    @Test("a quota that is used up for hours stops the run at once, and says when to resume it; resumed before, it waits and sends nothing")
+    @Test(
+        "a quota that is used up for hours stops the run at once, and says when to resume it; resumed before, it waits and sends nothing"
+    )
     func quotaOfTheDay() throws {
         let bench = try Bench(devices: 30, firstDigits: [20: "00000429"], faults: ["--retry-after", "7200"])
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
-        #expect(sent.status == 3 && sent.errors.contains("is used up (429 QUOTA_EXCEEDED), and it takes nothing before 20"), "\(sent)")
+        #expect(
+            sent.status == 3 && sent.errors.contains("is used up (429 QUOTA_EXCEEDED), and it takes nothing before 20"),
+            "\(sent)")
         let report = try sent.json()
         #expect(report["state"]?.stringValue == "stopped" && report["outcomes"]?.int("failed") == 0, "\(report)")
         let unsent = try #require(report["outcomes"]?.int("unsent"))
@@ -193,7 +206,8 @@ struct FCMCampaignTests {
     @Test("a message that FCM does not accept stops the run at the first device, and says what to do")
     func badMessage() throws {
         let bench = try Bench(devices: 50)
-        // A label may have 50 characters, and the content of a cell is not known when the campaign is checked.
+        // A label may have 50 characters, and the content of a cell is not known when the campaign
+        // is checked.
         try bench.folder.write(
             "campaign.yaml",
             """
@@ -205,8 +219,12 @@ struct FCMCampaignTests {
             """)
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 3, "\(sent)")
-        #expect(try sent.json()["outcomes"]?.int("rejected") == 1 && sent.json()["outcomes"]?.int("unsent") == 49, "\(sent)")
-        #expect(sent.errors.contains("The message itself is wrong") || sent.output.contains("The message itself is wrong"), "\(sent)")
+        #expect(
+            try sent.json()["outcomes"]?.int("rejected") == 1 && sent.json()["outcomes"]?.int("unsent") == 49, "\(sent)"
+        )
+        #expect(
+            sent.errors.contains("The message itself is wrong") || sent.output.contains("The message itself is wrong"),
+            "\(sent)")
         #expect(try bench.answers().count == 1)
     }
 
@@ -230,18 +248,24 @@ struct FCMCampaignTests {
             let said = sent.errors + sent.output
             #expect(sent.status == 2 && said.contains(expected), "\(expected): \(sent)")
             #expect(!said.contains(secret))
-            #expect(bench.folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") }.isEmpty || expected == "invalid_grant")
+            #expect(
+                bench.folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") }.isEmpty || expected == "invalid_grant"
+            )
         }
         try bench.writeProject(url: url, account: "{env: VOLLEY_TEST_ACCOUNT}")
         let missing = try bench.folder.volley("send", "campaign.yaml", "--yes")
-        #expect(missing.status == 2 && missing.errors.contains("the environment variable VOLLEY_TEST_ACCOUNT"), "\(missing)")
+        #expect(
+            missing.status == 2 && missing.errors.contains("the environment variable VOLLEY_TEST_ACCOUNT"), "\(missing)"
+        )
         let sent = try bench.folder.volley(
             "send", "campaign.yaml", "--yes", "--json", environment: ["VOLLEY_TEST_ACCOUNT": account])
         #expect(sent.status == 0, "\(sent)")
         #expect(try bench.answers().count == 3)
     }
 
-    @Test("a run that was killed goes on, and nobody gets it twice: what had no answer is unknown, as FCM would show a second message")
+    @Test(
+        "a run that was killed goes on, and nobody gets it twice: what had no answer is unknown, as FCM would show a second message"
+    )
     func killed() throws {
         let bench = try Bench(devices: 200)
         try bench.writeProject(url: bench.url(), more: "pace: 100/s")
@@ -262,11 +286,14 @@ struct FCMCampaignTests {
         let file = try String(contentsOf: bench.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         try bench.folder.write("volley.yaml", file.replacing("service: fcm", with: "service: fmc"))
         let checked = try bench.folder.volley("check", "campaign.yaml", "--json")
-        guard case .array(let files)? = try checked.json()["files"], case .array(let errors)? = files.first?["errors"] else {
+        guard case .array(let files)? = try checked.json()["files"], case .array(let errors)? = files.first?["errors"]
+        else {
             Issue.record("\(checked)")
             return
         }
-        #expect(checked.status == 2 && errors.count == 1 && errors[0]["remedy"]?.stringValue == "Did you mean 'fcm'?", "\(checked)")
+        #expect(
+            checked.status == 2 && errors.count == 1 && errors[0]["remedy"]?.stringValue == "Did you mean 'fcm'?",
+            "\(checked)")
     }
 
     @Test("doctor walks the way to a valid message, and push sends a single one")
@@ -276,7 +303,8 @@ struct FCMCampaignTests {
         #expect(doctor.status == 0 && doctor.output.contains("access token"), "\(doctor)")
         let pushed = try bench.folder.volley("push", "--token", Bench.token(1), "--title", "Hi", "--json")
         #expect(try pushed.status == 0 && pushed.json()["outcome"]?.stringValue == "accepted", "\(pushed)")
-        let gone = try bench.folder.volley("push", "--token", Bench.token(1, after: "00000404"), "--title", "Hi", "--json")
+        let gone = try bench.folder.volley(
+            "push", "--token", Bench.token(1, after: "00000404"), "--title", "Hi", "--json")
         #expect(try gone.status == 1 && gone.json()["reason"]?.stringValue == "UNREGISTERED", "\(gone)")
         #expect(try bench.answers().count == 2, "doctor leaves no message")
     }

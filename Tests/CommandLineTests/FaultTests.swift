@@ -18,8 +18,9 @@ enum FaultScale {
     }
 }
 
-/// Each fault of the simulator, alone and all at once, over real sockets: afterwards the report is compared with the simulator's ledger.
-/// `make faults` does the same with fifty thousand recipients and two hundred kills.
+/// Each fault of the simulator, alone and all at once, over real sockets: afterwards the report is
+/// compared with the simulator's ledger. `make faults` does the same with fifty thousand recipients
+/// and two hundred kills.
 @Suite("every push accounted for", .serialized)
 struct FaultTests {
     private static let recipients = FaultScale.recipients
@@ -51,7 +52,8 @@ struct FaultTests {
         faults.append(
             Fault(
                 name: "all at once",
-                options: faults.filter { $0.name != "few streams" && $0.name != "slow answers" }.flatMap(\.options), losesAnswers: true))
+                options: faults.filter { $0.name != "few streams" && $0.name != "slow answers" }.flatMap(\.options),
+                losesAnswers: true))
         return faults
     }()
 
@@ -60,7 +62,8 @@ struct FaultTests {
         FaultScale.isThorough
         ? faults : faults.filter { ["429", "a stream is reset", "GOAWAY", "the connection is cut"].contains($0.name) }
 
-    /// The same over FCM, whose quota is for a minute and holds the whole run, and whose tokens end and are revoked.
+    /// The same over FCM, whose quota is for a minute and holds the whole run, and whose tokens end
+    /// and are revoked.
     private static let faultsOfFCM =
         faults.filter { !["429", "all at once"].contains($0.name) } + [
             Fault(name: "a quota", options: ["--limit-per-minute", String(recipients * 2 / 3), "--retry-after", "5"]),
@@ -72,7 +75,8 @@ struct FaultTests {
         FaultScale.isThorough
         ? faultsOfFCM : faultsOfFCM.filter { ["GOAWAY", "the connection is cut", "tokens end"].contains($0.name) }
 
-    /// The same over Getui, which refuses with the status 200 and with 401 too, and recognizes repeated pushes.
+    /// The same over Getui, which refuses with the status 200 and with 401 too, and recognizes
+    /// repeated pushes.
     private static let faultsOfGetui =
         faults.filter { !["429", "all at once"].contains($0.name) } + [
             Fault(name: "tokens end", options: ["--token-seconds", "6"]),
@@ -80,9 +84,11 @@ struct FaultTests {
         ]
 
     private static let chosenOfGetui =
-        FaultScale.isThorough ? faultsOfGetui : faultsOfGetui.filter { ["a stream is reset", "the connection is cut"].contains($0.name) }
+        FaultScale.isThorough
+        ? faultsOfGetui : faultsOfGetui.filter { ["a stream is reset", "the connection is cut"].contains($0.name) }
 
-    /// The same over JPush and RongCloud, whose requests carry many devices: faults come after a few requests.
+    /// The same over JPush and RongCloud, whose requests carry many devices: faults come after a
+    /// few requests.
     private static let faultsOfCalls = [
         Fault(name: "429", options: ["--too-many-requests-every", "5", "--retry-after", "1"]),
         Fault(name: "503", options: ["--unavailable-every", "4", "--retry-after", "1"]),
@@ -98,18 +104,22 @@ struct FaultTests {
 
     private static let chosenOfCalls =
         FaultScale.isThorough
-        ? faultsOfCalls : faultsOfCalls.filter { ["GOAWAY", "the connection is cut", "a gateway answers"].contains($0.name) }
+        ? faultsOfCalls
+        : faultsOfCalls.filter { ["GOAWAY", "the connection is cut", "a gateway answers"].contains($0.name) }
 
     @Test(
         "over services whose requests carry many devices, report and ledger agree after",
         arguments: [LedgeredServer.Service.jpush, .rongcloud], chosenOfCalls)
     func agreeOverCalls(service: LedgeredServer.Service, fault: Fault) throws {
-        // A run of JPush has few requests, so that they have fewer devices. RongCloud's app has bought as many.
+        // A run of JPush has few requests, so that they have fewer devices. RongCloud's app has
+        // bought as many.
         try agree(fault, over: service, app: "pace: \(FaultScale.isThorough ? 5000 : 1000)/s", policies: ["skip"])
     }
 
     @Test("report and ledger agree after", arguments: chosen)
-    func agree(fault: Fault) throws { try agree(fault, over: .apns, policies: fault.losesAnswers ? ["resend", "skip"] : ["skip"]) }
+    func agree(fault: Fault) throws {
+        try agree(fault, over: .apns, policies: fault.losesAnswers ? ["resend", "skip"] : ["skip"])
+    }
 
     @Test("over FCM, report and ledger agree after", arguments: chosenOfFCM)
     func agreeOverFCM(fault: Fault) throws { try agree(fault, over: .fcm, policies: ["skip"]) }
@@ -117,7 +127,9 @@ struct FaultTests {
     @Test("over Getui, report and ledger agree after, and nobody is left in the dark", arguments: chosenOfGetui)
     func agreeOverGetui(fault: Fault) throws { try agree(fault, over: .getui, policies: ["skip"]) }
 
-    private func agree(_ fault: Fault, over service: LedgeredServer.Service, app: String = "", policies: [String]) throws {
+    private func agree(_ fault: Fault, over service: LedgeredServer.Service, app: String = "", policies: [String])
+        throws
+    {
         for policy in policies {
             let server = try LedgeredServer(app: app, devices: Self.recipients, faults: fault.options, service: service)
             try server.folder.writeCampaign(delivery: "unknown: \(policy)")
@@ -126,11 +138,14 @@ struct FaultTests {
             let comment = Comment(rawValue: "\(fault.name), \(policy)")
             #expect([0, 1].contains(sent.status), "\(comment): \(sent.status) \(sent.errors)")
             let outcomes = try sent.json()["outcomes"]
-            #expect(outcomes?.sum == Self.recipients && outcomes?.int("unsent") == 0, "\(comment): \(outcomes?.text ?? "")")
+            #expect(
+                outcomes?.sum == Self.recipients && outcomes?.int("unsent") == 0, "\(comment): \(outcomes?.text ?? "")")
             if !fault.losesAnswers {
                 // With very many pushes, some are refused at every attempt.
                 let attempts = try server.lines("failed").map { String($0[8]) }
-                #expect(outcomes?.int("accepted") == Self.recipients - attempts.count, "\(comment): \(outcomes?.text ?? "")")
+                #expect(
+                    outcomes?.int("accepted") == Self.recipients - attempts.count, "\(comment): \(outcomes?.text ?? "")"
+                )
                 #expect(Set(attempts).isSubset(of: ["6"]), "\(comment): gave up after \(Set(attempts)) attempts")
             }
             try server.expectAgreement(mayRepeat: policy == "skip" ? [] : nil, comment)
@@ -144,7 +159,8 @@ struct FaultTests {
         for kill in 0..<(service == .apns ? Self.kills : max(1, Self.kills / 4)) {
             let policy = kill % 2 == 0 ? "skip" : "resend"
             let server = try LedgeredServer(
-                app: "pace: 4000/s", devices: 2000, faults: ["--latency", "20", "--stream-limit", "100"], service: service)
+                app: "pace: 4000/s", devices: 2000, faults: ["--latency", "20", "--stream-limit", "100"],
+                service: service)
             try server.folder.writeCampaign(delivery: "unknown: \(policy)")
             var inDoubt: Set<String> = []
             var (connections, earlier) = (0, 0)
@@ -156,8 +172,8 @@ struct FaultTests {
                 _ = running.finish(timeout: epoch == 1 && kill / 2 % 2 == 1 ? 30 : 0)
                 if server.folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) {
                     let unknown = try server.tokens("unknown")
-                    // Pushes in flight (the capacity of this process's connections), those claimed ahead, and those
-                    // sent in a fifth of a second.
+                    // Pushes in flight (the capacity of this process's connections), those claimed
+                    // ahead, and those sent in a fifth of a second.
                     let inFlight = 100 * max(1, try server.connections() - connections)
                     connections = try server.connections()
                     // Devices that the earlier process left unknown may still be unknown.
@@ -167,7 +183,9 @@ struct FaultTests {
                     earlier = unknown.count
                     inDoubt.formUnion(unknown)
                     let accepted = server.acceptedSoFar()
-                    #expect(try server.tokens("unsent").isDisjoint(with: accepted), "kill \(kill): accepted, and reported as unsent")
+                    #expect(
+                        try server.tokens("unsent").isDisjoint(with: accepted),
+                        "kill \(kill): accepted, and reported as unsent")
                 }
             }
             guard server.hasRun else { continue }
@@ -208,7 +226,8 @@ struct FaultTests {
         #expect(try server.accepted().isEmpty)
     }
 
-    @Test("a process that may open no more files waits, and goes on when it may", .enabled(if: Shell.hasTool("prlimit")))
+    @Test(
+        "a process that may open no more files waits, and goes on when it may", .enabled(if: Shell.hasTool("prlimit")))
     func outOfDescriptors() throws {
         let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000, faults: ["--disconnect-every", "700"])
         try server.folder.writeCampaign(delivery: "unknown: skip")

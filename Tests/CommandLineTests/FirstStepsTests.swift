@@ -31,7 +31,8 @@ struct FirstStepsTests {
         try folder.writeCampaign()
         let result = try VolleyBinary.run(["plan", "campaign.yaml", option], in: folder.url)
         #expect(
-            result.status == 2 && result.errors.contains("begins with '~', which the shell or systemd left as it is"), "\(result.errors)")
+            result.status == 2 && result.errors.contains("begins with '~', which the shell or systemd left as it is"),
+            "\(result.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder.url.path + "/~"))
     }
 
@@ -55,16 +56,19 @@ struct FirstStepsTests {
         #expect(result.status == 2)
         #expect(
             result.errors
-                == "volley.yaml, welcome.yaml are there already, so nothing was written. Choose another folder: volley init DIR.\n")
+                == "volley.yaml, welcome.yaml are there already, so nothing was written. Choose another folder: volley init DIR.\n"
+        )
         #expect(folder.files(in: ".") == ["devices.csv", "volley.yaml", "welcome.yaml"])
     }
 
     @Test(
         "a device token that cannot be one is said with the reason",
         arguments: [
-            ("7276", "a device token of 4 digits is too short"), ("<7276 89f1>", "'<727…9f1>' cannot be a device token, as it holds more"),
+            ("7276", "a device token of 4 digits is too short"),
+            ("<7276 89f1>", "'<727…9f1>' cannot be a device token, as it holds more"),
             ("72768f1ab", "'7276…f1ab' cannot be a device token, as its 9 digits are no even number"),
-            (String(repeating: "ab", count: 300), "a device token of 600 digits is too long"), ("", "the device token is blank"),
+            (String(repeating: "ab", count: 300), "a device token of 600 digits is too long"),
+            ("", "the device token is blank"),
         ])
     func badToken(token: String, words: String) throws {
         let result = try ProjectFolder().volley("push", "--token", token, "--title", "Hi")
@@ -104,6 +108,8 @@ struct FirstStepsTests {
         try folder.writeCampaign()
         #expect(try folder.volley("preview", "campaign.yaml").output.contains("\nPayload       50 bytes\n"))
         try folder.writeCampaign(content: "title: \"{{ first_name | default: 'Bo' }}\"")
-        #expect(try folder.volley("preview", "campaign.yaml").output.contains("\nPayload       32 to 33 bytes, half of them at most 33\n"))
+        #expect(
+            try folder.volley("preview", "campaign.yaml").output.contains(
+                "\nPayload       32 to 33 bytes, half of them at most 33\n"))
     }
 }

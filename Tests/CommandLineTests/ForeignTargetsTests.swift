@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// An export with ids of another app among those of the own one: what services say about them, and what happens to the
-/// others.
+/// An export with ids of another app among those of the own one: what services say about them, and
+/// what happens to the others.
 @Suite("ids of two apps in one export")
 struct ForeignTargetsTests {
     /// Three services that answer for single devices, or not at all.
@@ -25,7 +25,10 @@ struct ForeignTargetsTests {
         let targets = services.flatMap { service in
             (0..<devices).map { number in
                 let isForeign = number < foreign[service.name] ?? 0
-                return (service: service.name, target: isForeign ? Self.foreign(service.name, number) : service.device(number))
+                return (
+                    service: service.name,
+                    target: isForeign ? Self.foreign(service.name, number) : service.device(number)
+                )
             }
         }
         return try ServicesBench(services, targets: targets)
@@ -35,7 +38,8 @@ struct ForeignTargetsTests {
     func few() throws {
         let bench = try Self.bench(["fcm": 6, "getui": 6, "jpush": 6])
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
-        #expect(sent.status == 0 && !sent.errors.contains("foreign-targets"), "nothing about their form is odd: \(sent)")
+        #expect(
+            sent.status == 0 && !sent.errors.contains("foreign-targets"), "nothing about their form is odd: \(sent)")
         let report = try bench.report()
         #expect(report["state"]?.stringValue == "finished", "\(report)")
         let reasons = ["fcm": "SENDER_ID_MISMATCH", "getui": "20001 (target user is invalid)"]
@@ -43,13 +47,17 @@ struct ForeignTargetsTests {
         for (service, reason) in reasons {
             for number in 0..<6 {
                 let line = lines["\(service) \(Self.foreign(service, number))"]
-                #expect(line?.outcome == "invalid_token" && line?.reason == reason, "\(service) \(number): \(String(describing: line))")
+                #expect(
+                    line?.outcome == "invalid_token" && line?.reason == reason,
+                    "\(service) \(number): \(String(describing: line))")
             }
         }
         // JPush accepts a call with only some known devices, and never says which ones are unknown.
         #expect((0..<6).allSatisfy { lines["jpush \(Self.foreign("jpush", $0))"]?.outcome == "accepted" })
         for (service, accepted) in ["fcm": 54, "getui": 54, "jpush": 60] {
-            #expect(ServicesBench.member(service, of: report)?["outcomes"]?.int("accepted") == accepted, "\(service): \(report)")
+            #expect(
+                ServicesBench.member(service, of: report)?["outcomes"]?.int("accepted") == accepted,
+                "\(service): \(report)")
         }
         let text = try bench.folder.volley("report", "last").output
         for reason in reasons.values { #expect(text.contains(reason), "\(text)") }
@@ -60,7 +68,9 @@ struct ForeignTargetsTests {
 
     @Test(
         "where most are foreign, that service stops and blames no device; the others go on, and the report says what to check",
-        arguments: [("fcm", 40, "SENDER_ID_MISMATCH"), ("getui", 60, "20001 (target user is invalid)"), ("jpush", 60, "1011")])
+        arguments: [
+            ("fcm", 40, "SENDER_ID_MISMATCH"), ("getui", 60, "20001 (target user is invalid)"), ("jpush", 60, "1011"),
+        ])
     func most(service: String, foreign: Int, reason: String) throws {
         let bench = try Self.bench([service: foreign])
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
@@ -77,7 +87,9 @@ struct ForeignTargetsTests {
         // Nothing shows that these are the devices' fault.
         let next = try bench.folder.volley("preview", "campaign.yaml", "--json").json()
         #expect(next["skipped"]?.int("suppressed") ?? 0 == 0 && next.int("audience") == 180, "\(next)")
-        let invalid = try bench.lines().filter { $0.key.hasPrefix("\(service) ") && $0.value.outcome == "invalid_token" }
+        let invalid = try bench.lines().filter {
+            $0.key.hasPrefix("\(service) ") && $0.value.outcome == "invalid_token"
+        }
         #expect(!invalid.isEmpty && invalid.values.allSatisfy { $0.reason == reason }, "\(invalid)")
         try bench.expectAgreement(devices: 180)
     }

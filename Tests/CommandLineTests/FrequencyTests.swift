@@ -4,9 +4,12 @@ import TestCommands
 import Testing
 
 @Suite("frequency: at most so many pushes per device") struct FrequencyTests {
-    private func send(_ folder: ProjectFolder, _ name: String, tags: String? = nil, frequency: String? = nil) throws -> JSONValue {
+    private func send(_ folder: ProjectFolder, _ name: String, tags: String? = nil, frequency: String? = nil) throws
+        -> JSONValue
+    {
         try folder.writeCampaign(
-            "\(name).yaml", name: name, audience: "devices: devices.csv\n" + (tags.map { "tags: [\($0)]" } ?? "everyone: true"),
+            "\(name).yaml", name: name,
+            audience: "devices: devices.csv\n" + (tags.map { "tags: [\($0)]" } ?? "everyone: true"),
             delivery: frequency.map { "frequency: \($0)" })
         let sent = try folder.volley("send", "\(name).yaml", "--yes", "--json")
         #expect(sent.status == 0, "\(sent.errors)")
@@ -40,7 +43,9 @@ import Testing
         let folder = try ProjectFolder()
         _ = try send(folder, "first", frequency: "at most 1 per 2 days")
         let pruned = try folder.volley("prune", "--keep", "0d", "--yes", "--include-stopped")
-        #expect(pruned.status == 0 && pruned.output.contains(/'frequency' counts its pushes until 20.* UTC/), "\(pruned.output)")
+        #expect(
+            pruned.status == 0 && pruned.output.contains(/'frequency' counts its pushes until 20.* UTC/),
+            "\(pruned.output)")
         #expect(try send(folder, "second", frequency: "at most 1 per 2 days").int("audience") == 0)
     }
 
@@ -66,7 +71,9 @@ import Testing
         #expect(try audience() == 20)
     }
 
-    @Test("a killed run counts from when it claimed, a paused one for everybody it goes on to, a background push not at all")
+    @Test(
+        "a killed run counts from when it claimed, a paused one for everybody it goes on to, a background push not at all"
+    )
     func unfinished() throws {
         let folder = try ProjectFolder()
         _ = try send(folder, "first")
@@ -90,11 +97,14 @@ import Testing
         try folder.writeCampaign("\(name).yaml", name: name, delivery: frequency.map { "frequency: \($0)" })
         let planned = try folder.volley("plan", "\(name).yaml", "--json")
         #expect(planned.status == 0, "\(planned.errors)")
-        return try #require(folder.files(in: "runs").last { $0.contains("-\(name)-") && $0.hasSuffix(".sqlite") }).replacing(
-            ".sqlite", with: "")
+        return try #require(folder.files(in: "runs").last { $0.contains("-\(name)-") && $0.hasSuffix(".sqlite") })
+            .replacing(
+                ".sqlite", with: "")
     }
 
-    @Test("of plans that waited side by side the second leaves out whom the first reached; a retry reaches them all the same")
+    @Test(
+        "of plans that waited side by side the second leaves out whom the first reached; a retry reaches them all the same"
+    )
     func sideBySide() throws {
         let folder = try ProjectFolder()
         let first = try plan(folder, "first", frequency: "at most 1 per week")
@@ -107,7 +117,9 @@ import Testing
             later.status == 0 && later.errors.contains("20 devices do not get this push"),
             "\(later.errors)")
         let report = try later.json()
-        #expect(report["state"]?.stringValue == "finished" && report["outcomes"]?.int("unsent") == 20 && report["outcomes"]?.sum == 20)
+        #expect(
+            report["state"]?.stringValue == "finished" && report["outcomes"]?.int("unsent") == 20
+                && report["outcomes"]?.sum == 20)
         #expect(report["reasons"]?.int("FrequencyCap") == 20)
         let retry = try folder.volley("retry", second, "--outcome", "unsent", "--yes", "--json")
         #expect(try retry.json()["outcomes"]?.int("accepted") == 20, "\(retry.errors)")
@@ -148,7 +160,9 @@ import Testing
         try folder.editRun("UPDATE outcome_block SET slots = x'F0FF' || substr(slots, 3)")
         try folder.writeCampaign(delivery: "frequency: at most 1 per week")
         let planned = try folder.volley("plan", "campaign.yaml")
-        #expect(planned.status == 2 && planned.errors.contains("outcome of recipient 0 cannot be read"), "\(planned.errors)")
+        #expect(
+            planned.status == 2 && planned.errors.contains("outcome of recipient 0 cannot be read"), "\(planned.errors)"
+        )
     }
 
     @Test("--why says so")
@@ -160,7 +174,8 @@ import Testing
         #expect(why.output.contains("it has reached its limit of pushes: at most 1 per 7 days"), "\(why.output)")
         try folder.writeCampaign(delivery: "frequency: at most 2 per week")
         #expect(
-            try folder.volley("preview", "campaign.yaml", "--why", "reg3").output.contains("it may get another push: at most 2 per 7 days"))
+            try folder.volley("preview", "campaign.yaml", "--why", "reg3").output.contains(
+                "it may get another push: at most 2 per 7 days"))
     }
 
     @Test("a run that cannot be read stops the plan: whom it reached is not known")
@@ -170,7 +185,9 @@ import Testing
         try folder.write("runs/20261101-000000-x-0000.sqlite", "nothing")
         try folder.writeCampaign(delivery: "frequency: at most 1 per week")
         let planned = try folder.volley("plan", "campaign.yaml")
-        #expect(planned.status == 2 && planned.errors.contains("which devices a run reached is not known"), "\(planned.errors)")
+        #expect(
+            planned.status == 2 && planned.errors.contains("which devices a run reached is not known"),
+            "\(planned.errors)")
         try folder.writeCampaign()
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
     }

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns to an app whose service is Getui, against the strict simulator, with the real binary: the report and the
-/// simulator's ledger say the same of every device.
+/// Campaigns to an app whose service is Getui, against the strict simulator, with the real binary:
+/// the report and the simulator's ledger say the same of every device.
 @Suite("a campaign over Getui")
 struct GetuiCampaignTests {
     /// A simulator of Getui, its secret, and a folder with an app that goes to it.
@@ -15,8 +15,8 @@ struct GetuiCampaignTests {
         private(set) var usedTokens = 0
 
         /// - Parameters:
-        ///   - firstDigits: the first digits of the devices' client ids, by their number; they decide the
-        ///     simulator's answers.
+        ///   - firstDigits: the first digits of the devices' client ids, by their number; they
+        ///     decide the simulator's answers.
         ///   - faults: options of `volley simulate`.
         ///   - app: further lines of the app, without indentation.
         init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = [], app: String = "") throws {
@@ -33,7 +33,8 @@ struct GetuiCampaignTests {
         func restart(_ faults: [String] = []) throws { try simulator.restart(faults, for: folder) }
 
         func writeProject(
-            appID: String = "SimulatorAppId00000000", appKey: String = "SimulatorAppKey0000000", secret: String = "{file: secret.txt}",
+            appID: String = "SimulatorAppId00000000", appKey: String = "SimulatorAppKey0000000",
+            secret: String = "{file: secret.txt}",
             more: String = ""
         ) throws {
             try folder.write(
@@ -54,11 +55,13 @@ struct GetuiCampaignTests {
 
         /// The simulator's ledger, once it has ended.
         func ledger() throws -> [JSONValue] {
-            usedTokens = simulator.stop().firstMatch(of: /([0-9]+) access tokens? used/).flatMap { Int($0.output.1) } ?? 0
+            usedTokens =
+                simulator.stop().firstMatch(of: /([0-9]+) access tokens? used/).flatMap { Int($0.output.1) } ?? 0
             return try simulator.ledger()
         }
 
-        /// What the simulator made of each client id, once it has ended: a code, `sent`, or `successed_ignore`.
+        /// What the simulator made of each client id, once it has ended: a code, `sent`, or
+        /// `successed_ignore`.
         func answers() throws -> [String: [String]] {
             try ledger().reduce(into: [:]) { answers, entry in
                 answers[entry["target"]?.stringValue ?? "", default: []].append(entry["code"]?.stringValue ?? "sent")
@@ -68,7 +71,8 @@ struct GetuiCampaignTests {
         /// A client id, different for each number.
         static func cid(_ number: Int, after digits: String = "") -> String {
             let end = String(number, radix: 16)
-            return digits + String(repeating: "c", count: 24 - digits.count) + String(repeating: "0", count: 8 - end.count) + end
+            return digits + String(repeating: "c", count: 24 - digits.count)
+                + String(repeating: "0", count: 8 - end.count) + end
         }
     }
 
@@ -80,13 +84,17 @@ struct GetuiCampaignTests {
         #expect(sent.status == 1, "one device was refused for good: \(sent)")
         let outcomes = try sent.json()["outcomes"]
         #expect(
-            outcomes?.int("accepted") == 1997 && outcomes?.int("rejected") == 1 && outcomes?.int("invalid_token") == 2, "\(sent)")
+            outcomes?.int("accepted") == 1997 && outcomes?.int("rejected") == 1 && outcomes?.int("invalid_token") == 2,
+            "\(sent)")
         let csv = try bench.folder.volley("report", "last", "--format", "csv").output
         #expect(
-            csv.contains("successed_ignore") && csv.contains("20001 (target user is invalid)") && csv.contains("getui_request_id"),
+            csv.contains("successed_ignore") && csv.contains("20001 (target user is invalid)")
+                && csv.contains("getui_request_id"),
             "\(csv.prefix(300))")
         let refreshed = try bench.folder.volley("report", "last", "--refresh").output
-        #expect(refreshed.contains("1,997 passed on to phones") && refreshed.contains("1,996 received by phones"), "\(refreshed)")
+        #expect(
+            refreshed.contains("1,997 passed on to phones") && refreshed.contains("1,996 received by phones"),
+            "\(refreshed)")
         let answers = try bench.answers()
         #expect(answers.count == 2000 && answers.values.filter { $0.last == "sent" }.count == 1997)
         #expect(answers.values.allSatisfy { $0.count { $0 == "sent" } <= 1 })
@@ -102,9 +110,11 @@ struct GetuiCampaignTests {
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 500, "\(sent)")
         #expect(Date().timeIntervalSince(start) >= 10)
         let answers = try bench.answers()
-        #expect(answers.count == 500 && answers.values.allSatisfy { $0.last == "sent" && $0.count { $0 == "sent" } == 1 })
         #expect(
-            answers[Bench.cid(7, after: "00000002")] == ["2", "sent"] && answers[Bench.cid(300, after: "00000301")] == ["301", "sent"])
+            answers.count == 500 && answers.values.allSatisfy { $0.last == "sent" && $0.count { $0 == "sent" } == 1 })
+        #expect(
+            answers[Bench.cid(7, after: "00000002")] == ["2", "sent"]
+                && answers[Bench.cid(300, after: "00000301")] == ["301", "sent"])
     }
 
     @Test("tokens that end during a run are renewed, and no push fails")
@@ -113,7 +123,9 @@ struct GetuiCampaignTests {
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 0, "\(sent)")
         let answers = try bench.answers()
-        #expect(answers.count == 120 && answers.values.allSatisfy { $0 == ["sent"] }, "no request leaves with a token that has ended")
+        #expect(
+            answers.count == 120 && answers.values.allSatisfy { $0 == ["sent"] },
+            "no request leaves with a token that has ended")
         #expect(bench.usedTokens >= 2, "\(bench.usedTokens)")
     }
 
@@ -123,7 +135,8 @@ struct GetuiCampaignTests {
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 0, "\(sent)")
         let answers = try bench.answers()
-        #expect(answers.values.allSatisfy { $0.last == "sent" && $0.count { $0 == "sent" } == 1 } && answers.count == 40)
+        #expect(
+            answers.values.allSatisfy { $0.last == "sent" && $0.count { $0 == "sent" } == 1 } && answers.count == 40)
         #expect(answers.values.contains { $0.first == "10001" } && bench.usedTokens == 2)
     }
 
@@ -137,7 +150,9 @@ struct GetuiCampaignTests {
                 """)
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 3, "\(sent)")
-        #expect(try sent.json()["outcomes"]?.int("rejected") == 1 && sent.json()["outcomes"]?.int("unsent") == 49, "\(sent)")
+        #expect(
+            try sent.json()["outcomes"]?.int("rejected") == 1 && sent.json()["outcomes"]?.int("unsent") == 49, "\(sent)"
+        )
         #expect((sent.errors + sent.output).contains("The message itself is wrong"), "\(sent)")
         #expect(try bench.answers().values.allSatisfy { !$0.contains("sent") })
     }
@@ -150,8 +165,10 @@ struct GetuiCampaignTests {
         try bench.folder.write("other.txt", "0123456789abcdef01234567")
         try bench.folder.write("empty.txt", "")
         for (appID, given, expected) in [
-            ("SimulatorAppId00000000", "{file: other.txt}", "sign is invalid"), ("AnotherAppId", "{file: secret.txt}", "appid or appkey"),
-            ("SimulatorAppId00000000", "{file: empty.txt}", "empty"), ("SimulatorAppId00000000", "{file: missing.txt}", "missing.txt"),
+            ("SimulatorAppId00000000", "{file: other.txt}", "sign is invalid"),
+            ("AnotherAppId", "{file: secret.txt}", "appid or appkey"),
+            ("SimulatorAppId00000000", "{file: empty.txt}", "empty"),
+            ("SimulatorAppId00000000", "{file: missing.txt}", "missing.txt"),
             ("SimulatorAppId00000000", "{env: VOLLEY_TEST_GETUI_SECRET}", "VOLLEY_TEST_GETUI_SECRET"),
             ("com.example.shop", "{file: secret.txt}", "package or bundle id"),
         ] {
@@ -162,7 +179,8 @@ struct GetuiCampaignTests {
             #expect(!said.contains(secret) && !said.contains("0123456789abcdef01234567"))
         }
         try bench.writeProject(secret: "{env: VOLLEY_TEST_GETUI_SECRET}")
-        let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json", environment: ["VOLLEY_TEST_GETUI_SECRET": secret])
+        let sent = try bench.folder.volley(
+            "send", "campaign.yaml", "--yes", "--json", environment: ["VOLLEY_TEST_GETUI_SECRET": secret])
         #expect(sent.status == 0, "\(sent)")
         #expect(try bench.answers().values.allSatisfy { $0 == ["sent"] })
     }
@@ -172,11 +190,16 @@ struct GetuiCampaignTests {
         let bench = try Bench(devices: 3)
         try bench.writeProject(appKey: "SimulatorAppKey0000001")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
-        #expect(sent.status == 2 && (sent.errors + sent.output).contains("Check the app's names and its secret in volley.yaml"), "\(sent)")
+        #expect(
+            sent.status == 2
+                && (sent.errors + sent.output).contains("Check the app's names and its secret in volley.yaml"),
+            "\(sent)")
         #expect(try bench.folder.volley("plan", "campaign.yaml").status == 0)
         try bench.writeProject()
         let refused = try bench.folder.volley("send", "--plan", "last", "--yes")
-        #expect(refused.status == 2 && refused.errors.contains("the app_key was SimulatorAppKey0000001 and is SimulatorAppKey0000000 now"))
+        #expect(
+            refused.status == 2
+                && refused.errors.contains("the app_key was SimulatorAppKey0000001 and is SimulatorAppKey0000000 now"))
         #expect(!refused.errors.contains("the master_secret was"), "\(refused)")
     }
 
@@ -201,7 +224,8 @@ struct GetuiCampaignTests {
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         let outcomes = try sent.json()["outcomes"]
         #expect(
-            outcomes?.int("accepted") == 2997 && outcomes?.int("rejected") == 1 && outcomes?.int("invalid_token") == 2, "\(sent)")
+            outcomes?.int("accepted") == 2997 && outcomes?.int("rejected") == 1 && outcomes?.int("invalid_token") == 2,
+            "\(sent)")
         let refreshed = try bench.folder.volley("report", "last", "--refresh").output
         #expect(refreshed.contains("2,997 passed on to phones"), "lists count for the run's group: \(refreshed)")
         let answers = try bench.answers()
@@ -226,7 +250,8 @@ struct GetuiCampaignTests {
         #expect(sent.status == 3 && (sent.errors + sent.output).contains("30008"), "\(sent)")
         let outcomes = try sent.json()["outcomes"]
         #expect(outcomes?.sum == 4000 && outcomes?.int("unsent") ?? 0 > 0, "\(sent)")
-        // The run ends ten seconds after it stopped, even if answers are still awaited: their devices are unknown.
+        // The run ends ten seconds after it stopped, even if answers are still awaited: their
+        // devices are unknown.
         let taken = try bench.answers().values.count { $0.contains("sent") }
         let accepted = outcomes?.int("accepted") ?? 0, unknown = outcomes?.int("unknown") ?? 0
         #expect((accepted...accepted + unknown).contains(taken), "\(taken) taken: \(outcomes?.text ?? "")")
@@ -237,9 +262,12 @@ struct GetuiCampaignTests {
         let bench = try Bench(devices: 3)
         try bench.folder.write(
             "devices.csv",
-            "cid,first_name\n\(Bench.cid(0)),Ada\n\(Bench.cid(1)),\(String(repeating: "x", count: 60))\n\(Bench.cid(2)),Bo\n")
+            "cid,first_name\n\(Bench.cid(0)),Ada\n\(Bench.cid(1)),\(String(repeating: "x", count: 60))\n\(Bench.cid(2)),Bo\n"
+        )
         let why = try bench.folder.volley("preview", "campaign.yaml", "--why", Bench.cid(1))
-        #expect(why.output.contains("for it, the title has 66 characters, and Getui takes at most 50 (campaign.yaml:"), "\(why)")
+        #expect(
+            why.output.contains("for it, the title has 66 characters, and Getui takes at most 50 (campaign.yaml:"),
+            "\(why)")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 2, "\(sent)")
         let note = "for 1 device, the title would be longer than the 50 characters that Getui takes"
@@ -251,11 +279,13 @@ struct GetuiCampaignTests {
         let bench = try Bench(devices: 1)
         let doctor = try bench.folder.volley("doctor", "--json")
         #expect(doctor.status == 0, "\(doctor)")
-        let pushed = try bench.folder.volley("push", "--token", Bench.cid(1), "--title", "Hi", "--body", "Sale", "--json")
+        let pushed = try bench.folder.volley(
+            "push", "--token", Bench.cid(1), "--title", "Hi", "--body", "Sale", "--json")
         #expect(try pushed.status == 0 && pushed.json()["outcome"]?.stringValue == "accepted", "\(pushed)")
         let gone = try bench.folder.volley(
             "push", "--token", Bench.cid(1, after: "00020001"), "--title", "Hi", "--body", "Sale", "--json")
-        #expect(try gone.status == 1 && gone.json()["reason"]?.stringValue == "20001 (target user is invalid)", "\(gone)")
+        #expect(
+            try gone.status == 1 && gone.json()["reason"]?.stringValue == "20001 (target user is invalid)", "\(gone)")
         let answers = try bench.answers()
         #expect(answers.values.filter { $0 == ["sent"] }.count == 1, "doctor reaches no device")
     }

@@ -3,8 +3,9 @@ import Foundation
 import TestCommands
 import Testing
 
-/// One text to many devices as lists of Getui, through each fault of the simulator and through kills: afterwards the
-/// report is compared with the simulator's ledger, device by device. `make faults` does it with 200,000 devices.
+/// One text to many devices as lists of Getui, through each fault of the simulator and through
+/// kills: afterwards the report is compared with the simulator's ledger, device by device.
+/// `make faults` does it with 200,000 devices.
 @Suite("lists of Getui, every push accounted for", .serialized)
 struct GetuiListFaultTests {
     private static let devices = FaultScale.isThorough ? 200_000 : 6000
@@ -28,7 +29,8 @@ struct GetuiListFaultTests {
         Fault(name: "a gateway answers", options: ["--latency", "20", "--gateway-every", "5"], losesAnswers: true),
         Fault(name: "answers before the body was read", options: ["--latency", "20", "--early-answer-every", "40"]),
         Fault(name: "GOAWAY", options: ["--latency", "20", "--go-away-every", "6"], losesAnswers: true),
-        Fault(name: "the connection is cut", options: ["--latency", "20", "--disconnect-every", "5"], losesAnswers: true),
+        Fault(
+            name: "the connection is cut", options: ["--latency", "20", "--disconnect-every", "5"], losesAnswers: true),
         Fault(name: "texts are forgotten", options: ["--latency", "20", "--lists-per-task", "2"]),
         Fault(name: "tokens are revoked", options: ["--latency", "20", "--messages-per-token", "4"]),
         Fault(name: "tokens end", options: ["--latency", "300", "--token-seconds", "6"]),
@@ -36,7 +38,10 @@ struct GetuiListFaultTests {
 
     private static let chosen =
         FaultScale.isThorough
-        ? faults : faults.filter { ["nothing", "a request is reset", "the connection is cut", "texts are forgotten"].contains($0.name) }
+        ? faults
+        : faults.filter {
+            ["nothing", "a request is reset", "the connection is cut", "texts are forgotten"].contains($0.name)
+        }
 
     private func server(_ options: [String], devices: Int = devices) throws -> LedgeredServer {
         try LedgeredServer(app: "lists: true", devices: devices, faults: options, service: .getui)
@@ -58,8 +63,8 @@ struct GetuiListFaultTests {
         if !fault.losesAnswers { #expect(outcomes?.int("accepted") == Self.devices, "\(outcomes?.text ?? "")") }
         try server.expectAgreement("\(fault.name)")
         let entries = try server.entries()
-        // Most go as lists. Devices that lose their list to a fault go in batches. Their number depends on the number
-        // of lists under way.
+        // Most go as lists. Devices that lose their list to a fault go in batches. Their number
+        // depends on the number of lists under way.
         let lists = entries.count { $0.isAccepted && isList($0.id) }
         #expect(lists > (fault.isNone ? entries.count { $0.isAccepted } / 2 : 1000), "\(lists) went as lists")
         // Batches are recognized, so that only those in lists can be unknown.
@@ -81,7 +86,9 @@ struct GetuiListFaultTests {
                 guard server.hasRun else { continue }
                 inDoubt.formUnion(try server.tokens("unknown"))
                 let accepted = server.acceptedSoFar()
-                #expect(try server.tokens("unsent").isDisjoint(with: accepted), "kill \(kill): accepted, and reported as unsent")
+                #expect(
+                    try server.tokens("unsent").isDisjoint(with: accepted),
+                    "kill \(kill): accepted, and reported as unsent")
             }
             guard server.hasRun else { continue }
             try server.finishRun("kill \(kill)", timeout: 300)
@@ -92,7 +99,8 @@ struct GetuiListFaultTests {
             // Devices of a list go again in another request, and so under another id.
             let accepted = try server.accepted(), claimed = try server.tokens("accepted")
             #expect(Set(accepted.filter { $0.value.count > 1 }.keys).isSubset(of: inDoubt), "kill \(kill)")
-            #expect(claimed.isSubset(of: accepted.keys) && Set(accepted.keys).subtracting(claimed).isEmpty, "kill \(kill)")
+            #expect(
+                claimed.isSubset(of: accepted.keys) && Set(accepted.keys).subtracting(claimed).isEmpty, "kill \(kill)")
         }
     }
 }

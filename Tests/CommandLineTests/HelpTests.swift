@@ -2,16 +2,19 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The first text that people read. A missing snapshot is recorded and then fails, so that a person looks at it.
+/// The first text that people read. A missing snapshot is recorded and then fails, so that a person
+/// looks at it.
 @Suite("help")
 struct HelpTests {
-    private static let snapshots = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    private static let snapshots = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent()
         .appendingPathComponent("Snapshots/help")
 
     @Test(
         "reads as it did",
         arguments: [
-            "volley", "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume", "pause", "cancel",
+            "volley", "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume",
+            "pause", "cancel",
             "retry",
             "runs", "orders",
             "report", "prune", "backup", "restore",
@@ -40,10 +43,12 @@ struct HelpTests {
 
     @Test("completions know every command", arguments: ["bash", "zsh", "fish"])
     func completions(shell: String) throws {
-        let script = try VolleyBinary.run(["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
+        let script = try VolleyBinary.run(
+            ["--generate-completion-script", shell], in: FileManager.default.temporaryDirectory)
         #expect(script.status == 0)
         for command in [
-            "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume", "pause", "cancel", "retry",
+            "init", "check", "preview", "plan", "approve", "send", "schedule", "serve", "work", "resume", "pause",
+            "cancel", "retry",
             "runs",
             "orders",
             "report",

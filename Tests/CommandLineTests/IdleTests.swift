@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A run that waits for its pace sleeps: no thread polls where a wake-up exists. Measured by how often its threads gave up their core, as
-/// the kernel counts it.
+/// A run that waits for its pace sleeps: no thread polls where a wake-up exists. Measured by how
+/// often its threads gave up their core, as the kernel counts it.
 @Suite("a run that waits", .serialized)
 struct IdleTests {
     @Test("wakes a few times a second, whether it waits for its pace or is paused")
@@ -24,7 +24,9 @@ struct IdleTests {
         #expect(running.finish().status == 130)
     }
 
-    @Test("volley schedule with nothing to do wakes less than twice a second", arguments: [[], ["--metrics", "127.0.0.1:0"]])
+    @Test(
+        "volley schedule with nothing to do wakes less than twice a second",
+        arguments: [[], ["--metrics", "127.0.0.1:0"]])
     func schedule(options: [String]) throws {
         let folder = try ProjectFolder()
         try folder.write(
@@ -56,7 +58,9 @@ struct IdleTests {
         var counts: [String: Int] = [:]
         for thread in try FileManager.default.contentsOfDirectory(atPath: folder) {
             // A thread that has ended in the meantime no longer counts.
-            guard let status = try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8) else { continue }
+            guard let status = try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8) else {
+                continue
+            }
             let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
             counts[thread] = line?.split(separator: "\t").last.flatMap { Int($0) }
         }

@@ -42,7 +42,9 @@ struct InheritedStateTests {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
         let hidden = ["unshare", "-m", "sh", "-ec", "mount -t tmpfs none /proc; exec \"$0\" \"$@\""]
-        let sent = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url, launcher: hidden).finish()
+        let sent = try VolleyBinary.start(
+            ["send", "campaign.yaml", "--yes", "--json"], in: folder.url, launcher: hidden
+        ).finish()
         #expect(sent.status == 0, "\(sent.errors)")
         #expect(try sent.json()["state"]?.stringValue == "finished")
         let wrong = try VolleyBinary.start(["send", "none.yaml", "--yes"], in: folder.url, launcher: hidden).finish()
@@ -54,7 +56,8 @@ struct InheritedStateTests {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
         let launcher = ["sh", "-ec", "mkdir gone; cd gone; rmdir ../gone; exec \"$0\" \"$@\""]
-        let sent = try VolleyBinary.start(["send", "../campaign.yaml", "--yes"], in: folder.url, launcher: launcher).finish()
+        let sent = try VolleyBinary.start(["send", "../campaign.yaml", "--yes"], in: folder.url, launcher: launcher)
+            .finish()
         #expect(sent.status == 2 && sent.errors.contains("the current folder was removed"), "\(sent.errors)")
         #expect(!sent.errors.contains("SQLite"), "\(sent.errors)")
     }
@@ -70,7 +73,8 @@ struct InheritedStateTests {
     func ignoredSignals() throws {
         let told = try folder(hook: "exec grep SigIgn /proc/self/status").volley("notify")
         let line = try #require(told.errors.split(separator: "\n").first { $0.contains("SigIgn:") })
-        let ignored = try #require(UInt64(line.split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "", radix: 16))
+        let ignored = try #require(
+            UInt64(line.split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "", radix: 16))
         for signal in [SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF] {
             #expect(ignored & 1 << UInt64(signal - 1) == 0, "\(line)")
         }
@@ -78,10 +82,13 @@ struct InheritedStateTests {
 
     /// Sends slowly, and gets signals once pushes were accepted.
     private func send(devices: Int, signals: [Int32]) throws -> VolleyBinary.Result {
-        let folder = try ProjectFolder(app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: devices))
+        let folder = try ProjectFolder(
+            app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: devices))
         try folder.writeCampaign(delivery: "unknown: skip")
         let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
-        while running.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) { usleep(20_000) }
+        while running.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) {
+            usleep(20_000)
+        }
         usleep(500_000)
         for signal in signals { kill(running.processID, signal) }
         return running.finish(timeout: 60)
@@ -101,7 +108,8 @@ struct InheritedStateTests {
         let report = try sent.json()
         #expect(report["state"]?.stringValue == "stopped" && report["outcomes"]?.int("unknown") == 0)
         #expect(
-            report["outcomes"]?.int("accepted") ?? 0 > 0 && report["outcomes"]?.int("unsent") ?? 0 > 0 && report["outcomes"]?.sum == 1000)
+            report["outcomes"]?.int("accepted") ?? 0 > 0 && report["outcomes"]?.int("unsent") ?? 0 > 0
+                && report["outcomes"]?.sum == 1000)
     }
 
     @Test("signals that were blocked are heard by every command", .enabled(if: hasPython))
@@ -109,9 +117,13 @@ struct InheritedStateTests {
         let folder = try folder(hook: "echo $$ > pid; echo up >&2; exec sleep 300")
         let running = try VolleyBinary.start(["notify"], in: folder.url, launcher: Self.deaf)
         while running.isRunning, !running.errorsSoFar.contains("up") { usleep(20_000) }
-        let blocked = try #require(UInt64(try line(running, "status", "SigBlk:").trimmingCharacters(in: .whitespaces), radix: 16))
-        let ignored = try #require(UInt64(try line(running, "status", "SigIgn:").trimmingCharacters(in: .whitespaces), radix: 16))
-        for signal in [SIGCHLD, SIGINT, SIGTERM, SIGHUP] { #expect(blocked & 1 << UInt64(signal - 1) == 0, "signal \(signal)") }
+        let blocked = try #require(
+            UInt64(try line(running, "status", "SigBlk:").trimmingCharacters(in: .whitespaces), radix: 16))
+        let ignored = try #require(
+            UInt64(try line(running, "status", "SigIgn:").trimmingCharacters(in: .whitespaces), radix: 16))
+        for signal in [SIGCHLD, SIGINT, SIGTERM, SIGHUP] {
+            #expect(blocked & 1 << UInt64(signal - 1) == 0, "signal \(signal)")
+        }
         #expect(ignored & 1 << UInt64(SIGCHLD - 1) == 0)
         kill(running.processID, SIGTERM)
         let ended = running.finish(timeout: 20)
@@ -134,7 +146,9 @@ struct InheritedStateTests {
         // The process that adopts it may need a moment to reap it.
         var state: Substring?
         for _ in 0..<100 {
-            state = (try? String(contentsOfFile: "/proc/\(hook)/stat", encoding: .utf8))?.split(separator: " ").dropFirst(2).first
+            state =
+                (try? String(contentsOfFile: "/proc/\(hook)/stat", encoding: .utf8))?.split(separator: " ").dropFirst(2)
+                .first
             if state == nil || state == "Z" { break }
             usleep(20_000)
         }
@@ -144,21 +158,26 @@ struct InheritedStateTests {
     /// The process that a hook wrote into the file `pid`.
     private func hook(in folder: ProjectFolder) throws -> pid_t? {
         let file = folder.url.appendingPathComponent("pid").path
-        return (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        return (try? String(contentsOfFile: file, encoding: .utf8)).flatMap {
+            pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines))
+        }
     }
 
     @Test("a crash leaves no core in which keys could be found")
     func cores() throws {
         let folder = try ProjectFolder()
         let running = try simulator(
-            in: folder, launcher: ["sh", "-c", "ulimit -c unlimited 2>/dev/null || ulimit -c 100000; exec \"$0\" \"$@\""])
+            in: folder,
+            launcher: ["sh", "-c", "ulimit -c unlimited 2>/dev/null || ulimit -c 100000; exec \"$0\" \"$@\""])
         #expect(try line(running, "limits", "Max core file size").split(separator: " ").first == "0")
         kill(running.processID, SIGABRT)
         _ = running.finish(timeout: 20)
         #expect(folder.files(in: ".").filter { $0.hasPrefix("core") }.isEmpty)
     }
 
-    @Test("another process of the same account reads nothing of its memory", .enabled(if: getuid() == 0 && Shell.hasTool("setpriv")))
+    @Test(
+        "another process of the same account reads nothing of its memory",
+        .enabled(if: getuid() == 0 && Shell.hasTool("setpriv")))
     func memory() throws {
         let folder = try ProjectFolder()
         try Shell.run(
@@ -167,14 +186,16 @@ struct InheritedStateTests {
         let running = try RunningVolley(
             executable: "/usr/bin/env",
             [
-                "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "./volley", "simulate", "--port", "0", "--for", "60",
+                "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "./volley", "simulate", "--port", "0",
+                "--for", "60",
                 "--json",
             ],
             in: folder.url, environment: [:], input: nil)
         while running.isRunning, !running.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         #expect(running.isRunning, "\(running.errorsSoFar)")
         // The kernel gives the files of an undumpable process to root.
-        let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(running.processID)/mem")[.ownerAccountID] as? Int
+        let owner =
+            try FileManager.default.attributesOfItem(atPath: "/proc/\(running.processID)/mem")[.ownerAccountID] as? Int
         #expect(owner == 0)
         running.interrupt()
         #expect(running.finish(timeout: 20).status == 0)

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns to an app whose service is JPush, against the strict simulator, with the real binary: the report and the simulator's ledger
-/// say the same of every device.
+/// Campaigns to an app whose service is JPush, against the strict simulator, with the real binary:
+/// the report and the simulator's ledger say the same of every device.
 @Suite("a campaign over JPush")
 struct JPushCampaignTests {
     /// A simulator of JPush, its secret, and a folder with an app that goes to it.
@@ -21,12 +21,14 @@ struct JPushCampaignTests {
         private let simulator: SimulatorProcess
 
         /// - Parameters:
-        ///   - firstDigits: the first digits of the devices' ids, by their number; they decide the simulator's answers.
+        ///   - firstDigits: the first digits of the devices' ids, by their number; they decide the
+        ///     simulator's answers.
         ///   - faults: options of `volley simulate`.
         init(devices: Int, firstDigits: [Int: String] = [:], faults: [String] = []) throws {
             simulator = try SimulatorProcess("jpush", faults)
             folder = try ProjectFolder(
-                export: "jpush_id,first_name\n" + (0..<devices).map { "\(Self.id($0, after: firstDigits[$0] ?? "")),Name\($0)\n" }.joined())
+                export: "jpush_id,first_name\n"
+                    + (0..<devices).map { "\(Self.id($0, after: firstDigits[$0] ?? "")),Name\($0)\n" }.joined())
             try simulator.introduce(to: folder)
             try writeProject()
             try folder.writeCampaign()
@@ -35,7 +37,9 @@ struct JPushCampaignTests {
         /// Replaces the simulator by an empty one at the same address.
         func restart(_ faults: [String] = []) throws { try simulator.restart(faults, for: folder) }
 
-        func writeProject(secret: String = "{file: secret.txt}", columns: String = "token: jpush_id", more: String = "") throws {
+        func writeProject(secret: String = "{file: secret.txt}", columns: String = "token: jpush_id", more: String = "")
+            throws
+        {
             try folder.write(
                 "volley.yaml",
                 """
@@ -87,7 +91,8 @@ struct JPushCampaignTests {
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 2500, "\(sent)")
         let entries = try bench.entries()
-        #expect(entries.count == 2500 && entries.allSatisfy { $0.status == 200 } && Set(entries.map(\.message)).count == 4)
+        #expect(
+            entries.count == 2500 && entries.allSatisfy { $0.status == 200 } && Set(entries.map(\.message)).count == 4)
     }
 
     @Test("5,000 devices of one text are a few calls, every device gets it once, and report and ledger agree")
@@ -102,12 +107,15 @@ struct JPushCampaignTests {
         let refreshed = try bench.folder.volley("report", "last", "--refresh").output
         #expect(refreshed.contains(/5,000 received over JPush's own channel/), "\(refreshed)")
         let entries = try bench.entries()
-        #expect(entries.count == 5000 && Set(entries.map(\.target)).count == 5000 && entries.allSatisfy { $0.status == 200 })
+        #expect(
+            entries.count == 5000 && Set(entries.map(\.target)).count == 5000 && entries.allSatisfy { $0.status == 200 }
+        )
         #expect((5...20).contains(Set(entries.map(\.message)).count), "\(Set(entries.map(\.message)).count) calls")
     }
 
     @Test(
-        "ids that are none are refused, suppressed if JPush names them, and the others of their call get it", arguments: ["both", "none"])
+        "ids that are none are refused, suppressed if JPush names them, and the others of their call get it",
+        arguments: ["both", "none"])
     func mixed(details: String) throws {
         let bench = try Bench(
             devices: 1200, firstDigits: [3: "00001003", 700: "00001003", 701: "00001003", 900: "00001011"],
@@ -117,23 +125,28 @@ struct JPushCampaignTests {
         #expect(sent.status == (isNamed ? 0 : 1), "\(sent)")
         let outcomes = try sent.json()["outcomes"]
         // A device that does not exist counts as reached as long as others of its call exist.
-        #expect(outcomes?.int("accepted") == 1197 && outcomes?.int(isNamed ? "invalid_token" : "rejected") == 3, "\(sent)")
+        #expect(
+            outcomes?.int("accepted") == 1197 && outcomes?.int(isNamed ? "invalid_token" : "rejected") == 3, "\(sent)")
         let entries = try bench.entries(), accepted = entries.filter { $0.status == 200 }
         #expect(accepted.count == 1197 && Set(accepted.map(\.target)).count == 1197)
         let report = try bench.folder.volley("report", "last").output
-        let words = isNamed ? /not\s+registration\s+ids\s+of\s+JPush/ : /did\s+not\s+accept\s+a\s+value\s+of\s+these\s+pushes/
+        let words =
+            isNamed ? /not\s+registration\s+ids\s+of\s+JPush/ : /did\s+not\s+accept\s+a\s+value\s+of\s+these\s+pushes/
         #expect(report.contains("1003") && report.contains(words), "\(report)")
         let again = try bench.folder.volley("plan", "campaign.yaml", "--json")
         #expect(try again.json()["skipped"]?.int("suppressed") ?? 0 == (isNamed ? 3 : 0), "\(again)")
     }
 
-    @Test("a call of which JPush knows no device refuses all of them, and suppresses none: the app may be the wrong one")
+    @Test(
+        "a call of which JPush knows no device refuses all of them, and suppresses none: the app may be the wrong one")
     func unknown() throws {
-        let bench = try Bench(devices: 40, firstDigits: Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, "00001011") }))
+        let bench = try Bench(
+            devices: 40, firstDigits: Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, "00001011") }))
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try sent.status != 0 && sent.json()["outcomes"]?.int("invalid_token") == 40, "\(sent)")
         let again = try bench.folder.volley("plan", "campaign.yaml", "--json")
-        #expect(try again.json()["skipped"]?.int("suppressed") ?? 0 == 0 && again.json().int("audience") == 40, "\(again)")
+        #expect(
+            try again.json()["skipped"]?.int("suppressed") ?? 0 == 0 && again.json().int("audience") == 40, "\(again)")
     }
 
     @Test("a wrong secret stops the run at its first call, says what to do, and is never shown")
@@ -144,7 +157,9 @@ struct JPushCampaignTests {
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         let said = sent.output + sent.errors
         #expect(try sent.status == 3 && sent.json()["outcomes"]?.int("accepted") ?? 0 == 0, "\(sent)")
-        #expect(said.contains("1004") && said.contains("Check app_key, master_secret and region") && !said.contains(secret), "\(sent)")
+        #expect(
+            said.contains("1004") && said.contains("Check app_key, master_secret and region") && !said.contains(secret),
+            "\(sent)")
         try bench.writeProject(secret: "{env: VOLLEY_TEST_NO_JPUSH_SECRET}")
         let missing = try bench.folder.volley("send", "campaign.yaml", "--yes")
         #expect(missing.status == 2 && missing.errors.contains("VOLLEY_TEST_NO_JPUSH_SECRET"), "\(missing)")
@@ -152,7 +167,9 @@ struct JPushCampaignTests {
         #expect(entries.count <= 100 && entries.allSatisfy { $0.status == 401 })
     }
 
-    @Test("makers and HarmonyOS get what the campaign says, and devices that got enough today are counted over all campaigns of the app")
+    @Test(
+        "makers and HarmonyOS get what the campaign says, and devices that got enough today are counted over all campaigns of the app"
+    )
     func makers() throws {
         let bench = try Bench(devices: 5)
         let content =
@@ -167,12 +184,16 @@ struct JPushCampaignTests {
         let first = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try first.status == 0 && first.json()["outcomes"]?.int("accepted") == 5, "\(first)")
         let second = try warnings("second")
-        #expect(second.contains("today in China 5 got a push of the app or more, all that phones of Xiaomi show"), "\(second)")
+        #expect(
+            second.contains("today in China 5 got a push of the app or more, all that phones of Xiaomi show"),
+            "\(second)")
         #expect(!second.contains("2 pushes"))
         #expect(try bench.folder.volley("send", "campaign.yaml", "--yes").status == 0)
         let third = try warnings("third")
         #expect(
-            third.contains("5 got 2 pushes of the app or more, all that phones of Huawei, Honor, OPPO, vivo and HarmonyOS show"), "\(third)"
+            third.contains(
+                "5 got 2 pushes of the app or more, all that phones of Huawei, Honor, OPPO, vivo and HarmonyOS show"),
+            "\(third)"
         )
         // The remedy leaves them out.
         try bench.folder.writeCampaign(name: "third", content: content, delivery: "frequency: at most 2 per day")
@@ -194,22 +215,29 @@ struct JPushCampaignTests {
         #expect(entries.count == 30 && Set(entries.map(\.message)).count == 30)
     }
 
-    @Test("texts that differ from device to device are counted before anything is sent, and a preview says how long that takes")
+    @Test(
+        "texts that differ from device to device are counted before anything is sent, and a preview says how long that takes"
+    )
     func slowTexts() throws {
         let bench = try Bench(devices: 40_000)
         func preview(_ content: String) throws -> (seconds: Int?, warnings: String, text: String) {
             try bench.folder.writeCampaign(content: content)
             let json = try bench.folder.volley("preview", "campaign.yaml", "--json").json()
             guard case .double(let seconds)? = json["seconds_at_pace"] else { return (nil, "", "") }
-            return (Int(seconds), json["warnings"]?.text ?? "", try bench.folder.volley("preview", "campaign.yaml").output)
+            return (
+                Int(seconds), json["warnings"]?.text ?? "", try bench.folder.volley("preview", "campaign.yaml").output
+            )
         }
-        let personal = try preview("title: Hello {{ first_name }}\nbody: World"), seconds = try #require(personal.seconds)
+        let personal = try preview("title: Hello {{ first_name }}\nbody: World"),
+            seconds = try #require(personal.seconds)
         // 40,000 calls at 540 a minute are 4,444 s; the number of texts is about right.
         #expect((4100...4445).contains(seconds), "\(seconds)")
         #expect(
-            personal.warnings.contains("slow-texts") && personal.warnings.contains("the same text for all would be 40 calls"), "\(personal)"
+            personal.warnings.contains("slow-texts")
+                && personal.warnings.contains("the same text for all would be 40 calls"), "\(personal)"
         )
-        #expect(personal.text.contains(/Time +[0-9,]+ calls, 1 h 1[0-9] min.* at 540\/min \(calls\)/), "\(personal.text)")
+        #expect(
+            personal.text.contains(/Time +[0-9,]+ calls, 1 h 1[0-9] min.* at 540\/min \(calls\)/), "\(personal.text)")
         // A pace for devices must not lead to more calls than JPush takes.
         try bench.writeProject(more: "pace: 9000/s")
         #expect(try preview("title: Hello {{ first_name }}\nbody: World").seconds == seconds)
@@ -221,12 +249,15 @@ struct JPushCampaignTests {
         #expect(two.seconds == 4 && !two.warnings.contains("slow-texts"), "\(two)")
     }
 
-    @Test("devices with the same text share calls wherever they stand in the export, and the preview says how many calls that takes")
+    @Test(
+        "devices with the same text share calls wherever they stand in the export, and the preview says how many calls that takes"
+    )
     func fewTexts() throws {
         let bench = try Bench(devices: 0)
         let names = (0..<6000).map { ["Berlin", "Paris", "Rome"][$0 % 3] }
         try bench.folder.write(
-            "devices.csv", "jpush_id,first_name\n" + names.enumerated().map { "\(Bench.id($0.offset)),\($0.element)\n" }.joined())
+            "devices.csv",
+            "jpush_id,first_name\n" + names.enumerated().map { "\(Bench.id($0.offset)),\($0.element)\n" }.joined())
         try bench.folder.writeCampaign(content: "title: Sale in {{ first_name }}\nbody: Until Sunday")
         let planned = try bench.folder.volley("plan", "campaign.yaml").output
         let calls = try #require(planned.firstMatch(of: /Time +(\d+) calls/).flatMap { Int($0.1) }, "\(planned)")
@@ -235,7 +266,9 @@ struct JPushCampaignTests {
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 6000, "\(sent)")
         let entries = try bench.entries()
         #expect(entries.count == 6000 && Set(entries.map(\.target)).count == 6000)
-        #expect((6...calls).contains(Set(entries.map(\.message)).count), "\(Set(entries.map(\.message)).count) calls, not \(calls)")
+        #expect(
+            (6...calls).contains(Set(entries.map(\.message)).count),
+            "\(Set(entries.map(\.message)).count) calls, not \(calls)")
     }
 
     @Test("a pace of the campaign or the app counts devices, whatever a call carries; the preview says what it counts")
@@ -258,7 +291,8 @@ struct JPushCampaignTests {
     func killedTwice() throws {
         let bench = try Bench(devices: 60, faults: ["--latency", "200"])
         try bench.folder.writeCampaign(content: "title: Hello {{ first_name }}\nbody: World", delivery: "unknown: skip")
-        try bench.folder.kill(VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url), seconds: 0.5)
+        try bench.folder.kill(
+            VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: bench.folder.url), seconds: 0.5)
         let again = try VolleyBinary.start(["resume", "last", "--json"], in: bench.folder.url)
         // Those that were lost go out again first; a pause before that makes them unknown.
         try bench.folder.wait(for: again, toSend: 10)
@@ -286,7 +320,9 @@ struct JPushCampaignTests {
     @Test("device tokens in the column of registration ids are skipped and named")
     func wrongColumn() throws {
         let bench = try Bench(devices: 2)
-        let ids = [Bench.id(1), String(repeating: "0f", count: 32), "0123abcd-0123-0123-0123-0123456789ab", "", "1a0018"]
+        let ids = [
+            Bench.id(1), String(repeating: "0f", count: 32), "0123abcd-0123-0123-0123-0123456789ab", "", "1a0018",
+        ]
         try bench.folder.write("devices.csv", "jpush_id\n" + ids.map { $0 + "\n" }.joined())
         let planned = try bench.folder.volley("plan", "campaign.yaml")
         #expect(planned.output.contains(/device\s+token of APNs/) && !planned.output.contains(ids[1]), "\(planned)")
@@ -295,7 +331,9 @@ struct JPushCampaignTests {
         #expect(try bench.entries().map(\.target) == [Bench.id(1)])
     }
 
-    @Test("a run that was killed goes on, and everybody gets it once: JPush recognizes the calls that had no answer by their cids")
+    @Test(
+        "a run that was killed goes on, and everybody gets it once: JPush recognizes the calls that had no answer by their cids"
+    )
     func killed() throws {
         let bench = try Bench(devices: 5000, faults: ["--latency", "400"])
         try bench.writeProject(more: "pace: 1000/s")
@@ -312,7 +350,9 @@ struct JPushCampaignTests {
         #expect(messages.allSatisfy { $0.count == 1 })
     }
 
-    @Test("counts are asked of the account that took the pushes alone, and an answer that knows nothing leaves those that were kept")
+    @Test(
+        "counts are asked of the account that took the pushes alone, and an answer that knows nothing leaves those that were kept"
+    )
     func otherAccount() throws {
         let bench = try Bench(devices: 20)
         #expect(try bench.folder.volley("send", "campaign.yaml", "--yes").status == 0)
@@ -321,10 +361,13 @@ struct JPushCampaignTests {
             return (result, try result.json()["statistics"])
         }
         let first = try refresh()
-        #expect(first.result.status == 0 && first.said?.text.contains(#""counts":{"jpush_received":20}"#) == true, "\(first)")
+        #expect(
+            first.result.status == 0 && first.said?.text.contains(#""counts":{"jpush_received":20}"#) == true,
+            "\(first)")
         #expect(first.said?.text.contains("older") == false)
         let project = try String(contentsOf: bench.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
-        try bench.folder.write("volley.yaml", project.replacing("0123456789abcdef01234567", with: "76543210fedcba9876543210"))
+        try bench.folder.write(
+            "volley.yaml", project.replacing("0123456789abcdef01234567", with: "76543210fedcba9876543210"))
         let other = try refresh()
         #expect(other.result.status == 1 && other.said == first.said, "\(other)")
         #expect(
@@ -333,11 +376,15 @@ struct JPushCampaignTests {
             "\(other)")
         try bench.folder.write("volley.yaml", project.replacing("\n  shop:", with: "\n  store:"))
         let gone = try refresh()
-        #expect(gone.result.status == 1 && gone.result.errors.contains("the app 'shop' no longer sends through JPush"), "\(gone)")
+        #expect(
+            gone.result.status == 1 && gone.result.errors.contains("the app 'shop' no longer sends through JPush"),
+            "\(gone)")
         try bench.folder.write("volley.yaml", project)
         try bench.restart()
         let forgotten = try refresh()
-        #expect(forgotten.result.status == 0 && forgotten.said?.text.contains(#""counts":{"jpush_received":20}"#) == true, "\(forgotten)")
+        #expect(
+            forgotten.result.status == 0 && forgotten.said?.text.contains(#""counts":{"jpush_received":20}"#) == true,
+            "\(forgotten)")
         #expect(forgotten.said?.text.contains(#""older":{"jpush_received":"#) == true, "\(forgotten)")
         let text = try bench.folder.volley("report", "last").output
         #expect(text.contains(/20 received over JPush's own channel\s+as\s+of 20/), "\(text)")
@@ -351,7 +398,9 @@ struct JPushCampaignTests {
         try bench.folder.write("secret.txt", "5e987ac6d2e04d95a9d8f0d1")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes")
         #expect(sent.status == 3 && !sent.errors.contains("refused the push"), "\(sent)")
-        #expect(sent.errors.contains("JPush refused to give out cids with 1004 (401). Each call needs a cid, so nothing more was sent."))
+        #expect(
+            sent.errors.contains(
+                "JPush refused to give out cids with 1004 (401). Each call needs a cid, so nothing more was sent."))
         #expect(try bench.entries().isEmpty)
     }
 

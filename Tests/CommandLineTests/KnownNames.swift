@@ -1,8 +1,8 @@
 import Foundation
 import TestCommands
 
-/// The names of other machines that a process can resolve: only /etc/hosts, in a separate version that may change while
-/// the process runs.
+/// The names of other machines that a process can resolve: only /etc/hosts, in a separate version
+/// that may change while the process runs.
 final class KnownNames {
     private let folder: String
     private let hosts: String

@@ -24,10 +24,12 @@ struct LeanCloudTests {
         let folder = try ProjectFolder()
         try folder.write(
             "volley.yaml",
-            "runs: runs\napps:\n  shop:\n    topic: com.example.shop\n    environment: simulator\n    columns: {\(columns)}\n")
+            "runs: runs\napps:\n  shop:\n    topic: com.example.shop\n    environment: simulator\n    columns: {\(columns)}\n"
+        )
         try folder.write(
             "_Installation.0.jsonl",
-            ([#"#filetype:JSON-streaming {"type":"Class","class":"_Installation"}"#] + rows).joined(separator: "\n") + "\n")
+            ([#"#filetype:JSON-streaming {"type":"Class","class":"_Installation"}"#] + rows).joined(separator: "\n")
+                + "\n")
         try folder.write("answer.json", "{\"results\":[\(rows.joined(separator: ",\n"))]}")
         try folder.writeCampaign(
             audience: "devices: _Installation.*.jsonl\ntags: [news]",
@@ -35,19 +37,24 @@ struct LeanCloudTests {
         return folder
     }
 
-    @Test("is previewed as it is, whether volley.yaml names the format or not", arguments: ["rows: newest", "format: leancloud"])
+    @Test(
+        "is previewed as it is, whether volley.yaml names the format or not",
+        arguments: ["rows: newest", "format: leancloud"])
     func preview(columns: String) throws {
         let folder = try Self.folder(columns: columns)
         for audience in ["devices: _Installation.*.jsonl\ntags: [news]", "devices: answer.json\ntags: [news]"] {
             try folder.writeCampaign(
-                audience: audience, content: "title: \"{{ city }} {{ registration_id }}\"\nbody: \"{{ since | date: 'long' }}\"")
+                audience: audience,
+                content: "title: \"{{ city }} {{ registration_id }}\"\nbody: \"{{ since | date: 'long' }}\"")
             let result = try folder.volley("preview", "campaign.yaml", "--json")
             #expect(result.status == 0, "\(result.errors)")
             let preview = try result.json()
             #expect(preview.int("rows") == 4 && preview.int("audience") == 1)
             #expect(
                 preview["skipped"]
-                    == .object(pairs: [("not_matched", .integer(1)), ("missing_token", .integer(1)), ("suppressed", .integer(1))]))
+                    == .object(pairs: [
+                        ("not_matched", .integer(1)), ("missing_token", .integer(1)), ("suppressed", .integer(1)),
+                    ]))
             guard case .array(let samples)? = preview["samples"], case .array(let why)? = preview["skipped_why"] else {
                 Issue.record("no samples, or no reasons")
                 return
@@ -56,7 +63,8 @@ struct LeanCloudTests {
             #expect(samples[0]["payload"]?["aps"]?["alert"]?["body"]?.stringValue == "February 29, 2024")
             #expect(
                 why.compactMap { $0["why"]?.stringValue }.last
-                    == "LeanCloud calls this device invalid ('valid' is false in the export): no push reaches it, or its owner opted out")
+                    == "LeanCloud calls this device invalid ('valid' is false in the export): no push reaches it, or its owner opted out"
+            )
             #expect(preview["warnings"] == .array([]))
         }
     }
@@ -81,7 +89,8 @@ struct LeanCloudTests {
         #expect(result.status == 2)
         #expect(
             result.errors.contains(
-                "devices.csv: this is no export of LeanCloud's _Installation, though volley.yaml says so: it has no 'installationId'"),
+                "devices.csv: this is no export of LeanCloud's _Installation, though volley.yaml says so: it has no 'installationId'"
+            ),
             "\(result.errors)")
     }
 }

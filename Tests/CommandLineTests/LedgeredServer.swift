@@ -4,7 +4,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A simulator in a separate process that outlives its senders, and the project folder that points to it.
+/// A simulator in a separate process that outlives its senders, and the project folder that points
+/// to it.
 final class LedgeredServer {
     /// Where server and sender run.
     enum Place {
@@ -44,7 +45,8 @@ final class LedgeredServer {
             }
         }
 
-        /// The names of a ledger's members for a device, for the id of a push, and for a refusal's reason.
+        /// The names of a ledger's members for a device, for the id of a push, and for a refusal's
+        /// reason.
         fileprivate var names: (target: String, id: String, reason: String) {
             switch self {
             case .apns: ("token", "apns_id", "reason")
@@ -55,7 +57,8 @@ final class LedgeredServer {
             }
         }
 
-        /// What its simulator needs so that a test does not take hours: RongCloud takes a hundred users a second.
+        /// What its simulator needs so that a test does not take hours: RongCloud takes a hundred
+        /// users a second.
         fileprivate var options: [String] { self == .rongcloud ? ["--limit-per-minute", "600000"] : [] }
 
         /// Whether a repeated push carries the id of the first.
@@ -89,9 +92,11 @@ final class LedgeredServer {
     ///   - app: further lines below the app in volley.yaml.
     ///   - faults: options of `volley simulate`.
     ///   - place: where server and senders run.
-    ///   - name: what senders call the server; a name other than `localhost` must be made known to them.
+    ///   - name: what senders call the server; a name other than `localhost` must be made known to
+    ///     them.
     init(
-        app: String = "", devices: Int, faults: [String] = [], place: Place = .here, name: String = "localhost", service: Service = .apns
+        app: String = "", devices: Int, faults: [String] = [], place: Place = .here, name: String = "localhost",
+        service: Service = .apns
     ) throws {
         folder = try ProjectFolder(
             export: service == .apns
@@ -100,7 +105,8 @@ final class LedgeredServer {
         self.place = place
         self.service = service
         self.faults = faults
-        let certificate = CertificateAuthority(commonName: "Tests").issueServerCertificate(names: [name], addresses: ["127.0.0.1", "::1"])
+        let certificate = CertificateAuthority(commonName: "Tests").issueServerCertificate(
+            names: [name], addresses: ["127.0.0.1", "::1"])
         try folder.write("certificate.pem", certificate.pem)
         let server = try start()
         let url = try #require(server["url"]?.stringValue), key = try #require(server["key"]?.stringValue)
@@ -110,7 +116,9 @@ final class LedgeredServer {
         if service == .apns {
             try folder.writeProject(app: (service.lines(key) + [environment, app]).joined(separator: "\n"))
         } else {
-            let lines = service.lines(key) + [environment, "columns: {token: device_token}"] + app.split(separator: "\n").map(String.init)
+            let lines =
+                service.lines(key) + [environment, "columns: {token: device_token}"]
+                + app.split(separator: "\n").map(String.init)
             try folder.write("volley.yaml", "runs: runs\napps:\n  shop:\n" + lines.map { "    \($0)\n" }.joined())
         }
     }
@@ -125,11 +133,13 @@ final class LedgeredServer {
         ledgers.append("ledger-\(ledgers.count).jsonl")
         let running = try VolleyBinary.start(
             [
-                "simulate", "--service", service.rawValue, "--port", String(port), "--ledger", ledgers[ledgers.count - 1], "--certificate",
+                "simulate", "--service", service.rawValue, "--port", String(port), "--ledger",
+                ledgers[ledgers.count - 1], "--certificate",
                 "certificate.pem", "--json",
             ]
                 + ["--for", FaultScale.isThorough ? "1000" : "100"] + service.options + faults, in: folder.url,
-            launcher: place == .ownNetwork ? ["unshare", "-n", "sh", "-ec", "ip link set lo up; exec \"$0\" \"$@\""] : [])
+            launcher: place == .ownNetwork
+                ? ["unshare", "-n", "sh", "-ec", "ip link set lo up; exec \"$0\" \"$@\""] : [])
         simulator = running
         while running.isRunning, !running.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         return try JSONValue(parsing: running.outputSoFar)
@@ -155,9 +165,13 @@ final class LedgeredServer {
     /// Whether a connection attempt gets no answer.
     func isAwaitingConnection() throws -> Bool {
         let process = try #require(simulator).processID
-        let sockets = ["tcp", "tcp6"].map { (try? String(contentsOfFile: "/proc/\(process)/net/\($0)", encoding: .utf8)) ?? "" }
+        let sockets = ["tcp", "tcp6"].map {
+            (try? String(contentsOfFile: "/proc/\(process)/net/\($0)", encoding: .utf8)) ?? ""
+        }
         // The fourth column is the state; 02 is SYN_SENT.
-        return sockets.contains { $0.split(separator: "\n").contains { $0.split(separator: " ").dropFirst(3).first == "02" } }
+        return sockets.contains {
+            $0.split(separator: "\n").contains { $0.split(separator: " ").dropFirst(3).first == "02" }
+        }
     }
 
     /// The command that starts a program in the server's place.
@@ -194,7 +208,8 @@ final class LedgeredServer {
                 let entry = try JSONValue(parsing: String(line))
                 let answer = Entry(
                     milliseconds: try #require(entry.int("time_ms")), connection: try #require(entry.int("connection")),
-                    token: entry[service.names.target]?.stringValue ?? "", id: entry[service.names.id]?.stringValue ?? "",
+                    token: entry[service.names.target]?.stringValue ?? "",
+                    id: entry[service.names.id]?.stringValue ?? "",
                     status: try #require(entry.int("status")), reason: reason(of: entry))
                 // A refusal may come before the body with the targets was read.
                 try #require(!answer.token.isEmpty || !answer.isAccepted, "what was accepted has a target")
@@ -203,7 +218,8 @@ final class LedgeredServer {
         }
     }
 
-    /// The reason of a line; blank for one that was accepted, to which RongCloud gives the code 200.
+    /// The reason of a line; blank for one that was accepted, to which RongCloud gives the
+    /// code 200.
     private func reason(of line: JSONValue) -> String {
         let reason = line[service.names.reason]?.stringValue ?? line.int(service.names.reason).map(String.init) ?? ""
         return reason == "200" ? "" : reason
@@ -237,8 +253,8 @@ final class LedgeredServer {
         return Set(tokens)
     }
 
-    /// The same, once the ledger has not grown for a second: data that a killed process had written to its sockets is
-    /// still read.
+    /// The same, once the ledger has not grown for a second: data that a killed process had written
+    /// to its sockets is still read.
     func acceptedOnceQuiet() -> Set<String> {
         var accepted = acceptedSoFar()
         while true {
@@ -264,10 +280,14 @@ final class LedgeredServer {
         }
     }
 
-    /// Compares the last run's report, recipient by recipient, with what the simulator accepted, once it has ended.
+    /// Compares the last run's report, recipient by recipient, with what the simulator accepted,
+    /// once it has ended.
     /// - Parameters:
-    ///   - mayRepeat: tokens that may have been accepted more than once; nil for any, as long as the apns-id is the same.
-    func expectAgreement(mayRepeat: Set<String>? = [], _ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    ///   - mayRepeat: tokens that may have been accepted more than once; nil for any, as long as
+    ///     the apns-id is the same.
+    func expectAgreement(
+        mayRepeat: Set<String>? = [], _ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         let lines = try folder.volley("report", "last", "--format", "csv").output.split(separator: "\n").dropFirst()
         let accepted = try accepted()
         var reported: [Substring: Int] = [:]
@@ -282,20 +302,27 @@ final class LedgeredServer {
                 Issue.record("\(comment): reported as accepted, and was not: \(line)", sourceLocation: sourceLocation)
             }
             if outcome != "accepted", outcome != "unknown", times > 0 {
-                Issue.record("\(comment): was accepted, and is not reported so: \(line)", sourceLocation: sourceLocation)
+                Issue.record(
+                    "\(comment): was accepted, and is not reported so: \(line)", sourceLocation: sourceLocation)
             }
         }
         #expect(tokens.count == lines.count, comment, sourceLocation: sourceLocation)
         #expect(Set(accepted.keys).isSubset(of: tokens), comment, sourceLocation: sourceLocation)
         let repeated = accepted.filter { $0.value.count > 1 }
-        if let mayRepeat { #expect(Set(repeated.keys).isSubset(of: mayRepeat), comment, sourceLocation: sourceLocation) }
+        if let mayRepeat {
+            #expect(Set(repeated.keys).isSubset(of: mayRepeat), comment, sourceLocation: sourceLocation)
+        }
         // FCM and RongCloud have no id that a sender chooses.
         if service.namesPushes {
-            #expect(repeated.allSatisfy { Set($0.value).count == 1 }, "\(comment): under another id", sourceLocation: sourceLocation)
+            #expect(
+                repeated.allSatisfy { Set($0.value).count == 1 }, "\(comment): under another id",
+                sourceLocation: sourceLocation)
         }
         let report = try report()
         for outcome in ["accepted", "invalid_token", "rejected", "failed", "unknown", "unsent"] {
-            #expect(report["outcomes"]?.int(outcome) == reported[outcome[...], default: 0], comment, sourceLocation: sourceLocation)
+            #expect(
+                report["outcomes"]?.int(outcome) == reported[outcome[...], default: 0], comment,
+                sourceLocation: sourceLocation)
         }
     }
 
@@ -345,7 +372,9 @@ final class LedgeredServer {
     func finishRun(_ comment: String, timeout: Double = 120, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let state = try report()["state"]?.stringValue
         if state == "planned" {
-            #expect(try folder.volley("send", "--plan", "last", "--yes", "--quiet").status == 0, sourceLocation: sourceLocation)
+            #expect(
+                try folder.volley("send", "--plan", "last", "--yes", "--quiet").status == 0,
+                sourceLocation: sourceLocation)
         } else if state != "finished" {
             let resumed = try folder.volley("resume", "last", "--json", timeout: timeout)
             #expect([0, 1].contains(resumed.status), "\(comment): \(resumed)", sourceLocation: sourceLocation)
@@ -367,7 +396,9 @@ final class LedgeredServer {
     func lines(_ outcome: String) throws -> [[Substring]] {
         let report = try folder.volley("report", "last", "--format", "csv")
         try #require(report.status == 0, "\(report.errors)")
-        return report.output.split(separator: "\n").dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false) }
-            .filter { $0[5] == outcome }
+        return report.output.split(separator: "\n").dropFirst().map {
+            $0.split(separator: ",", omittingEmptySubsequences: false)
+        }
+        .filter { $0[5] == outcome }
     }
 }

@@ -3,20 +3,27 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Results that cannot be shown: standard output on a full disk, or descriptors that were closed before Volley began. What was done is
-/// never reported as if nothing had been done.
+/// Results that cannot be shown: standard output on a full disk, or descriptors that were closed
+/// before Volley began. What was done is never reported as if nothing had been done.
 @Suite("Results that cannot be shown")
 struct LostOutputTests {
     /// Runs the rest of the line with other standard streams.
-    private static func redirected(_ redirection: String) -> [String] { ["sh", "-c", "exec \"$0\" \"$@\" \(redirection)"] }
+    private static func redirected(_ redirection: String) -> [String] {
+        ["sh", "-c", "exec \"$0\" \"$@\" \(redirection)"]
+    }
 
-    private static let full = redirected(">/dev/full"), closed = redirected("<&- >&-"), allClosed = redirected("<&- >&- 2>&-")
+    private static let full = redirected(">/dev/full"), closed = redirected("<&- >&-"),
+        allClosed = redirected("<&- >&- 2>&-")
 
-    private func volley(_ folder: ProjectFolder, _ launcher: [String], _ arguments: String...) throws -> VolleyBinary.Result {
+    private func volley(_ folder: ProjectFolder, _ launcher: [String], _ arguments: String...) throws
+        -> VolleyBinary.Result
+    {
         try VolleyBinary.start(arguments, in: folder.url, launcher: launcher).finish()
     }
 
-    @Test("a push that APNs took and that cannot be shown is no mistake of the command: exit code 1, and the outcome on standard error")
+    @Test(
+        "a push that APNs took and that cannot be shown is no mistake of the command: exit code 1, and the outcome on standard error"
+    )
     func push() throws {
         for launcher in [Self.full, Self.closed] {
             let folder = try ProjectFolder()
@@ -24,7 +31,8 @@ struct LostOutputTests {
             #expect(pushed.status == 1 && pushed.errors.contains("accepted"), "\(pushed)")
             #expect(pushed.errors.contains("standard output"), "\(pushed.errors)")
             // A stop is still a stop.
-            let urgent = try volley(folder, launcher, "push", "--token", ProjectFolder.token(1), "--silent", "--priority", "high", "--json")
+            let urgent = try volley(
+                folder, launcher, "push", "--token", ProjectFolder.token(1), "--silent", "--priority", "high", "--json")
             #expect(urgent.status == 3 && urgent.errors.contains("BadPriority"), "\(urgent)")
         }
     }
@@ -68,7 +76,9 @@ struct LostOutputTests {
         #expect(try report.json()["outcomes"]?.int("accepted") == 60, "\(report)")
     }
 
-    @Test("a result that goes nowhere is an error of a command that sends nothing", arguments: ["runs", "--help", "--version", "schema"])
+    @Test(
+        "a result that goes nowhere is an error of a command that sends nothing",
+        arguments: ["runs", "--help", "--version", "schema"])
     func results(command: String) throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
@@ -80,7 +90,9 @@ struct LostOutputTests {
         #expect(try volley(folder, Self.closed, "runs").errors.contains("standard output is closed"))
     }
 
-    @Test("what was approved, cancelled, planned, imported, removed or written, and cannot be shown, is said and ends with 1")
+    @Test(
+        "what was approved, cancelled, planned, imported, removed or written, and cannot be shown, is said and ends with 1"
+    )
     func changes() throws {
         for launcher in [Self.full, Self.closed] {
             let folder = try ProjectFolder(app: "environment: simulator\napproval: required")

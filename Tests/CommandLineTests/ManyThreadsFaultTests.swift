@@ -13,11 +13,14 @@ struct ManyThreadsFaultTests {
         for kill in 0..<max(1, FaultScale.kills / 10) {
             let server = try LedgeredServer(devices: Self.devices)
             try server.folder.writeCampaign(delivery: "unknown: \(policy)")
-            let first = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--quiet", "--threads", "6"], in: server.folder.url)
+            let first = try VolleyBinary.start(
+                ["send", "campaign.yaml", "--yes", "--quiet", "--threads", "6"], in: server.folder.url)
             waitForThreads(of: first)
             _ = first.finish(timeout: 0)
             let inDoubt = try server.tokens("unknown")
-            #expect(try server.tokens("unsent").isDisjoint(with: server.acceptedSoFar()), "kill \(kill): accepted, and reported as unsent")
+            #expect(
+                try server.tokens("unsent").isDisjoint(with: server.acceptedSoFar()),
+                "kill \(kill): accepted, and reported as unsent")
             let second = try VolleyBinary.start(["resume", "last", "--quiet", "--threads", "3"], in: server.folder.url)
             waitForThreads(of: second)
             second.interrupt()
@@ -31,8 +34,8 @@ struct ManyThreadsFaultTests {
         }
     }
 
-    /// Waits until a second thread delivers, which needs a core that is busy for half a second, or until the process had enough time for
-    /// it.
+    /// Waits until a second thread delivers, which needs a core that is busy for half a second, or
+    /// until the process had enough time for it.
     private func waitForThreads(of process: RunningVolley) {
         let folder = "/proc/\(process.processID)/task"
         for _ in 0..<150 where process.isRunning {

@@ -3,7 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The network to the server fails and recovers, over real sockets; afterwards report and ledger must agree.
+/// The network to the server fails and recovers, over real sockets; afterwards report and ledger
+/// must agree.
 @Suite("the network fails, and comes back", .serialized)
 struct NetworkFaultTests {
     private static let policies = FaultScale.isThorough ? ["skip", "resend"] : ["skip"]
@@ -12,7 +13,8 @@ struct NetworkFaultTests {
     private static let recipients = FaultScale.recipients
     /// Slow enough that a run lasts for some seconds.
     private static let pushesPerSecond = min(5000, recipients / 2)
-    /// After five seconds without a sign of life a connection is tested with a ping, and after ten more it is dead.
+    /// After five seconds without a sign of life a connection is tested with a ping, and after ten
+    /// more it is dead.
     private static let longestSilence = Duration.seconds(16)
     private static let pace = "pace: \(pushesPerSecond)/s"
 
@@ -31,12 +33,16 @@ struct NetworkFaultTests {
     }
 
     /// Waits for the run's end, after which no device may be missing.
-    private func finish(_ running: RunningVolley, _ server: LedgeredServer, unknown: String, _ comment: Comment) throws -> JSONValue {
+    private func finish(_ running: RunningVolley, _ server: LedgeredServer, unknown: String, _ comment: Comment) throws
+        -> JSONValue
+    {
         let sent = running.finish(timeout: 300)
         #expect([0, 1].contains(sent.status), "\(comment): \(sent.status) \(sent.errors)")
         let report = try server.report()
         #expect(report["state"]?.stringValue == "finished", comment)
-        #expect(report["outcomes"]?.sum == Self.recipients && report["outcomes"]?.int("unsent") == 0, "\(comment): \(report.text)")
+        #expect(
+            report["outcomes"]?.sum == Self.recipients && report["outcomes"]?.int("unsent") == 0,
+            "\(comment): \(report.text)")
         try server.expectAgreement(mayRepeat: unknown == "skip" ? [] : nil, comment)
         return report
     }
@@ -69,8 +75,11 @@ struct NetworkFaultTests {
         #expect(report["outcomes"]?.int("accepted") == Self.recipients)
     }
 
-    /// libcurl 7.88 alone takes up to half of the time for a connection to notice the third address, once for each connection.
-    @Test("a name whose first two addresses refuse is reached at the third, at once", .enabled(if: Shell.canHideFiles, needsFiles))
+    /// libcurl 7.88 alone takes up to half of the time for a connection to notice the third
+    /// address, once for each connection.
+    @Test(
+        "a name whose first two addresses refuse is reached at the third, at once",
+        .enabled(if: Shell.canHideFiles, needsFiles))
     func thirdAddress() throws {
         let bench = try JPushCampaignTests.Bench(devices: 3)
         let names = try KnownNames(in: bench.folder)
@@ -84,7 +93,8 @@ struct NetworkFaultTests {
     }
 
     @Test(
-        "a name that is forgotten while the connection is lost is waited for", .enabled(if: Shell.canHideFiles, needsFiles))
+        "a name that is forgotten while the connection is lost is waited for",
+        .enabled(if: Shell.canHideFiles, needsFiles))
     func nameForgotten() throws {
         let server = try LedgeredServer(
             app: Self.pace, devices: Self.recipients, faults: ["--disconnect-every", String(Self.recipients / 3)],
@@ -122,7 +132,8 @@ struct NetworkFaultTests {
     // MARK: Silence
 
     @Test(
-        "a network that drops everything for some seconds costs time and nothing else", .enabled(if: Shell.canHideNetwork, needsNetwork))
+        "a network that drops everything for some seconds costs time and nothing else",
+        .enabled(if: Shell.canHideNetwork, needsNetwork))
     func silentForAWhile() throws {
         let run = try begin(place: .ownNetwork)
         try run.server.silence(true)
@@ -139,12 +150,13 @@ struct NetworkFaultTests {
     func silentForLong(unknown: String) throws {
         let run = try begin(unknown: unknown, place: .ownNetwork)
         try run.server.silence(true)
-        // Noted at the moment when it was seen: an attempt that ends is followed by a pause. An attempt before the connection can count as
-        // dead is one more.
+        // Noted at the moment when it was seen: an attempt that ends is followed by a pause. An
+        // attempt before the connection can count as dead is one more.
         let start = ContinuousClock.now
         var isReplaced = false
         run.server.wait {
-            isReplaced = ContinuousClock.now - start > Self.longestSilence && ((try? run.server.isAwaitingConnection()) ?? false)
+            isReplaced =
+                ContinuousClock.now - start > Self.longestSilence && ((try? run.server.isAwaitingConnection()) ?? false)
             return isReplaced
         } orEndOf: {
             run.running
@@ -156,7 +168,8 @@ struct NetworkFaultTests {
     }
 
     @Test(
-        "a run that is interrupted while the network is silent ends, and goes on later", .enabled(if: Shell.canHideNetwork, needsNetwork))
+        "a run that is interrupted while the network is silent ends, and goes on later",
+        .enabled(if: Shell.canHideNetwork, needsNetwork))
     func interruptedInSilence() throws {
         let run = try begin(place: .ownNetwork)
         try run.server.silence(true)

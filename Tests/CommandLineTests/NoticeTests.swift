@@ -15,44 +15,58 @@ struct NoticeTests {
         return folder
     }
 
-    private func documents(_ server: TestWebhook) throws -> [JSONValue] { try server.requests.map { try JSONValue(parsing: $0.body) } }
+    private func documents(_ server: TestWebhook) throws -> [JSONValue] {
+        try server.requests.map { try JSONValue(parsing: $0.body) }
+    }
 
     @Test("a run's beginning and its end are told, with its figures and without tokens")
     func run() throws {
         let server = try TestWebhook()
         let folder = try folder("[{webhook: \"\(server.url())\", secret_env: VOLLEY_SECRET}]")
-        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json", environment: ["VOLLEY_SECRET": "s3cret"])
+        let sent = try folder.volley(
+            "send", "campaign.yaml", "--yes", "--json", environment: ["VOLLEY_SECRET": "s3cret"])
         #expect(sent.status == 0, "\(sent.errors)")
         let told = try documents(server)
         #expect(told.map { $0["event"]?.stringValue } == ["started", "finished"])
         let end = try #require(told.last), report = try sent.json()
-        for member in ["campaign", "app", "run", "state", "audience", "outcomes"] { #expect(end[member] == report[member], "\(member)") }
+        for member in ["campaign", "app", "run", "state", "audience", "outcomes"] {
+            #expect(end[member] == report[member], "\(member)")
+        }
         #expect(end["report"]?["attempts"] == report["attempts"])
         #expect(end["text"]?.stringValue == "test was sent to 20 devices: 20 accepted.")
-        #expect(!server.requests.contains { $0.body.contains(ProjectFolder.token(0).prefix(10)) || $0.body.contains("s3cret") })
+        #expect(
+            !server.requests.contains {
+                $0.body.contains(ProjectFolder.token(0).prefix(10)) || $0.body.contains("s3cret")
+            })
     }
 
     @Test("who cannot be told is a warning, and the run goes its way")
     func failure() throws {
         let server = try TestWebhook(answers: ["403 No", "403 No"])
         let folder = try folder(
-            "[{webhook: \"\(server.url("/s3cret-path"))\"}, {command: [/bin/sh, -c, \"echo heard $VOLLEY_EVENT; exit 9\"]}]")
+            "[{webhook: \"\(server.url("/s3cret-path"))\"}, {command: [/bin/sh, -c, \"echo heard $VOLLEY_EVENT; exit 9\"]}]"
+        )
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 0)
         #expect(try sent.json()["state"]?.stringValue == "finished")
         #expect(sent.errors.contains("was not delivered to the webhook at 127.0.0.1:\(server.port)"), "\(sent.errors)")
         #expect(sent.errors.contains("it answered 403") && !sent.errors.contains("s3cret-path"), "\(sent.errors)")
-        #expect(sent.errors.contains("/bin/sh: heard finished") && sent.errors.contains("it ended with exit code 9"), "\(sent.errors)")
+        #expect(
+            sent.errors.contains("/bin/sh: heard finished") && sent.errors.contains("it ended with exit code 9"),
+            "\(sent.errors)")
     }
 
     @Test("a hook gets no variable of a hook that started Volley")
     func outerHook() throws {
         let folder = try folder(
-            "[{command: [/bin/sh, -c, 'env | grep ^VOLLEY_ | grep -v ^VOLLEY_TEST_ | cut -d= -f1 | sort | tr \"\\\\n\" \" \"']}]")
+            "[{command: [/bin/sh, -c, 'env | grep ^VOLLEY_ | grep -v ^VOLLEY_TEST_ | cut -d= -f1 | sort | tr \"\\\\n\" \" \"']}]"
+        )
         let names = ["EVENT", "ID", "CAMPAIGN", "APP", "RUN", "STATE", "OCCURRENCE", "TEXT"].map { "VOLLEY_\($0)" }
         let outer = Dictionary(uniqueKeysWithValues: (names + ["VOLLEY_OTHER"]).map { ($0, "outer") })
         let tried = try folder.volley("notify", environment: outer)
-        #expect(tried.status == 0 && tried.errors == "/bin/sh: VOLLEY_EVENT VOLLEY_ID VOLLEY_OTHER VOLLEY_TEXT \n", "\(tried)")
+        #expect(
+            tried.status == 0 && tried.errors == "/bin/sh: VOLLEY_EVENT VOLLEY_ID VOLLEY_OTHER VOLLEY_TEXT \n",
+            "\(tried)")
     }
 
     @Test("a plan that waits for approval, a run that stops, and no test")
@@ -93,7 +107,9 @@ struct NoticeTests {
             return
         }
         #expect(notices.map { $0["ok"] } == [.bool(true), .bool(false), .bool(false)])
-        #expect(notices[1]["message"]?.stringValue == "it answered 500. Its server could not handle the notice now: its log says why")
+        #expect(
+            notices[1]["message"]?.stringValue
+                == "it answered 500. Its server could not handle the notice now: its log says why")
         #expect(notices[2]["message"]?.stringValue?.contains("the environment variable NOT_SET") == true)
         #expect(try documents(good).map { $0["event"]?.stringValue } == ["test"])
         let unknown = try folder.volley("notify", "shpo")
@@ -102,7 +118,9 @@ struct NoticeTests {
         #expect(nobody.status == 2 && nobody.errors.contains("there are no notices to send"))
     }
 
-    @Test("a webhook's certificate is checked, against an authority of its own where one is named", .enabled(if: hasPython))
+    @Test(
+        "a webhook's certificate is checked, against an authority of its own where one is named",
+        .enabled(if: hasPython))
     func certificates() throws {
         let server = try TestWebhook()
         let folder = try ProjectFolder()
@@ -118,7 +136,8 @@ struct NoticeTests {
         }
         for (lines, isTold) in [(", ca: ours.pem", true), (", ca: others.pem", false), ("", false)] {
             let before = server.requests.count
-            try folder.writeProject(app: "environment: simulator\nnotices: [{webhook: \"https://localhost:\(front.port)/x\"\(lines)}]")
+            try folder.writeProject(
+                app: "environment: simulator\nnotices: [{webhook: \"https://localhost:\(front.port)/x\"\(lines)}]")
             let tried = try folder.volley("notify", "shop", "--json")
             #expect(tried.status == (isTold ? 0 : 2), "\(lines): \(tried.output)")
             #expect(server.requests.count == before + (isTold ? 1 : 0))
@@ -128,13 +147,18 @@ struct NoticeTests {
 
     /// The example of docs/reference/notices.md in one language.
     private func documented(_ language: String) throws -> String {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
             .appendingPathComponent("docs/reference/notices.md")
         let blocks = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n```")
-        return String(try #require(blocks.first { $0.hasPrefix(language + "\n") && $0.contains("v1") }).dropFirst(language.count + 1))
+        return String(
+            try #require(blocks.first { $0.hasPrefix(language + "\n") && $0.contains("v1") }).dropFirst(
+                language.count + 1))
     }
 
-    @Test("the documented ways to check a signature take a genuine notice, and none that was tampered with", .enabled(if: hasPython))
+    @Test(
+        "the documented ways to check a signature take a genuine notice, and none that was tampered with",
+        .enabled(if: hasPython))
     func signature() throws {
         let server = try TestWebhook()
         let folder = try folder("[{webhook: \"\(server.url())\", secret_env: VOLLEY_SECRET}]")
@@ -145,13 +169,15 @@ struct NoticeTests {
         try folder.write("check.sh", try documented("sh"))
         let later = signature.replacing(/t=\d/) { _ in "t=9" }
         let cases = [
-            (signature, request.body, true), (signature, request.body.replacing("test", with: "tset"), false), (later, request.body, false),
+            (signature, request.body, true), (signature, request.body.replacing("test", with: "tset"), false),
+            (later, request.body, false),
             (signature.replacing("v1=", with: "v1=0"), request.body, false),
         ]
         for (signature, body, isGenuine) in cases {
             for command in [["/usr/bin/python3", "check.py"], ["/bin/sh", "check.sh"]] {
                 let checked = try RunningVolley(
-                    executable: command[0], [command[1], signature], in: folder.url, environment: ["VOLLEY_SECRET": "s3cret"], input: body
+                    executable: command[0], [command[1], signature], in: folder.url,
+                    environment: ["VOLLEY_SECRET": "s3cret"], input: body
                 ).finish()
                 #expect((checked.status == 0) == isGenuine, "\(command): \(signature) \(checked.errors)")
             }

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A campaign over three services, one of which has credentials that are wrong or cannot be read: the others continue,
-/// and a resumption sends the rest once the credentials are right.
+/// A campaign over three services, one of which has credentials that are wrong or cannot be read:
+/// the others continue, and a resumption sends the rest once the credentials are right.
 @Suite("wrong credentials of one of three services")
 struct OneOfThreeServicesTests {
     private static let devices = 30
@@ -15,11 +15,15 @@ struct OneOfThreeServicesTests {
         #expect(report["state"]?.stringValue == "stopped", "\(report)")
         for other in bench.services where other.name != service {
             let member = ServicesBench.member(other.name, of: report)
-            #expect(member?["state"]?.stringValue == "finished" && member?["stopped_because"] == nil, "\(other.name): \(report)")
+            #expect(
+                member?["state"]?.stringValue == "finished" && member?["stopped_because"] == nil,
+                "\(other.name): \(report)")
             #expect(member?["outcomes"]?.int("accepted") == Self.devices / 3, "\(other.name): \(report)")
         }
         let member = ServicesBench.member(service, of: report)
-        #expect(member?["state"]?.stringValue == "stopped" && member?["outcomes"]?.int("unsent") == Self.devices / 3, "\(report)")
+        #expect(
+            member?["state"]?.stringValue == "stopped" && member?["outcomes"]?.int("unsent") == Self.devices / 3,
+            "\(report)")
         #expect(member?["stopped_because"]?.stringValue?.contains(words) == true, "\(report)")
         let text = try bench.folder.volley("report", "last").output
         #expect(text.contains("Next: fix the cause, then this sends what is left through"), "\(text)")
@@ -30,9 +34,12 @@ struct OneOfThreeServicesTests {
         let resumed = try bench.folder.volley("resume", "last", "--json", environment: environment)
         #expect(resumed.status == 0, "\(resumed)")
         let report = try bench.report()
-        #expect(report["state"]?.stringValue == "finished" && report["outcomes"]?.int("accepted") == Self.devices, "\(report)")
+        #expect(
+            report["state"]?.stringValue == "finished" && report["outcomes"]?.int("accepted") == Self.devices,
+            "\(report)")
         let accepted = try bench.expectAgreement(devices: Self.devices)
-        #expect(accepted.count == Self.devices && accepted.values.allSatisfy { $0.count == 1 }, "nobody was asked twice")
+        #expect(
+            accepted.count == Self.devices && accepted.values.allSatisfy { $0.count == 1 }, "nobody was asked twice")
     }
 
     @Test(
@@ -76,19 +83,24 @@ struct OneOfThreeServicesTests {
             let text = try bench.key(of: service)
             switch self {
             case .missingFile:
-                try FileManager.default.removeItem(at: bench.folder.url.appendingPathComponent(ServicesBench.key(of: service)))
+                try FileManager.default.removeItem(
+                    at: bench.folder.url.appendingPathComponent(ServicesBench.key(of: service)))
             case .emptyFile: try bench.writeKey(of: service, "")
             case .unsetVariable:
                 let file = bench.folder.url.appendingPathComponent("volley.yaml")
                 let project = try String(contentsOf: file, encoding: .utf8)
-                try bench.folder.write("volley.yaml", project.replacing("{file: getui-key}", with: "{env: NO_SUCH_VARIABLE}"))
+                try bench.folder.write(
+                    "volley.yaml", project.replacing("{file: getui-key}", with: "{env: NO_SUCH_VARIABLE}"))
             case .truncatedAccount: try bench.writeKey(of: service, String(text.prefix(text.count / 2)))
-            case .otherProject: try bench.writeKey(of: service, text.replacing("volley-simulator", with: "another-project"))
+            case .otherProject:
+                try bench.writeKey(of: service, text.replacing("volley-simulator", with: "another-project"))
             }
         }
     }
 
-    @Test("credentials that cannot be read stop their service alone, with a warning before anything is sent", arguments: Flaw.allCases)
+    @Test(
+        "credentials that cannot be read stop their service alone, with a warning before anything is sent",
+        arguments: Flaw.allCases)
     func unreadable(flaw: Flaw) throws {
         let bench = try ServicesBench(ServicesBench.services("fcm", "getui", "jpush"), devices: Self.devices)
         let secret = try bench.key(of: flaw.service).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -96,12 +108,16 @@ struct OneOfThreeServicesTests {
         let checked = try bench.folder.volley("check", "campaign.yaml")
         #expect(checked.status == 2 && checked.errors.contains(flaw.words), "check calls it a mistake: \(checked)")
         let terminal = try VolleyAtTerminal(["send", "campaign.yaml"], in: bench.folder.url, columns: 1000)
-        #expect(terminal.waits(for: "[y/N]") && terminal.shown.contains("[credentials-unusable]"), "before the question: \(terminal.shown)")
+        #expect(
+            terminal.waits(for: "[y/N]") && terminal.shown.contains("[credentials-unusable]"),
+            "before the question: \(terminal.shown)")
         terminal.type("\n")
         #expect(terminal.finish() == 2 && bench.answersSoFar() == 0)
 
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
-        #expect(sent.status == 1 && sent.errors.contains("[credentials-unusable]") && sent.errors.contains(flaw.words), "\(sent)")
+        #expect(
+            sent.status == 1 && sent.errors.contains("[credentials-unusable]") && sent.errors.contains(flaw.words),
+            "\(sent)")
         try expectOthersSent(bench, without: flaw.service, saying: flaw.words)
         let again = try bench.folder.volley("resume", "last", "--json")
         #expect(again.status == 1 && again.errors.contains("[credentials-unusable]"), "\(again)")
@@ -117,7 +133,9 @@ struct OneOfThreeServicesTests {
         let bench = try JPushCampaignTests.Bench(devices: 3)
         try FileManager.default.removeItem(at: bench.folder.url.appendingPathComponent("secret.txt"))
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
-        #expect(sent.status == 2 && sent.errors.contains("secret.txt") && !sent.errors.contains("credentials-unusable"), "\(sent)")
+        #expect(
+            sent.status == 2 && sent.errors.contains("secret.txt") && !sent.errors.contains("credentials-unusable"),
+            "\(sent)")
         #expect(!bench.folder.files(in: "runs").contains { $0.hasSuffix(".sqlite") })
     }
 
@@ -126,7 +144,8 @@ struct OneOfThreeServicesTests {
         let chosen = ServicesBench.services("jpush", "getui", "fcm")
         let bench = try ServicesBench(chosen, devices: Self.devices)
         for service in chosen {
-            try FileManager.default.removeItem(at: bench.folder.url.appendingPathComponent(ServicesBench.key(of: service.name)))
+            try FileManager.default.removeItem(
+                at: bench.folder.url.appendingPathComponent(ServicesBench.key(of: service.name)))
         }
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 2 && sent.errors.contains("jpush-key"), "\(sent)")

@@ -96,7 +96,8 @@ struct OrderTests {
     }
 
     @Test(
-        "a sender that is killed with an order leaves it, says so, and sends nothing more until somebody resumes: nobody gets a push twice")
+        "a sender that is killed with an order leaves it, says so, and sends nothing more until somebody resumes: nobody gets a push twice"
+    )
     func killed() throws {
         let server = try LedgeredServer(app: "pace: 1000/s", devices: 3_000, faults: ["--latency", "5"])
         try server.folder.writeCampaign(name: "one", delivery: "unknown: skip")
@@ -124,7 +125,8 @@ struct OrderTests {
         running = try bench.schedule()
         #expect(try bench.end(of: first, running) == .left(.unfinished(run: plan.id)))
         let reached = server.acceptedOnceQuiet().count
-        // Orders that are carried out in between show that it looks at orders, and resumes nothing by itself.
+        // Orders that are carried out in between show that it looks at orders, and resumes nothing
+        // by itself.
         let other = try bench.place(.pause(run: plan.id))
         guard case .refused = try bench.end(of: other, running) else {
             Issue.record("another end of \(other)")
@@ -140,13 +142,17 @@ struct OrderTests {
         let outcomes = try server.folder.volley("report", plan.id, "--format", "json").json()["outcomes"]
         let (accepted, unknown) = (outcomes?.int("accepted") ?? 0, outcomes?.int("unknown") ?? 0)
         #expect(
-            accepted + unknown == 3_000 && accepted <= ledger.count && ledger.count <= 3_000, "\(accepted), \(unknown), \(ledger.count)")
+            accepted + unknown == 3_000 && accepted <= ledger.count && ledger.count <= 3_000,
+            "\(accepted), \(unknown), \(ledger.count)")
         #expect(try OrderRecords(folder: FilePaths.folder(of: bench.store.place)).read(atMost: 10).orders.count == 4)
     }
 
-    @Test("a run that an order sends is paused, resumed and ended like any other, and SIGTERM is what the order says; the list shows it")
+    @Test(
+        "a run that an order sends is paused, resumed and ended like any other, and SIGTERM is what the order says; the list shows it"
+    )
     func interrupted() throws {
-        let folder = try ProjectFolder(app: "environment: simulator\npace: 500/s", export: ProjectFolder.export(devices: 5_000))
+        let folder = try ProjectFolder(
+            app: "environment: simulator\npace: 500/s", export: ProjectFolder.export(devices: 5_000))
         try folder.writeCampaign()
         let bench = try Bench(folder)
         let plan = try bench.plan("campaign.yaml")
@@ -204,11 +210,17 @@ struct OrderTests {
         }
         #expect(words.contains("approv"))
         let other = String(digest.reversed())
-        #expect(try bench.end(of: bench.place(.approve(run: run, digest: other), by: "ben"), running) == .refused(.planDiffers))
+        #expect(
+            try bench.end(of: bench.place(.approve(run: run, digest: other), by: "ben"), running)
+                == .refused(.planDiffers))
         #expect(try bench.end(of: bench.place(.approve(run: run, digest: digest)), running) == .refused(.askedForIt))
-        #expect(try bench.end(of: bench.place(.approve(run: run, digest: digest), by: "ben"), running) == .done(.init(run: run)))
+        #expect(
+            try bench.end(of: bench.place(.approve(run: run, digest: digest), by: "ben"), running)
+                == .done(.init(run: run)))
         #expect(try bench.end(of: bench.place(.send(run: run, digest: other)), running) == .refused(.planDiffers))
-        #expect(try bench.end(of: bench.place(.send(run: run, digest: digest)), running) == .done(.init(run: run, end: .finished)))
+        #expect(
+            try bench.end(of: bench.place(.send(run: run, digest: digest)), running)
+                == .done(.init(run: run, end: .finished)))
         #expect(try folder.volley("report", run, "--format", "json").json()["outcomes"]?.int("accepted") == 20)
         #expect(try bench.end(of: bench.place(.retry(run: run)), running) == .refused(.nothingToRetry))
         #expect(try bench.end(of: bench.place(.retryUnsent(run: run)), running) == .refused(.nothingToRetry))
@@ -220,7 +232,9 @@ struct OrderTests {
         }
         #expect(try folder.volley("report", tested.run ?? "", "--format", "json").json().int("audience") == 1)
         try folder.write("campaign.yaml", String(contentsOfFile: file.path, encoding: .utf8) + " ")
-        for kind in [Order.Kind.test(file: file.path, digest: file.digest), .plan(file: file.path, digest: file.digest)] {
+        for kind in [
+            Order.Kind.test(file: file.path, digest: file.digest), .plan(file: file.path, digest: file.digest),
+        ] {
             #expect(try bench.end(of: bench.place(kind), running) == .refused(.fileDiffers))
         }
 
@@ -231,9 +245,11 @@ struct OrderTests {
             Issue.record("not planned")
             return
         }
-        let reject = Order.Kind.reject(run: rejected, digest: try bench.digest(rejected), reason: "The price is last week's.")
+        let reject = Order.Kind.reject(
+            run: rejected, digest: try bench.digest(rejected), reason: "The price is last week's.")
         #expect(try bench.end(of: bench.place(reject, by: "ben"), running) == .done(.init(run: rejected)))
-        #expect(try folder.volley("report", rejected).output.contains("ben rejected the plan: The price is last week's."))
+        #expect(
+            try folder.volley("report", rejected).output.contains("ben rejected the plan: The price is last week's."))
         stop(running)
     }
 
@@ -257,7 +273,10 @@ struct OrderTests {
             #expect(try bench.end(of: bench.place(.withdraw(run: run), by: "edith"), running) == .done(.init(run: run)))
             #expect(try folder.volley("report", run, "--format", "json").json()["state"]?.stringValue == "cancelled")
         }
-        guard case .refused(.described(let words)) = try bench.end(of: bench.place(.withdraw(run: begun), by: "edith"), running) else {
+        guard
+            case .refused(.described(let words)) = try bench.end(
+                of: bench.place(.withdraw(run: begun), by: "edith"), running)
+        else {
             Issue.record("a run that was sent is no plan")
             return
         }
@@ -265,7 +284,9 @@ struct OrderTests {
         stop(running)
     }
 
-    @Test("an order is done by the right of who gave it at the moment when it is done, and nobody approves what they wrote")
+    @Test(
+        "an order is done by the right of who gave it at the moment when it is done, and nobody approves what they wrote"
+    )
     func rights() throws {
         let folder = try ProjectFolder(app: "environment: simulator\napproval: required")
         try folder.writeCampaign()
@@ -276,13 +297,16 @@ struct OrderTests {
         try bench.accounts { store in
             let edith = try #require(try store.account(named: AccountName("edith")))
             let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
-            try store.keep(version: text, of: "campaign.yaml", app: "shop", by: Actor(edith.id, address: nil), at: .now())
+            try store.keep(
+                version: text, of: "campaign.yaml", app: "shop", by: Actor(edith.id, address: nil), at: .now())
         }
         let file = try bench.shown("campaign.yaml")
         let waiting = try bench.place(.plan(file: file.path, digest: file.digest), by: "edith")
         let running = try bench.schedule()
         defer { _ = running.finish(timeout: 0) }
-        func end(_ kind: Order.Kind, by name: String) throws -> OrderState { try bench.end(of: bench.place(kind, by: name), running) }
+        func end(_ kind: Order.Kind, by name: String) throws -> OrderState {
+            try bench.end(of: bench.place(kind, by: name), running)
+        }
         guard case .done(let result) = try bench.end(of: waiting, running), let run = result.run else {
             Issue.record("not planned")
             return
@@ -291,10 +315,14 @@ struct OrderTests {
         // A role for another app, too small a role, and an unknown name.
         let stranger: [(Order.Kind, String)] = [
             (.plan(file: file.path, digest: file.digest), "other"), (.approve(run: run, digest: digest), "other"),
-            (.approve(run: run, digest: digest), "edith"), (.cancel(run: run), "edith"), (.send(run: run, digest: digest), "edith"),
-            (.send(run: run, digest: digest), "nobody"), (.skip(campaign: "test", occurrence: "2026-02-03T09:00"), "ben"),
+            (.approve(run: run, digest: digest), "edith"), (.cancel(run: run), "edith"),
+            (.send(run: run, digest: digest), "edith"),
+            (.send(run: run, digest: digest), "nobody"),
+            (.skip(campaign: "test", occurrence: "2026-02-03T09:00"), "ben"),
         ]
-        for (kind, name) in stranger { #expect(try end(kind, by: name) == .refused(.notPermitted), "\(kind.name) by \(name)") }
+        for (kind, name) in stranger {
+            #expect(try end(kind, by: name) == .refused(.notPermitted), "\(kind.name) by \(name)")
+        }
         // Now edith is also an approver, and still the writer.
         try bench.accounts { store in
             let edith = try #require(try store.account(named: AccountName("edith")))
@@ -319,7 +347,8 @@ struct OrderTests {
         let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
         try folder.write("campaign.yaml", text + "schedule: {timezone: UTC, repeat: \"0 9 1 * *\"}\n")
         func times() throws -> [JSONValue] {
-            guard case .array(let times)? = try folder.volley("schedule", ".", "--list", "--json").json()["times"] else { return [] }
+            guard case .array(let times)? = try folder.volley("schedule", ".", "--list", "--json").json()["times"]
+            else { return [] }
             return times
         }
         let next = try #require(try times().first?["occurrence"]?.stringValue)
@@ -328,7 +357,9 @@ struct OrderTests {
         defer { _ = running.finish(timeout: 0) }
         let skip = try bench.place(.skip(campaign: "later", occurrence: next), by: "anna")
         #expect(try bench.end(of: skip, running) == .done(.init(run: nil)))
-        #expect(try bench.end(of: bench.place(.skip(campaign: "later", occurrence: "2099-02-28T09:00")), running) == .refused(.noSuchTime))
+        #expect(
+            try bench.end(of: bench.place(.skip(campaign: "later", occurrence: "2099-02-28T09:00")), running)
+                == .refused(.noSuchTime))
         let time = try #require(try times().first { $0["occurrence"]?.stringValue == next })
         #expect(time["state"]?.stringValue == "skipped" && "\(time.text)".contains("anna left it out beforehand"))
         stop(running)
@@ -338,11 +369,15 @@ struct OrderTests {
     func damaged() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
-        try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("runs"), withIntermediateDirectories: true)
-        try folder.write("runs/orders.sqlite", "This is a letter, and no database at all. It is long enough to be read as one.")
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("runs"), withIntermediateDirectories: true)
+        try folder.write(
+            "runs/orders.sqlite", "This is a letter, and no database at all. It is long enough to be read as one.")
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = running.finish(timeout: 0) }
-        try Self.wait(running, "the complaint") { running.errorsSoFar.contains("No orders are taken until this is mended") }
+        try Self.wait(running, "the complaint") {
+            running.errorsSoFar.contains("No orders are taken until this is mended")
+        }
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("runs/orders.sqlite"))
         let bench = try Bench(folder)
         let file = try bench.shown("campaign.yaml")

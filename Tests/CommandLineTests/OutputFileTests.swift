@@ -16,7 +16,8 @@ struct OutputFileTests {
     /// Runs a command of sh in which `volley` is the binary.
     private func shell(_ folder: ProjectFolder, _ command: String) throws -> VolleyBinary.Result {
         try RunningVolley(
-            executable: "/bin/sh", ["-c", "volley() { '\(VolleyBinary.path)' \"$@\"; }; \(command)"], in: folder.url, environment: [:],
+            executable: "/bin/sh", ["-c", "volley() { '\(VolleyBinary.path)' \"$@\"; }; \(command)"], in: folder.url,
+            environment: [:],
             input: nil
         ).finish()
     }
@@ -35,21 +36,29 @@ struct OutputFileTests {
         let folder = try planned()
         try folder.write("victim", "precious")
         let written = try shell(
-            folder, "ln -s victim out.csv.$$.partial; exec '\(VolleyBinary.path)' report last --format csv --output out.csv")
+            folder,
+            "ln -s victim out.csv.$$.partial; exec '\(VolleyBinary.path)' report last --format csv --output out.csv")
         #expect(written.status == 0, "\(written.errors)")
         #expect(try text(folder, "victim") == "precious")
         #expect(try text(folder, "out.csv").split(separator: "\n").count == 2_001)
-        // The name itself may be a link: of this user, which leads to the file that is replaced, or of another one.
-        #expect(try shell(folder, "ln -sf target out.csv; volley report last --format csv --output out.csv").status == 0)
+        // The name itself may be a link: of this user, which leads to the file that is replaced, or
+        // of another one.
         #expect(
-            try text(folder, "target").split(separator: "\n").count == 2_001 && FileKind(path: folder.url.path + "/out.csv") == .regular)
+            try shell(folder, "ln -sf target out.csv; volley report last --format csv --output out.csv").status == 0)
+        #expect(
+            try text(folder, "target").split(separator: "\n").count == 2_001
+                && FileKind(path: folder.url.path + "/out.csv") == .regular)
         guard getuid() == 0 else { return }
-        let planted = try shell(folder, "ln -sf victim out.csv; chown -h 65534 out.csv; volley report last --format csv --output out.csv")
-        #expect(planted.status == 2 && planted.errors.contains("does not write through links of other users"), "\(planted)")
+        let planted = try shell(
+            folder, "ln -sf victim out.csv; chown -h 65534 out.csv; volley report last --format csv --output out.csv")
+        #expect(
+            planted.status == 2 && planted.errors.contains("does not write through links of other users"), "\(planted)")
         #expect(try text(folder, "victim") == "precious")
     }
 
-    @Test("a file with whole tokens is its owner's alone, whatever the umask and whatever was there; others follow the umask")
+    @Test(
+        "a file with whole tokens is its owner's alone, whatever the umask and whatever was there; others follow the umask"
+    )
     func permissions() throws {
         let folder = try planned()
         for mask in ["000", "022", "077", "277"] {
@@ -72,7 +81,8 @@ struct OutputFileTests {
         try folder.write("out.csv", "old")
         let before = folder.files(in: ".")
         for milliseconds in stride(from: 0, to: 200, by: 10) {
-            let report = try VolleyBinary.start(["report", "last", "--format", "csv", "--output", "out.csv"], in: folder.url)
+            let report = try VolleyBinary.start(
+                ["report", "last", "--format", "csv", "--output", "out.csv"], in: folder.url)
             usleep(UInt32(milliseconds * 1000))
             _ = report.finish(timeout: 0)
             #expect(folder.files(in: ".") == before, "\(milliseconds) ms")
@@ -89,7 +99,8 @@ struct OutputFileTests {
         let before = folder.files(in: ".")
         let limited = try shell(folder, "ulimit -f 8; volley report last --format csv --output out.csv")
         #expect(
-            limited.status == 2 && limited.errors.contains("out.csv: the report cannot be written: the file would grow beyond the size"),
+            limited.status == 2
+                && limited.errors.contains("out.csv: the report cannot be written: the file would grow beyond the size"),
             "\(limited)")
         #expect(folder.files(in: ".") == before)
         #expect(try text(folder, "out.csv") == "old")
@@ -103,15 +114,20 @@ struct OutputFileTests {
             "cd '\(folder.url.path)'; mkdir elsewhere; cp runs/\(run) elsewhere/copy.data; cp campaign.yaml Welcome.YML; touch runs/sent.db"
         )
         func content(_ file: String) throws -> Data { try Data(contentsOf: folder.url.appendingPathComponent(file)) }
-        let targets = ["runs/\(run)", "./runs/sent.db", "elsewhere/copy.data", "campaign.yaml", "volley.yaml", "Welcome.YML"]
+        let targets = [
+            "runs/\(run)", "./runs/sent.db", "elsewhere/copy.data", "campaign.yaml", "volley.yaml", "Welcome.YML",
+        ]
         for target in targets {
             let before = try content(target)
             for command in [
-                ["report", "last", "--output"], ["report", "last", "--format", "csv", "--output"], ["suppression", "export", "--output"],
+                ["report", "last", "--output"], ["report", "last", "--format", "csv", "--output"],
+                ["suppression", "export", "--output"],
                 ["preview", "campaign.yaml", "--html"],
             ] {
                 let refused = try VolleyBinary.run(command + [target], in: folder.url)
-                #expect(refused.status == 2 && refused.errors.contains("would replace it. Name another file."), "\(command) \(refused)")
+                #expect(
+                    refused.status == 2 && refused.errors.contains("would replace it. Name another file."),
+                    "\(command) \(refused)")
                 #expect(try content(target) == before, "\(command) \(target)")
             }
         }
@@ -121,12 +137,15 @@ struct OutputFileTests {
         }
         #expect(
             try folder.volley("preview", "campaign.yaml", "--html", "out.pdf").errors
-                == "out.pdf: a .pdf file would hold an HTML page. Write --html out.html; browsers can print it, also as a PDF.\n")
+                == "out.pdf: a .pdf file would hold an HTML page. Write --html out.html; browsers can print it, also as a PDF.\n"
+        )
         // A similar name elsewhere, and a result in the folder of runs, are fine.
         for (name, format) in [("report.db", "text"), ("runs/report.html", "html")] {
             #expect(try folder.volley("report", "last", "--format", format, "--output", name).status == 0)
         }
-        for _ in 0..<2 { #expect(try folder.volley("report", "last", "--format", "html", "--output", "page.html").status == 0) }
+        for _ in 0..<2 {
+            #expect(try folder.volley("report", "last", "--format", "html", "--output", "page.html").status == 0)
+        }
     }
 
     @Test("no ledger empties anything but a former ledger")
@@ -159,14 +178,19 @@ struct OutputFileTests {
         try folder.write("vip.csv", "alias\nanna\nben\n")
         try Shell.run("cd '\(folder.url.path)'; gzip -k devices.csv")
         func content(_ file: String) throws -> Data { try Data(contentsOf: folder.url.appendingPathComponent(file)) }
-        for file in ["devices.csv", "some.csv", "tokens.txt", "devices.jsonl", "devices.csv.gz", "vip.txt", "vip", "vip.csv"] {
+        for file in [
+            "devices.csv", "some.csv", "tokens.txt", "devices.jsonl", "devices.csv.gz", "vip.txt", "vip", "vip.csv",
+        ] {
             let before = try content(file)
             for command in [
-                ["suppression", "export"], ["report", "last", "--format", "csv"], ["report", "last", "--format", "json"],
+                ["suppression", "export"], ["report", "last", "--format", "csv"],
+                ["report", "last", "--format", "json"],
                 ["report", "last"],
             ] {
                 let refused = try VolleyBinary.run(command + ["--output", file], in: folder.url)
-                #expect(refused.status == 2 && refused.errors.contains("looks like an export or a list"), "\(command) \(file) \(refused)")
+                #expect(
+                    refused.status == 2 && refused.errors.contains("looks like an export or a list"),
+                    "\(command) \(file) \(refused)")
                 #expect(try content(file) == before, "\(command) \(file)")
             }
         }
@@ -200,7 +224,8 @@ struct OutputFileTests {
             #expect(result.status == 0, "\(command): \(result.errors)")
             return result.output
         }
-        #expect(try output("mkfifo pipe; wc -l < pipe & volley report last --format csv --output pipe && wait") == lines)
+        #expect(
+            try output("mkfifo pipe; wc -l < pipe & volley report last --format csv --output pipe && wait") == lines)
         #expect(try output("test -p pipe && volley report last --format csv --output /dev/stdout | wc -l") == lines)
         // Only names that no process can replace: as root, a faulty Volley would harm the machine.
         #expect(try output("volley report last --format csv --output /dev/fd/1 > file && wc -l < file") == lines)
@@ -249,7 +274,8 @@ struct OutputFileTests {
         arguments: ["pipe", "link", "device"])
     func health(name: String) throws {
         let folder = try scheduled(health: "./\(name)")
-        let made = try shell(folder, "mkfifo pipe; ln -s /proc/self/fd/1 link; mknod device c 1 3 || ln -s /dev/null device")
+        let made = try shell(
+            folder, "mkfifo pipe; ln -s /proc/self/fd/1 link; mknod device c 1 3 || ln -s /dev/null device")
         #expect(made.status == 0, "\(made)")
         let ended = try shell(folder, "timeout -s INT 2 '\(VolleyBinary.path)' schedule campaign.yaml")
         #expect(ended.output.contains("\"status\"") == (name == "link"), "\(ended)")
@@ -257,14 +283,17 @@ struct OutputFileTests {
         #expect(try shell(folder, "test -p pipe && test -L link && ! test -f device").status == 0)
     }
 
-    @Test("a health file that is a folder, a socket or a link into nowhere is refused when schedule starts, by check and by doctor")
+    @Test(
+        "a health file that is a folder, a socket or a link into nowhere is refused when schedule starts, by check and by doctor"
+    )
     func refusedHealth() throws {
         let folder = try scheduled(health: "./target")
         #expect(mkdir(folder.url.path + "/target", 0o755) == 0)
         for command in [["schedule", "campaign.yaml"], ["check", "campaign.yaml"], ["doctor"]] {
             let refused = try VolleyBinary.run(command, in: folder.url, timeout: 20)
             #expect(
-                refused.status == 2 && (refused.errors + refused.output).contains("this is a folder, not a file"), "\(command) \(refused)")
+                refused.status == 2 && (refused.errors + refused.output).contains("this is a folder, not a file"),
+                "\(command) \(refused)")
         }
     }
 }

@@ -3,14 +3,16 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns to audiences that JPush keeps, against the strict simulator, with the real binary: no export is read, the recipients are
-/// calls, and the simulator's ledger has a line for each name.
+/// Campaigns to audiences that JPush keeps, against the strict simulator, with the real binary: no
+/// export is read, the recipients are calls, and the simulator's ledger has a line for each name.
 @Suite("a campaign whose devices JPush chooses")
 struct OwnAudienceCampaignTests {
     typealias Bench = JPushCampaignTests.Bench
 
     /// A simulator, and a folder without an export.
-    private static func bench(_ audience: String, content: String = "title: Hello\nbody: World", faults: [String] = []) throws -> Bench {
+    private static func bench(_ audience: String, content: String = "title: Hello\nbody: World", faults: [String] = [])
+        throws -> Bench
+    {
         let bench = try Bench(devices: 0, faults: faults)
         try FileManager.default.removeItem(at: bench.folder.url.appendingPathComponent("devices.csv"))
         try bench.folder.writeCampaign(audience: audience, content: content)
@@ -25,7 +27,8 @@ struct OwnAudienceCampaignTests {
         let shown = try bench.folder.volley("preview", "campaign.yaml")
         #expect(shown.status == 0, "\(shown)")
         for text in [
-            "test would go out in 3 calls for shop", "; JPush chooses the devices", "tags vip, 新用户\n", "aliases u1, u2\n",
+            "test would go out in 3 calls for shop", "; JPush chooses the devices", "tags vip, 新用户\n",
+            "aliases u1, u2\n",
             "1 registration id", "Sample for tags vip, 新用户", "Payload ",
         ] { #expect(shown.output.contains(text), "\(text): \(shown.output)") }
         #expect(!shown.output.contains("rows"), "\(shown.output)")
@@ -41,17 +44,22 @@ struct OwnAudienceCampaignTests {
         )
         let page = try bench.folder.volley("preview", "campaign.yaml", "--html", "p.html")
         let html = try String(contentsOf: bench.folder.url.appendingPathComponent("p.html"), encoding: .utf8)
-        #expect(page.status == 0 && html.contains("calls to JPush, which chooses the devices") && html.contains("tags vip, 新用户"))
+        #expect(
+            page.status == 0 && html.contains("calls to JPush, which chooses the devices")
+                && html.contains("tags vip, 新用户"))
         #expect(!html.contains("From the rows of the export"))
     }
 
-    @Test("registration ids of a list are in the table of recipients and nowhere else in a run", .enabled(if: hasPython))
+    @Test(
+        "registration ids of a list are in the table of recipients and nowhere else in a run", .enabled(if: hasPython))
     func tables() throws {
         let bench = try Self.bench("by: jpush\nregistration_ids: {file: ids.txt}")
         try bench.folder.write("ids.txt", "#\(Bench.id(8))\n#\(Bench.id(9))\n\(Bench.id(1))\n")
         let planned = try bench.folder.volley("plan", "campaign.yaml", "--json")
         #expect(planned.status == 0, "\(planned)")
-        #expect(!(planned.output + planned.errors).contains(Bench.id(8)) && planned.errors.contains("comment-in-list"), "\(planned)")
+        #expect(
+            !(planned.output + planned.errors).contains(Bench.id(8)) && planned.errors.contains("comment-in-list"),
+            "\(planned)")
         let script = """
             import glob, sqlite3
             c = sqlite3.connect(glob.glob('runs/2*.sqlite')[0])
@@ -61,7 +69,9 @@ struct OwnAudienceCampaignTests {
         let python = try RunningVolley(
             executable: "/usr/bin/python3", ["-c", script], in: bench.folder.url, environment: [:], input: nil
         ).finish()
-        let holding = python.output.split(separator: "\n").filter { $0.contains(Bench.id(1)) }.map { $0.prefix { $0 != " " } }
+        let holding = python.output.split(separator: "\n").filter { $0.contains(Bench.id(1)) }.map {
+            $0.prefix { $0 != " " }
+        }
         #expect(python.status == 0 && holding == ["recipient"], "\(python)")
     }
 
@@ -83,17 +93,23 @@ struct OwnAudienceCampaignTests {
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 3, "\(sent)")
         let report = try bench.folder.volley("report", "last").output
         #expect(report.contains("JPush accepted all 3 calls.") && !report.contains("3 devices"), "\(report)")
-        #expect(report.contains(/3 calls: JPush chooses the devices,\s+and it alone knows how many they are/), "\(report)")
+        #expect(
+            report.contains(/3 calls: JPush chooses the devices,\s+and it alone knows how many they are/), "\(report)")
         let refreshed = try bench.folder.volley("report", "last", "--refresh").output
         #expect(refreshed.contains("received over JPush's own channel"), "\(refreshed)")
         let csv = try bench.folder.volley("report", "last", "--format", "csv").output
-        #expect(csv.contains("tags/vip:%E6%96%B0%E7%94%A8%E6%88%B7,,,,,accepted") && csv.split(separator: "\n").count == 4, "\(csv)")
+        #expect(
+            csv.contains("tags/vip:%E6%96%B0%E7%94%A8%E6%88%B7,,,,,accepted") && csv.split(separator: "\n").count == 4,
+            "\(csv)")
         let page = try bench.folder.volley("report", "last", "--format", "html").output
         #expect(
-            page.contains("JPush accepted") && page.contains("3</span> calls") && !page.contains("3</span> devices"), "\(page.prefix(9000))"
+            page.contains("JPush accepted") && page.contains("3</span> calls") && !page.contains("3</span> devices"),
+            "\(page.prefix(9000))"
         )
         let entries = try bench.entries()
-        #expect(Set(entries.map(\.target)) == ["vip", "新用户", "u1", "u2", Bench.id(1)] && entries.allSatisfy { $0.status == 200 })
+        #expect(
+            Set(entries.map(\.target)) == ["vip", "新用户", "u1", "u2", Bench.id(1)]
+                && entries.allSatisfy { $0.status == 200 })
         #expect(Set(entries.map(\.message)).count == 3)
     }
 
@@ -101,8 +117,10 @@ struct OwnAudienceCampaignTests {
     func words() throws {
         let bench = try Self.bench(Self.three)
         for _ in 0..<2 { #expect(try bench.folder.volley("send", "campaign.yaml", "--yes").status == 0) }
-        let runs = try FileManager.default.contentsOfDirectory(atPath: bench.folder.url.appendingPathComponent("runs").path)
-        let ids = runs.filter { $0.hasSuffix(".sqlite") && $0.first?.isNumber == true }.map { String($0.dropLast(7)) }.sorted()
+        let runs = try FileManager.default.contentsOfDirectory(
+            atPath: bench.folder.url.appendingPathComponent("runs").path)
+        let ids = runs.filter { $0.hasSuffix(".sqlite") && $0.first?.isNumber == true }.map { String($0.dropLast(7)) }
+            .sorted()
         let report = try bench.folder.volley("report", "last").output
         #expect(report.contains("unsent") && !report.contains("invalid_token"), "\(report)")
         let compared = try bench.folder.volley("report", ids[1], "--compare", ids[0]).output
@@ -120,7 +138,9 @@ struct OwnAudienceCampaignTests {
         #expect(try bench.folder.volley("send", "campaign.yaml", "--yes").status == 0)
         let stopped = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try stopped.status == 3 && stopped.json()["outcomes"]?.int("unsent") == 1, "\(stopped)")
-        #expect(stopped.errors.contains(/JPush refused the push with 2008 \(403\).*Resume the run tomorrow\./), "\(stopped)")
+        #expect(
+            stopped.errors.contains(/JPush refused the push with 2008 \(403\).*Resume the run tomorrow\./), "\(stopped)"
+        )
         let report = try bench.folder.volley("report", "last").output
         #expect(report.contains("volley resume"), "\(report)")
         let again = try bench.folder.volley("resume", "last")
@@ -136,7 +156,9 @@ struct OwnAudienceCampaignTests {
         let bench = try Self.bench("by: jpush\ntags: [vip]\naliases: [u1]", faults: ["--no-tags"])
         let stopped = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(stopped.status == 3, "\(stopped)")
-        #expect(stopped.errors.contains(/JPush refused the push with 2006 \(403\).*JPush offers this only to apps that pay/), "\(stopped)")
+        #expect(
+            stopped.errors.contains(
+                /JPush refused the push with 2006 \(403\).*JPush offers this only to apps that pay/), "\(stopped)")
         #expect(try bench.folder.volley("report", "last").output.contains("volley resume"))
         try bench.restart()
         let resumed = try bench.folder.volley("resume", "last", "--json")
@@ -155,7 +177,9 @@ struct OwnAudienceCampaignTests {
         #expect(listed.status == 0 && !listed.output.contains("tags"), "\(listed)")
     }
 
-    @Test("a run that was killed goes on, and no call is made twice: JPush recognizes those that had no answer by their cids")
+    @Test(
+        "a run that was killed goes on, and no call is made twice: JPush recognizes those that had no answer by their cids"
+    )
     func killed() throws {
         let tags = (0..<200).map { "t\($0)" }
         let bench = try Self.bench("by: jpush\ntags: [\(tags.joined(separator: ", "))]", faults: ["--latency", "400"])
@@ -180,9 +204,11 @@ struct OwnAudienceCampaignTests {
         #expect(!planned.errors.contains("may-get-it-twice"), "a device has one alias: \(planned.errors)")
         try bench.folder.write("vip.txt", "nobody\n")
         let project = try String(contentsOf: bench.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
-        try bench.folder.write("volley.yaml", project.replacing("0123456789abcdef01234567", with: "76543210fedcba9876543210"))
+        try bench.folder.write(
+            "volley.yaml", project.replacing("0123456789abcdef01234567", with: "76543210fedcba9876543210"))
         let changed = try bench.folder.volley("send", "--plan", "last", "--yes")
-        #expect(changed.status == 2 && changed.errors.contains("the app_key was 0123456789abcdef01234567"), "\(changed)")
+        #expect(
+            changed.status == 2 && changed.errors.contains("the app_key was 0123456789abcdef01234567"), "\(changed)")
         try bench.folder.write("volley.yaml", project)
         let sent = try bench.folder.volley("send", "--plan", "last", "--yes", "--json")
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 2, "\(sent)")
@@ -196,10 +222,13 @@ struct OwnAudienceCampaignTests {
         #expect(asked.status == 1, "\(asked)")
         #expect(
             asked.output.contains(
-                "Checked by the service; nothing was sent\n  tag vip: accepted\n  alias 00001011a: 400 1011: JPush has no"), "\(asked)")
+                "Checked by the service; nothing was sent\n  tag vip: accepted\n  alias 00001011a: 400 1011: JPush has no"
+            ), "\(asked)")
         try bench.folder.writeCampaign(audience: "by: jpush\ntags: [vip]")
         let fine = try bench.folder.volley("preview", "campaign.yaml", "--ask", "--json")
-        #expect(try fine.status == 0 && fine.json()["asked"]?.text.contains(#""call":"tag vip","accepted":true"#) == true, "\(fine)")
+        #expect(
+            try fine.status == 0 && fine.json()["asked"]?.text.contains(#""call":"tag vip","accepted":true"#) == true,
+            "\(fine)")
         try bench.folder.writeCampaign()
         let wrong = try bench.folder.volley("preview", "campaign.yaml", "--ask")
         #expect(wrong.status == 2, "\(wrong)")
@@ -213,24 +242,33 @@ struct OwnAudienceCampaignTests {
         let asked = try folder.volley("preview", "campaign.yaml", "--ask")
         #expect(
             asked.status == 2
-                && asked.errors.contains("Volley chooses the devices of this campaign, so no service can check it. Omit --ask"), "\(asked)")
+                && asked.errors.contains(
+                    "Volley chooses the devices of this campaign, so no service can check it. Omit --ask"),
+            "\(asked)")
     }
 
-    @Test("a text that differs from device to device, and a name of a list that JPush cannot have, are mistakes at their place")
+    @Test(
+        "a text that differs from device to device, and a name of a list that JPush cannot have, are mistakes at their place"
+    )
     func mistakes() throws {
-        let bench = try Self.bench("by: jpush\naliases: {file: vip.txt}", content: "title: Hello {{ first_name }}\nbody: World")
+        let bench = try Self.bench(
+            "by: jpush\naliases: {file: vip.txt}", content: "title: Hello {{ first_name }}\nbody: World")
         try bench.folder.write("vip.txt", "u1\nbad name\n")
         let checked = try bench.folder.volley("check", "campaign.yaml")
         #expect(checked.status == 2)
         #expect(
-            checked.errors.contains("campaign.yaml:7:19: 'first_name' differs from device to device, but JPush chooses the devices. Write"),
+            checked.errors.contains(
+                "campaign.yaml:7:19: 'first_name' differs from device to device, but JPush chooses the devices. Write"),
             "\(checked.errors)")
         #expect(
-            checked.errors.contains("vip.txt:2:1: JPush can have no alias 'bad name'. An alias of JPush has at most 40 bytes"),
+            checked.errors.contains(
+                "vip.txt:2:1: JPush can have no alias 'bad name'. An alias of JPush has at most 40 bytes"),
             "\(checked.errors)")
         try bench.folder.writeCampaign(audience: "by: jpush\naliases: {file: vip.txt}")
         let planned = try bench.folder.volley("plan", "campaign.yaml")
-        #expect(planned.status == 2 && planned.errors.contains("vip.txt:2:1: JPush can have no alias 'bad name'"), "\(planned)")
+        #expect(
+            planned.status == 2 && planned.errors.contains("vip.txt:2:1: JPush can have no alias 'bad name'"),
+            "\(planned)")
         let why = try bench.folder.volley("preview", "campaign.yaml", "--why", "u1")
         #expect(why.status == 2 && why.errors.contains("JPush chooses the devices of this campaign"), "\(why)")
     }
@@ -256,12 +294,16 @@ struct OwnAudienceCampaignTests {
         try folder.write("campaign.yaml", campaign + "schedule: {timezone: Asia/Shanghai, quiet_hours: 22:00-08:00}\n")
         let shown = try folder.volley("preview", "campaign.yaml", "--json")
         #expect(
-            try shown.status == 0 && shown.json()["in_words"]?["frequency"] == .string("no limit, as JPush chooses the devices"), "\(shown)"
+            try shown.status == 0
+                && shown.json()["in_words"]?["frequency"] == .string("no limit, as JPush chooses the devices"),
+            "\(shown)"
         )
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--now", "--json")
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 2, "\(sent)")
         #expect(!(sent.output + sent.errors).contains("defect"), "\(sent)")
         let report = try folder.volley("report", "last").output
-        #expect(report.contains(/2 calls: JPush chooses the devices/) && !report.contains("--refresh"), "the simulator is gone: \(report)")
+        #expect(
+            report.contains(/2 calls: JPush chooses the devices/) && !report.contains("--refresh"),
+            "the simulator is gone: \(report)")
     }
 }

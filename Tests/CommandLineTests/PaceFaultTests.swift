@@ -3,8 +3,9 @@ import Foundation
 import TestCommands
 import Testing
 
-/// How closely a run reaches its pace if the server accepts everything, by the server's ledger. Assertions about time need an otherwise
-/// idle machine, so only `make faults` runs them; `PacerTests` and `PaceKeepingTests` test the same with a clock that is never late.
+/// How closely a run reaches its pace if the server accepts everything, by the server's ledger.
+/// Assertions about time need an otherwise idle machine, so only `make faults` runs them;
+/// `PacerTests` and `PaceKeepingTests` test the same with a clock that is never late.
 @Suite("the pace is reached", .serialized, .enabled(if: FaultScale.isThorough, "only in `make faults`"))
 struct PaceFaultTests {
     @Test("within 2 %, and never exceeded", arguments: [100, 500, 2000])

@@ -16,8 +16,11 @@ struct PlanTests {
     }
 
     /// A project whose store accepts connections and sends nothing on them, and how to reach it.
-    private func silentStore(seconds: Int) throws -> (folder: ProjectFolder, environment: [String: String], listener: Int32) {
-        let folder = try ProjectFolder(app: "environment: production\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}")
+    private func silentStore(seconds: Int) throws -> (
+        folder: ProjectFolder, environment: [String: String], listener: Int32
+    ) {
+        let folder = try ProjectFolder(
+            app: "environment: production\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}")
         let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         try folder.write("volley.yaml", "store: {postgres: {url_env: VOLLEY_DATABASE}}\n" + project)
         try folder.write("key.p8", SigningKey.generate().pem)
@@ -33,7 +36,9 @@ struct PlanTests {
         let (folder, environment, listener) = try silentStore(seconds: 2)
         defer { Sockets.close(listener) }
         let planned = try VolleyBinary.run(["plan", "campaign.yaml"], in: folder.url, environment: environment)
-        #expect(planned.status == 0 && planned.errors.components(separatedBy: "[store-away]").count == 2, "\(planned.errors)")
+        #expect(
+            planned.status == 0 && planned.errors.components(separatedBy: "[store-away]").count == 2,
+            "\(planned.errors)")
         // Connections stay in the queue of the listener.
         _ = fcntl(listener, F_SETFL, O_NONBLOCK)
         var connections = 0
@@ -80,13 +85,16 @@ struct PlanTests {
         let (folder, run) = try plannedFolder()
         try folder.writeCampaign(content: "title: Hello\nbody: Moon")
         let sent = try folder.volley("send", "--plan", run, "--yes", "--quiet")
-        #expect(sent.status == 0 && sent.errors.contains("campaign.yaml was changed after this plan was made"), "\(sent.errors)")
+        #expect(
+            sent.status == 0 && sent.errors.contains("campaign.yaml was changed after this plan was made"),
+            "\(sent.errors)")
         let again = try #require(try folder.volley("plan", "campaign.yaml", "--json").json()["run"]?.stringValue)
         let unchanged = try folder.volley("send", "--plan", again, "--yes", "--quiet")
         #expect(unchanged.status == 0 && !unchanged.errors.contains("was changed"), "\(unchanged.errors)")
     }
 
-    @Test("a stopped run whose file was changed is not resumed, and a finished one not retried", .enabled(if: hasPython))
+    @Test(
+        "a stopped run whose file was changed is not resumed, and a finished one not retried", .enabled(if: hasPython))
     func editedLater() throws {
         let (folder, run) = try plannedFolder()
         #expect(try folder.volley("send", "--plan", run, "--yes", "--quiet").status == 0)
@@ -98,7 +106,9 @@ struct PlanTests {
         #expect(resumed.status == 2 && resumed.errors.contains("was changed after it was planned"), "\(resumed.errors)")
     }
 
-    @Test("a plan is not sent when volley.yaml names another key, topic or environment by now, and every difference is said")
+    @Test(
+        "a plan is not sent when volley.yaml names another key, topic or environment by now, and every difference is said"
+    )
     func otherProject() throws {
         let (folder, run) = try plannedFolder()
         try folder.write(
@@ -108,12 +118,14 @@ struct PlanTests {
         let sent = try folder.volley("send", "--plan", run, "--yes")
         #expect(sent.status == 2)
         for words in [
-            "the environment was simulator and is sandbox now", "the topic was com.example.shop and is com.example.other now",
+            "the environment was simulator and is sandbox now",
+            "the topic was com.example.shop and is com.example.other now",
             "the key was none and is ABC123DEFG of team DEF123GHIJ in", "Plan the campaign again",
         ] {
             #expect(sent.errors.contains(words), "\(sent.errors)")
         }
-        try folder.write("volley.yaml", "runs: runs\napps: {other: {topic: com.example.shop, environment: simulator}}\n")
+        try folder.write(
+            "volley.yaml", "runs: runs\napps: {other: {topic: com.example.shop, environment: simulator}}\n")
         #expect(try folder.volley("send", "--plan", run, "--yes").errors.contains("'shop' is no longer there"))
         // Settings that decide neither the target of a push nor its sender may change.
         try folder.writeProject(app: "environment: simulator\npace: 2000/s\ndevices: other.csv")

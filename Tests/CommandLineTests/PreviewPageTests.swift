@@ -8,7 +8,8 @@ struct PreviewPageTests {
     private static let evil = "<img src=x onerror=alert(1)>\"'&{{ x }}"
 
     private func page(_ folder: ProjectFolder, _ arguments: String...) throws -> String {
-        let result = try folder.volley("preview", "campaign.yaml", "--html", "page.html", arguments.first ?? "--verbose")
+        let result = try folder.volley(
+            "preview", "campaign.yaml", "--html", "page.html", arguments.first ?? "--verbose")
         #expect(result.status == 0 && result.errors.contains("The preview is in page.html."), "\(result.errors)")
         return try String(contentsOf: folder.url.appendingPathComponent("page.html"), encoding: .utf8)
     }
@@ -19,11 +20,15 @@ struct PreviewPageTests {
         let folder = try ProjectFolder(export: "device_token,name,language\n" + rows.joined(separator: "\n"))
         try folder.writeCampaign(
             audience: "devices: devices.csv\neveryone: true",
-            content: "title: \"{{ name }} <b>\"\nbody: <i>x</i>\nimage: https://x.example/a.jpg\ndata: {\"<u>\": \"</pre><script>\"}")
+            content:
+                "title: \"{{ name }} <b>\"\nbody: <i>x</i>\nimage: https://x.example/a.jpg\ndata: {\"<u>\": \"</pre><script>\"}"
+        )
         let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
         try folder.write("campaign.yaml", "description: </p><script>alert(2)</script>\n" + text)
         let page = try page(folder)
-        for markup in ["<script", "<img", "<i>", "<u>", "http-equiv=\"refresh", "url("] { #expect(!page.contains(markup), "\(markup)") }
+        for markup in ["<script", "<img", "<i>", "<u>", "http-equiv=\"refresh", "url("] {
+            #expect(!page.contains(markup), "\(markup)")
+        }
         for tag in page.split(separator: "<").map({ $0.prefix { $0 != ">" } }) {
             for loading in ["src=", "href=", "onerror="] { #expect(!tag.contains(loading), "\(tag)") }
         }
@@ -32,11 +37,16 @@ struct PreviewPageTests {
         for device in 0..<30 { #expect(!page.contains(ProjectFolder.token(device))) }
         #expect(page.contains("aa00…0000"))
         // Every element that is opened is also closed.
-        for element in ["p", "div", "section", "table", "tr", "td", "th", "ul", "li", "details", "article", "main", "h2", "h3", "span"] {
+        for element in [
+            "p", "div", "section", "table", "tr", "td", "th", "ul", "li", "details", "article", "main", "h2", "h3",
+            "span",
+        ] {
             let opened =
                 page.split(separator: "<\(element)>", omittingEmptySubsequences: false).count
                 + page.split(separator: "<\(element) ", omittingEmptySubsequences: false).count - 2
-            #expect(opened == page.split(separator: "</\(element)>", omittingEmptySubsequences: false).count - 1, "\(element)")
+            #expect(
+                opened == page.split(separator: "</\(element)>", omittingEmptySubsequences: false).count - 1,
+                "\(element)")
         }
     }
 
@@ -64,7 +74,8 @@ struct PreviewPageTests {
             """)
         let page = try page(folder)
         for part in [
-            "<h1>test</h1>", "For a test", ">a</th>", ">b</th>", "Every other language <span class=\"code\">default</span>",
+            "<h1>test</h1>", "For a test", ">a</th>", ">b</th>",
+            "Every other language <span class=\"code\">default</span>",
             "French <span class=\"code\">fr</span>", "newss", ">tag-not-found<", ">language-not-spoken<",
             "render_error",
             "devices have no first_name, but campaign.yaml:6:", "fewer than the 20 of", "at 2/s", "aps", "Hi Ada",
@@ -90,7 +101,8 @@ struct PreviewPageTests {
             app: "environment: simulator\nfrequency: at most 2 per day",
             export: "device_token,language,points,tags\n" + rows.joined(separator: "\n") + "\n")
         try folder.writeCampaign(
-            audience: "devices: devices.csv\ntags: [news]\nwhere: {language: en, points: \">= 10\"}\nexclude: {devices: left.csv}",
+            audience:
+                "devices: devices.csv\ntags: [news]\nwhere: {language: en, points: \">= 10\"}\nexclude: {devices: left.csv}",
             content: "title: Hi\nbody: There")
         try folder.write("left.csv", "device_token\n\(ProjectFolder.token(11))\n")
         let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
@@ -98,7 +110,9 @@ struct PreviewPageTests {
         return folder
     }
 
-    @Test("the first screen says to whom, where, when, how long, until when, how urgently, how often, and how old the export is")
+    @Test(
+        "the first screen says to whom, where, when, how long, until when, how urgently, how often, and how old the export is"
+    )
     func firstScreen() throws {
         let folder = try conditional()
         let page = try page(folder)
@@ -107,12 +121,15 @@ struct PreviewPageTests {
             "Devices with the tag news, where language is en and points is at least 10. Left out: devices listed in left.csv.",
             "data-environment=\"simulator\"", "<dt>When</dt>", "<dt>Takes</dt>", "4 hours after it goes out",
             "normal: when it suits the device’s battery",
-            "at most 2 per day for each device", "written less than a minute ago", "<p class=\"body\" dir=\"auto\">There</p>",
+            "at most 2 per day for each device", "written less than a minute ago",
+            "<p class=\"body\" dir=\"auto\">There</p>",
         ] { #expect(hero.contains(part), "\(part)") }
         #expect(page.contains("<title>Preview of test, simulator</title>"))
     }
 
-    @Test("figures of the page are those of the JSON: audience, skipped rows, each condition, groups; a run's report has the same words")
+    @Test(
+        "figures of the page are those of the JSON: audience, skipped rows, each condition, groups; a run's report has the same words"
+    )
     func figures() throws {
         let folder = try conditional()
         let page = try page(folder)
@@ -124,19 +141,26 @@ struct PreviewPageTests {
             let value = piece.components(between: "data-value=\"", and: "\"").first.flatMap { Int($0) }
             var found: JSONValue? = json
             for name in path.split(separator: "/") {
-                if case .array(let values)? = found { found = values[Int(name) ?? 0] } else { found = found?[String(name)] }
+                if case .array(let values)? = found {
+                    found = values[Int(name) ?? 0]
+                } else {
+                    found = found?[String(name)]
+                }
             }
             #expect(found?.integerValue.map { Int($0) } == value, "\(path)")
         }
         guard case .array(let conditions)? = json["conditions"] else { throw Diagnostic("no conditions") }
         #expect(conditions.map { $0["condition"]?.stringValue } == ["language is en", "points is at least 10"])
-        #expect(conditions.map { $0.int("rows") } == [29, 19] && conditions.map { $0.int("holds") } == [19, 11], "\(conditions)")
+        #expect(
+            conditions.map { $0.int("rows") } == [29, 19] && conditions.map { $0.int("holds") } == [19, 11],
+            "\(conditions)")
         #expect(conditions[1].int("unreadable") == 4 && page.contains("with a cell that cannot be compared: old"))
         #expect(json.int("audience") == 10)
         #expect(try folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
         let report = try folder.volley("report", "last", "--format", "html").output
         for part in [
-            "Devices with the tag news, where language is en", "<p class=\"title\" dir=\"auto\">Hi</p>", "4 hours after it goes out",
+            "Devices with the tag news, where language is en", "<p class=\"title\" dir=\"auto\">Hi</p>",
+            "4 hours after it goes out",
         ] {
             #expect(report.contains(part), "\(part)")
         }

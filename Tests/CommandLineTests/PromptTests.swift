@@ -13,7 +13,9 @@ struct PromptTests {
         return Array(lines[start...])
     }
 
-    @Test("the question holds the number, the environment, the last run and the expiry, and anything but a yes sends nothing")
+    @Test(
+        "the question holds the number, the environment, the last run and the expiry, and anything but a yes sends nothing"
+    )
     func firstTime() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign(delivery: "expires: 4h")
@@ -22,7 +24,8 @@ struct PromptTests {
         #expect(
             question(terminal) == [
                 "'test' goes to 20 devices of shop.", "  Environment  simulator: no device gets it",
-                "  Last run     none: it was never sent from here", "  Expires      4 h after it begins", "Send it? [y/N] ",
+                "  Last run     none: it was never sent from here", "  Expires      4 h after it begins",
+                "Send it? [y/N] ",
             ])
         terminal.type("\n")
         #expect(terminal.finish() == 2)
@@ -44,8 +47,11 @@ struct PromptTests {
         #expect(question.dropFirst().first?.hasPrefix("  Environment  localhost:") == true, "\(question)")
         let last = question.dropFirst(2).first ?? ""
         #expect(
-            last.contains(/^  Last run     \d+ (s|min) ago \(20\d\d-\d\d-\d\d \d\d:\d\d UTC\): 5 of 5 devices accepted it$/), "\(last)")
-        #expect(question.dropFirst(3).first?.hasPrefix("  Expires      2030-12-01 17:00 UTC, in ") == true, "\(question)")
+            last.contains(
+                /^  Last run     \d+ (s|min) ago \(20\d\d-\d\d-\d\d \d\d:\d\d UTC\): 5 of 5 devices accepted it$/),
+            "\(last)")
+        #expect(
+            question.dropFirst(3).first?.hasPrefix("  Expires      2030-12-01 17:00 UTC, in ") == true, "\(question)")
         #expect(question.last == "It was sent only hours ago. Send it again? [y/N] ")
         terminal.type("y\n")
         #expect(terminal.finish() == 0, "\(terminal.shown)")
@@ -64,10 +70,12 @@ struct PromptTests {
         let terminal = try VolleyAtTerminal(["send", "--plan", "last"], in: server.folder.url)
         #expect(terminal.waits(for: "[y/N]"), "\(terminal.shown)")
         let question = question(terminal)
-        #expect(question.dropFirst(2).first?.hasSuffix(": 3 of 3 devices accepted it, in simulator") == true, "\(question)")
+        #expect(
+            question.dropFirst(2).first?.hasSuffix(": 3 of 3 devices accepted it, in simulator") == true, "\(question)")
         #expect(
             question.dropFirst(3).first
-                == "  Expires      after 30 days, as the campaign does not say: until then APNs keeps it for phones that are off")
+                == "  Expires      after 30 days, as the campaign does not say: until then APNs keeps it for phones that are off"
+        )
         #expect(question.last == "Send it? [y/N] ")
         terminal.type("n\n")
         #expect(terminal.finish() == 2)

@@ -29,7 +29,8 @@ struct ProxyTests {
 
         func send(_ arguments: String..., environment: [String: String] = [:]) throws -> VolleyBinary.Result {
             try VolleyBinary.run(
-                ["send", "campaign.yaml", "--yes", "--json"] + arguments, in: folder.url, environment: noProxies.merging(environment) { $1 }
+                ["send", "campaign.yaml", "--yes", "--json"] + arguments, in: folder.url,
+                environment: noProxies.merging(environment) { $1 }
             )
         }
 
@@ -58,7 +59,8 @@ struct ProxyTests {
         var behaviour = TestProxy.Behaviour()
         (behaviour.user, behaviour.password) = ("volley", "s3cret")
         let proxy = try TestProxy(.socks5h, behaviour)
-        let site = try Site(proxy: "{url: \"socks5h://127.0.0.1:\(proxy.port)\", user: volley, password_env: PROXY_PASSWORD}")
+        let site = try Site(
+            proxy: "{url: \"socks5h://127.0.0.1:\(proxy.port)\", user: volley, password_env: PROXY_PASSWORD}")
         defer { site.end() }
         let variables = ["PROXY_PASSWORD": "s3cret", "https_proxy": "http://127.0.0.1:1", "no_proxy": "*"]
         let sent = try site.send("--verbose", environment: variables)
@@ -80,14 +82,17 @@ struct ProxyTests {
     func none() throws {
         let site = try Site(proxy: "none")
         defer { site.end() }
-        try expectSent(site.send(environment: ["https_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1"]))
+        try expectSent(
+            site.send(environment: ["https_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1"]))
     }
 
     @Test("the built-in simulator is reached without a proxy")
     func simulator() throws {
         let folder = try ProjectFolder(app: "environment: simulator\nproxy: http://127.0.0.1:1")
         try folder.writeCampaign()
-        try expectSent(folder.volley("send", "campaign.yaml", "--yes", "--json", environment: ["https_proxy": "http://127.0.0.1:1"]))
+        try expectSent(
+            folder.volley(
+                "send", "campaign.yaml", "--yes", "--json", environment: ["https_proxy": "http://127.0.0.1:1"]))
     }
 
     @Test("a proxy that is not there stops the run with nothing sent; push says the same")
@@ -100,14 +105,16 @@ struct ProxyTests {
         #expect(!sent.errors.contains("s3cret") && !sent.output.contains("s3cret"))
         #expect(try sent.json()["outcomes"]?.int("unsent") == 20)
         let push = try VolleyBinary.run(
-            ["push", "--app", "shop", "--token", ProjectFolder.token(1), "--title", "Hi"], in: site.folder.url, environment: noProxies)
+            ["push", "--app", "shop", "--token", ProjectFolder.token(1), "--title", "Hi"], in: site.folder.url,
+            environment: noProxies)
         #expect(push.status == 3)
         #expect(push.errors.contains("proxy 127.0.0.1:1") && !push.errors.contains("s3cret"), "\(push.errors)")
     }
 
     @Test(
         "an https proxy is trusted as far as this machine trusts it, and its protocol is not taken for the server's",
-        .enabled(if: getuid() == 0 && ServerProcess.path(of: "python3") != nil, "root and python3 are needed"), arguments: [true, false])
+        .enabled(if: getuid() == 0 && ServerProcess.path(of: "python3") != nil, "root and python3 are needed"),
+        arguments: [true, false])
     func overTLS(isAllowed: Bool) throws {
         var behaviour = TestProxy.Behaviour()
         if !isAllowed { behaviour.refusal = 403 }
@@ -120,7 +127,9 @@ struct ProxyTests {
               -addext subjectAltName=DNS:localhost 2>/dev/null; cat c.pem k.pem > proxy.pem
             """
         #expect(
-            try RunningVolley(executable: "/bin/sh", ["-ec", certificate], in: site.folder.url, environment: [:], input: nil).finish()
+            try RunningVolley(
+                executable: "/bin/sh", ["-ec", certificate], in: site.folder.url, environment: [:], input: nil
+            ).finish()
                 .status == 0)
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Fixtures/tls_front.py").path
@@ -128,18 +137,24 @@ struct ProxyTests {
         let front = try ServerProcess("python3", [script, "\(port)", "\(proxy.port)", pem, "60"], port: port)
         defer { withExtendedLifetime(front) {} }
         let untrusted = try site.send()
-        #expect(untrusted.status == 3 && untrusted.errors.contains("certificate of the proxy localhost:\(port)"), "\(untrusted.errors)")
+        #expect(
+            untrusted.status == 3 && untrusted.errors.contains("certificate of the proxy localhost:\(port)"),
+            "\(untrusted.errors)")
         #expect(proxy.requests.isEmpty)
         // The machine's authorities, replaced only for this command.
         let bundle = "/etc/ssl/certs/ca-certificates.crt"
         let trusted = try RunningVolley(
             executable: "/usr/bin/unshare",
-            ["-m", "sh", "-ec", "mount --bind c.pem \(bundle); exec '\(VolleyBinary.path)' send campaign.yaml --yes --json"],
+            [
+                "-m", "sh", "-ec",
+                "mount --bind c.pem \(bundle); exec '\(VolleyBinary.path)' send campaign.yaml --yes --json",
+            ],
             in: site.folder.url, environment: noProxies, input: nil
         ).finish()
         if isAllowed { return try expectSent(trusted) }
         #expect(
-            trusted.status == 3 && trusted.errors.contains("403") && trusted.errors.contains("Ask its operator"), "\(trusted.errors)")
+            trusted.status == 3 && trusted.errors.contains("403") && trusted.errors.contains("Ask its operator"),
+            "\(trusted.errors)")
     }
 
     @Test("a plan goes through the proxy that volley.yaml names when it is sent, not when it was planned")
@@ -149,11 +164,15 @@ struct ProxyTests {
         #expect(try site.folder.volley("plan", "campaign.yaml").status == 0)
         let proxy = try TestProxy(.http)
         try site.folder.writeProject(app: "\(site.app)\nproxy: http://127.0.0.1:\(proxy.port)")
-        try expectSent(VolleyBinary.run(["send", "--plan", "last", "--yes", "--json"], in: site.folder.url, environment: noProxies))
+        try expectSent(
+            VolleyBinary.run(
+                ["send", "--plan", "last", "--yes", "--json"], in: site.folder.url, environment: noProxies))
         #expect(proxy.tunnels == 1)
     }
 }
 
 /// The environment in which the tests run has no influence. An empty variable counts as not set.
 let noProxies = Dictionary(
-    uniqueKeysWithValues: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"].map { ($0, "") })
+    uniqueKeysWithValues: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"].map {
+        ($0, "")
+    })

@@ -38,7 +38,9 @@ struct PruneTests {
         #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
     }
 
-    @Test("a run of whose devices a retry took only some can be retried again, and stays until all are taken over", .enabled(if: hasPython))
+    @Test(
+        "a run of whose devices a retry took only some can be retried again, and stays until all are taken over",
+        .enabled(if: hasPython))
     func retriedInPart() throws {
         let (server, run) = try cancelled()
         let folder = server.folder
@@ -46,7 +48,8 @@ struct PruneTests {
         let accepted = server.acceptedSoFar().count
         #expect(accepted < 2900)
         try folder.editRun(
-            "INSERT INTO claim SELECT max(last_id) + 1, max(last_id) + 20, max(claimed_at) FROM claim", "DELETE FROM figures", id: run)
+            "INSERT INTO claim SELECT max(last_id) + 1, max(last_id) + 20, max(claimed_at) FROM claim",
+            "DELETE FROM figures", id: run)
         let retried = try folder.volley("retry", run, "--outcome", "unknown", "--yes")
         #expect(retried.status == 0, "\(retried.errors)")
         #expect(try prune(folder).contains("\(run)  some of its devices can be retried"))
@@ -55,7 +58,9 @@ struct PruneTests {
         #expect(try server.accepted().allSatisfy { $0.value.count == 1 })
     }
 
-    @Test("a run stays as long as an older one of its campaign is to go on, which asks whom it has reached", .enabled(if: hasPython))
+    @Test(
+        "a run stays as long as an older one of its campaign is to go on, which asks whom it has reached",
+        .enabled(if: hasPython))
     func neededBeside() throws {
         let server = try LedgeredServer(devices: 60)
         let folder = server.folder
@@ -67,7 +72,9 @@ struct PruneTests {
         let run = try #require(try sent.json()["run"]?.stringValue)
         #expect(try prune(folder).contains("\(run)  an older run of its campaign can still be sent or resumed"))
         let refused = try folder.volley("send", "--plan", plan, "--yes")
-        #expect(refused.status == 2 && refused.errors.contains("\(run), has reached 30 of the devices"), "\(refused.errors)")
+        #expect(
+            refused.status == 2 && refused.errors.contains("\(run), has reached 30 of the devices"), "\(refused.errors)"
+        )
         #expect(try folder.volley("cancel", plan).status == 0)
         #expect(try prune(folder).contains("\(run)  'sent-recently' warns about its devices until"))
         #expect(try prune(folder, "--include-stopped").contains("\(run)  30 recipients"))

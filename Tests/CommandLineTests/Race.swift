@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Commands at the same moment, and the decisions of a seed about them: the state that they find, how far apart they
-/// start, and which one is killed when.
+/// Commands at the same moment, and the decisions of a seed about them: the state that they find,
+/// how far apart they start, and which one is killed when.
 struct Race: CustomStringConvertible {
     let contenders: [Contender]
     let seed: UInt64
@@ -74,7 +74,9 @@ struct Race: CustomStringConvertible {
             usleep(kill.microseconds)
             Glibc.kill(running[kill.contender].processID, SIGKILL)
         }
-        var results: [VolleyBinary.Result?] = zip(contenders, running).map { $0 == .schedule ? nil : $1.finish(timeout: 60) }
+        var results: [VolleyBinary.Result?] = zip(contenders, running).map {
+            $0 == .schedule ? nil : $1.finish(timeout: 60)
+        }
         for (index, daemon) in running.enumerated() where results[index] == nil {
             awaitFiring(daemon)
             Glibc.kill(daemon.processID, SIGTERM)
@@ -86,9 +88,12 @@ struct Race: CustomStringConvertible {
     /// Waits a moment until the daemon has sent what is due, or reports that it does not.
     private func awaitFiring(_ daemon: RunningVolley) {
         let words = [
-            ": finished", ": stopped", ": cancelled", "cannot be sent", "cannot be planned", "by another process", "needs approval",
+            ": finished", ": stopped", ": cancelled", "cannot be sent", "cannot be planned", "by another process",
+            "needs approval",
         ]
-        for _ in 0..<100 where daemon.isRunning && !words.contains(where: daemon.errorsSoFar.contains) { usleep(20_000) }
+        for _ in 0..<100 where daemon.isRunning && !words.contains(where: daemon.errorsSoFar.contains) {
+            usleep(20_000)
+        }
     }
 }
 
@@ -118,7 +123,8 @@ struct RaceJudge {
         return refusal.firstRange(of: /[.;] [`A-Z]/).map { refusal[$0.lowerBound...] }
     }
 
-    /// Repeats a command whose process was killed, and follows the advice it gives, until nothing is left to do.
+    /// Repeats a command whose process was killed, and follows the advice it gives, until nothing
+    /// is left to do.
     mutating func follow(_ command: [String]) throws {
         var next = command
         for _ in 0..<8 {
@@ -134,7 +140,9 @@ struct RaceJudge {
             heard += "--- then \(next.joined(separator: " ")): exit \(result.status)\n\(result.errors)"
             if ![0, 1, 2, 3, 130].contains(result.status) { return fail("\(next) ended with \(result.status)") }
             guard result.status == 2 else { return }
-            guard let remedy = Self.remedy(in: result) else { return fail("a dead end: \(next) does not say what to do") }
+            guard let remedy = Self.remedy(in: result) else {
+                return fail("a dead end: \(next) does not say what to do")
+            }
             guard let told = remedy.firstMatch(of: /`volley ([^`]+)`/) else { return }
             next = told.1.split(separator: " ").map { $0 == "NAME" ? "Anna" : String($0) }
             if ["send", "retry", "approve"].contains(next[0]) { next.append("--yes") }
@@ -163,18 +171,24 @@ struct RaceJudge {
                 if outcome == "unknown" { unknown.insert(token) }
                 if outcome == "unsent" { unsent.insert(token) }
             }
-            if run.int("audience") != run["outcomes"]?.sum { fail("the audience is not the sum of the outcomes: \(run.text)") }
+            if run.int("audience") != run["outcomes"]?.sum {
+                fail("the audience is not the sum of the outcomes: \(run.text)")
+            }
         }
         let isPruned = runs.contains { $0["pruned_at"] != nil }
         if times.values.contains(where: { $0 > 1 }) { fail("runs report a device as accepted twice") }
         let all = reached.union(start.accepted)
         let reported = Set(times.keys)
-        if !reported.isSubset(of: all) { fail("\(reported.subtracting(all).count) are reported as accepted, and were not") }
+        if !reported.isSubset(of: all) {
+            fail("\(reported.subtracting(all).count) are reported as accepted, and were not")
+        }
         let missing = all.subtracting(reported).subtracting(unknown)
         if !isPruned, !missing.isEmpty { fail("\(missing.count) were accepted, and no report says so") }
         let sum = runs.reduce(0) { $0 + ($1["outcomes"]?.int("accepted") ?? 0) }
         let doubt = runs.reduce(0) { $0 + ($1["outcomes"]?.int("unknown") ?? 0) }
-        if !(sum...sum + doubt).contains(all.count) { fail("the reports count \(sum) accepted, the ledger \(all.count)") }
+        if !(sum...sum + doubt).contains(all.count) {
+            fail("the reports count \(sum) accepted, the ledger \(all.count)")
+        }
         if race.isWithoutKill, doubt > start.unknown.count { fail("\(doubt) are unknown, and nobody was killed") }
         if race.reachesAll, all.union(race.isWithoutKill ? [] : unknown).count < RaceArena.devices {
             fail("\(RaceArena.devices - all.count) were reached by nobody")
@@ -184,7 +198,9 @@ struct RaceJudge {
     private func weighStates(_ runs: [JSONValue], _ reached: Set<String>) throws {
         for run in runs {
             let state = run["state"]?.stringValue ?? ""
-            if !["planned", "stopped", "cancelled", "finished"].contains(state) { fail("a run is left \(state): \(run.text)") }
+            if !["planned", "stopped", "cancelled", "finished"].contains(state) {
+                fail("a run is left \(state): \(run.text)")
+            }
         }
         if start.state.needsApproval, !reached.isEmpty, !runs.contains(where: { $0["approved_by"] != nil }) {
             fail("\(reached.count) pushes were sent that nobody approved")
@@ -209,7 +225,8 @@ struct RaceJudge {
 extension Race {
     var isWithoutKill: Bool { kill == nil }
 
-    /// Whether all devices must have been reached at the end: every contender sends, and one of them can.
+    /// Whether all devices must have been reached at the end: every contender sends, and one of
+    /// them can.
     var reachesAll: Bool {
         !state.needsApproval && contenders.allSatisfy(\.isSender) && contenders.contains { $0.places.contains(state) }
     }

@@ -129,7 +129,9 @@ final class RaceArena {
         if state != .fresh {
             let plan = try folder.volley("plan", "campaign.yaml")
             try #require(plan.status == 0, "\(plan.errors)")
-            start.run = folder.files(in: "runs").first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") }.map { String($0.dropLast(7)) }
+            start.run = folder.files(in: "runs").first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") }.map {
+                String($0.dropLast(7))
+            }
         }
         let run = start.run ?? ""
         switch state {
@@ -142,7 +144,9 @@ final class RaceArena {
             let outcomes = try outcomes(of: run)
             start.accepted = Set(outcomes.filter { $0.value == "accepted" }.keys)
             start.unknown = Set(outcomes.filter { $0.value == "unknown" }.keys)
-            for name in folder.files(in: "runs") { start.files[name] = try Data(contentsOf: runs.appendingPathComponent(name)) }
+            for name in folder.files(in: "runs") {
+                start.files[name] = try Data(contentsOf: runs.appendingPathComponent(name))
+            }
         }
         return start
     }
@@ -178,7 +182,8 @@ final class RaceArena {
     /// Restores all files, and starts the server with an empty ledger.
     func prepare(_ start: RaceStart) throws {
         try? FileManager.default.removeItem(at: runs)
-        try FileManager.default.createDirectory(at: runs, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.createDirectory(
+            at: runs, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         for (name, data) in start.files {
             let file = runs.appendingPathComponent(name)
             try data.write(to: file)
@@ -198,7 +203,8 @@ final class RaceArena {
             arguments, in: folder.url, launcher: ["sh", "-c", ": <gate; sleep \(seconds); exec \"$@\"", "race"])
     }
 
-    /// Releases all that wait at the gate, and those that arrive later; close it when all have ended.
+    /// Releases all that wait at the gate, and those that arrive later; close it when all have
+    /// ended.
     func open() throws -> FileHandle { try FileHandle(forWritingTo: folder.url.appendingPathComponent("gate")) }
 
     // MARK: - Results
@@ -207,7 +213,9 @@ final class RaceArena {
     func outcomes(of run: String) throws -> [String: String] {
         let report = try folder.volley("report", run, "--format", "csv")
         try #require(report.status == 0, "\(report.errors)")
-        let lines = report.output.split(separator: "\n").dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        let lines = report.output.split(separator: "\n").dropFirst().map {
+            $0.split(separator: ",", omittingEmptySubsequences: false)
+        }
         return Dictionary(uniqueKeysWithValues: lines.map { (String($0[0]), String($0[5])) })
     }
 

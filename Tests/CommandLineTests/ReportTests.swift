@@ -5,12 +5,13 @@ import Testing
 
 @Suite("report, runs and prune")
 struct ReportTests {
-    /// A project with a run of 40 devices in two languages and two variants with a holdout; two tokens are invalid,
-    /// three are refused until retries run out.
+    /// A project with a run of 40 devices in two languages and two variants with a holdout; two
+    /// tokens are invalid, three are refused until retries run out.
     static func sentProject() throws -> (folder: ProjectFolder, run: String) {
         var lines = ["device_token,registration_id,alias,language,name"]
         for device in 0..<40 {
-            let token = device < 2 ? "00000410" + ProjectFolder.token(device).dropFirst(8) : ProjectFolder.token(device)[...]
+            let token =
+                device < 2 ? "00000410" + ProjectFolder.token(device).dropFirst(8) : ProjectFolder.token(device)[...]
             lines.append("\(token),reg-\(device),alias-\(device),\(device % 3 == 0 ? "de" : "en"),cell-\(device)")
         }
         let folder = try ProjectFolder(export: lines.joined(separator: "\n") + "\n")
@@ -58,14 +59,18 @@ struct ReportTests {
         }
     }
 
-    @Test("lines of the CSV are chosen by outcome, language and variant; anything else is told, and nothing is written then")
+    @Test(
+        "lines of the CSV are chosen by outcome, language and variant; anything else is told, and nothing is written then"
+    )
     func lines() throws {
         let (folder, _) = try Self.sentProject()
         func csv(_ arguments: String...) throws -> VolleyBinary.Result {
             try VolleyBinary.run(["report", "last", "--format", "csv"] + arguments, in: folder.url)
         }
         let invalid = try csv("--outcome", "invalid_token,failed").output.split(separator: "\n")
-        #expect((1...3).contains(invalid.count) && invalid.dropFirst().allSatisfy { $0.contains(",invalid_token,410,Unregistered,") })
+        #expect(
+            (1...3).contains(invalid.count)
+                && invalid.dropFirst().allSatisfy { $0.contains(",invalid_token,410,Unregistered,") })
         let german = try csv("--language", "de", "--variant", "b").output.split(separator: "\n").dropFirst()
         #expect(!german.isEmpty && german.allSatisfy { $0.contains(",de,b,") })
         let none = try csv("--language", "xx")
@@ -84,18 +89,23 @@ struct ReportTests {
         let (folder, _) = try Self.sentProject()
         for form in ["text", "json", "csv", "html"] {
             let full = try RunningVolley(
-                executable: "/bin/sh", ["-c", "'\(VolleyBinary.path)' report last --format \(form) > /dev/full"], in: folder.url,
+                executable: "/bin/sh", ["-c", "'\(VolleyBinary.path)' report last --format \(form) > /dev/full"],
+                in: folder.url,
                 environment: [:],
                 input: nil
             ).finish()
             #expect(
-                full.status == 2 && full.errors.contains("standard output cannot be written: the disk is full."), "\(form): \(full.errors)")
+                full.status == 2 && full.errors.contains("standard output cannot be written: the disk is full."),
+                "\(form): \(full.errors)")
             let output = try folder.volley("report", "last", "--format", form, "--output", "/dev/full")
-            #expect(output.status == 2 && output.errors.contains("the report cannot be written"), "\(form): \(output.errors)")
+            #expect(
+                output.status == 2 && output.errors.contains("the report cannot be written"),
+                "\(form): \(output.errors)")
             // Closed before the first byte.
             let gone = try RunningVolley(
                 executable: "/bin/bash",
-                ["-c", "set -o pipefail; '\(VolleyBinary.path)' report last --format \(form) | true"], in: folder.url, environment: [:],
+                ["-c", "set -o pipefail; '\(VolleyBinary.path)' report last --format \(form) | true"], in: folder.url,
+                environment: [:],
                 input: nil
             ).finish()
             #expect(gone.status == 0 && gone.errors.isEmpty, "\(form): \(gone.status) \(gone.errors)")
@@ -109,11 +119,14 @@ struct ReportTests {
         #expect(plan.status == 0, "\(plan.errors)")
         let text = try folder.volley("report", "--compare", first, "last")
         #expect(
-            text.status == 0 && text.output.hasPrefix("Before  \(first) (finished") && text.output.contains("Not sent yet: "), "\(text)")
+            text.status == 0 && text.output.hasPrefix("Before  \(first) (finished")
+                && text.output.contains("Not sent yet: "), "\(text)")
         let json = try folder.volley("report", "last", "--compare", first, "--json").json()
         #expect(json["before"]?["run"] == .string(first) && json["after"]?["state"] == .string("planned"))
         #expect(json.names == ["before", "after", "differences", "in_words"])
-        #expect(try folder.volley("report", "last", "--compare", first, "--format", "html").output.contains("<h2>What differs</h2>"))
+        #expect(
+            try folder.volley("report", "last", "--compare", first, "--format", "html").output.contains(
+                "<h2>What differs</h2>"))
         #expect(try folder.volley("report", "last", "--compare", first, "--format", "csv").status == 2)
         #expect(try folder.volley("report", "last", "--compare", "nothing").status == 2)
     }
@@ -128,7 +141,8 @@ struct ReportTests {
             guard case .array(let runs)? = try result.json()["runs"] else { return [] }
             let table = try VolleyBinary.run(["runs"] + arguments, in: folder.url, environment: ["COLUMNS": "200"])
             for run in runs {
-                let line = table.output.split(separator: "\n").first { $0.hasPrefix(run["run"]?.stringValue ?? "?") } ?? ""
+                let line =
+                    table.output.split(separator: "\n").first { $0.hasPrefix(run["run"]?.stringValue ?? "?") } ?? ""
                 for member in ["state", "audience"] {
                     let value = run[member]?.stringValue ?? run[member]?.integerValue.map { "\($0)" } ?? "?"
                     #expect(line.contains(value), "\(member)")
@@ -150,7 +164,9 @@ struct ReportTests {
         _ = first
     }
 
-    @Test("prune removes recipients for good, keeps every report but the CSV, and leaves suppression lists and plans alone")
+    @Test(
+        "prune removes recipients for good, keeps every report but the CSV, and leaves suppression lists and plans alone"
+    )
     func prune() throws {
         let (folder, run) = try Self.sentProject()
         #expect(try folder.volley("plan", "campaign.yaml", "--quiet").status == 0)
@@ -160,7 +176,8 @@ struct ReportTests {
         let unasked = try folder.volley("prune", "--keep", "0d")
         #expect(unasked.status == 2 && unasked.errors.contains("--yes") && unasked.errors.contains("--dry-run"))
         #expect(
-            try folder.volley("prune", "--keep", "90d", "--yes").output.contains("There is no run to prune that ended more than 90d ago"))
+            try folder.volley("prune", "--keep", "90d", "--yes").output.contains(
+                "There is no run to prune that ended more than 90d ago"))
         let rehearsal = try folder.volley("prune", "--keep", "0d", "--dry-run")
         #expect(
             rehearsal.status == 0 && rehearsal.output.contains("would be removed")
@@ -168,21 +185,26 @@ struct ReportTests {
         #expect(try holds("reg-", in: folder, run) && holds("cell-", in: folder, run))
 
         let pruned = try folder.volley("prune", "--keep", "0d", "--yes", "--json").json()
-        #expect(pruned.names == ["dry_run", "pruned", "left", "recent", "pruned_before", "failed", "unfinished", "broken"])
+        #expect(
+            pruned.names == ["dry_run", "pruned", "left", "recent", "pruned_before", "failed", "unfinished", "broken"])
         guard case .array(let runs)? = pruned["pruned"] else { throw Diagnostic("no runs") }
         #expect(runs.map { $0["run"] } == [.string(run)])
-        for word in ["aa00000000", "00000410", "reg-", "alias-", "cell-"] { #expect(try !holds(word, in: folder, run), "\(word)") }
+        for word in ["aa00000000", "00000410", "reg-", "alias-", "cell-"] {
+            #expect(try !holds(word, in: folder, run), "\(word)")
+        }
         #expect(folder.files(in: "runs").filter { !$0.hasSuffix(".sqlite") && $0 != "sent.db" }.isEmpty)
 
         let after = try forms.map { try folder.volley("report", run, "--format", $0).output }
         let text = after[0].split(separator: "\n").filter { !$0.hasPrefix("  Pruned") }
         #expect(text == before[0].split(separator: "\n"))
-        #expect(after[1].split(separator: "\n").filter { !$0.contains("pruned_at") } == before[1].split(separator: "\n"))
+        #expect(
+            after[1].split(separator: "\n").filter { !$0.contains("pruned_at") } == before[1].split(separator: "\n"))
         #expect(after[2].contains("<dt>Pruned</dt>"))
         for command in [["report", run, "--format", "csv"], ["retry", run, "--yes"]] {
             let refused = try VolleyBinary.run(command, in: folder.url)
             #expect(
-                refused.status == 2 && refused.errors.contains("recipients were pruned at") && refused.output.isEmpty, "\(refused.errors)")
+                refused.status == 2 && refused.errors.contains("recipients were pruned at") && refused.output.isEmpty,
+                "\(refused.errors)")
         }
         #expect(try folder.volley("suppression", "list", "--json").output == list)
         #expect(try folder.volley("runs").output.contains("finished [pruned]"))
@@ -198,7 +220,9 @@ struct ReportTests {
             #expect(try !folder.volley("report", run).errors.contains("store fetch"))
             try folder.write("volley.yaml", project + "\nstore: {postgres: {url_env: VOLLEY_STORE}}\n")
             let refused = try folder.volley("report", run)
-            #expect(refused.status == 2 && refused.errors.contains("`volley store fetch \(run)` makes its file here"), "\(refused.errors)")
+            #expect(
+                refused.status == 2 && refused.errors.contains("`volley store fetch \(run)` makes its file here"),
+                "\(refused.errors)")
         }
     }
 
@@ -210,19 +234,22 @@ struct ReportTests {
         #expect(left.output.contains("it can be resumed") && left.output.contains("--include-stopped"))
         #expect(try folder.volley("report", run, "--format", "csv").status == 0)
         #expect(
-            try folder.volley("prune", "--keep", "0d", "--yes", "--include-stopped").output.contains("Recipients of 1 run were removed"))
+            try folder.volley("prune", "--keep", "0d", "--yes", "--include-stopped").output.contains(
+                "Recipients of 1 run were removed"))
         let resumed = try folder.volley("resume", run)
         #expect(resumed.status == 2 && resumed.errors.contains("recipients were pruned at"), "\(resumed.errors)")
     }
 
-    @Test("a plan that was cancelled before anything was sent is pruned as what has ended; one that may be sent is left")
+    @Test(
+        "a plan that was cancelled before anything was sent is pruned as what has ended; one that may be sent is left")
     func cancelledPlan() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
         let left = try folder.volley("prune", "--keep", "0d", "--yes")
         #expect(
-            left.output.contains("a plan that was never sent") && left.output.contains("then `volley prune` prunes it"), "\(left.output)")
+            left.output.contains("a plan that was never sent") && left.output.contains("then `volley prune` prunes it"),
+            "\(left.output)")
         #expect(try folder.volley("cancel", "last").status == 0)
         let pruned = try folder.volley("prune", "--keep", "0d", "--yes")
         #expect(pruned.status == 0 && pruned.output.contains("Recipients of 1 run were removed"), "\(pruned.output)")
@@ -243,7 +270,9 @@ struct ReportTests {
             let process = try VolleyBinary.start(["prune", "--keep", "0d", "--yes"], in: folder.url)
             // Different moments of its life; the assertions must hold at each.
             var looks = 0
-            while process.isRunning, looks < delay * 40, !folder.files(in: "runs").contains(where: { $0.contains("pruning") }) {
+            while process.isRunning, looks < delay * 40,
+                !folder.files(in: "runs").contains(where: { $0.contains("pruning") })
+            {
                 usleep(200)
                 looks += 1
             }
@@ -252,7 +281,9 @@ struct ReportTests {
             _ = process.finish()
             let runs = try folder.volley("runs", "--json").json()
             #expect(runs["broken"] == .array([]))
-            guard case .array(let all)? = runs["runs"], case .array(let earlier)? = before else { throw Diagnostic("no runs") }
+            guard case .array(let all)? = runs["runs"], case .array(let earlier)? = before else {
+                throw Diagnostic("no runs")
+            }
             #expect(all.first?["outcomes"] == earlier.first?["outcomes"])
             let csv = try folder.volley("report", run, "--format", "csv")
             #expect((csv.status == 0) == (all.first?["pruned_at"] == nil), "\(csv.errors)")

@@ -26,8 +26,12 @@ struct ResourceLimitTests {
         func send(_ threads: Int) throws -> VolleyBinary.Result {
             try RunningVolley(
                 executable: "/usr/bin/env",
-                ["setpriv", "--reuid=\(account)", "--regid=\(account)", "--clear-groups", "prlimit", "--nproc=\(threads)"]
-                    + ["./volley", "send", "campaign.yaml", "--yes", "--json"], in: folder.url, environment: [:], input: nil
+                [
+                    "setpriv", "--reuid=\(account)", "--regid=\(account)", "--clear-groups", "prlimit",
+                    "--nproc=\(threads)",
+                ]
+                    + ["./volley", "send", "campaign.yaml", "--yes", "--json"], in: folder.url, environment: [:],
+                input: nil
             ).finish(timeout: 60)
         }
         let refused = try send(limit)
@@ -63,7 +67,8 @@ struct ResourceLimitTests {
         let server = try LedgeredServer(devices: 300)
         try server.folder.writeCampaign(delivery: "unknown: skip")
         // At most 3 to 99 can be taken in addition to the standard streams.
-        let script = "ulimit -n 100; for n in $(seq \(inherited - 3)); do exec {taken}</dev/null; done; exec \"$0\" \"$@\""
+        let script =
+            "ulimit -n 100; for n in $(seq \(inherited - 3)); do exec {taken}</dev/null; done; exec \"$0\" \"$@\""
         let sent = try VolleyBinary.start(
             ["send", "campaign.yaml", "--yes", "--json"], in: server.folder.url, launcher: ["bash", "-c", script]
         ).finish(timeout: 60)
@@ -93,14 +98,17 @@ struct ResourceLimitTests {
         let crashed = sending.finish(timeout: 30)
         #expect(crashed.status == 3 && crashed.errors.contains("Sending had begun"), "\(crashed)")
         #expect(crashed.errors.contains("another program cut short a file") == (signal == SIGBUS), "\(crashed)")
-        let before = try VolleyBinary.start(["simulate", "--port", "0", "--for", "30", "--json"], in: server.folder.url)
+        let before = try VolleyBinary.start(
+            ["simulate", "--port", "0", "--for", "30", "--json"], in: server.folder.url)
         while before.isRunning, !before.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         kill(before.processID, signal)
         let ended = before.finish(timeout: 30)
         #expect(ended.status == 2 && ended.errors.contains("Nothing was sent"), "\(ended)")
     }
 
-    @Test("limits that shrink while a run is sent lose nobody, and nobody gets it twice", .enabled(if: Shell.hasTool("prlimit")))
+    @Test(
+        "limits that shrink while a run is sent lose nobody, and nobody gets it twice",
+        .enabled(if: Shell.hasTool("prlimit")))
     func shrinking() throws {
         let server = try LedgeredServer(devices: 3_000)
         try server.folder.writeCampaign(delivery: "pace: 1500/s\nunknown: skip")
@@ -128,16 +136,21 @@ struct ResourceLimitTests {
         return runs.status == 0 ? runs.output.contains("\"running\"") : nil
     }
 
-    @Test("files that may not grow any more (`ulimit -f`) stop a run as a full disk does, and it goes on without the limit")
+    @Test(
+        "files that may not grow any more (`ulimit -f`) stop a run as a full disk does, and it goes on without the limit"
+    )
     func fileSize() throws {
         let server = try LedgeredServer(devices: 1_000)
         try server.folder.writeCampaign(delivery: "pace: 200/s\nunknown: skip")
         func limited(_ arguments: [String], blocks: Int) throws -> VolleyBinary.Result {
-            try VolleyBinary.start(arguments, in: server.folder.url, launcher: ["sh", "-c", "ulimit -f \(blocks); exec \"$0\" \"$@\""])
-                .finish(timeout: 60)
+            try VolleyBinary.start(
+                arguments, in: server.folder.url, launcher: ["sh", "-c", "ulimit -f \(blocks); exec \"$0\" \"$@\""]
+            )
+            .finish(timeout: 60)
         }
         let planned = try limited(["plan", "campaign.yaml"], blocks: 100)
-        #expect(planned.status == 2 && planned.errors.contains("`ulimit -f unlimited`); nothing was sent"), "\(planned)")
+        #expect(
+            planned.status == 2 && planned.errors.contains("`ulimit -f unlimited`); nothing was sent"), "\(planned)")
         #expect(server.folder.files(in: "runs").filter { $0.hasSuffix(".sqlite") || $0.hasSuffix(".partial") }.isEmpty)
         #expect(try server.folder.volley("plan", "campaign.yaml").status == 0)
         let sent = try limited(["send", "--plan", "last", "--yes", "--json"], blocks: 512)

@@ -30,7 +30,9 @@ struct ResumeTests {
         let unknown = try server.tokens("unknown")
         let resumed = try server.folder.volley("resume", "last", "--json")
         #expect(resumed.status == 0, "\(resumed.errors)")
-        if !unknown.isEmpty { #expect(resumed.errors.contains("sent again under the same apns-id"), "\(resumed.errors)") }
+        if !unknown.isEmpty {
+            #expect(resumed.errors.contains("sent again under the same apns-id"), "\(resumed.errors)")
+        }
         #expect(try resumed.json()["outcomes"]?.int("accepted") == Self.devices)
         #expect(try resumed.json()["state"]?.stringValue == "finished")
         let accepted = try server.accepted()
@@ -52,7 +54,9 @@ struct ResumeTests {
         #expect(reported.count + unknown.count == Self.devices)
         let accepted = try server.accepted()
         #expect(accepted.allSatisfy { $0.value.count == 1 })
-        #expect(Set(accepted.keys).isSuperset(of: reported) && Set(accepted.keys).subtracting(reported).isSubset(of: unknown))
+        #expect(
+            Set(accepted.keys).isSuperset(of: reported)
+                && Set(accepted.keys).subtracting(reported).isSubset(of: unknown))
     }
 
     @Test("an interrupted run goes on where it was left, and nobody gets it twice")
@@ -87,7 +91,9 @@ struct ResumeTests {
         #expect(report["outcomes"]?.int("unknown") == 0 && (report["outcomes"]?.int("unsent") ?? 0) > 0)
         #expect(try server.folder.volley("pause", "last").status == 2)
         let resumed = try server.folder.volley("resume", "last")
-        #expect(resumed.status == 0 && resumed.output.contains("continues in the process that paused it"), "\(resumed.errors)")
+        #expect(
+            resumed.status == 0 && resumed.output.contains("continues in the process that paused it"),
+            "\(resumed.errors)")
         let sent = running.finish()
         #expect(sent.status == 0, "\(sent.errors)")
         #expect(try sent.json()["outcomes"]?.int("accepted") == Self.devices)
@@ -117,7 +123,9 @@ struct ResumeTests {
         let server = try server()
         let running = try server.startSending()
         let second = try server.folder.volley("resume", "last")
-        #expect(second.status == 2 && second.errors.contains("another volley process is sending this run"), "\(second.errors)")
+        #expect(
+            second.status == 2 && second.errors.contains("another volley process is sending this run"),
+            "\(second.errors)")
         #expect(try server.folder.volley("cancel", "last").status == 0)
         let sent = running.finish()
         #expect(sent.status == 3, "\(sent.errors)")
@@ -129,7 +137,9 @@ struct ResumeTests {
         #expect(accepted.count == report["outcomes"]?.int("accepted") && accepted.allSatisfy { $0.value.count == 1 })
     }
 
-    @Test("a run is paused and cancelled whatever mistake volley.yaml has; one that hides where runs are is got around with --runs")
+    @Test(
+        "a run is paused and cancelled whatever mistake volley.yaml has; one that hides where runs are is got around with --runs"
+    )
     func mistakenProject() throws {
         let server = try server(), folder = server.folder
         let running = try server.startSending()
@@ -160,7 +170,8 @@ struct ResumeTests {
         #expect(try folder.volley("send", "--plan", "last", "--yes").status == 2)
     }
 
-    @Test("what is asked for while an interrupted run waits for its last answers counts", arguments: ["cancel", "pause"])
+    @Test(
+        "what is asked for while an interrupted run waits for its last answers counts", arguments: ["cancel", "pause"])
     func askedWhileDraining(word: String) throws {
         let server = try server(faults: ["--latency", "9000"])
         let running = try server.startSending()
@@ -203,7 +214,8 @@ struct ResumeTests {
 
     @Test("a run that goes on agrees with the ledger of the built-in simulator, which knows this process alone")
     func builtInSimulator() throws {
-        let folder = try ProjectFolder(app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: 400))
+        let folder = try ProjectFolder(
+            app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: 400))
         try folder.writeCampaign()
         let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes"], in: folder.url)
         func accepted() throws -> Int {
@@ -216,6 +228,8 @@ struct ResumeTests {
         let before = try accepted()
         #expect((1..<400).contains(before))
         let resumed = try folder.volley("resume", "last")
-        #expect(resumed.status == 0 && resumed.errors.contains("\(400 - before) devices accepted; the report agrees"), "\(resumed)")
+        #expect(
+            resumed.status == 0 && resumed.errors.contains("\(400 - before) devices accepted; the report agrees"),
+            "\(resumed)")
     }
 }

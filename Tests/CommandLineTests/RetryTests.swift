@@ -11,7 +11,8 @@ struct RetryTests {
     func killedAtItsQuestion() throws {
         let server = try LedgeredServer(devices: 60, faults: ["--reset-every", "20"])
         try server.folder.writeCampaign(delivery: "unknown: skip")
-        let first = try #require(try server.folder.volley("send", "campaign.yaml", "--yes", "--json").json()["run"]?.stringValue)
+        let first = try #require(
+            try server.folder.volley("send", "campaign.yaml", "--yes", "--json").json()["run"]?.stringValue)
         try #require(!server.tokens("unknown").isEmpty)
         let asking = try VolleyAtTerminal(["retry", first, "--outcome", "unknown"], in: server.folder.url)
         #expect(asking.waits(for: "[y/N]"), "\(asking.shown)")
@@ -54,7 +55,9 @@ struct RetryTests {
         let again = try server.folder.volley("retry", id, "--yes")
         #expect(again.status == 2 && again.errors.contains("volley retry"), "\(again.errors)")
         let nobody = try server.folder.volley("retry", "last", "--yes")
-        #expect(nobody.status == 2 && nobody.errors.contains("no device of this run is failed or unknown"), "\(nobody.errors)")
+        #expect(
+            nobody.status == 2 && nobody.errors.contains("no device of this run is failed or unknown"),
+            "\(nobody.errors)")
         let accepted = try server.accepted()
         #expect(accepted.count == 300 && Set(accepted.filter { $0.value.count > 1 }.keys).isSubset(of: unknown))
     }
@@ -62,8 +65,10 @@ struct RetryTests {
     @Test(
         "where nothing can be asked, a command that asks does nothing without --yes, and says so",
         arguments: [
-            ["send", "campaign.yaml"], ["send", "--plan", "last"], ["retry", "last"], ["retry", "last", "--outcome", "unsent"],
-            ["approve", "last", "--by", "Ada"], ["prune", "--keep", "0d"], ["suppression", "remove", "--app", "shop", "--all"],
+            ["send", "campaign.yaml"], ["send", "--plan", "last"], ["retry", "last"],
+            ["retry", "last", "--outcome", "unsent"],
+            ["approve", "last", "--by", "Ada"], ["prune", "--keep", "0d"],
+            ["suppression", "remove", "--app", "shop", "--all"],
         ])
     func nothingCanBeAsked(command: [String]) throws {
         let folder = try ProjectFolder()
@@ -87,7 +92,9 @@ struct RetryTests {
         let id = try #require(try server.report()["run"]?.stringValue)
         let stopped = try server.folder.volley("retry", id, "--outcome", "unsent", "--yes")
         #expect(stopped.status == 2 && stopped.errors.contains("volley resume \(id)"), "\(stopped.errors)")
-        #expect(stopped.errors.contains("then `volley retry \(id) --outcome unsent` sends to the rest"), "\(stopped.errors)")
+        #expect(
+            stopped.errors.contains("then `volley retry \(id) --outcome unsent` sends to the rest"), "\(stopped.errors)"
+        )
         #expect(try server.folder.volley("cancel", id).status == 0)
         #expect(try server.folder.volley("retry", id, "--outcome", "unsent", "--yes", "--quiet").status == 0)
         let resumed = try server.folder.volley("resume", id)
@@ -96,7 +103,9 @@ struct RetryTests {
         #expect(accepted.count == 3000 && accepted.allSatisfy { $0.value.count == 1 })
     }
 
-    @Test("a device that was put on the suppression list after the run gets nothing from its retry, which says how many are left out")
+    @Test(
+        "a device that was put on the suppression list after the run gets nothing from its retry, which says how many are left out"
+    )
     func suppressed() throws {
         let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
         let folder = server.folder
@@ -111,12 +120,16 @@ struct RetryTests {
         try folder.write("complaints.txt", complaints.joined(separator: "\n") + "\n")
         #expect(try folder.volley("suppression", "import", "complaints.txt", "--reason", "complaint").status == 0)
         let retried = try folder.volley("retry", id, "--outcome", "unsent", "--yes", "--json")
-        #expect(retried.status == 0 && retried.errors.contains("2 devices are suppressed now, and left out."), "\(retried.errors)")
+        #expect(
+            retried.status == 0 && retried.errors.contains("2 devices are suppressed now, and left out."),
+            "\(retried.errors)")
         #expect(try retried.json()["skipped"]?.int("suppressed") == 2)
         let accepted = try server.accepted()
         #expect(accepted.count == 2998 && complaints.allSatisfy { accepted[$0] == nil })
         let again = try folder.volley("retry", id, "--outcome", "unsent", "--yes")
-        #expect(again.status == 2 && again.errors.contains("all 2 devices that a retry would go to are suppressed"), "\(again.errors)")
+        #expect(
+            again.status == 2 && again.errors.contains("all 2 devices that a retry would go to are suppressed"),
+            "\(again.errors)")
     }
 
     @Test("outcomes that are never sent to again are refused, misspelt ones with the nearest name")
@@ -125,7 +138,8 @@ struct RetryTests {
         try folder.writeCampaign()
         #expect(try folder.volley("send", "campaign.yaml", "--yes", "--quiet").status == 0)
         for (outcome, words) in [
-            ("accepted", "not sent to again"), ("invalid_token", "not sent to again"), ("faild", "Did you mean 'failed'?"),
+            ("accepted", "not sent to again"), ("invalid_token", "not sent to again"),
+            ("faild", "Did you mean 'failed'?"),
         ] {
             let result = try folder.volley("retry", "last", "--outcome", outcome, "--yes")
             #expect(result.status == 2 && result.errors.contains(words), "\(result.errors)")
@@ -144,7 +158,8 @@ struct RetryTests {
         let run = try #require(try server.report()["run"]?.stringValue)
         #expect(try folder.volley("cancel", run).status == 0)
         #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 0)
-        let retry = try #require(folder.files(in: "runs").first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") && !$0.contains(run) })
+        let retry = try #require(
+            folder.files(in: "runs").first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") && !$0.contains(run) })
         try folder.write("runs/\(retry)", "no database")
         let again = try folder.volley("retry", run, "--outcome", "unsent", "--yes")
         #expect(again.status == 2 && again.errors.contains("what it reached cannot be read"), "\(again.errors)")
@@ -153,7 +168,8 @@ struct RetryTests {
 
     @Test("devices that are in their quiet hours are said to be before a retry goes to them")
     func quietHours() throws {
-        // Three hours around this one, on the clock of UTC; six hours further east it is a different time of day.
+        // Three hours around this one, on the clock of UTC; six hours further east it is a
+        // different time of day.
         let hour = Int(Date().timeIntervalSince1970) / 3600 % 24
         let rows = (0..<20).map { "\(ProjectFolder.token($0)),\($0 < 10 ? "Etc/UTC" : "Etc/GMT-6")" }
         let folder = try ProjectFolder(export: "device_token,timezone\n" + rows.joined(separator: "\n") + "\n")
@@ -162,7 +178,9 @@ struct RetryTests {
         func clock(_ hour: Int) -> String { (hour % 24 < 10 ? "0" : "") + "\(hour % 24):00" }
         try folder.write(
             "campaign.yaml",
-            campaign + "schedule: {quiet_hours: \(clock(hour + 23))-\(clock(hour + 2)), timezone: recipient, fallback_timezone: Etc/UTC}\n")
+            campaign
+                + "schedule: {quiet_hours: \(clock(hour + 23))-\(clock(hour + 2)), timezone: recipient, fallback_timezone: Etc/UTC}\n"
+        )
         let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes"], in: folder.url)
         func accepted() throws -> Int {
             let report = try folder.volley("report", "last", "--format", "json")
@@ -173,7 +191,8 @@ struct RetryTests {
         let sent = running.finish()
         #expect(sent.status == 3, "\(sent.errors)")
         let retried = try folder.volley("retry", "last", "--outcome", "unsent", "--yes")
-        #expect(retried.status == 0 && retried.errors.contains("10 devices are in the quiet hours"), "\(retried.errors)")
+        #expect(
+            retried.status == 0 && retried.errors.contains("10 devices are in the quiet hours"), "\(retried.errors)")
         #expect(retried.errors.contains("[sent-in-quiet-hours]"))
     }
 }

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns to an app whose service is RongCloud, against the strict simulator, with the real binary: the report and
-/// the simulator's ledger say the same of every user.
+/// Campaigns to an app whose service is RongCloud, against the strict simulator, with the real
+/// binary: the report and the simulator's ledger say the same of every user.
 @Suite("a campaign over RongCloud")
 struct RongCloudCampaignTests {
     /// A simulator of RongCloud, its app secret, and a folder with an app that goes to it.
@@ -22,7 +22,8 @@ struct RongCloudCampaignTests {
             try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
             simulator = try VolleyBinary.start(
                 [
-                    "simulate", "--service", "rongcloud", "--port", "0", "--for", "180", "--key", "secret.txt", "--ledger", "ledger.jsonl",
+                    "simulate", "--service", "rongcloud", "--port", "0", "--for", "180", "--key", "secret.txt",
+                    "--ledger", "ledger.jsonl",
                     "--json",
                 ] + faults, in: server.url)
             let limit = Date().addingTimeInterval(30)
@@ -38,7 +39,9 @@ struct RongCloudCampaignTests {
 
         deinit { stop() }
 
-        func writeProject(appKey: String = "volleysimulator", secret: String = "{file: secret.txt}", more: String = "") throws {
+        func writeProject(appKey: String = "volleysimulator", secret: String = "{file: secret.txt}", more: String = "")
+            throws
+        {
             try folder.write(
                 "volley.yaml",
                 """
@@ -68,13 +71,16 @@ struct RongCloudCampaignTests {
 
         /// The statuses of the answers to each user so far, once the simulator has ended.
         func answers() throws -> [String: [Int]] {
-            try ledger().reduce(into: [:]) { $0[$1["target"]?.stringValue ?? "", default: []].append($1.int("status") ?? 0) }
+            try ledger().reduce(into: [:]) {
+                $0[$1["target"]?.stringValue ?? "", default: []].append($1.int("status") ?? 0)
+            }
         }
     }
 
     private static func users(_ count: Int) -> [String] { (0..<count).map { "user_\($0)" } }
 
-    @Test("3,000 users get it once each at 100 a second, though the run is killed; whoever had no answer then is unknown")
+    @Test(
+        "3,000 users get it once each at 100 a second, though the run is killed; whoever had no answer then is unknown")
     func paced() throws {
         let bench = try Bench(users: Self.users(3000), faults: ["--latency", "100"])
         let start = Date()
@@ -101,7 +107,8 @@ struct RongCloudCampaignTests {
     func full() throws {
         let refused = "00001005x"
         let users = Self.users(1000)
-        let bench = try Bench(users: users[..<500] + [refused] + users[500...], faults: ["--limit-per-minute", "600000"])
+        let bench = try Bench(
+            users: users[..<500] + [refused] + users[500...], faults: ["--limit-per-minute", "600000"])
         try bench.writeProject(more: "pace: 4000/s")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         let outcomes = try sent.json()["outcomes"]
@@ -124,7 +131,9 @@ struct RongCloudCampaignTests {
         let bench = try Bench(users: ["0", "7", "42", "00", "u12", "u333", "user_1234"])
         try bench.folder.writeCampaign(delivery: "pace: 5000/s")
         let preview = try bench.folder.volley("preview", "campaign.yaml")
-        #expect(preview.status == 0 && preview.output.contains("7 devices") && preview.output.contains("at 100/s"), "\(preview)")
+        #expect(
+            preview.status == 0 && preview.output.contains("7 devices") && preview.output.contains("at 100/s"),
+            "\(preview)")
         #expect(!preview.output.contains("u333") && !preview.output.contains("user_1234"), "\(preview)")
         try bench.writeProject(more: "pace: 4000/s")
         let bought = try bench.folder.volley("preview", "campaign.yaml")
@@ -135,14 +144,16 @@ struct RongCloudCampaignTests {
     func personal() throws {
         let bench = try Bench(users: [], faults: ["--limit-per-minute", "600000"])
         let names = ["Ada", "Bo", "Cy"]
-        try bench.folder.write("devices.csv", "user_id,first_name\n" + (0..<90).map { "user_\($0),\(names[$0 % 3])\n" }.joined())
+        try bench.folder.write(
+            "devices.csv", "user_id,first_name\n" + (0..<90).map { "user_\($0),\(names[$0 % 3])\n" }.joined())
         try bench.folder.writeCampaign(content: "body: Hello {{ first_name }}")
         try bench.writeProject(more: "pace: 4000/s")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 90, "\(sent)")
         let calls = Dictionary(grouping: try bench.ledger()) { $0["id"]?.stringValue ?? "" }
         for call in calls.values {
-            let texts = Set(call.compactMap { $0["target"]?.stringValue.flatMap { Int($0.dropFirst(5)) }.map { $0 % 3 } })
+            let texts = Set(
+                call.compactMap { $0["target"]?.stringValue.flatMap { Int($0.dropFirst(5)) }.map { $0 % 3 } })
             #expect(texts.count == 1)
         }
     }
@@ -164,13 +175,17 @@ struct RongCloudCampaignTests {
     @Test("a wrong app key, secret or message stops the run at the first call, and says what to do")
     func stops() throws {
         let bench = try Bench(users: Self.users(30))
-        for (key, secret, code) in [("unknownappkey", "{file: secret.txt}", "1001"), ("volleysimulator", "{env: WRONG}", "1004")] {
+        for (key, secret, code) in [
+            ("unknownappkey", "{file: secret.txt}", "1001"), ("volleysimulator", "{env: WRONG}", "1004"),
+        ] {
             try bench.writeProject(appKey: key, secret: secret)
-            let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json", environment: ["WRONG": "AnotherSecret1"])
+            let sent = try bench.folder.volley(
+                "send", "campaign.yaml", "--yes", "--json", environment: ["WRONG": "AnotherSecret1"])
             #expect(sent.status == 3, "\(sent)")
             let said = sent.output + sent.errors
             #expect(said.contains(code) && said.contains("app_secret") && !said.contains("AnotherSecret1"), "\(sent)")
-            #expect(try sent.json()["outcomes"]?.int("accepted") == 0 && sent.json()["outcomes"]?.int("unsent") ?? 0 > 0)
+            #expect(
+                try sent.json()["outcomes"]?.int("accepted") == 0 && sent.json()["outcomes"]?.int("unsent") ?? 0 > 0)
         }
         let missing = try { () throws in
             try bench.writeProject(secret: "{env: VOLLEY_NO_SECRET}")
@@ -186,7 +201,8 @@ struct RongCloudCampaignTests {
     func badInput() throws {
         let bench = try Bench(users: Self.users(3) + [String(repeating: "u", count: 65), "anna@example.com", ""])
         try bench.folder.writeCampaign(
-            content: "title: Hello\nsubtitle: Now\nbody: World\nsound: bell.caf\nbadge: 10000", delivery: "expires: 4h\npriority: high")
+            content: "title: Hello\nsubtitle: Now\nbody: World\nsound: bell.caf\nbadge: 10000",
+            delivery: "expires: 4h\npriority: high")
         let checked = try bench.folder.volley("check", "campaign.yaml")
         #expect(checked.status == 2)
         let said = checked.output + checked.errors
@@ -196,7 +212,8 @@ struct RongCloudCampaignTests {
         try bench.folder.writeCampaign(content: "title: Hello\nbody: World", delivery: "collapse: sale")
         let preview = try bench.folder.volley("preview", "campaign.yaml", "--json")
         let skipped = try preview.json()["skipped"]
-        #expect(preview.status == 0 && skipped?.int("bad_token") == 2 && skipped?.int("missing_token") == 1, "\(preview)")
+        #expect(
+            preview.status == 0 && skipped?.int("bad_token") == 2 && skipped?.int("missing_token") == 1, "\(preview)")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(try sent.status == 0 && sent.json()["outcomes"]?.int("accepted") == 3, "\(sent)")
         #expect(try bench.answers().count == 3)
@@ -204,7 +221,8 @@ struct RongCloudCampaignTests {
 
     @Test("an answer that gets lost after RongCloud sent leaves users unknown, and nobody gets a second push")
     func lost() throws {
-        let bench = try Bench(users: Self.users(40), faults: ["--reset-every", "3", "--gateway-every", "4", "--silent-every", "50"])
+        let bench = try Bench(
+            users: Self.users(40), faults: ["--reset-every", "3", "--gateway-every", "4", "--silent-every", "50"])
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         let outcomes = try sent.json()["outcomes"]
         #expect(outcomes?.sum == 40 && outcomes?.int("unknown") ?? 0 > 0 && outcomes?.int("failed") == 0, "\(sent)")
@@ -213,7 +231,9 @@ struct RongCloudCampaignTests {
         #expect(answers.values.filter { $0.contains(200) }.count >= outcomes?.int("accepted") ?? 41)
     }
 
-    @Test("doctor pushes to a user who does not exist, push sends to a single one, and the environment can be the simulator")
+    @Test(
+        "doctor pushes to a user who does not exist, push sends to a single one, and the environment can be the simulator"
+    )
     func tools() throws {
         let bench = try Bench(users: ["anna"])
         let doctor = try bench.folder.volley("doctor", "--json")
@@ -243,8 +263,10 @@ struct RongCloudCampaignTests {
         let folder = try ProjectFolder()
         try folder.write("gone.txt", "anna\n")
         for option in ["--unregistered", "--bad-tokens"] {
-            let refused = try folder.volley("simulate", "--service", "rongcloud", "--port", "0", "--for", "1", option, "gone.txt")
-            #expect(refused.status == 2 && refused.errors.contains("RongCloud answers alike for all targets"), "\(refused)")
+            let refused = try folder.volley(
+                "simulate", "--service", "rongcloud", "--port", "0", "--for", "1", option, "gone.txt")
+            #expect(
+                refused.status == 2 && refused.errors.contains("RongCloud answers alike for all targets"), "\(refused)")
         }
     }
 }

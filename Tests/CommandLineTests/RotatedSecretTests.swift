@@ -4,8 +4,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Keys and certificates mounted as in Kubernetes: `key.p8` is a link to `..data/key.p8`, and `..data` a link to the folder of the newest
-/// secret.
+/// Keys and certificates mounted as in Kubernetes: `key.p8` is a link to `..data/key.p8`, and
+/// `..data` a link to the folder of the newest secret.
 @Suite("Secrets that are rotated behind a symbolic link")
 struct RotatedSecretTests {
     private let server: LedgeredServer
@@ -44,10 +44,16 @@ struct RotatedSecretTests {
         for folder in old { try FileManager.default.removeItem(at: url("secrets/\(folder)")) }
     }
 
-    private func writeProject(file: String = "secrets/key.p8", id: String = "SIMULATOR1", team: String = "VOLLEYTEAM") throws {
-        let address = try String(contentsOf: url("volley.yaml"), encoding: .utf8).split(separator: "\"").first { $0.hasPrefix("https:") }
+    private func writeProject(file: String = "secrets/key.p8", id: String = "SIMULATOR1", team: String = "VOLLEYTEAM")
+        throws
+    {
+        let address = try String(contentsOf: url("volley.yaml"), encoding: .utf8).split(separator: "\"").first {
+            $0.hasPrefix("https:")
+        }
         try folder.writeProject(
-            app: "environment: {url: \"\(try #require(address))\", ca: secrets/ca.pem}\nkey: {file: \(file), id: \(id), team: \(team)}")
+            app:
+                "environment: {url: \"\(try #require(address))\", ca: secrets/ca.pem}\nkey: {file: \(file), id: \(id), team: \(team)}"
+        )
     }
 
     private func plan() throws {
@@ -93,7 +99,9 @@ struct RotatedSecretTests {
     func corrected(isRetried: Bool) throws {
         try rotate(to: "2026_12_01", key: SigningKey.generate().pem)
         let stopped = try folder.volley("send", "campaign.yaml", "--yes")
-        #expect(stopped.status == 3 && stopped.errors.contains("InvalidProviderToken"), "\(stopped.status) \(stopped.errors)")
+        #expect(
+            stopped.status == 3 && stopped.errors.contains("InvalidProviderToken"),
+            "\(stopped.status) \(stopped.errors)")
         let report = try folder.volley("report", "last").output
         #expect(report.contains("fix the cause, then this resumes it where it stopped"), "\(report)")
         try rotate(to: "2026_12_02", key: key)
@@ -111,7 +119,9 @@ struct RotatedSecretTests {
         try plan()
         try rotate(to: "2026_12_02", key: key)
         let sent = try send()
-        #expect(sent.status == 2 && sent.errors.contains("If it is the key that the id SIMULATOR1 belongs to, plan the campaign again"))
+        #expect(
+            sent.status == 2
+                && sent.errors.contains("If it is the key that the id SIMULATOR1 belongs to, plan the campaign again"))
         try plan()
         #expect(try send().status == 0)
     }
@@ -121,20 +131,29 @@ struct RotatedSecretTests {
         try plan()
         try writeProject(id: "ABC123DEFG")
         let otherID = try send()
-        #expect(otherID.status == 2 && otherID.errors.contains("the key was SIMULATOR1 of team VOLLEYTEAM"), "\(otherID.errors)")
+        #expect(
+            otherID.status == 2 && otherID.errors.contains("the key was SIMULATOR1 of team VOLLEYTEAM"),
+            "\(otherID.errors)")
         try writeProject(team: "DEF123GHIJ")
         let otherTeam = try send()
-        #expect(otherTeam.status == 2 && otherTeam.errors.contains("is SIMULATOR1 of team DEF123GHIJ"), "\(otherTeam.errors)")
+        #expect(
+            otherTeam.status == 2 && otherTeam.errors.contains("is SIMULATOR1 of team DEF123GHIJ"),
+            "\(otherTeam.errors)")
         #expect(try server.accepted().isEmpty)
     }
 
-    @Test("what is frozen is the path as it is written, made absolute, and a fingerprint; never the key", .enabled(if: hasPython))
+    @Test(
+        "what is frozen is the path as it is written, made absolute, and a fingerprint; never the key",
+        .enabled(if: hasPython))
     func frozen() throws {
         try plan()
         let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") })
         let settings = try RunningVolley(
             executable: "/usr/bin/python3",
-            ["-c", "import sqlite3; print(sqlite3.connect('runs/\(run)').execute('select settings from run').fetchone()[0])"],
+            [
+                "-c",
+                "import sqlite3; print(sqlite3.connect('runs/\(run)').execute('select settings from run').fetchone()[0])",
+            ],
             in: folder.url, environment: [:], input: nil
         ).finish().output
         let frozen = try JSONValue(parsing: settings)
@@ -144,7 +163,9 @@ struct RotatedSecretTests {
         #expect(!settings.contains("PRIVATE"))
     }
 
-    @Test("a plan of an older version, which names the file that the link led to, is sent after a rotation", .enabled(if: hasPython))
+    @Test(
+        "a plan of an older version, which names the file that the link led to, is sent after a rotation",
+        .enabled(if: hasPython))
     func olderPlan() throws {
         try plan()
         let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") })

@@ -4,7 +4,9 @@ import TestCommands
 import TestServers
 import Testing
 
-@Suite("Two machines with volley schedule", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "Two machines with volley schedule",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct SchedulePairTests {
     /// Machines with separate folders, and one store.
     private final class Pair {
@@ -33,8 +35,8 @@ struct SchedulePairTests {
             try VolleyBinary.run(arguments, in: folders[machine].url, environment: environment)
         }
 
-        /// - Parameter passesQuiet: whether the half minute is skipped in which a database that came up gets no
-        ///   queries.
+        /// - Parameter passesQuiet: whether the half minute is skipped in which a database that
+        ///   came up gets no queries.
         func start(_ machine: Int, passesQuiet: Bool = true) throws -> RunningVolley {
             let process = try VolleyBinary.start(["schedule", "."], in: folders[machine].url, environment: environment)
             running.append(process)
@@ -44,7 +46,8 @@ struct SchedulePairTests {
 
         func passQuiet() throws {
             try wait("a life of the database") {
-                // A row whose writing transaction differs from the one that it names belongs to no epoch.
+                // A row whose writing transaction differs from the one that it names belongs to no
+                // epoch.
                 let set = "began_at = began_at - interval '1 minute', written_by = pg_current_xact_id()::xid"
                 return try server.sql("UPDATE \(role).volley_life SET \(set) RETURNING 1") == "1"
             }
@@ -52,7 +55,9 @@ struct SchedulePairTests {
 
         /// The state after the database has lost every time.
         func forget() throws {
-            try server.sql("DELETE FROM \(role).volley_firing; DELETE FROM \(role).volley_life; DELETE FROM \(role).volley_present")
+            try server.sql(
+                "DELETE FROM \(role).volley_firing; DELETE FROM \(role).volley_life; DELETE FROM \(role).volley_present"
+            )
         }
 
         func write(_ name: String, minutesAgo: Int) throws {
@@ -79,7 +84,8 @@ struct SchedulePairTests {
         /// The state and the notes of a campaign's time.
         func time(_ machine: Int, _ campaign: String) throws -> (state: String, notes: String) {
             guard case .array(let times)? = try volley(machine, "schedule", ".", "--list", "--json").json()["times"],
-                let time = times.last(where: { $0["campaign"]?.stringValue == campaign }), case .array(let notes)? = time["notes"]
+                let time = times.last(where: { $0["campaign"]?.stringValue == campaign }),
+                case .array(let notes)? = time["notes"]
             else { return ("", "") }
             return (time["state"]?.stringValue ?? "", notes.compactMap(\.stringValue).joined(separator: "; "))
         }
@@ -90,7 +96,9 @@ struct SchedulePairTests {
         }
 
         /// What the store says after half a minute of silence.
-        func declareAllDead() throws { try server.sql("UPDATE \(role).volley_service SET dead_at = now() WHERE dead_at IS NULL") }
+        func declareAllDead() throws {
+            try server.sql("UPDATE \(role).volley_service SET dead_at = now() WHERE dead_at IS NULL")
+        }
 
         func wait(_ what: Comment, _ condition: () throws -> Bool) throws {
             let end = Date(timeIntervalSinceNow: 60)
@@ -130,7 +138,9 @@ struct SchedulePairTests {
         #expect(try pair.server.sql("SELECT count(*) FROM pair_once.volley_firing WHERE state = 'begun'") == "4")
     }
 
-    @Test("what one had planned and not begun, the other plans anew once it is dead; when it wakes up, it leaves that alone")
+    @Test(
+        "what one had planned and not begun, the other plans anew once it is dead; when it wakes up, it leaves that alone"
+    )
     func takenOver() throws {
         let pair = try Pair("pair_taken", app: "environment: simulator\napproval: required")
         try pair.write("sale", minutesAgo: 1)
@@ -196,7 +206,9 @@ struct SchedulePairTests {
         #expect(first.errorsSoFar.contains("The store can be reached again, after "))
     }
 
-    @Test("what one has sent is sent by no other when the database has forgotten it: the one says so again, and the other waits for that")
+    @Test(
+        "what one has sent is sent by no other when the database has forgotten it: the one says so again, and the other waits for that"
+    )
     func forgotten() throws {
         let pair = try Pair("pair_forgotten")
         try pair.write("sale", minutesAgo: 1)

@@ -8,7 +8,8 @@ import Testing
 struct ScheduleTests {
     /// A campaign whose time was a few minutes ago, so that it is sent at once.
     private static func campaign(
-        _ name: String, minutesAgo: Int = 3, devices: String = "devices.csv", schedule: String = "", delivery: String = "unknown: skip"
+        _ name: String, minutesAgo: Int = 3, devices: String = "devices.csv", schedule: String = "",
+        delivery: String = "unknown: skip"
     ) -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -99,7 +100,8 @@ struct ScheduleTests {
         try folder.write("now.yaml", Self.campaign("now"))
         try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
         try wait(running, "its health file") { health(folder).contains("volley schedule sends nothing") }
-        #expect(!running.errorsSoFar.contains("now (") && !folder.files(in: ".").contains("runs"), "\(running.errorsSoFar)")
+        #expect(
+            !running.errorsSoFar.contains("now (") && !folder.files(in: ".").contains("runs"), "\(running.errorsSoFar)")
         try Shell.run("mv '\(folder.url.path)/lost' '\(folder.url.path)/runs'")
         try wait(running, "the end") { (try? states(folder)["now"]) == "finished" }
         running.interrupt()
@@ -127,7 +129,8 @@ struct ScheduleTests {
         #expect(last?["level"]?.stringValue == "error", "\(result.errors)")
         let health = try JSONValue(parsing: health(folder))
         #expect(
-            health["status"]?.stringValue == "stopped" && health["problems"]?.text.contains("while it was in use") == true, "\(health.text)"
+            health["status"]?.stringValue == "stopped"
+                && health["problems"]?.text.contains("while it was in use") == true, "\(health.text)"
         )
         #expect(folder.files(in: "runs").contains("schedule.sqlite"))
     }
@@ -150,13 +153,16 @@ struct ScheduleTests {
         try? FileManager.default.removeItem(at: folder.url.appendingPathComponent("health.json"))
         let again = try VolleyBinary.start(["schedule", "."], in: folder.url)
         try wait(again, "its health file") { folder.files(in: ".").contains("health.json") }
-        let health = try JSONValue(parsing: String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8))
+        let health = try JSONValue(
+            parsing: String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8))
         #expect(health["problems"] == .array([]), "\(health.text)")
         #expect(try states(folder)["now"] == "finished")
         stop(again)
     }
 
-    @Test("a run that a person resumed and stopped is not continued by the schedule, now or later", arguments: [SIGINT, SIGKILL])
+    @Test(
+        "a run that a person resumed and stopped is not continued by the schedule, now or later",
+        arguments: [SIGINT, SIGKILL])
     func takenOver(signal: Int32) throws {
         let folder = try Self.monitored(
             ProjectFolder(app: "environment: simulator\npace: 20/s", export: ProjectFolder.export(devices: 400)))
@@ -170,8 +176,10 @@ struct ScheduleTests {
         #expect(try folder.volley("pause", "last").status == 0)
         try wait(first, "the pause") { report()?["state"]?.stringValue == "paused" }
         let run = try #require(
-            folder.volley("runs", "--json").json()["runs"].flatMap { if case .array(let runs) = $0 { runs.first } else { nil } }?["run"]?
-                .stringValue)
+            folder.volley("runs", "--json").json()["runs"].flatMap {
+                if case .array(let runs) = $0 { runs.first } else { nil }
+            }?["run"]?
+            .stringValue)
         try wait(first, "its health file") { health(folder).contains("\"paused\": true") }
         stop(first)
         let again = try VolleyBinary.start(["schedule", "."], in: folder.url)
@@ -213,14 +221,16 @@ struct ScheduleTests {
             return
         }
         let cancelled = try folder.volley("cancel", run, "--json")
-        #expect(try cancelled.status == 0 && cancelled.json()["state"]?.stringValue == "cancelled", "\(cancelled.errors)")
+        #expect(
+            try cancelled.status == 0 && cancelled.json()["state"]?.stringValue == "cancelled", "\(cancelled.errors)")
         try wait(running, "its noticing") { running.errorsSoFar.contains("leaves it alone") }
         stop(running)
         try Shell.run("touch -d '1 hour ago' '\(folder.url.path)/devices.csv'")
         let again = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = again.finish(timeout: 0) }
         try wait(again, "being at work") { again.errorsSoFar.contains("no further time") }
-        #expect(try states(folder) == ["a": "cancelled"] && !again.errorsSoFar.contains("planning"), "\(again.errorsSoFar)")
+        #expect(
+            try states(folder) == ["a": "cancelled"] && !again.errorsSoFar.contains("planning"), "\(again.errorsSoFar)")
         stop(again)
         let unknown = try folder.volley("cancel", "20261129-090000-a-0000")
         #expect(unknown.status == 2, "\(unknown.errors)")
@@ -234,7 +244,9 @@ struct ScheduleTests {
         try folder.write("late.yaml", Self.campaign("late", minutesAgo: 600))
         try folder.write("broken.yaml", Self.campaign("broken").replacing("title:", with: "titel:"))
         try folder.write(
-            "by-hand.yaml", Self.campaign("by-hand").split(separator: "\n").filter { !$0.hasPrefix("schedule") }.joined(separator: "\n"))
+            "by-hand.yaml",
+            Self.campaign("by-hand").split(separator: "\n").filter { !$0.hasPrefix("schedule") }.joined(separator: "\n")
+        )
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = running.finish(timeout: 0) }
         try wait(running, "the first") { try states(folder)["now"] == "finished" }
@@ -242,14 +254,19 @@ struct ScheduleTests {
         let second = try folder.volley("schedule", "now.yaml")
         #expect(second.status == 2 && second.errors.contains("(process \(running.processID))"), "\(second.errors)")
         #expect(second.errors.contains("or end the other one") && !second.errors.contains("--runs"), "\(second.errors)")
-        #expect(running.errorsSoFar.contains("./broken.yaml:4:") && running.errorsSoFar.contains("titel"), "\(running.errorsSoFar)")
+        #expect(
+            running.errorsSoFar.contains("./broken.yaml:4:") && running.errorsSoFar.contains("titel"),
+            "\(running.errorsSoFar)")
         // The corrected one is sent; the new one is sent; the renamed one is not sent again.
         try folder.write("broken.yaml", Self.campaign("broken"))
         try folder.write("new.yaml", Self.campaign("new"))
-        try wait(running, "those that came") { try states(folder)["broken"] == "finished" && states(folder)["new"] == "finished" }
+        try wait(running, "those that came") {
+            try states(folder)["broken"] == "finished" && states(folder)["new"] == "finished"
+        }
         try folder.write(
             "now.yaml",
-            String(contentsOf: folder.url.appendingPathComponent("now.yaml"), encoding: .utf8).replacing("name: now", with: "name: renamed")
+            String(contentsOf: folder.url.appendingPathComponent("now.yaml"), encoding: .utf8).replacing(
+                "name: now", with: "name: renamed")
         )
         try wait(running, "the renamed one") { try states(folder)["renamed"] == "skipped" }
         stop(running)
@@ -262,9 +279,15 @@ struct ScheduleTests {
         func told(_ campaign: String) -> [String] {
             events.filter { $0["campaign"]?.stringValue == campaign }.compactMap { $0["event"]?.stringValue }
         }
-        #expect(told("now") == ["started", "finished"] && told("late") == ["skipped"] && told("renamed") == ["skipped"])
-        #expect(events.contains { $0["event"]?.stringValue == "invalid" && $0["file"]?.stringValue?.hasSuffix("/broken.yaml") == true })
-        #expect(events.first { $0["event"]?.stringValue == "finished" }?["occurrence"]?.stringValue?.hasSuffix("Z") == false)
+        #expect(
+            told("now") == ["started", "finished"] && told("late") == ["skipped"] && told("renamed") == ["skipped"])
+        #expect(
+            events.contains {
+                $0["event"]?.stringValue == "invalid" && $0["file"]?.stringValue?.hasSuffix("/broken.yaml") == true
+            })
+        #expect(
+            events.first { $0["event"]?.stringValue == "finished" }?["occurrence"]?.stringValue?.hasSuffix("Z") == false
+        )
         #expect(folder.files(in: "runs").filter { $0.hasPrefix("schedule") } == ["schedule.lock", "schedule.sqlite"])
     }
 
@@ -272,7 +295,9 @@ struct ScheduleTests {
     func approval() throws {
         let hook = try TestWebhook()
         let folder = try ProjectFolder(
-            app: "environment: simulator\napproval: required\nnotices: [{webhook: \"\(hook.url())\", events: [approval_needed]}]")
+            app:
+                "environment: simulator\napproval: required\nnotices: [{webhook: \"\(hook.url())\", events: [approval_needed]}]"
+        )
         try folder.write("a.yaml", Self.campaign("approved"))
         try folder.write("b.yaml", Self.campaign("cancelled"))
         let running = try VolleyBinary.start(["schedule", "a.yaml", "b.yaml"], in: folder.url)
@@ -281,23 +306,33 @@ struct ScheduleTests {
             try states(folder) == ["approved": "waiting", "cancelled": "waiting"] && hook.requests.count == 2
         }
         let runs = try hook.requests.map { try #require(try JSONValue(parsing: $0.body)["run"]?.stringValue) }
-        let approved = try #require(runs.first { $0.contains("-approved-") }), cancelled = try #require(runs.first { $0 != approved })
+        let approved = try #require(runs.first { $0.contains("-approved-") }),
+            cancelled = try #require(runs.first { $0 != approved })
         let pause = try folder.volley("pause", cancelled)
-        #expect(pause.status == 2 && pause.errors.contains("`volley cancel \(cancelled)` keeps it from being sent"), "\(pause.errors)")
+        #expect(
+            pause.status == 2 && pause.errors.contains("`volley cancel \(cancelled)` keeps it from being sent"),
+            "\(pause.errors)")
         #expect(try folder.volley("cancel", cancelled).status == 0)
         #expect(try folder.volley("approve", approved, "--by", "Anna", "--yes").status == 0)
-        try wait(running, "the end of both") { try states(folder) == ["approved": "finished", "cancelled": "cancelled"] }
+        try wait(running, "the end of both") {
+            try states(folder) == ["approved": "finished", "cancelled": "cancelled"]
+        }
         stop(running)
-        // The time of the cancelled plan is over; the messages do not lead in circles between retries and plans.
+        // The time of the cancelled plan is over; the messages do not lead in circles between
+        // retries and plans.
         let count = folder.files(in: "runs").count
         for arguments in [["send", "b.yaml", "--yes"], ["plan", "b.yaml"]] {
             let again = try VolleyBinary.run(arguments, in: folder.url)
-            #expect(again.status == 2 && again.errors.contains("was cancelled before any of it was sent. Give"), "\(again.errors)")
+            #expect(
+                again.status == 2 && again.errors.contains("was cancelled before any of it was sent. Give"),
+                "\(again.errors)")
         }
         #expect(folder.files(in: "runs").count == count, "a plan that could never go out")
     }
 
-    @Test("when a campaign goes while its plan waits, the log names the plan, and that it is still sent; its cancellation keeps it back")
+    @Test(
+        "when a campaign goes while its plan waits, the log names the plan, and that it is still sent; its cancellation keeps it back"
+    )
     func goneWhileWaiting() throws {
         let folder = try ProjectFolder(app: "environment: simulator\napproval: required")
         try folder.write("a.yaml", Self.campaign("a"))
@@ -309,26 +344,33 @@ struct ScheduleTests {
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("a.yaml"))
         try wait(running, "the news") { running.errorsSoFar.contains("a is gone, or has no times any more") }
         #expect(
-            running.errorsSoFar.contains("Its plan \(run) is still sent once it is approved; `volley cancel \(run)` cancels it."),
+            running.errorsSoFar.contains(
+                "Its plan \(run) is still sent once it is approved; `volley cancel \(run)` cancels it."),
             "\(running.errorsSoFar)")
         #expect(try folder.volley("cancel", run).status == 0)
         try wait(running, "the end") { try states(folder) == ["a": "cancelled"] }
         stop(running)
     }
 
-    @Test("an export that comes late is waited for, and its failure told once; dates in its path are those of the schedule")
+    @Test(
+        "an export that comes late is waited for, and its failure told once; dates in its path are those of the schedule"
+    )
     func export() throws {
         let folder = try ProjectFolder()
         try folder.write("a.yaml", Self.campaign("a", devices: "\"devices-{{ date }}.csv\""))
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = running.finish(timeout: 0) }
         try wait(running, "the failure") { running.errorsSoFar.contains("cannot be planned") }
-        #expect(running.errorsSoFar.contains("there is no file ") && running.errorsSoFar.contains("/devices-20"), "\(running.errorsSoFar)")
+        #expect(
+            running.errorsSoFar.contains("there is no file ") && running.errorsSoFar.contains("/devices-20"),
+            "\(running.errorsSoFar)")
         stop(running)
         let formatter = ISO8601DateFormatter()
         formatter.formatOptions = [.withFullDate]
         for offset in [0.0, 3600] {
-            try folder.write("devices-\(formatter.string(from: Date(timeIntervalSinceNow: offset))).csv", ProjectFolder.export(devices: 5))
+            try folder.write(
+                "devices-\(formatter.string(from: Date(timeIntervalSinceNow: offset))).csv",
+                ProjectFolder.export(devices: 5))
         }
         let again = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = again.finish(timeout: 0) }
@@ -343,12 +385,17 @@ struct ScheduleTests {
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = running.finish(timeout: 0) }
         try wait(running, "the first") { try states(folder)["a"] == "finished" }
-        let edit = "import sqlite3; c = sqlite3.connect('runs/schedule.sqlite'); c.execute('DROP TABLE campaign'); c.commit()"
-        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", edit], in: folder.url, environment: [:], input: nil).finish()
+        let edit =
+            "import sqlite3; c = sqlite3.connect('runs/schedule.sqlite'); c.execute('DROP TABLE campaign'); c.commit()"
+        let python = try RunningVolley(
+            executable: "/usr/bin/python3", ["-c", edit], in: folder.url, environment: [:], input: nil
+        ).finish()
         try #require(python.status == 0, "\(python.errors)")
         try folder.write("b.yaml", Self.campaign("b"))
         let result = running.finish()
-        #expect(result.status == 3 && result.errors.contains("cannot continue without its record"), "\(result.status): \(result.errors)")
+        #expect(
+            result.status == 3 && result.errors.contains("cannot continue without its record"),
+            "\(result.status): \(result.errors)")
     }
 
     @Test("killed at any moment and started again, it sends each device once, and every campaign")
@@ -367,7 +414,9 @@ struct ScheduleTests {
         }
         let last = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = last.finish(timeout: 0) }
-        try wait(last, "the end of all") { try states(folder) == ["one": "finished", "two": "finished", "three": "finished"] }
+        try wait(last, "the end of all") {
+            try states(folder) == ["one": "finished", "two": "finished", "three": "finished"]
+        }
         stop(last)
         var known: Set<String> = []
         var accepted = 0, unknown = 0
@@ -390,7 +439,9 @@ struct ScheduleTests {
         let ledger = try server.accepted()
         #expect(ledger.values.allSatisfy { $0.count <= 3 && Set($0).count == $0.count })
         let total = ledger.values.reduce(0) { $0 + $1.count }
-        #expect(total >= accepted && total <= accepted + unknown, "\(total) in the ledger, \(accepted) accepted, \(unknown) unknown")
+        #expect(
+            total >= accepted && total <= accepted + unknown,
+            "\(total) in the ledger, \(accepted) accepted, \(unknown) unknown")
     }
 
     @Test(
@@ -405,13 +456,15 @@ struct ScheduleTests {
         defer { _ = running.finish(timeout: 0) }
         try wait(running, "some pushes") {
             guard running.errorsSoFar.contains("is being sent as") else { return false }
-            return try folder.volley("report", "last", "--format", "json").json()["outcomes"]?.int("accepted") ?? 0 > 100
+            return try folder.volley("report", "last", "--format", "json").json()["outcomes"]?.int("accepted") ?? 0
+                > 100
         }
         kill(running.processID, SIGKILL)
         let first = running.finish()
         #expect(!first.errors.contains("Resuming"), "\(first.errors)")
         let before = try folder.volley("report", "last", "--format", "json").json()
-        let unknown = try #require(before["outcomes"]?.int("unknown")), unsent = try #require(before["outcomes"]?.int("unsent"))
+        let unknown = try #require(before["outcomes"]?.int("unknown")),
+            unsent = try #require(before["outcomes"]?.int("unsent"))
         try #require(unknown > 1)
         let again = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = again.finish(timeout: 0) }
@@ -424,7 +477,9 @@ struct ScheduleTests {
             ? "They are sent again under the same apns-id, so that some may show twice (delivery.unknown: resend)."
             : "They are not sent again (delivery.unknown: skip)."
         #expect(
-            log.contains("\(unknown) devices are unknown: their pushes went out, or were about to, and no answer was recorded. \(fate)"),
+            log.contains(
+                "\(unknown) devices are unknown: their pushes went out, or were about to, and no answer was recorded. \(fate)"
+            ),
             "\(log)")
     }
 
@@ -435,20 +490,27 @@ struct ScheduleTests {
             "a.yaml",
             Self.campaign("a", minutesAgo: 600).replacing(
                 "timezone: UTC",
-                with: "timezone: recipient, fallback_timezone: Asia/Tokyo, repeat: \"0 22 * * *\", quiet_hours: 21:00-08:00"))
+                with:
+                    "timezone: recipient, fallback_timezone: Asia/Tokyo, repeat: \"0 22 * * *\", quiet_hours: 21:00-08:00"
+            ))
         let list = try folder.volley("schedule", "a.yaml", "--list", environment: ["TZ": "America/New_York"])
         #expect(list.status == 0, "\(list.errors)")
         #expect(
-            list.output.contains("HERE (America/New_York)") && list.output.contains("on each person's clock; quiet hours until 08:00"),
+            list.output.contains("HERE (America/New_York)")
+                && list.output.contains("on each person's clock; quiet hours until 08:00"),
             "\(list.output)")
         #expect(list.output.contains("is not at work"))
-        let document = try folder.volley("schedule", "a.yaml", "--list", "--json", environment: ["TZ": "America/New_York"]).json()
+        let document = try folder.volley(
+            "schedule", "a.yaml", "--list", "--json", environment: ["TZ": "America/New_York"]
+        ).json()
         guard case .array(let times)? = document["times"], let first = times.last else {
             Issue.record("no times: \(document)")
             return
         }
         #expect((29...32).contains(times.count))
-        #expect(first["timezone"]?.stringValue == "recipient" && first["occurrence"]?.stringValue?.hasSuffix("T22:00") == true)
+        #expect(
+            first["timezone"]?.stringValue == "recipient"
+                && first["occurrence"]?.stringValue?.hasSuffix("T22:00") == true)
         #expect(try folder.volley("schedule", "a.yaml", "--json").status == 2)
         #expect(try folder.volley("schedule", "nowhere").errors.contains("no such file or folder"))
     }

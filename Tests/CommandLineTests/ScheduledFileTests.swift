@@ -56,7 +56,8 @@ struct ScheduledFileTests {
         let export = try FileHandle(forWritingTo: folder.url.appendingPathComponent("devices.csv"))
         try export.seekToEnd()
         for device in 5..<9 {
-            try export.write(contentsOf: Data("\(ProjectFolder.token(device)),reg\(device),user,news,en,2026-11-01,Ada\n".utf8))
+            try export.write(
+                contentsOf: Data("\(ProjectFolder.token(device)),reg\(device),user,news,en,2026-11-01,Ada\n".utf8))
             usleep(500_000)
         }
         try export.close()
@@ -67,19 +68,24 @@ struct ScheduledFileTests {
         #expect(running.errorsSoFar.matches(of: /is due: planning/).count == 1, "\(running.errorsSoFar)")
     }
 
-    @Test("a campaign with mistakes that is deleted is gone, not repaired; a line break in its name begins no line of the log")
+    @Test(
+        "a campaign with mistakes that is deleted is gone, not repaired; a line break in its name begins no line of the log"
+    )
     func gone() throws {
         let folder = try ProjectFolder(export: ProjectFolder.export(devices: 5))
         try folder.write("a.yaml", Self.campaign("a") + "nonsense: 1\n")
         try folder.write("b\nb.yaml", "name: [\n")
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = running.finish(timeout: 0) }
-        try wait(running, "mistakes") { ["a.yaml", "b\\u000Ab.yaml"].allSatisfy { running.errorsSoFar.contains("\($0) has mistakes") } }
+        try wait(running, "mistakes") {
+            ["a.yaml", "b\\u000Ab.yaml"].allSatisfy { running.errorsSoFar.contains("\($0) has mistakes") }
+        }
         #expect(!running.errorsSoFar.contains("\nb.yaml"), "\(running.errorsSoFar)")
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("b\nb.yaml"))
         try folder.write("a.yaml", Self.campaign("a"))
         try wait(running, "both") {
-            running.errorsSoFar.contains("b\\u000Ab.yaml is gone.") && running.errorsSoFar.contains("a.yaml no longer has mistakes.")
+            running.errorsSoFar.contains("b\\u000Ab.yaml is gone.")
+                && running.errorsSoFar.contains("a.yaml no longer has mistakes.")
         }
         stop(running)
     }
@@ -89,7 +95,8 @@ struct ScheduledFileTests {
         let folder = try ProjectFolder(export: ProjectFolder.export(devices: 5))
         try folder.write("a.yaml", Self.campaign("a"))
         try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: 86_400)], ofItemAtPath: folder.url.appendingPathComponent("devices.csv").path)
+            [.modificationDate: Date(timeIntervalSinceNow: 86_400)],
+            ofItemAtPath: folder.url.appendingPathComponent("devices.csv").path)
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = running.finish(timeout: 0) }
         try wait(running, "the end") { try state(folder, "a") == "finished" }
@@ -99,14 +106,17 @@ struct ScheduledFileTests {
     @Test("an audience that dropped by more than half is not sent, and told; `shrinks_at_most: off` sends it")
     func shrinking() throws {
         let hook = try TestWebhook()
-        let folder = try ProjectFolder(app: "environment: simulator\nnotices: [{webhook: \"\(hook.url())\", events: [failed]}]")
+        let folder = try ProjectFolder(
+            app: "environment: simulator\nnotices: [{webhook: \"\(hook.url())\", events: [failed]}]")
         try folder.write("a.yaml", Self.campaign("a"))
         #expect(try folder.volley("send", "a.yaml", "--now", "--yes", "--quiet").status == 0)
         try folder.write("devices.csv", ProjectFolder.export(devices: 8))
         try folder.write("a.yaml", Self.campaign("a", minutesAgo: 2))
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = running.finish(timeout: 0) }
-        try wait(running, "the failure") { running.errorsSoFar.contains("60.0 % fewer than the 20 of ") && hook.requests.count == 1 }
+        try wait(running, "the failure") {
+            running.errorsSoFar.contains("60.0 % fewer than the 20 of ") && hook.requests.count == 1
+        }
         let notice = try JSONValue(parsing: try #require(hook.requests.first).body)
         #expect(notice["reason"]?.stringValue?.contains("may shrink by at most 50%") == true, "\(notice)")
         #expect(try state(folder, "a") == "planning")
@@ -119,7 +129,9 @@ struct ScheduledFileTests {
         #expect(try folder.volley("report", "last", "--format", "json").json().int("audience") == 8)
     }
 
-    @Test("a campaign, an export and a volley.yaml that become named pipes are told as mistakes, and hold up nothing else")
+    @Test(
+        "a campaign, an export and a volley.yaml that become named pipes are told as mistakes, and hold up nothing else"
+    )
     func pipes() throws {
         let folder = try ProjectFolder()
         let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
@@ -131,7 +143,8 @@ struct ScheduledFileTests {
             try #require(mkfifo(path, 0o600) == 0)
         }
         func health() throws -> JSONValue {
-            try JSONValue(parsing: String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8))
+            try JSONValue(
+                parsing: String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8))
         }
         let running = try VolleyBinary.start(["schedule", "."], in: folder.url)
         defer { _ = running.finish(timeout: 0) }
@@ -146,9 +159,13 @@ struct ScheduledFileTests {
         try wait(running, "another campaign") { try state(folder, "b") == "finished" }
         try makePipe("devices.csv")
         try folder.write("c.yaml", Self.campaign("c"))
-        try wait(running, "the failure") { running.errorsSoFar.contains("devices.csv: this is a named pipe, not a file") }
+        try wait(running, "the failure") {
+            running.errorsSoFar.contains("devices.csv: this is a named pipe, not a file")
+        }
         try makePipe("volley.yaml")
-        try wait(running, "the mistake of volley.yaml") { running.errorsSoFar.contains("volley.yaml: this is a named pipe, not a file") }
+        try wait(running, "the mistake of volley.yaml") {
+            running.errorsSoFar.contains("volley.yaml: this is a named pipe, not a file")
+        }
         stop(running)
     }
 }

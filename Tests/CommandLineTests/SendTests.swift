@@ -15,8 +15,10 @@ struct SendTests {
         let report = try sent.json()
         #expect(
             report.names == [
-                "run", "campaign", "app", "state", "audience", "skipped", "outcomes", "reasons", "attempts", "started_at", "finished_at",
-                "rate", "latency_ms", "planned_at", "rows", "languages", "attempts_by_count", "latency_histogram", "timeline",
+                "run", "campaign", "app", "state", "audience", "skipped", "outcomes", "reasons", "attempts",
+                "started_at", "finished_at",
+                "rate", "latency_ms", "planned_at", "rows", "languages", "attempts_by_count", "latency_histogram",
+                "timeline",
             ])
         #expect(report["state"]?.stringValue == "finished")
         #expect(report.int("audience") == 20)
@@ -30,7 +32,8 @@ struct SendTests {
         let lines = csv.output.split(separator: "\n")
         #expect(
             lines.first
-                == "device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at")
+                == "device_token,registration_id,alias,language,variant,outcome,status,reason,attempts,apns_id,latency_ms,settled_at"
+        )
         #expect(lines.count == 21)
         #expect(lines.dropFirst().allSatisfy { $0.contains(",accepted,200,,1,") })
     }
@@ -42,7 +45,9 @@ struct SendTests {
         #expect(try !server.folder.volley("preview", "campaign.yaml").errors.contains("sent-recently"))
         #expect(try server.folder.volley("send", "campaign.yaml", "--yes").status == 0)
         let again = try server.folder.volley("preview", "campaign.yaml").errors
-        #expect(again.contains("this campaign was sent") && again.contains("to 5 devices; a new run sends it to them again"), "\(again)")
+        #expect(
+            again.contains("this campaign was sent")
+                && again.contains("to 5 devices; a new run sends it to them again"), "\(again)")
         #expect(again.contains("[sent-recently]"))
         let simulated = try ProjectFolder()
         try simulated.writeCampaign()
@@ -71,14 +76,17 @@ struct SendTests {
         let tokens = dead + (0..<500).map(ProjectFolder.token)
         let folder = try ProjectFolder(export: "device_token\n" + tokens.joined(separator: "\n") + "\n")
         try folder.writeCampaign(delivery: "stop_when: {invalid_token: 20%, after: 100}")
-        // Before the dead ones are known and left out, and in another folder, so that it is not an older plan of the same devices.
-        let plan = try #require(try folder.volley("plan", "campaign.yaml", "--json", "--runs", "other").json()["run"]?.stringValue)
+        // Before the dead ones are known and left out, and in another folder, so that it is not an
+        // older plan of the same devices.
+        let plan = try #require(
+            try folder.volley("plan", "campaign.yaml", "--json", "--runs", "other").json()["run"]?.stringValue)
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 3, "\(sent.errors)")
         #expect(sent.errors.contains("30.0 % of the answers so far were invalid_token (30 of 100)"), "\(sent.errors)")
         let report = try sent.json()
         #expect(report["state"]?.stringValue == "stopped")
-        #expect(report["stopped_because"]?.stringValue?.contains("delivery.stop_when in the campaign allows 20%") == true)
+        #expect(
+            report["stopped_because"]?.stringValue?.contains("delivery.stop_when in the campaign allows 20%") == true)
         #expect(report["outcomes"]?.int("accepted") == 70)
         #expect(report["outcomes"]?.int("unsent") == 430)
         let text = try folder.volley("report", "last")
@@ -87,9 +95,13 @@ struct SendTests {
         #expect(try folder.volley("send", "--plan", plan, "--yes", "--json", "--runs", "other").status == 3)
     }
 
-    @Test("a run that passed a limit keeps it when it is resumed; the new plan that its report names sends the rest, to each device once")
+    @Test(
+        "a run that passed a limit keeps it when it is resumed; the new plan that its report names sends the rest, to each device once"
+    )
     func otherLimit() throws {
-        let tokens = (0..<600).map { $0 % 3 == 0 ? "00000410" + String(ProjectFolder.token($0).dropFirst(8)) : ProjectFolder.token($0) }
+        let tokens = (0..<600).map {
+            $0 % 3 == 0 ? "00000410" + String(ProjectFolder.token($0).dropFirst(8)) : ProjectFolder.token($0)
+        }
         let folder = try ProjectFolder(export: "device_token\n" + tokens.joined(separator: "\n") + "\n")
         try folder.writeCampaign(delivery: "stop_when: {invalid_token: 15%, after: 100}")
         let run = try #require(try folder.volley("send", "campaign.yaml", "--yes", "--json").json()["run"]?.stringValue)
@@ -98,19 +110,24 @@ struct SendTests {
         let resumed = try folder.volley("resume", run, "--json")
         #expect(try resumed.status == 3 && resumed.json()["state"]?.stringValue == "stopped", "\(resumed)")
         let said = try folder.volley("report", run).output.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
-        #expect(said.contains("with the limit of its plan") && said.contains("write it as delivery.stop_when in the campaign"), "\(said)")
+        #expect(
+            said.contains("with the limit of its plan")
+                && said.contains("write it as delivery.stop_when in the campaign"), "\(said)")
         let reached = "runs/reached-\(run).csv",
             listing = ["report", run, "--format", "csv", "--outcome", "accepted,unknown", "--output", reached]
         #expect(said.contains("volley report \(run) --format csv --outcome accepted,unknown --output"), "\(said)")
         #expect(try VolleyBinary.run(listing, in: folder.url).status == 0)
-        try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true\nexclude: {devices: \(reached)}", delivery: delivery)
+        try folder.writeCampaign(
+            audience: "devices: devices.csv\neveryone: true\nexclude: {devices: \(reached)}", delivery: delivery)
         let rest = try folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(rest.status == 0, "\(rest)")
         let accepted = try [resumed, rest].map { try $0.json()["outcomes"]?.int("accepted") ?? 0 }
         #expect(accepted.reduce(0, +) == 400 && accepted.allSatisfy { $0 > 0 }, "\(accepted)")
-        // What is left of the first run has its push: neither of the ways to go on with it is offered.
+        // What is left of the first run has its push: neither of the ways to go on with it is
+        // offered.
         let retried = try folder.volley("retry", run, "--outcome", "unsent", "--yes")
-        #expect(retried.status == 2 && retried.errors.contains("of the devices that are left in this run"), "\(retried)")
+        #expect(
+            retried.status == 2 && retried.errors.contains("of the devices that are left in this run"), "\(retried)")
         #expect(!retried.errors.contains("volley resume") && !retried.errors.contains("volley retry"), "\(retried)")
     }
 
@@ -144,7 +161,8 @@ struct SendTests {
 
     @Test("the pace of the app is never exceeded")
     func pace() throws {
-        let folder = try ProjectFolder(app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: 250))
+        let folder = try ProjectFolder(
+            app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: 250))
         try folder.writeCampaign(delivery: "pace: 5000/s")
         let report = try folder.volley("send", "campaign.yaml", "--yes", "--json").json()
         #expect(report["outcomes"]?.int("accepted") == 250)
@@ -154,11 +172,14 @@ struct SendTests {
 
     @Test("Ctrl-C ends in good order: what was not sent is unsent, and the exit code says so")
     func interrupt() throws {
-        let folder = try ProjectFolder(app: "environment: simulator\npace: 50/s", export: ProjectFolder.export(devices: 1000))
+        let folder = try ProjectFolder(
+            app: "environment: simulator\npace: 50/s", export: ProjectFolder.export(devices: 1000))
         try folder.writeCampaign()
         let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
         // The run file gets its name when everything is planned; a second of sending follows.
-        while running.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) { usleep(20_000) }
+        while running.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) {
+            usleep(20_000)
+        }
         usleep(1_000_000)
         running.interrupt()
         let sent = running.finish()
@@ -188,7 +209,9 @@ struct SendTests {
         defer { holder.kill() }
         while holder.isRunning, !holder.outputSoFar.contains("held") { usleep(20_000) }
         let running = try VolleyBinary.start(arguments, in: folder.url), begun = ContinuousClock.now
-        while running.isRunning, !running.errorsSoFar.contains("Another process is using"), ContinuousClock.now - begun < .seconds(15) {
+        while running.isRunning, !running.errorsSoFar.contains("Another process is using"),
+            ContinuousClock.now - begun < .seconds(15)
+        {
             usleep(50_000)
         }
         #expect(running.errorsSoFar.contains("suppressed-shop.sqlite. Volley waits for it."), "\(running.errorsSoFar)")
@@ -200,10 +223,13 @@ struct SendTests {
 
     @Test("a killed run knows whom it reached: only what was claimed without an answer is unknown, and that is little")
     func killed() throws {
-        let folder = try ProjectFolder(app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: 1000))
+        let folder = try ProjectFolder(
+            app: "environment: simulator\npace: 100/s", export: ProjectFolder.export(devices: 1000))
         try folder.writeCampaign()
         let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
-        while running.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) { usleep(20_000) }
+        while running.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite") }) {
+            usleep(20_000)
+        }
         usleep(1_500_000)
         _ = running.finish(timeout: 0)
         let report = try folder.volley("report", "last", "--format", "json").json()
@@ -214,7 +240,8 @@ struct SendTests {
     }
 
     @Test(
-        "a run file of an older version that was edited stops the run before anybody behind the damage is claimed", .enabled(if: hasPython))
+        "a run file of an older version that was edited stops the run before anybody behind the damage is claimed",
+        .enabled(if: hasPython))
     func editedRunFile() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign(content: "title: \"Hi {{ first_name | default: 'there' }}\"\nbody: World")
@@ -257,13 +284,15 @@ struct SendTests {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
         let shell = try RunningVolley(
-            executable: "/bin/sh", ["-c", "\(VolleyBinary.path) send campaign.yaml --yes | true"], in: folder.url, environment: [:],
+            executable: "/bin/sh", ["-c", "\(VolleyBinary.path) send campaign.yaml --yes | true"], in: folder.url,
+            environment: [:],
             input: nil)
         _ = shell.finish()
         let report = try folder.volley("report", "last", "--format", "json").json()
         #expect(report["outcomes"]?.int("accepted") == 20)
         let piped = try RunningVolley(
-            executable: "/bin/bash", ["-c", "set -o pipefail; \(VolleyBinary.path) report last --format csv | head -1"], in: folder.url,
+            executable: "/bin/bash",
+            ["-c", "set -o pipefail; \(VolleyBinary.path) report last --format csv | head -1"], in: folder.url,
             environment: [:],
             input: nil
         ).finish()

@@ -6,7 +6,8 @@ import Testing
 /// Warnings about earlier pushes: to the same devices, or with other texts.
 @Suite("warnings about what was sent before")
 struct SentBeforeTests {
-    /// Another campaign whose audience holds three of five devices that got the first one, and two others.
+    /// Another campaign whose audience holds three of five devices that got the first one, and two
+    /// others.
     private static func server() throws -> LedgeredServer {
         let server = try LedgeredServer(devices: 5)
         try server.folder.writeCampaign()
@@ -26,12 +27,16 @@ struct SentBeforeTests {
             preview.errors.contains(/3 of these 5 devices got or may have got 'test' \d+ (s|min) ago \(run [^ ]+\)/)
                 && preview.errors.contains("[sent-recently]"),
             "\(preview.errors)")
-        guard case .array(let reached)? = try preview.json()["reached_lately"] else { throw Diagnostic("no reached_lately") }
+        guard case .array(let reached)? = try preview.json()["reached_lately"] else {
+            throw Diagnostic("no reached_lately")
+        }
         #expect(reached.count == 1 && reached[0]["run"]?.stringValue == run && reached[0].int("devices") == 3)
-        #expect(try folder.volley("plan", "other.yaml").errors.contains("3 of these 5 devices got or may have got 'test'"))
+        #expect(
+            try folder.volley("plan", "other.yaml").errors.contains("3 of these 5 devices got or may have got 'test'"))
         let terminal = try VolleyAtTerminal(["send", "--plan", "last"], in: folder.url)
         #expect(terminal.waits(for: "[y/N]"), "\(terminal.shown)")
-        #expect(terminal.shown.contains("Lately       3 of these devices got or may have got 'test'"), "\(terminal.shown)")
+        #expect(
+            terminal.shown.contains("Lately       3 of these devices got or may have got 'test'"), "\(terminal.shown)")
         terminal.type("n\n")
         _ = terminal.finish()
     }
@@ -53,16 +58,22 @@ struct SentBeforeTests {
         for _ in 0..<100 {
             let report = try folder.volley("report", "last", "--format", "json").json()
             accepted = report["outcomes"]?.int("accepted") ?? 0
-            if report["state"]?.stringValue == "paused", accepted + (report["outcomes"]?.int("unsent") ?? 0) == 20 { break }
+            if report["state"]?.stringValue == "paused", accepted + (report["outcomes"]?.int("unsent") ?? 0) == 20 {
+                break
+            }
             usleep(100_000)
         }
         try #require((1..<20).contains(accepted))
         let preview = try folder.volley("preview", "other.yaml", "--json")
-        #expect(preview.errors.contains("\(accepted) of these 20 devices got or may have got 'test' "), "\(preview.errors)")
         #expect(
-            preview.errors.contains(", and \(20 - accepted) more \(accepted == 19 ? "is" : "are") still to get 'test' (run "),
+            preview.errors.contains("\(accepted) of these 20 devices got or may have got 'test' "), "\(preview.errors)")
+        #expect(
+            preview.errors.contains(
+                ", and \(20 - accepted) more \(accepted == 19 ? "is" : "are") still to get 'test' (run "),
             "\(preview.errors)")
-        guard case .array(let reached)? = try preview.json()["reached_lately"] else { throw Diagnostic("no reached_lately") }
+        guard case .array(let reached)? = try preview.json()["reached_lately"] else {
+            throw Diagnostic("no reached_lately")
+        }
         #expect(reached.map { $0.int("devices") } == [accepted])
         #expect(try folder.volley("cancel", "last").status == 0)
         _ = running.finish()
@@ -79,7 +90,8 @@ struct SentBeforeTests {
         let terminal = try VolleyAtTerminal(["send", "--plan", run], in: server.folder.url)
         #expect(terminal.waits(for: "[y/N]"), "\(terminal.shown)")
         #expect(
-            terminal.shown.contains("Lately       'test' went to 5 devices") && terminal.shown.contains("after this was planned"),
+            terminal.shown.contains("Lately       'test' went to 5 devices")
+                && terminal.shown.contains("after this was planned"),
             "\(terminal.shown)")
         terminal.type("n\n")
         _ = terminal.finish()
@@ -117,27 +129,34 @@ struct SentBeforeTests {
         guard how == "gone" else { return }
         let plan = try folder.volley("plan", "other.yaml", "--json")
         #expect(plan.errors.contains(said), "\(plan.errors)")
-        let terminal = try VolleyAtTerminal(["send", "--plan", #require(try plan.json()["run"]?.stringValue)], in: folder.url)
+        let terminal = try VolleyAtTerminal(
+            ["send", "--plan", #require(try plan.json()["run"]?.stringValue)], in: folder.url)
         #expect(terminal.waits(for: "[y/N]"), "\(terminal.shown)")
         #expect(terminal.shown.contains("Lately       1 run of the last 12 h cannot be read"), "\(terminal.shown)")
         terminal.type("n\n")
         _ = terminal.finish()
     }
 
-    @Test("the campaign's own last run is warned of once, with the devices; other devices, silent pushes and damaged runs cause no warning")
+    @Test(
+        "the campaign's own last run is warned of once, with the devices; other devices, silent pushes and damaged runs cause no warning"
+    )
     func others() throws {
         let folder = try Self.server().folder
         let own = try folder.volley("preview", "campaign.yaml").errors
-        #expect(own.contains("a new run sends it to them again: it was or may have been accepted for 5 of these 5 devices"), "\(own)")
+        #expect(
+            own.contains("a new run sends it to them again: it was or may have been accepted for 5 of these 5 devices"),
+            "\(own)")
         #expect(own.components(separatedBy: "[sent-recently]").count == 2)
         try folder.write("fresh.csv", "device_token\n\(ProjectFolder.token(90))\n")
         try folder.writeCampaign("fresh.yaml", name: "fresh", audience: "devices: fresh.csv\neveryone: true")
         #expect(try !folder.volley("preview", "fresh.yaml").errors.contains("sent-recently"))
         try folder.writeCampaign("other.yaml", name: "other", delivery: "frequency: at most 1 per 12 hours")
-        #expect(try !folder.volley("preview", "other.yaml").errors.contains("sent-recently"), "capped devices are left out")
+        #expect(
+            try !folder.volley("preview", "other.yaml").errors.contains("sent-recently"), "capped devices are left out")
         try folder.writeCampaign("other.yaml", name: "other")
         let file = try #require(
-            folder.files(in: "runs").first { $0.hasSuffix("-test") || $0.contains("-test-") && $0.hasSuffix(".sqlite") })
+            folder.files(in: "runs").first { $0.hasSuffix("-test") || $0.contains("-test-") && $0.hasSuffix(".sqlite") }
+        )
         try folder.write("runs/\(file)", "damaged")
         let damaged = try folder.volley("preview", "other.yaml")
         #expect(damaged.status == 0 && !damaged.errors.contains("may have got 'test'"), "\(damaged.errors)")
@@ -160,7 +179,9 @@ struct SentBeforeTests {
             preview.contains(
                 "the title was changed since the last run, but not for 'de': 7 of these 10 devices get the old one. Change it there too, "
                     + "unless the old one still fits. [partly-changed]"), "\(preview)")
-        #expect(try folder.volley("check", "campaign.yaml").errors.contains("changed since the last run, but not for 'de'. Change"))
+        #expect(
+            try folder.volley("check", "campaign.yaml").errors.contains(
+                "changed since the last run, but not for 'de'. Change"))
         try write("Bargains", "Aktion", allow: "allow: [{warning: partly-changed, reason: It fits.}]\n")
         #expect(try !folder.volley("preview", "campaign.yaml").errors.contains("partly-changed"))
         try write("Bargains", "Angebote")

@@ -43,7 +43,9 @@ struct ServiceTests {
         return result
     }
 
-    @Test("volley schedule says when it is ready, that it is alive, what it does, and that it ends; its programs learn nothing of that")
+    @Test(
+        "volley schedule says when it is ready, that it is alive, what it does, and that it ends; its programs learn nothing of that"
+    )
     func manager() throws {
         let socket = try NotifySocket(folder.url.appendingPathComponent("notify").path)
         let project = folder.url.appendingPathComponent("volley.yaml")
@@ -51,7 +53,9 @@ struct ServiceTests {
         try Data((text + "notices: [{command: [sh, -c, \"env > told.txt\"]}]\n").utf8).write(to: project)
         let running = try VolleyBinary.start(
             ["schedule", "."], in: folder.url, environment: ["NOTIFY_SOCKET": socket.path, "WATCHDOG_USEC": "4000000"])
-        try wait(running, "the end of the run") { socket.read().contains { $0.hasPrefix("STATUS=now") && $0.hasSuffix("is finished") } }
+        try wait(running, "the end of the run") {
+            socket.read().contains { $0.hasPrefix("STATUS=now") && $0.hasSuffix("is finished") }
+        }
         try wait(running, "the notice") { folder.files(in: ".").contains("told.txt") }
         let signs = socket.read().count { $0 == "WATCHDOG=1" }
         try wait(running, "signs of life") { socket.read().count { $0 == "WATCHDOG=1" } >= signs + 2 }
@@ -61,17 +65,25 @@ struct ServiceTests {
         #expect(lines.count { $0 == "READY=1" } == 1)
         #expect(lines.last == "STOPPING=1")
         let environment = try String(contentsOf: folder.url.appendingPathComponent("told.txt"), encoding: .utf8)
-        #expect(environment.contains("PATH=") && !environment.contains("NOTIFY_SOCKET") && !environment.contains("WATCHDOG_USEC"))
+        #expect(
+            environment.contains("PATH=") && !environment.contains("NOTIFY_SOCKET")
+                && !environment.contains("WATCHDOG_USEC"))
     }
 
     @Test("its threads share one heap a core, and it holds less than 100 MB when a run has ended")
     func memory() throws {
         let socket = try NotifySocket(folder.url.appendingPathComponent("notify").path)
-        let running = try VolleyBinary.start(["schedule", "."], in: folder.url, environment: ["NOTIFY_SOCKET": socket.path])
-        try wait(running, "the end of the run") { socket.read().contains { $0.hasPrefix("STATUS=now") && $0.hasSuffix("is finished") } }
-        func proc(_ file: String) throws -> String { try String(contentsOfFile: "/proc/\(running.processID)/\(file)", encoding: .utf8) }
+        let running = try VolleyBinary.start(
+            ["schedule", "."], in: folder.url, environment: ["NOTIFY_SOCKET": socket.path])
+        try wait(running, "the end of the run") {
+            socket.read().contains { $0.hasPrefix("STATUS=now") && $0.hasSuffix("is finished") }
+        }
+        func proc(_ file: String) throws -> String {
+            try String(contentsOfFile: "/proc/\(running.processID)/\(file)", encoding: .utf8)
+        }
         let resident = try #require(try proc("status").firstMatch(of: /VmRSS:\s+(\d+) kB/).flatMap { Int($0.output.1) })
-        // Heaps of threads begin at multiples of 64 MB. Source: HEAP_MAX_SIZE in glibc's malloc/arena.c.
+        // Heaps of threads begin at multiples of 64 MB. Source: HEAP_MAX_SIZE in glibc's
+        // malloc/arena.c.
         let heaps = try proc("maps").matches(of: /(?m)^([0-9a-f]+)-[0-9a-f]+ rw-p 00000000 00:00 0 *$/).count {
             (UInt64($0.output.1, radix: 16) ?? 1) % (64 << 20) == 0
         }
@@ -80,11 +92,16 @@ struct ServiceTests {
         _ = end(running)
     }
 
-    @Test("SIGHUP from a manager of services is answered in the log, as often as it comes, and ends nothing; elsewhere it ends the process")
+    @Test(
+        "SIGHUP from a manager of services is answered in the log, as often as it comes, and ends nothing; elsewhere it ends the process"
+    )
     func hangup() throws {
         let socket = try NotifySocket(folder.url.appendingPathComponent("notify").path)
-        let running = try VolleyBinary.start(["schedule", "."], in: folder.url, environment: ["NOTIFY_SOCKET": socket.path])
-        try wait(running, "the end of the run") { running.errorsSoFar.contains("now (") && running.errorsSoFar.contains("finished") }
+        let running = try VolleyBinary.start(
+            ["schedule", "."], in: folder.url, environment: ["NOTIFY_SOCKET": socket.path])
+        try wait(running, "the end of the run") {
+            running.errorsSoFar.contains("now (") && running.errorsSoFar.contains("finished")
+        }
         for count in 1...2 {
             kill(running.processID, SIGHUP)
             try wait(running, "the answer") {
@@ -100,7 +117,9 @@ struct ServiceTests {
         #expect(result.status == 130 && !result.errors.contains("SIGHUP"), "\(result.errors)")
     }
 
-    @Test("a log is one event a line, dated, with its level and what it is about, and without tokens", arguments: ["json", "text"])
+    @Test(
+        "a log is one event a line, dated, with its level and what it is about, and without tokens",
+        arguments: ["json", "text"])
     func log(format: String) throws {
         let running = try VolleyBinary.start(["schedule", ".", "--log-format", format, "--verbose"], in: folder.url)
         try wait(running, "the end of the run") { running.errorsSoFar.contains("finished") }
@@ -121,7 +140,9 @@ struct ServiceTests {
         #expect(run["run"] == sending["run"])
     }
 
-    @Test("how a run ended, and what a notice of it met, is logged with app, campaign, run and figures; one that stopped is a warning")
+    @Test(
+        "how a run ended, and what a notice of it met, is logged with app, campaign, run and figures; one that stopped is a warning"
+    )
     func ends() throws {
         let project = folder.url.appendingPathComponent("volley.yaml")
         let text = try String(contentsOf: project, encoding: .utf8)
@@ -132,7 +153,9 @@ struct ServiceTests {
         let past = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: -60)]
         try FileManager.default.setAttributes(past, ofItemAtPath: folder.url.appendingPathComponent("refused.csv").path)
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("now.yaml"), encoding: .utf8)
-        try folder.write("bad.yaml", campaign.replacing("name: now", with: "name: bad").replacing("devices.csv", with: "refused.csv"))
+        try folder.write(
+            "bad.yaml", campaign.replacing("name: now", with: "name: bad").replacing("devices.csv", with: "refused.csv")
+        )
         let running = try VolleyBinary.start(["schedule", ".", "--log-format", "json"], in: folder.url)
         try wait(running, "both ends") {
             running.errorsSoFar.contains(": finished") && running.errorsSoFar.contains(": stopped")
@@ -141,7 +164,9 @@ struct ServiceTests {
         let events = try end(running).errors.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
         func event(_ text: String, _ campaign: String) throws -> JSONValue {
             try #require(
-                events.first { $0["message"]?.stringValue?.contains(text) ?? false && $0["campaign"] == .string(campaign) },
+                events.first {
+                    $0["message"]?.stringValue?.contains(text) ?? false && $0["campaign"] == .string(campaign)
+                },
                 "\(text), \(events)")
         }
         for (text, campaign, level) in [
@@ -153,17 +178,23 @@ struct ServiceTests {
             #expect(event["run"]?.stringValue?.contains("-\(campaign)-") ?? false, "\(event.text)")
             let outcomes = Outcome.allCases.compactMap { event[$0.name]?.integerValue }
             let audience = try #require(event["audience"]?.integerValue)
-            #expect(outcomes.count == Outcome.allCases.count && outcomes.reduce(0, +) == audience && audience > 0, "\(event.text)")
+            #expect(
+                outcomes.count == Outcome.allCases.count && outcomes.reduce(0, +) == audience && audience > 0,
+                "\(event.text)")
         }
     }
 
-    @Test("the last line of a single run has its run, campaign, app and figures, too", arguments: ["send", "resume", "retry"])
+    @Test(
+        "the last line of a single run has its run, campaign, app and figures, too",
+        arguments: ["send", "resume", "retry"])
     func endOfSingleRun(command: String) throws {
         let folder = try ProjectFolder()
         // The simulator refuses these as BadDeviceToken, which stops the run.
         let refused = (0..<200).map { "00000400\(TextFormat.hex(UInt32($0), digits: 56))\n" }.joined()
         try folder.write("refused.csv", "device_token\n" + refused)
-        try folder.write("bad.yaml", "name: bad\napp: shop\naudience: {devices: refused.csv, everyone: true}\ncontent: {title: Hi}\n")
+        try folder.write(
+            "bad.yaml", "name: bad\napp: shop\naudience: {devices: refused.csv, everyone: true}\ncontent: {title: Hi}\n"
+        )
         let log = ["--log-format", "json"]
         var result = try VolleyBinary.run(["send", "bad.yaml", "--yes"] + log, in: folder.url)
         if command == "resume" { result = try VolleyBinary.run(["resume", "last"] + log, in: folder.url) }
@@ -172,7 +203,8 @@ struct ServiceTests {
             result = try VolleyBinary.run(["retry", "last", "--outcome", "unsent", "--yes"] + log, in: folder.url)
         }
         let events = try result.errors.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
-        let end = try #require(events.last { $0["message"]?.stringValue?.hasPrefix("The run stopped") ?? false }, "\(result)")
+        let end = try #require(
+            events.last { $0["message"]?.stringValue?.hasPrefix("The run stopped") ?? false }, "\(result)")
         #expect(end["app"] == .string("shop") && end["campaign"] == .string("bad"), "\(end.text)")
         #expect(end["run"]?.stringValue?.contains("-bad-") ?? false, "\(end.text)")
         let outcomes = Outcome.allCases.compactMap { end[$0.name]?.integerValue }
@@ -182,9 +214,13 @@ struct ServiceTests {
     }
 
     private static let promtool = ServerProcess.path(of: "promtool")
-    private static let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs").path
+    private static let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+        "../../docs"
+    ).path
 
-    private static func names(in text: String) -> Set<String> { Set(text.matches(of: #/volley_[a-z_]+/#).map { String($0.output) }) }
+    private static func names(in text: String) -> Set<String> {
+        Set(text.matches(of: #/volley_[a-z_]+/#).map { String($0.output) })
+    }
 
     @Test(
         "metrics on a port: Prometheus' own tool finds no mistake in them, nor in the alert rules; rules and dashboard know no other names",
@@ -197,7 +233,8 @@ struct ServiceTests {
         var text = ""
         try wait(running, "the pushes") {
             text = (try? Shell.output("curl --silent --noproxy '*' \(address)")) ?? ""
-            return text.contains(#/volley_pushes_total\{app="shop",campaign="now",service="apns",outcome="accepted"\} [1-9]/#)
+            return text.contains(
+                #/volley_pushes_total\{app="shop",campaign="now",service="apns",outcome="accepted"\} [1-9]/#)
         }
         _ = end(running)
         try folder.write("metrics.txt", text)
@@ -259,9 +296,13 @@ struct ServiceTests {
         let script = "JOURNAL_STREAM=$(stat -L -c %d:%i /dev/stderr) exec \"$@\""
         let launcher = ["bash", "-c", script, "bash"]
         let inJournal = try VolleyBinary.start(["check", "bad.yaml"], in: folder.url, launcher: launcher).finish()
-        #expect(inJournal.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("<3>") || $0.hasPrefix("<4>") }, "\(inJournal.errors)")
+        #expect(
+            inJournal.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("<3>") || $0.hasPrefix("<4>") },
+            "\(inJournal.errors)")
         #expect(inJournal.errors.hasPrefix("<3>"))
-        let elsewhere = try VolleyBinary.start(["check", "bad.yaml"], in: folder.url, environment: ["JOURNAL_STREAM": "1:1"]).finish()
+        let elsewhere = try VolleyBinary.start(
+            ["check", "bad.yaml"], in: folder.url, environment: ["JOURNAL_STREAM": "1:1"]
+        ).finish()
         #expect(elsewhere.status == inJournal.status && !elsewhere.errors.contains("<3>"))
     }
 }

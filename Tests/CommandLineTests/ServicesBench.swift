@@ -3,12 +3,14 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The strict simulators of several services, each a process of its own with a ledger, and a folder with an app that goes to all of them.
+/// The strict simulators of several services, each a process of its own with a ledger, and a folder
+/// with an app that goes to all of them.
 final class ServicesBench {
     /// A service, as configured in an app, and how its simulator keeps its ledger.
     struct Service: Sendable {
         let name: String
-        /// The credential's key and what else is needed, in volley.yaml; `KEY` is replaced by the file.
+        /// The credential's key and what else is needed, in volley.yaml; `KEY` is replaced by the
+        /// file.
         let account: String
         /// The ledger's names for a target and a push.
         let target: String, push: String
@@ -16,11 +18,12 @@ final class ServicesBench {
         var options: [String] = []
         /// A target of a number.
         let device: @Sendable (Int) -> String
-        /// A target of a number that the service refuses permanently, because of its beginning; nil if no refusal is
-        /// about a single target.
+        /// A target of a number that the service refuses permanently, because of its beginning; nil
+        /// if no refusal is about a single target.
         var refusedDigits: String?
 
-        /// A target of a number that the service refuses permanently; nil if no refusal is about a single target.
+        /// A target of a number that the service refuses permanently; nil if no refusal is about a
+        /// single target.
         func refused(_ number: Int) -> String? {
             guard let digits = refusedDigits else { return nil }
             return digits + device(number).dropFirst(digits.count)
@@ -33,19 +36,25 @@ final class ServicesBench {
     /// All services that Volley has.
     static let all = [
         Service(
-            name: "apns", account: "topic: com.example.shop, key: {file: KEY, id: SIMULATOR1, team: VOLLEYTEAM}", target: "token",
+            name: "apns", account: "topic: com.example.shop, key: {file: KEY, id: SIMULATOR1, team: VOLLEYTEAM}",
+            target: "token",
             push: "apns_id", device: { ProjectFolder.token($0) }, refusedDigits: "00000410"),
         Service(
-            name: "fcm", account: "project: volley-simulator, service_account: {file: KEY}", target: "target", push: "name",
+            name: "fcm", account: "project: volley-simulator, service_account: {file: KEY}", target: "target",
+            push: "name",
             device: { FCMCampaignTests.Bench.token($0) }, refusedDigits: "00000404"),
         Service(
-            name: "getui", account: "app_id: SimulatorAppId00000000, app_key: SimulatorAppKey0000000, master_secret: {file: KEY}",
-            target: "target", push: "request_id", device: { GetuiCampaignTests.Bench.cid($0) }, refusedDigits: "00000090"),
+            name: "getui",
+            account: "app_id: SimulatorAppId00000000, app_key: SimulatorAppKey0000000, master_secret: {file: KEY}",
+            target: "target", push: "request_id", device: { GetuiCampaignTests.Bench.cid($0) },
+            refusedDigits: "00000090"),
         Service(
-            name: "jpush", account: "app_key: 0123456789abcdef01234567, master_secret: {file: KEY}", target: "target", push: "msg_id",
+            name: "jpush", account: "app_key: 0123456789abcdef01234567, master_secret: {file: KEY}", target: "target",
+            push: "msg_id",
             device: { JPushCampaignTests.Bench.id($0) }, refusedDigits: "00001003"),
         Service(
-            name: "rongcloud", account: "app_key: volleysimulator, app_secret: {file: KEY}, pace: 2000/s", target: "target", push: "id",
+            name: "rongcloud", account: "app_key: volleysimulator, app_secret: {file: KEY}, pace: 2000/s",
+            target: "target", push: "id",
             options: ["--limit-per-minute", "600000"], device: { "user_\($0)" }),
     ]
 
@@ -64,25 +73,31 @@ final class ServicesBench {
     /// - Parameters:
     ///   - targets: the devices, each with the name of its service.
     ///   - faults: options of `volley simulate` for a service.
-    init(_ services: [Service], targets: [(service: String, target: String)], faults: (Service) -> [String] = { _ in [] }) throws {
+    init(
+        _ services: [Service], targets: [(service: String, target: String)], faults: (Service) -> [String] = { _ in [] }
+    ) throws {
         self.services = services
         servers = try services.map { _ in try ProjectFolder() }
         read = services.map { _ in 0 }
         let rows = targets.map { "\($0.service),\($0.target)" }
         folder = try ProjectFolder(export: (["service,target"] + rows).joined(separator: "\n") + "\n")
-        var lines = ["runs: runs", "apps:", "  shop:", "    columns: {service: service, token: target}", "    services:"]
+        var lines = [
+            "runs: runs", "apps:", "  shop:", "    columns: {service: service, token: target}", "    services:",
+        ]
         for (service, server) in zip(services, servers) {
             try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
             let simulator = try VolleyBinary.start(
                 ["simulate", "--service", service.name, "--port", "0", "--ledger", "ledger.jsonl", "--json"]
-                    + ["--for", FaultScale.isThorough ? "3600" : "200", "--key", "secret"] + service.options + faults(service),
+                    + ["--for", FaultScale.isThorough ? "3600" : "200", "--key", "secret"] + service.options
+                    + faults(service),
                 in: server.url)
             simulators.append(simulator)
             let limit = Date().addingTimeInterval(30)
             while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
             let url = try #require(try JSONValue(parsing: simulator.outputSoFar)["url"]?.stringValue)
             try restoreKey(of: service.name)
-            try folder.write("\(service.name).pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
+            try folder.write(
+                "\(service.name).pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
             lines.append(
                 "      \(service.name): {\(service.account.replacing("KEY", with: Self.key(of: service.name))), "
                     + "environment: {url: \"\(url)\", ca: \(service.name).pem}}")
@@ -134,11 +149,13 @@ final class ServicesBench {
         }
     }
 
-    /// How many devices the services answered with 200 so far, as far as the simulators have written it. Refused pushes
-    /// may come repeatedly.
+    /// How many devices the services answered with 200 so far, as far as the simulators have
+    /// written it. Refused pushes may come repeatedly.
     func takenSoFar() -> Int {
         for (place, server) in servers.enumerated() {
-            guard let ledger = try? FileHandle(forReadingFrom: server.url.appendingPathComponent("ledger.jsonl")) else { continue }
+            guard let ledger = try? FileHandle(forReadingFrom: server.url.appendingPathComponent("ledger.jsonl")) else {
+                continue
+            }
             defer { try? ledger.close() }
             // Only new lines: reading a large ledger repeatedly would slow down the measurement.
             guard (try? ledger.seek(toOffset: read[place])) != nil, let data = try? ledger.readToEnd() else { continue }
@@ -158,13 +175,15 @@ final class ServicesBench {
         simulators = []
     }
 
-    /// The pushes that each service accepted for each of its targets, as often as it did, once the simulators have ended.
+    /// The pushes that each service accepted for each of its targets, as often as it did, once the
+    /// simulators have ended.
     func accepted() throws -> [String: [String]] {
         stop()
         var pushes: [String: [String]] = [:]
         for (service, server) in zip(services, servers) {
             // A simulator without requests has no ledger.
-            let text = (try? String(contentsOf: server.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)) ?? ""
+            let text =
+                (try? String(contentsOf: server.url.appendingPathComponent("ledger.jsonl"), encoding: .utf8)) ?? ""
             for line in text.split(separator: "\n") {
                 let entry = try JSONValue(parsing: String(line))
                 // Getui and RongCloud refuse with the status 200, too.
@@ -195,7 +214,8 @@ final class ServicesBench {
         }
         return csv.dropFirst().reduce(into: [:]) { lines, line in
             let cells = line.split(separator: ",", omittingEmptySubsequences: false)
-            lines["\(cells[places[2]]) \(cells[places[0]])"] = Line(outcome: String(cells[places[1]]), reason: String(cells[places[3]]))
+            lines["\(cells[places[2]]) \(cells[places[0]])"] = Line(
+                outcome: String(cells[places[1]]), reason: String(cells[places[3]]))
         }
     }
 
@@ -208,8 +228,9 @@ final class ServicesBench {
     }
 
     /// Compares each device's outcome with the ledgers, once the simulators have ended.
-    /// - Parameter mayRepeat: devices that may have got it again, as a killed process left them unknown. Others only
-    ///   where the service took it without an answer. nil if no device may, whatever happened.
+    /// - Parameter mayRepeat: devices that may have got it again, as a killed process left them
+    ///   unknown. Others only where the service took it without an answer. nil if no device may,
+    ///   whatever happened.
     /// - Returns: the pushes that were accepted, by device.
     @discardableResult
     func expectAgreement(
@@ -219,10 +240,13 @@ final class ServicesBench {
         #expect(lines.count == devices, sourceLocation: sourceLocation)
         for (device, line) in lines {
             let pushes = accepted[device] ?? [], outcome = line.outcome
-            // APNs shows a push that comes again under its id once; the others must not get one again.
+            // APNs shows a push that comes again under its id once; the others must not get one
+            // again.
             let shown = device.hasPrefix("apns ") ? Set(pushes).count : pushes.count
             let isInDoubt = mayRepeat.map { $0.contains(device) || unanswered.contains(device) } ?? false
-            if !isInDoubt { #expect(shown <= 1, "\(device) got it \(shown) times: \(pushes)", sourceLocation: sourceLocation) }
+            if !isInDoubt {
+                #expect(shown <= 1, "\(device) got it \(shown) times: \(pushes)", sourceLocation: sourceLocation)
+            }
             if outcome == "accepted" {
                 #expect(shown >= 1, "\(device) is accepted, and no ledger has it", sourceLocation: sourceLocation)
             }

@@ -3,7 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Campaigns to an app with two services, against the strict simulators of both, with the real binary.
+/// Campaigns to an app with two services, against the strict simulators of both, with the real
+/// binary.
 @Suite("a campaign over APNs and FCM")
 struct SeveralServicesCampaignTests {
     /// A simulator of each service, and a folder with an app that goes to both.
@@ -17,18 +18,23 @@ struct SeveralServicesCampaignTests {
         /// - Parameters:
         ///   - devices: how many of each service, in turns.
         ///   - faults: of both simulators.
-        init(devices: Int, firstDigits: [Int: String] = [:], apnsTokens: [Int: String] = [:], faults: [String] = []) throws {
+        init(devices: Int, firstDigits: [Int: String] = [:], apnsTokens: [Int: String] = [:], faults: [String] = [])
+            throws
+        {
             fcm = try FCMCampaignTests.Bench(devices: 1, faults: faults)
             fcmURL = try fcm.url()
             folder = fcm.folder
             server = try ProjectFolder()
             try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
             simulator = try VolleyBinary.start(
-                ["simulate", "--port", "0", "--for", "180", "--ledger", "ledger.jsonl", "--json"] + faults, in: server.url)
+                ["simulate", "--port", "0", "--for", "180", "--ledger", "ledger.jsonl", "--json"] + faults,
+                in: server.url)
             let limit = Date().addingTimeInterval(30)
             while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
             apnsURL = try #require(try JSONValue(parsing: simulator.outputSoFar)["url"]?.stringValue)
-            for (name, copy) in [("simulator-ca.pem", "apns-ca.pem"), ("AuthKey_SIMULATOR1.p8", "AuthKey_SIMULATOR1.p8")] {
+            for (name, copy) in [
+                ("simulator-ca.pem", "apns-ca.pem"), ("AuthKey_SIMULATOR1.p8", "AuthKey_SIMULATOR1.p8"),
+            ] {
                 try folder.write(copy, try Data(contentsOf: server.url.appendingPathComponent(name)))
             }
             let rows = (0..<devices).flatMap { number in
@@ -89,7 +95,8 @@ struct SeveralServicesCampaignTests {
     @Test("each device gets it once through its own service; the report, its parts and both ledgers agree")
     func all() throws {
         let bench = try Bench(
-            devices: 200, firstDigits: [3: "00000404", 9: "00000400"], apnsTokens: [5: "00000410" + String(repeating: "ab", count: 28)],
+            devices: 200, firstDigits: [3: "00000404", 9: "00000400"],
+            apnsTokens: [5: "00000410" + String(repeating: "ab", count: 28)],
             faults: ["--go-away-every", "70"])
         let preview = try bench.folder.volley("preview", "campaign.yaml", "--json")
         guard case .array(let planned)? = try preview.json()["services"] else {
@@ -101,9 +108,12 @@ struct SeveralServicesCampaignTests {
         #expect(sent.status == 0, "\(sent)")
         let report = try sent.json()
         #expect(report["outcomes"]?.int("accepted") == 397 && report["outcomes"]?.int("invalid_token") == 3, "\(sent)")
-        #expect(outcomes(report, "apns")?.int("accepted") == 199 && outcomes(report, "fcm")?.int("accepted") == 198, "\(sent)")
+        #expect(
+            outcomes(report, "apns")?.int("accepted") == 199 && outcomes(report, "fcm")?.int("accepted") == 198,
+            "\(sent)")
         let (apns, fcm) = try bench.accepted()
-        #expect(apns.count == 199 && fcm.count == 198 && (Array(apns.values) + Array(fcm.values)).allSatisfy { $0 == 1 })
+        #expect(
+            apns.count == 199 && fcm.count == 198 && (Array(apns.values) + Array(fcm.values)).allSatisfy { $0 == 1 })
         let csv = try bench.folder.volley("report", "last", "--format", "csv").output.split(separator: "\n").map {
             $0.split(separator: ",", omittingEmptySubsequences: false)
         }
@@ -120,7 +130,9 @@ struct SeveralServicesCampaignTests {
         #expect(try again.json()["skipped"]?.int("suppressed") == 3, "\(again)")
     }
 
-    @Test("with a wrong account of one service the other goes on, the exit code is 1, and a resumption sends what is left, once")
+    @Test(
+        "with a wrong account of one service the other goes on, the exit code is 1, and a resumption sends what is left, once"
+    )
     func wrongAccount() throws {
         let bench = try Bench(devices: 60)
         let text = try String(contentsOf: bench.folder.url.appendingPathComponent("account.json"), encoding: .utf8)
@@ -129,7 +141,9 @@ struct SeveralServicesCampaignTests {
         try bench.writeProject(account: "other.json")
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 1, "\(sent)")
-        #expect(sent.errors.contains("Nothing more was sent through FCM") && sent.errors.contains("All pushes through APNs were sent"))
+        #expect(
+            sent.errors.contains("Nothing more was sent through FCM")
+                && sent.errors.contains("All pushes through APNs were sent"))
         let report = try sent.json()
         #expect(report["state"]?.stringValue == "stopped" && outcomes(report, "apns")?.int("accepted") == 60, "\(sent)")
         #expect(outcomes(report, "fcm")?.int("unsent") == 60, "\(sent)")
@@ -157,7 +171,8 @@ struct SeveralServicesCampaignTests {
         #expect(apns.count == 3000)
         // FCM recognises no repeats, so a push without an answer is not sent again.
         let accepted = outcomes(report, "fcm")?.int("accepted") ?? 0
-        #expect(accepted + unknown == 3000 && (accepted...3000).contains(fcm.count) && fcm.values.allSatisfy { $0 == 1 })
+        #expect(
+            accepted + unknown == 3000 && (accepted...3000).contains(fcm.count) && fcm.values.allSatisfy { $0 == 1 })
     }
 
     @Test("a test goes to the test devices of both services")

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// One campaign to devices of APNs and of FCM, against both simulators, with the real binary: the report agrees with
-/// each service's ledger.
+/// One campaign to devices of APNs and of FCM, against both simulators, with the real binary: the
+/// report agrees with each service's ledger.
 @Suite("a campaign over several services")
 struct SeveralServicesReportTests {
     /// Both simulators, and a project that goes to them.
@@ -14,10 +14,11 @@ struct SeveralServicesReportTests {
         let folder: ProjectFolder
 
         /// - Parameters:
-        ///   - apnsDigits: the first digits of the tokens of devices of APNs, by their number; they decide the
-        ///     simulator's answers.
+        ///   - apnsDigits: the first digits of the tokens of devices of APNs, by their number; they
+        ///     decide the simulator's answers.
         ///   - fcmDigits: the same of FCM.
-        init(apns apnsDigits: [Int: String] = [:], fcm fcmDigits: [Int: String] = [:], fcmFaults: [String] = []) throws {
+        init(apns apnsDigits: [Int: String] = [:], fcm fcmDigits: [Int: String] = [:], fcmFaults: [String] = []) throws
+        {
             apns = try LedgeredServer(devices: 1)
             fcm = try FCMCampaignTests.Bench(devices: 1, faults: fcmFaults)
             var export = "device_token,platform\n"
@@ -59,7 +60,8 @@ struct SeveralServicesReportTests {
             return (whole, Dictionary(uniqueKeysWithValues: services.map { ($0["service"]?.stringValue ?? "", $0) }))
         }
 
-        /// How many targets each service accepted, and whether any was accepted twice, once both simulators have ended.
+        /// How many targets each service accepted, and whether any was accepted twice, once both
+        /// simulators have ended.
         func accepted() throws -> (apns: Int, fcm: Int, isAnyTwice: Bool) {
             let ofAPNs = try apns.accepted().mapValues(\.count)
             let ofFCM = try fcm.answers().mapValues { $0.count { $0 == 200 } }.filter { $0.value > 0 }
@@ -74,15 +76,22 @@ struct SeveralServicesReportTests {
         #expect(sent.status == 0, "\(sent)")
         let (whole, services) = try bench.report()
         #expect(whole["outcomes"]?.int("accepted") == 77 && whole["outcomes"]?.int("invalid_token") == 3, "\(whole)")
-        #expect(services["apns"]?["outcomes"]?.int("accepted") == 39 && services["fcm"]?["outcomes"]?.int("accepted") == 38)
-        #expect(services["apns"]?["reasons"]?.text == #"{"Unregistered":1}"# && services["fcm"]?["reasons"]?.text == #"{"UNREGISTERED":2}"#)
+        #expect(
+            services["apns"]?["outcomes"]?.int("accepted") == 39 && services["fcm"]?["outcomes"]?.int("accepted") == 38)
+        #expect(
+            services["apns"]?["reasons"]?.text == #"{"Unregistered":1}"#
+                && services["fcm"]?["reasons"]?.text == #"{"UNREGISTERED":2}"#)
         let lines = try bench.folder.volley("report", "last", "--format", "csv").output.split(separator: "\n")
-        #expect(lines[0].hasSuffix(",service") && lines.count { $0.hasSuffix(",apns") } == 40 && lines.count { $0.hasSuffix(",fcm") } == 40)
+        #expect(
+            lines[0].hasSuffix(",service") && lines.count { $0.hasSuffix(",apns") } == 40
+                && lines.count { $0.hasSuffix(",fcm") } == 40)
         let ledgers = try bench.accepted()
         #expect(ledgers.apns == 39 && ledgers.fcm == 38 && !ledgers.isAnyTwice, "\(ledgers)")
     }
 
-    @Test("a service that refuses everything stops alone: the exit code is 1, the report says why, and resuming sends to its devices alone")
+    @Test(
+        "a service that refuses everything stops alone: the exit code is 1, the report says why, and resuming sends to its devices alone"
+    )
     func oneStops() throws {
         // Without details, FCM says of an unknown device what it says of a wrong project.
         let bench = try Bench(fcm: [0: "00000404"], fcmFaults: ["--error-details", "none"])
@@ -90,7 +99,9 @@ struct SeveralServicesReportTests {
         #expect(sent.status == 1 && sent.errors.contains("Nothing more was sent through FCM: "), "\(sent)")
         let (whole, services) = try bench.report()
         #expect(whole["state"] == .string("stopped"))
-        #expect(services["apns"]?["outcomes"]?.int("accepted") == 40 && services["apns"]?["stopped_because"] == nil, "\(whole)")
+        #expect(
+            services["apns"]?["outcomes"]?.int("accepted") == 40 && services["apns"]?["stopped_because"] == nil,
+            "\(whole)")
         #expect(services["fcm"]?["stopped_because"]?.stringValue?.hasPrefix("FCM ") ?? false, "\(whole)")
         let unsent = services["fcm"]?["outcomes"]?.int("unsent") ?? 0
         #expect(unsent > 0, "\(whole)")
@@ -106,9 +117,12 @@ struct SeveralServicesReportTests {
         let retried = try bench.folder.volley("retry", "last", "--outcome", "rejected", "--yes")
         #expect(retried.status == 3, "\(retried)")
         let retry = try bench.report()
-        #expect(retry.services.keys.sorted() == ["fcm"] && retry.whole.int("audience") == rejected && rejected > 0, "\(retry)")
+        #expect(
+            retry.services.keys.sorted() == ["fcm"] && retry.whole.int("audience") == rejected && rejected > 0,
+            "\(retry)")
         let ledgers = try bench.accepted()
         #expect(
-            ledgers.apns == 40 && ledgers.fcm == after.services["fcm"]?["outcomes"]?.int("accepted") && !ledgers.isAnyTwice, "\(ledgers)")
+            ledgers.apns == 40 && ledgers.fcm == after.services["fcm"]?["outcomes"]?.int("accepted")
+                && !ledgers.isAnyTwice, "\(ledgers)")
     }
 }

@@ -3,8 +3,9 @@ import Foundation
 import TestCommands
 import Testing
 
-/// One campaign through APNs and FCM, against both strict simulators, with the real binary: the terminal's output about
-/// services that stop, and the effect on resumes, retries and later campaigns.
+/// One campaign through APNs and FCM, against both strict simulators, with the real binary: the
+/// terminal's output about services that stop, and the effect on resumes, retries and later
+/// campaigns.
 @Suite("services that stop, and what comes after a campaign over several of them")
 struct SeveralServicesSendTests {
     @Test("they keep the campaign's pace together, and when one stops, the other gets all of it")
@@ -29,29 +30,39 @@ struct SeveralServicesSendTests {
         private var said: [String: JSONValue] = [:]
 
         /// - Parameters:
-        ///   - digits: the first digits of a service's targets, by the numbers of devices; they decide the
-        ///     simulators' answers.
+        ///   - digits: the first digits of a service's targets, by the numbers of devices; they
+        ///     decide the simulators' answers.
         ///   - apns, fcm: how many devices go through each.
         init(apns: Int, fcm: Int, digits: [String: [Int: String]] = [:]) throws {
             servers = ["apns": try ProjectFolder(), "fcm": try ProjectFolder()]
             var lines = ["token,platform"]
             for device in 0..<max(apns, fcm) {
-                if device < apns { lines.append("\(Self.apnsToken(device, after: digits["apns"]?[device] ?? "aa")),ios") }
-                if device < fcm { lines.append("\(FCMCampaignTests.Bench.token(device, after: digits["fcm"]?[device] ?? "")),android") }
+                if device < apns {
+                    lines.append("\(Self.apnsToken(device, after: digits["apns"]?[device] ?? "aa")),ios")
+                }
+                if device < fcm {
+                    lines.append("\(FCMCampaignTests.Bench.token(device, after: digits["fcm"]?[device] ?? "")),android")
+                }
             }
             folder = try ProjectFolder(export: lines.joined(separator: "\n") + "\n")
             for (name, server) in servers {
                 try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
                 let simulator = try VolleyBinary.start(
-                    ["simulate", "--service", name, "--port", "0", "--for", "180", "--ledger", "ledger.jsonl", "--json"], in: server.url)
+                    [
+                        "simulate", "--service", name, "--port", "0", "--for", "180", "--ledger", "ledger.jsonl",
+                        "--json",
+                    ], in: server.url)
                 let limit = Date().addingTimeInterval(30)
                 while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
                 let words = try JSONValue(parsing: simulator.outputSoFar)
                 (simulators[name], said[name]) = (simulator, words)
                 try copyKey(of: name)
-                try folder.write("\(name).pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
+                try folder.write(
+                    "\(name).pem", try Data(contentsOf: server.url.appendingPathComponent("simulator-ca.pem")))
             }
-            func environment(_ name: String) -> String { "{url: \"\(said[name]?["url"]?.stringValue ?? "")\", ca: \(name).pem}" }
+            func environment(_ name: String) -> String {
+                "{url: \"\(said[name]?["url"]?.stringValue ?? "")\", ca: \(name).pem}"
+            }
             try folder.write(
                 "volley.yaml",
                 """
@@ -84,7 +95,8 @@ struct SeveralServicesSendTests {
         /// A service account that FCM's simulator does not accept.
         func spoilAccount() throws {
             let other = try FCMCampaignTests.Bench(devices: 1)
-            try folder.write(key(of: "fcm"), try Data(contentsOf: other.folder.url.appendingPathComponent("account.json")))
+            try folder.write(
+                key(of: "fcm"), try Data(contentsOf: other.folder.url.appendingPathComponent("account.json")))
             chmod(folder.url.appendingPathComponent(key(of: "fcm")).path, 0o600)
         }
 
@@ -105,7 +117,8 @@ struct SeveralServicesSendTests {
             let text = (try? String(contentsOf: ledger, encoding: .utf8)) ?? ""
             return try text.split(separator: "\n").reduce(into: [:]) { answers, line in
                 let entry = try JSONValue(parsing: String(line))
-                answers[(entry["target"] ?? entry["token"])?.stringValue ?? "", default: []].append(entry.int("status") ?? 0)
+                answers[(entry["target"] ?? entry["token"])?.stringValue ?? "", default: []].append(
+                    entry.int("status") ?? 0)
             }
         }
 
@@ -125,7 +138,8 @@ struct SeveralServicesSendTests {
 
     @Test("devices without the app are left out of later campaigns by the list of their service")
     func suppression() throws {
-        let bench = try Bench(apns: 40, fcm: 30, digits: ["apns": [3: "00000410"], "fcm": [4: "00000404", 5: "00000404"]])
+        let bench = try Bench(
+            apns: 40, fcm: 30, digits: ["apns": [3: "00000410"], "fcm": [4: "00000404", 5: "00000404"]])
         #expect(try bench.folder.volley("send", "campaign.yaml", "--yes").status == 0)
         for (service, devices) in [("apns", 1), ("fcm", 2)] {
             let list = try bench.folder.volley("suppression", "export", "--app", "shop", "--service", service)
@@ -135,21 +149,27 @@ struct SeveralServicesSendTests {
         #expect(next.int("audience") == 67 && next["skipped"]?.int("suppressed") == 3, "\(next)")
     }
 
-    @Test("with a wrong account of FCM, APNs gets all its pushes; exit code 1, and a resume after the correction sends through FCM alone")
+    @Test(
+        "with a wrong account of FCM, APNs gets all its pushes; exit code 1, and a resume after the correction sends through FCM alone"
+    )
     func wrongAccount() throws {
         let bench = try Bench(apns: 60, fcm: 40)
         try bench.spoilAccount()
         let sent = try bench.folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == 1, "\(sent)")
         #expect(
-            sent.errors.contains("Nothing more was sent through FCM: ") && sent.errors.contains("All pushes through APNs were sent"),
+            sent.errors.contains("Nothing more was sent through FCM: ")
+                && sent.errors.contains("All pushes through APNs were sent"),
             "\(sent)")
         let report = try bench.report()
         let (apns, fcm) = (try #require(member("apns", of: report)), try #require(member("fcm", of: report)))
         #expect(
-            report["state"]?.stringValue == "stopped" && apns["state"]?.stringValue == "finished" && fcm["state"]?.stringValue == "stopped")
+            report["state"]?.stringValue == "stopped" && apns["state"]?.stringValue == "finished"
+                && fcm["state"]?.stringValue == "stopped")
         #expect(apns["outcomes"]?.int("accepted") == 60 && fcm["outcomes"]?.int("unsent") == 40, "\(report)")
-        #expect(apns["stopped_because"] == nil && fcm["stopped_because"]?.stringValue?.contains("invalid_grant") == true, "\(fcm)")
+        #expect(
+            apns["stopped_because"] == nil && fcm["stopped_because"]?.stringValue?.contains("invalid_grant") == true,
+            "\(fcm)")
         let text = try bench.folder.volley("report", "last").output
         #expect(text.contains("Next: fix the cause, then this sends what is left through FCM:"), "\(text)")
         #expect(try bench.folder.volley("runs").output.contains("stopped"))
@@ -198,7 +218,9 @@ struct SeveralServicesSendTests {
         let retried = try bench.folder.volley("retry", id, "--outcome", "unsent", "--yes", "--json")
         #expect(retried.status == 0, "\(retried)")
         let report = try retried.json()
-        #expect(member("fcm", of: report)?["outcomes"]?.int("accepted") == 20 && member("apns", of: report) == nil, "\(report)")
+        #expect(
+            member("fcm", of: report)?["outcomes"]?.int("accepted") == 20 && member("apns", of: report) == nil,
+            "\(report)")
         let text = try bench.folder.volley("report", "last").output
         #expect(text.contains("50 accepted of 50 (APNs 30 of 30, FCM 20 of 20)"), "\(text)")
         #expect(text.hasPrefix("FCM accepted all 20 pushes."), "\(text)")

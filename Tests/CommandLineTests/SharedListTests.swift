@@ -5,7 +5,9 @@ import TestCommands
 import TestServers
 import Testing
 
-@Suite("A suppression list of two machines", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "A suppression list of two machines",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct SharedListTests {
     @Test("is the same for both; a plan that cannot ask the store goes on with what is known, and warns")
     func both() throws {
@@ -22,7 +24,8 @@ struct SharedListTests {
             try folder.writeCampaign()
         }
         func volley(_ machine: Int, _ arguments: String...) throws -> VolleyBinary.Result {
-            try VolleyBinary.run(arguments, in: folders[machine].url, environment: ["VOLLEY_DATABASE": server.address(user: role)])
+            try VolleyBinary.run(
+                arguments, in: folders[machine].url, environment: ["VOLLEY_DATABASE": server.address(user: role)])
         }
         func suppressed(_ machine: Int) throws -> (count: Int?, names: String) {
             let preview = try volley(machine, "preview", "campaign.yaml", "--json")

@@ -21,7 +21,8 @@ enum Shell {
 
     /// Root, outside a container that forbids it.
     static let canMount: Bool = {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-mount-\(UUID().uuidString)").path
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-mount-\(UUID().uuidString)")
+            .path
         guard getuid() == 0, mkdir(folder, 0o700) == 0 else { return false }
         defer { rmdir(folder) }
         return works("mount -t tmpfs -o size=64k tmpfs '\(folder)' 2>/dev/null && umount '\(folder)'")
@@ -33,7 +34,9 @@ enum Shell {
     /// Whether a process may have a separate network that can fall silent.
     static let canHideNetwork =
         getuid() == 0
-        && works("unshare -n sh -ec 'ip link set lo up; tc qdisc replace dev lo root pfifo limit 0; tc qdisc del dev lo root' 2>/dev/null")
+        && works(
+            "unshare -n sh -ec 'ip link set lo up; tc qdisc replace dev lo root pfifo limit 0; tc qdisc del dev lo root' 2>/dev/null"
+        )
 
     private static func works(_ command: String) -> Bool {
         let result = try? RunningVolley(

@@ -3,7 +3,8 @@ import TestCommands
 import TestSupport
 import Testing
 
-/// `MistakeTests` of PlanningTests holds what the stages say about each mistake; here the real binary prints the same.
+/// `MistakeTests` of PlanningTests holds what the stages say about each mistake; here the real
+/// binary prints the same.
 @Suite("mistakes as the command line shows them")
 struct ShownMistakeTests {
     @Test(
@@ -16,7 +17,8 @@ struct ShownMistakeTests {
         let checked = try project.volley("check", "campaign.yaml")
         #expect(checked.status == status)
         let previewed = checked.status == 0 ? try project.volley("preview", "campaign.yaml", "--show", "1") : nil
-        let transcript = MistakeCase.transcript(check: checked.errors + checked.output, preview: previewed.map { $0.errors + $0.output })
+        let transcript = MistakeCase.transcript(
+            check: checked.errors + checked.output, preview: previewed.map { $0.errors + $0.output })
         #expect(transcript == mistake.expected)
     }
 

@@ -21,7 +21,9 @@ struct SilentServiceTests {
         case stoppedAtPace
     }
 
-    @Test("is told of within some seconds, with how many devices wait, and Ctrl-C ends the run", arguments: Silence.allCases)
+    @Test(
+        "is told of within some seconds, with how many devices wait, and Ctrl-C ends the run",
+        arguments: Silence.allCases)
     func told(silence: Silence) throws {
         let server = try LedgeredServer(devices: 60), listener = try Sockets.listen()
         defer { Sockets.close(listener.descriptor) }
@@ -41,11 +43,13 @@ struct SilentServiceTests {
         let end = Date(timeIntervalSinceNow: 30)
         while running.isRunning, Date() < end, !running.errorsSoFar.contains("60 devices wait") { usleep(50_000) }
         // A fast resolver may have failed five times by then: the run has stopped, and says why.
-        let isOver = silence == .unknownName && running.errorsSoFar.contains("the name nowhere.invalid cannot be resolved")
+        let isOver =
+            silence == .unknownName && running.errorsSoFar.contains("the name nowhere.invalid cannot be resolved")
         #expect(
             isOver
                 || running.errorsSoFar.contains(
-                    #/(There has been no connection to APNs|APNs) \(.*\) (has taken no push )?for \d+ s; 60 devices wait/#)
+                    #/(There has been no connection to APNs|APNs) \(.*\) (has taken no push )?for \d+ s; 60 devices wait/#
+                )
         )
         running.interrupt()
         #expect(!running.errorsSoFar.contains("answers again"))

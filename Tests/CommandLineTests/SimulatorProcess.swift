@@ -29,7 +29,10 @@ final class SimulatorProcess {
         _ service: String, in server: ProjectFolder, port: String, ledger: String, _ options: [String]
     ) throws -> RunningVolley {
         let simulator = try VolleyBinary.start(
-            ["simulate", "--service", service, "--port", port, "--for", "200", "--key", "secret.txt", "--ledger", ledger, "--json"]
+            [
+                "simulate", "--service", service, "--port", port, "--for", "200", "--key", "secret.txt", "--ledger",
+                ledger, "--json",
+            ]
                 + options,
             in: server.url)
         let limit = Date().addingTimeInterval(30)

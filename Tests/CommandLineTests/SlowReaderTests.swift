@@ -5,8 +5,9 @@ import Testing
 
 @Suite("Readers that are slower than Volley", .enabled(if: hasPython))
 struct SlowReaderTests {
-    /// Starts the rest of the line with both streams as small non-blocking pipes, reads them slowly, and prints the results: bytes of
-    /// standard output and of standard error, and the exit code.
+    /// Starts the rest of the line with both streams as small non-blocking pipes, reads them
+    /// slowly, and prints the results: bytes of standard output and of standard error, and the exit
+    /// code.
     private static let slowly = [
         "python3", "-c",
         """

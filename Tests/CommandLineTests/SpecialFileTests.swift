@@ -28,14 +28,16 @@ struct SpecialFileTests {
         let result = try VolleyBinary.run(arguments, in: folder.url, timeout: Self.timeout)
         #expect(result.status == 2, "\(result)", sourceLocation: sourceLocation)
         #expect(
-            result.errors.contains("this is \(kind), not ") && result.errors.contains(name), "\(result)", sourceLocation: sourceLocation)
+            result.errors.contains("this is \(kind), not ") && result.errors.contains(name), "\(result)",
+            sourceLocation: sourceLocation)
     }
 
     private func server(_ folder: ProjectFolder, _ lines: String) throws {
         try folder.writeProject(app: "environment: {url: \"https://localhost:1\", ca: ca.pem}\n\(lines)")
     }
 
-    @Test("is refused as campaign, as volley.yaml, and as what a campaign names", arguments: ["check", "preview", "plan"])
+    @Test(
+        "is refused as campaign, as volley.yaml, and as what a campaign names", arguments: ["check", "preview", "plan"])
     func campaign(command: String) throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
@@ -61,7 +63,8 @@ struct SpecialFileTests {
         let folder = try ProjectFolder()
         try expectRefused(folder, ["check", "/dev/zero"], "/dev/zero", "a device")
         try makePipe(folder, "pipe")
-        try FileManager.default.createSymbolicLink(atPath: folder.url.appendingPathComponent("link.yaml").path, withDestinationPath: "pipe")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.url.appendingPathComponent("link.yaml").path, withDestinationPath: "pipe")
         try expectRefused(folder, ["check", "link.yaml"], "link.yaml")
         // A socket of the file system, with the shortest possible path.
         let path = "/tmp/volley-\(UInt32.random(in: 0...UInt32.max)).yaml"
@@ -83,7 +86,9 @@ struct SpecialFileTests {
         func expect(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
             let result = try VolleyBinary.run(arguments, in: folder.url, timeout: Self.timeout)
             #expect(result.status != 0 && result.status < 128, "\(result)", sourceLocation: sourceLocation)
-            #expect((result.errors + result.output).contains("this is a named pipe, not a"), "\(result)", sourceLocation: sourceLocation)
+            #expect(
+                (result.errors + result.output).contains("this is a named pipe, not a"), "\(result)",
+                sourceLocation: sourceLocation)
         }
         try folder.write("ca.pem", "-----BEGIN CERTIFICATE-----\n")
         try makePipe(folder, "key.p8")
@@ -91,13 +96,17 @@ struct SpecialFileTests {
         try expect("key.p8")
         try server(folder, "certificate: {file: key.p8}")
         try expect("key.p8")
-        try Shell.run("cd '\(folder.url.path)' && rm key.p8 && openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8")
+        try Shell.run(
+            "cd '\(folder.url.path)' && rm key.p8 && openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8"
+        )
         try server(folder, "key: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}")
         try makePipe(folder, "ca.pem")
         try expect("ca.pem")
     }
 
-    @Test("is refused as a payload, a run, a list of suppressed devices, a list to import, a lock and the record of a schedule")
+    @Test(
+        "is refused as a payload, a run, a list of suppressed devices, a list to import, a lock and the record of a schedule"
+    )
     func others() throws {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
@@ -107,10 +116,13 @@ struct SpecialFileTests {
         try expectRefused(folder, ["suppression", "import", "pipe", "--app", "shop"], "pipe")
         try expectRefused(folder, ["report", "./pipe"], "pipe")
         #expect(try folder.volley("plan", "campaign.yaml", "--quiet", timeout: Self.timeout).status == 0)
-        let run = try #require(folder.files(in: "runs").first { $0.hasSuffix(".sqlite") && !$0.hasPrefix("suppressed") })
+        let run = try #require(
+            folder.files(in: "runs").first { $0.hasSuffix(".sqlite") && !$0.hasPrefix("suppressed") })
         let id = String(run.dropLast(".sqlite".count))
         try makePipe(folder, "runs/\(run)-journal")
-        for command in [["report", id], ["send", "--plan", id, "--yes"]] { try expectRefused(folder, command, "\(run)-journal") }
+        for command in [["report", id], ["send", "--plan", id, "--yes"]] {
+            try expectRefused(folder, command, "\(run)-journal")
+        }
         for command in [["report", "last"], ["runs"]] {
             let result = try VolleyBinary.run(command, in: folder.url, timeout: Self.timeout)
             #expect(result.status < 128, "\(result)")

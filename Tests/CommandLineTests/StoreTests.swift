@@ -4,9 +4,12 @@ import TestCommands
 import TestServers
 import Testing
 
-@Suite("The store that machines share", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "The store that machines share",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct StoreTests {
-    /// A schema that only one role has, for each test its own, on the shared server: `CREATE SCHEMA name AUTHORIZATION name`.
+    /// A schema that only one role has, for each test its own, on the shared server:
+    /// `CREATE SCHEMA name AUTHORIZATION name`.
     private struct Place {
         let server: PostgresServer
         let role: String
@@ -14,19 +17,23 @@ struct StoreTests {
 
         init(_ role: String, hasSchema: Bool = true, store: String = "{postgres: {url_env: VOLLEY_DATABASE}}") throws {
             (server, self.role, folder) = (try PostgresServer.shared.get(), role, try ProjectFolder())
-            try server.sql("CREATE ROLE \(role) LOGIN" + (hasSchema ? "; CREATE SCHEMA \(role) AUTHORIZATION \(role)" : ""))
+            try server.sql(
+                "CREATE ROLE \(role) LOGIN" + (hasSchema ? "; CREATE SCHEMA \(role) AUTHORIZATION \(role)" : ""))
             let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
             try folder.write("volley.yaml", "store: \(store)\n" + project)
         }
 
         func volley(_ arguments: String..., address: String? = nil) throws -> VolleyBinary.Result {
-            try VolleyBinary.run(arguments, in: folder.url, environment: ["VOLLEY_DATABASE": address ?? server.address(user: role)])
+            try VolleyBinary.run(
+                arguments, in: folder.url, environment: ["VOLLEY_DATABASE": address ?? server.address(user: role)])
         }
 
         /// The steps of `store check --json`, by name, with their states and words.
         func check() throws -> [String: (state: String, words: String)] {
             let result = try volley("store", "check", "--json")
-            guard case .array(let steps)? = try result.json()["steps"] else { throw CommandFailure(what: "no steps: \(result.output)") }
+            guard case .array(let steps)? = try result.json()["steps"] else {
+                throw CommandFailure(what: "no steps: \(result.output)")
+            }
             #expect(steps.count == 7)
             let isWell = !steps.contains { $0["state"]?.stringValue == "failed" }
             #expect(try result.json()["ok"] == .bool(isWell) && result.status == (isWell ? 0 : 2))
@@ -38,7 +45,8 @@ struct StoreTests {
         }
     }
 
-    @Test("migrate makes the tables once, and says so; check and doctor then find nothing wrong") func migrated() throws {
+    @Test("migrate makes the tables once, and says so; check and doctor then find nothing wrong") func migrated() throws
+    {
         let place = try Place("store_made")
         let before = try place.check()
         #expect(before["tables"]?.state == "failed" && before["tables"]?.words.contains("volley store migrate") == true)
@@ -60,15 +68,21 @@ struct StoreTests {
 
         let doctor = try place.volley("doctor", "shop")
         #expect(
-            doctor.status == 0 && doctor.output.contains("store: the database that machines share\n  ok       connection  as "), "\(doctor)"
+            doctor.status == 0
+                && doctor.output.contains("store: the database that machines share\n  ok       connection  as "),
+            "\(doctor)"
         )
         #expect(try place.volley("doctor", "--json").json()["store"]?["ok"] == .bool(true))
     }
 
-    @Test("runs that are not in the store are neither listed, fetched nor removed, and what to do is said") func runs() throws {
+    @Test("runs that are not in the store are neither listed, fetched nor removed, and what to do is said") func runs()
+        throws
+    {
         let place = try Place("store_runs")
         let before = try place.volley("store", "list")
-        #expect(before.status == 2 && before.errors.contains("Run `volley store migrate` once, on one machine."), "\(before)")
+        #expect(
+            before.status == 2 && before.errors.contains("Run `volley store migrate` once, on one machine."),
+            "\(before)")
         #expect(try place.volley("store", "migrate").status == 0)
         let list = try place.volley("store", "list")
         #expect(list.status == 0 && list.output == "There are no runs in the store.\n", "\(list)")
@@ -77,19 +91,23 @@ struct StoreTests {
         for words in ["fetch no-run", "fetch no-run --into copies", "remove no-run", "remove no-run --force"] {
             let arguments = words.split(separator: " ").map(String.init)
             let result = try VolleyBinary.run(
-                ["store"] + arguments, in: place.folder.url, environment: ["VOLLEY_DATABASE": place.server.address(user: place.role)])
+                ["store"] + arguments, in: place.folder.url,
+                environment: ["VOLLEY_DATABASE": place.server.address(user: place.role)])
             #expect(result.status == 2 && result.output.isEmpty, "\(result)")
             #expect(result.errors.contains(says), "\(result)")
         }
         #expect(!FileManager.default.fileExists(atPath: place.folder.url.appendingPathComponent("copies").path))
     }
 
-    @Test("a file that was fetched is reported and retried, and neither approved, sent nor resumed") func copy() throws {
+    @Test("a file that was fetched is reported and retried, and neither approved, sent nor resumed") func copy() throws
+    {
         let server = try LedgeredServer(devices: 20), folder = server.folder
         try folder.writeCampaign()
         let planned = try folder.volley("plan", "campaign.yaml")
         #expect(planned.status == 0, "\(planned)")
-        try folder.editRun("CREATE TABLE fetched_copy (fetched_at INTEGER NOT NULL)", "INSERT INTO fetched_copy VALUES (1796126400000)")
+        try folder.editRun(
+            "CREATE TABLE fetched_copy (fetched_at INTEGER NOT NULL)", "INSERT INTO fetched_copy VALUES (1796126400000)"
+        )
         func refuses(_ arguments: [String]) throws {
             let result = try VolleyBinary.run(arguments, in: folder.url)
             #expect(result.status == 2, "\(result)")
@@ -109,7 +127,9 @@ struct StoreTests {
     @Test("two that migrate at the same moment do not disturb one another") func together() throws {
         let place = try Place("store_together")
         let environment = ["VOLLEY_DATABASE": place.server.address(user: place.role)]
-        let running = try (0..<4).map { _ in try VolleyBinary.start(["store", "migrate"], in: place.folder.url, environment: environment) }
+        let running = try (0..<4).map { _ in
+            try VolleyBinary.start(["store", "migrate"], in: place.folder.url, environment: environment)
+        }
         let results = running.map { $0.finish() }
         #expect(results.allSatisfy { $0.status == 0 }, "\(results)")
         #expect(results.count { $0.output == "made the tables (version 1)\n" } == 1)
@@ -123,7 +143,9 @@ struct StoreTests {
         try place.server.sql("UPDATE store_newer.volley_store SET version = 99")
         let result = try place.volley("store", "migrate")
         #expect(result.status == 2, "\(result)")
-        #expect(result.errors.contains("volley.yaml:1:29: this Volley is too old for the store: its tables are of version 99"))
+        #expect(
+            result.errors.contains(
+                "volley.yaml:1:29: this Volley is too old for the store: its tables are of version 99"))
         #expect(result.errors.contains("Use the version of Volley that migrated them on every machine."))
         let check = try place.check()
         #expect(check["tables"]?.state == "failed" && check["tables"]?.words.contains("version 99") == true, "\(check)")
@@ -134,7 +156,8 @@ struct StoreTests {
         let place = try Place("store_owner")
         #expect(try place.volley("store", "migrate").status == 0)
         let guest = try Place("store_other", hasSchema: false)
-        try guest.server.sql("ALTER ROLE store_other SET search_path = store_owner; GRANT USAGE ON SCHEMA store_owner TO store_other")
+        try guest.server.sql(
+            "ALTER ROLE store_other SET search_path = store_owner; GRANT USAGE ON SCHEMA store_owner TO store_other")
         #expect(try guest.check()["rights"]?.words.contains("the role lacks SELECT ON volley_store") == true)
         try guest.server.sql("GRANT SELECT ON ALL TABLES IN SCHEMA store_owner TO store_other")
         let found = try guest.check()
@@ -146,10 +169,13 @@ struct StoreTests {
         try guest.server.sql("DROP TABLE store_owner.volley_lease; ALTER ROLE store_other SET search_path = pg_catalog")
         #expect(try place.check()["tables"]?.words.contains("missing: volley_lease") == true)
         let refused = try guest.volley("store", "migrate")
-        #expect(refused.status == 2 && refused.errors.contains("CREATE SCHEMA store_other AUTHORIZATION store_other"), "\(refused)")
+        #expect(
+            refused.status == 2 && refused.errors.contains("CREATE SCHEMA store_other AUTHORIZATION store_other"),
+            "\(refused)")
     }
 
-    @Test("commits that may be lost are a warning, which says what may be lost", arguments: ["off", "local"]) func commits(value: String)
+    @Test("commits that may be lost are a warning, which says what may be lost", arguments: ["off", "local"])
+    func commits(value: String)
         throws
     {
         let server = try PostgresServer()
@@ -159,9 +185,12 @@ struct StoreTests {
         try server.start()
         let folder = try ProjectFolder()
         try folder.write(
-            "volley.yaml", "store: {postgres: {url_env: VOLLEY_DATABASE}}\napps: {shop: {topic: t.t, environment: simulator}}\n")
-        let result = try VolleyBinary.run(["store", "check"], in: folder.url, environment: ["VOLLEY_DATABASE": server.address()])
-        #expect(result.output.contains("  ok       commits     synchronous_commit = \(value), fsync = on: "), "\(result)")
+            "volley.yaml",
+            "store: {postgres: {url_env: VOLLEY_DATABASE}}\napps: {shop: {topic: t.t, environment: simulator}}\n")
+        let result = try VolleyBinary.run(
+            ["store", "check"], in: folder.url, environment: ["VOLLEY_DATABASE": server.address()])
+        #expect(
+            result.output.contains("  ok       commits     synchronous_commit = \(value), fsync = on: "), "\(result)")
         #expect(result.output.contains("may get a push twice"))
         #expect(result.output.contains("ALTER ROLE volley SET synchronous_commit = on"))
     }
@@ -176,11 +205,14 @@ struct StoreTests {
         let check = try place.volley("store", "check", address: server.address())
         #expect(check.status == 2 && check.output.contains("a standby, which takes no changes\n"), "\(check)")
         let migrated = try place.volley("store", "migrate", address: server.address())
-        #expect(migrated.status == 2 && migrated.errors.contains("volley.yaml:1:29: the store's server is a standby"), "\(migrated)")
+        #expect(
+            migrated.status == 2 && migrated.errors.contains("volley.yaml:1:29: the store's server is a standby"),
+            "\(migrated)")
         #expect(migrated.errors.contains("target_session_attrs=read-write"))
     }
 
-    @Test("without an address, or with one that leads nowhere, the place and the remedy are said, and no secret") func away() throws {
+    @Test("without an address, or with one that leads nowhere, the place and the remedy are said, and no secret")
+    func away() throws {
         let place = try Place("store_away")
         let wrong = place.server.tlsAddress().replacing("correct%20horse", with: "hushhush")
         for (address, message) in [
@@ -189,8 +221,11 @@ struct StoreTests {
             ("postgresql://volley:hush@hush@db.example.com/volley", "does not hold the address"),
             ("postgresql://volley:hush@db.example.com/volley?sslmode=require", "does not verify the server"),
         ] {
-            for arguments in [["store", "migrate"], ["store", "check"], ["doctor", "shop"], ["store", "check", "--json"]] {
-                let result = try VolleyBinary.run(arguments, in: place.folder.url, environment: ["VOLLEY_DATABASE": address])
+            for arguments in [
+                ["store", "migrate"], ["store", "check"], ["doctor", "shop"], ["store", "check", "--json"],
+            ] {
+                let result = try VolleyBinary.run(
+                    arguments, in: place.folder.url, environment: ["VOLLEY_DATABASE": address])
                 #expect(result.status == 2, "\(arguments) \(message)")
                 let said = result.output + result.errors
                 #expect(said.contains("volley.yaml:1:29") && said.contains(message), "\(said)")
@@ -214,13 +249,16 @@ struct StoreTests {
     @Test("tables that were made are said to be made, even if the result cannot be shown") func unshown() throws {
         let place = try Place("store_unshown")
         let result = try VolleyBinary.start(
-            ["store", "migrate"], in: place.folder.url, environment: ["VOLLEY_DATABASE": place.server.address(user: place.role)],
+            ["store", "migrate"], in: place.folder.url,
+            environment: ["VOLLEY_DATABASE": place.server.address(user: place.role)],
             launcher: ["/bin/sh", "-c", "exec \"$0\" \"$@\" >/dev/full"]
         ).finish()
         #expect(result.status == 1 && result.errors.contains("The store: made the tables (version 1)."), "\(result)")
     }
 
-    @Test("a run that was shared is sent neither without its store, nor with one that lost it, nor as a retry: others may have sent it")
+    @Test(
+        "a run that was shared is sent neither without its store, nor with one that lost it, nor as a retry: others may have sent it"
+    )
     func lost() throws {
         let server = try LedgeredServer(app: "pace: 100/s", devices: 1_200, faults: ["--latency", "20"])
         let folder = server.folder, database = try PostgresServer.shared.get()
@@ -231,7 +269,8 @@ struct StoreTests {
         try folder.write("volley.yaml", shared)
         #expect(try VolleyBinary.run(["store", "migrate"], in: folder.url, environment: environment).status == 0)
         try folder.writeCampaign(delivery: "unknown: skip")
-        let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes"], in: folder.url, environment: environment)
+        let sending = try VolleyBinary.start(
+            ["send", "campaign.yaml", "--yes"], in: folder.url, environment: environment)
         server.wait {
             (try? database.sql("SELECT count(*) > 3 FROM store_lost.volley_journal")) == "t"
         } orEndOf: {
@@ -241,7 +280,9 @@ struct StoreTests {
         _ = sending.finish()
         func expectRefusal(_ words: String, _ command: String...) throws {
             let refused = try VolleyBinary.run(command, in: folder.url, environment: environment)
-            #expect([2, 3].contains(refused.status) && (refused.errors + refused.output).contains(words), "\(command): \(refused)")
+            #expect(
+                [2, 3].contains(refused.status) && (refused.errors + refused.output).contains(words),
+                "\(command): \(refused)")
         }
         try folder.write("volley.yaml", alone)
         try expectRefusal("whom they have sent to is not in this file", "resume", "last")
@@ -264,22 +305,26 @@ struct StoreTests {
         try home.writeCampaign(delivery: "unknown: skip")
         try Shell.run("cp -a '\(home.url.path)/.' '\(away.url.path)/'")
         func volley(_ folder: ProjectFolder, _ arguments: String...) throws -> VolleyBinary.Result {
-            // Both are on this machine: without --config, a run would be sent by the volley.yaml of the folder where it was planned.
+            // Both are on this machine: without --config, a run would be sent by the volley.yaml of
+            // the folder where it was planned.
             try VolleyBinary.run(
-                arguments + ["--config", folder.url.appendingPathComponent("volley.yaml").path], in: folder.url, environment: environment)
+                arguments + ["--config", folder.url.appendingPathComponent("volley.yaml").path], in: folder.url,
+                environment: environment)
         }
         func expectRefusal(_ words: String, _ refused: VolleyBinary.Result) {
             #expect(refused.status == 2 && refused.errors.contains(words), "\(refused)")
         }
         #expect(try volley(home, "store", "migrate").status == 0)
-        let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes"], in: home.url, environment: environment)
+        let sending = try VolleyBinary.start(
+            ["send", "campaign.yaml", "--yes"], in: home.url, environment: environment)
         server.wait {
             (try? database.sql("SELECT count(*) > 3 FROM store_twice.volley_journal")) == "t"
         } orEndOf: {
             sending
         }
         let run = try database.sql("SELECT id FROM store_twice.volley_run")
-        expectRefusal("\(run), another run of 'test', is being sent by ", try volley(away, "send", "campaign.yaml", "--yes"))
+        expectRefusal(
+            "\(run), another run of 'test', is being sent by ", try volley(away, "send", "campaign.yaml", "--yes"))
         #expect(try volley(home, "cancel", run).status == 0)
         _ = sending.finish()
         #expect(try volley(away, "store", "fetch", run).status == 0)
@@ -288,7 +333,8 @@ struct StoreTests {
         try away.write("volley.yaml", shared + "    approval: required\n")
         #expect(try volley(away, "retry", run, "--outcome", "unsent", "--yes").status == 2)
         let files = try FileManager.default.contentsOfDirectory(atPath: away.url.appendingPathComponent("runs").path)
-        let plan = try #require(files.first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") && !$0.hasPrefix(run) }).dropLast(7)
+        let plan = try #require(files.first { $0.hasPrefix("20") && $0.hasSuffix(".sqlite") && !$0.hasPrefix(run) })
+            .dropLast(7)
         #expect(try volley(away, "approve", "\(plan)", "--by", "Anna", "--yes").status == 0)
         #expect(try volley(home, "retry", run, "--outcome", "unsent", "--yes").status == 0)
         let retry = try database.sql("SELECT id FROM store_twice.volley_run ORDER BY number DESC LIMIT 1")
@@ -304,7 +350,9 @@ struct StoreTests {
         let folder = try ProjectFolder()
         let result = try folder.volley("store", "check")
         #expect(result.status == 2)
-        #expect(result.errors.contains("Write at its top level: store: {postgres: {url_env: VOLLEY_DATABASE}}."), "\(result)")
+        #expect(
+            result.errors.contains("Write at its top level: store: {postgres: {url_env: VOLLEY_DATABASE}}."),
+            "\(result)")
         let found = try folder.volley("doctor", "--json").json()["store"]
         #expect(found == nil)
     }

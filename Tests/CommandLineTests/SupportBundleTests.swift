@@ -10,13 +10,16 @@ struct SupportBundleTests {
         let tokens = (0..<20).map(ProjectFolder.token)
         let names = (0..<20).flatMap { ["regsecret\($0)", "aliassecret\($0)"] }
         let others = [
-            "BEGIN PRIVATE KEY", "MIGHAgEAMBMGByqGSM49", "hunter2passphrase", "proxypassword", "webhookpathsecret", "commandsecret",
+            "BEGIN PRIVATE KEY", "MIGHAgEAMBMGByqGSM49", "hunter2passphrase", "proxypassword", "webhookpathsecret",
+            "commandsecret",
             "commentsecret",
-            "keysecret", "SEKRETINCAPITALS", "querysecret", "curlsecret", "slashsecret", "variablesecret", "Annas-iPhone", "clientidsecret",
+            "keysecret", "SEKRETINCAPITALS", "querysecret", "curlsecret", "slashsecret", "variablesecret",
+            "Annas-iPhone", "clientidsecret",
             "Greetings from Volley",
         ]
 
-        /// Each as text, as bytes of hex, and in base64, also of the bytes that a token's digits stand for.
+        /// Each as text, as bytes of hex, and in base64, also of the bytes that a token's digits
+        /// stand for.
         var forms: [[UInt8]] {
             (tokens + names + others).flatMap { secret -> [[UInt8]] in
                 let bytes = Array(secret.utf8)
@@ -26,7 +29,8 @@ struct SupportBundleTests {
                 }
                 let hex = bytes.map { TextFormat.hex($0, digits: 2) }.joined()
                 var forms = [
-                    bytes, Array(secret.uppercased().utf8), Array(hex.utf8), Array(Data(bytes).base64EncodedString().prefix(12).utf8),
+                    bytes, Array(secret.uppercased().utf8), Array(hex.utf8),
+                    Array(Data(bytes).base64EncodedString().prefix(12).utf8),
                 ]
                 if raw.count >= 16 { forms += [raw, Array(Data(raw).base64EncodedString().prefix(20).utf8)] }
                 return forms
@@ -37,7 +41,8 @@ struct SupportBundleTests {
     private func makeProject() throws -> ProjectFolder {
         let export =
             (["device_token,registration_id,alias,tags"]
-            + (0..<20).map { "\(ProjectFolder.token($0)),regsecret\($0),aliassecret\($0),news" }).joined(separator: "\n") + "\n"
+            + (0..<20).map { "\(ProjectFolder.token($0)),regsecret\($0),aliassecret\($0),news" }).joined(
+                separator: "\n") + "\n"
         let folder = try ProjectFolder(export: export)
         try folder.write(
             "volley.yaml",
@@ -70,7 +75,8 @@ struct SupportBundleTests {
             """)
         try folder.write("key.p8", "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n-----END PRIVATE KEY-----\n")
         try folder.writeCampaign(
-            audience: "devices: devices.csv\naliases: [aliassecret1, aliassecret2]", content: "title: Greetings from Volley")
+            audience: "devices: devices.csv\naliases: [aliassecret1, aliassecret2]",
+            content: "title: Greetings from Volley")
         return folder
     }
 
@@ -79,11 +85,14 @@ struct SupportBundleTests {
         return try names.compactMap { name in
             var isFolder: ObjCBool = false
             _ = FileManager.default.fileExists(atPath: bundle + "/" + name, isDirectory: &isFolder)
-            return isFolder.boolValue ? nil : (name, [UInt8](try Data(contentsOf: URL(fileURLWithPath: bundle + "/" + name))))
+            return isFolder.boolValue
+                ? nil : (name, [UInt8](try Data(contentsOf: URL(fileURLWithPath: bundle + "/" + name))))
         }
     }
 
-    @Test("holds versions, settings, checks, runs and times; and no token, key, passphrase, alias or text of the project in any form")
+    @Test(
+        "holds versions, settings, checks, runs and times; and no token, key, passphrase, alias or text of the project in any form"
+    )
     func harmless() throws {
         let folder = try makeProject()
         let environment = ["VOLLEY_SECRET": "hunter2passphrase", "no_proxy": "*"]
@@ -96,7 +105,10 @@ struct SupportBundleTests {
         #expect(result.status == 0, "\(result.errors)")
         let bundle = try #require(try result.json()["bundle"]?.stringValue)
         let files = try bytes(of: bundle)
-        #expect(files.map(\.name).sorted() == ["doctor.json", "runs.json", "schedule.json", "version.json", "volley.yaml.json"])
+        #expect(
+            files.map(\.name).sorted() == [
+                "doctor.json", "runs.json", "schedule.json", "version.json", "volley.yaml.json",
+            ])
         for (name, bytes) in files {
             #expect(bytes.count > 20)
             for form in Secrets().forms where bytes.firstRange(of: form) != nil {
@@ -112,7 +124,9 @@ struct SupportBundleTests {
         #expect(run["outcomes"]?.int("accepted") == 2 && run["stop"]?["cause"]?.stringValue == "described")
         let doctor = try JSONValue(parsing: try #require(files.first { $0.name == "doctor.json" }?.bytes))
         guard case .array(let apps) = doctor else { throw CommandFailure(what: doctor.text) }
-        #expect(apps.count == 2 && apps[1]["steps"]?["key"]?.stringValue == "failed" && apps.allSatisfy { $0["asked"] == .bool(false) })
+        #expect(
+            apps.count == 2 && apps[1]["steps"]?["key"]?.stringValue == "failed"
+                && apps.allSatisfy { $0["asked"] == .bool(false) })
     }
 
     @Test("the search finds what it looks for: the export itself has it")
@@ -129,7 +143,9 @@ struct SupportBundleTests {
         let result = try folder.volley("support-bundle", "support", "--json")
         #expect(result.status == 0, "\(result.errors)")
         let bundle = try #require(try result.json()["bundle"]?.stringValue)
-        for (_, bytes) in try bytes(of: bundle) { #expect(bytes.firstRange(of: Array("hunter2passphrase".utf8)) == nil) }
+        for (_, bytes) in try bytes(of: bundle) {
+            #expect(bytes.firstRange(of: Array("hunter2passphrase".utf8)) == nil)
+        }
     }
 
     @Test("with --with-texts the campaigns are in it, and only then")

@@ -23,7 +23,8 @@ struct SuppressionTests {
         return folder
     }
 
-    @Test("devices that a run found gone are left out of the next plan, until the export says that they registered later")
+    @Test(
+        "devices that a run found gone are left out of the next plan, until the export says that they registered later")
     func roundTrip() throws {
         let folder = try sentFolder()
         let list = try folder.volley("suppression", "list", "--json")
@@ -31,7 +32,8 @@ struct SuppressionTests {
         let document = try list.json()
         #expect(document.names == ["app", "environment", "file", "devices", "reasons", "newest"])
         #expect(document.int("devices") == 2 && document["environment"]?.stringValue == "simulator")
-        #expect(document["reasons"] == .object(pairs: [("BadDeviceToken", .integer(1)), ("Unregistered", .integer(1))]))
+        #expect(
+            document["reasons"] == .object(pairs: [("BadDeviceToken", .integer(1)), ("Unregistered", .integer(1))]))
         #expect(folder.files(in: "runs").contains("suppressed-shop.sqlite"))
 
         let again = try folder.volley("preview", "campaign.yaml", "--json").json()
@@ -46,7 +48,8 @@ struct SuppressionTests {
         #expect(returned.int("audience") == 22 && returned["skipped"]?.sum == 0)
         // Lists are not runs.
         #expect(try folder.volley("runs", "--json").json()["broken"] == .array([]))
-        #expect(try folder.volley("report", "suppressed-shop").errors.contains("a list of suppressed devices, not a run"))
+        #expect(
+            try folder.volley("report", "suppressed-shop").errors.contains("a list of suppressed devices, not a run"))
     }
 
     @Test("what the simulator says suppresses nobody elsewhere")
@@ -62,7 +65,8 @@ struct SuppressionTests {
         let folder = try sentFolder()
         let list = try folder.volley("suppression", "list")
         #expect(list.output.hasPrefix("2 devices of shop (simulator) are suppressed.\n"))
-        #expect(list.output.contains("  BadDeviceToken  1   50.0 %\n") && list.output.contains("0000…abab  Unregistered"))
+        #expect(
+            list.output.contains("  BadDeviceToken  1   50.0 %\n") && list.output.contains("0000…abab  Unregistered"))
         #expect(!list.output.contains("00000410") && !list.output.contains("00000400"))
         let file = folder.url.appendingPathComponent("list.csv")
         try folder.write("list.csv", "something older, for everyone to read")
@@ -73,7 +77,9 @@ struct SuppressionTests {
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         #expect(lines.first == "device_token,reason,invalid_since,added_at,run" && lines.count == 3)
         #expect(lines[1].hasPrefix(Self.bad + ",BadDeviceToken,2") && lines[2].hasPrefix(Self.gone + ",Unregistered,2"))
-        #expect(try folder.volley("suppression", "export").output == folder.volley("suppression", "export", "--output", "-").output)
+        #expect(
+            try folder.volley("suppression", "export").output
+                == folder.volley("suppression", "export", "--output", "-").output)
         #expect(try folder.volley("suppression", "export", "--json").status == 2)
     }
 
@@ -106,7 +112,9 @@ struct SuppressionTests {
         let folder = try ProjectFolder()
         try folder.write("list.txt", "\(Self.gone)\nnothing\n\(Self.bad)\n")
         let imported = try folder.volley("suppression", "import", "list.txt")
-        #expect(imported.status == 2 && imported.errors.hasPrefix("list.txt:2:1: '…' cannot be a device token"), "\(imported.errors)")
+        #expect(
+            imported.status == 2 && imported.errors.hasPrefix("list.txt:2:1: '…' cannot be a device token"),
+            "\(imported.errors)")
         #expect(try folder.volley("suppression", "list", "--json").json().int("devices") == 0)
         try folder.write("list.txt", "\(Self.gone)\n\(Self.bad)\n\(Self.gone)\n")
         let good = try folder.volley("suppression", "import", "list.txt", "--reason", "asked by phone")
@@ -114,7 +122,9 @@ struct SuppressionTests {
         #expect(try folder.volley("suppression", "list", "--json").json()["reasons"]?.int("asked by phone") == 2)
     }
 
-    @Test("an export and a moment in the future suppress nobody; a day of clock error is allowed, and a whole export by name")
+    @Test(
+        "an export and a moment in the future suppress nobody; a day of clock error is allowed, and a whole export by name"
+    )
     func goodDevices() throws {
         let folder = try ProjectFolder()
         #expect(
@@ -126,13 +136,18 @@ struct SuppressionTests {
                 && refused.errors.contains("--every-device"))
         try folder.write("future.csv", "device_token,invalid_since\n\(ProjectFolder.token(1)),2099-01-01\n")
         let future = try folder.volley("suppression", "import", "future.csv")
-        #expect(future.status == 2 && future.errors.hasPrefix("future.csv:2:1: invalid_since is in the future"), "\(future)")
+        #expect(
+            future.status == 2 && future.errors.hasPrefix("future.csv:2:1: invalid_since is in the future"), "\(future)"
+        )
         #expect(try folder.volley("suppression", "list", "--json").json().int("devices") == 0)
         let soon = Int(Date().timeIntervalSince1970) + 80_000
         try folder.write("soon.csv", "device_token,invalid_since\n\(ProjectFolder.token(1)),\(soon)\n")
         #expect(try folder.volley("suppression", "import", "soon.csv", "--json").json().int("added") == 1)
-        #expect(try folder.volley("suppression", "import", "devices.csv", "--every-device", "--json").json().int("added") == 19)
-        #expect(try folder.volley("suppression", "remove", "--file", "devices.csv", "--json").json().int("removed") == 20)
+        #expect(
+            try folder.volley("suppression", "import", "devices.csv", "--every-device", "--json").json().int("added")
+                == 19)
+        #expect(
+            try folder.volley("suppression", "remove", "--file", "devices.csv", "--json").json().int("removed") == 20)
     }
 
     @Test("everything goes only when someone says so")
@@ -140,7 +155,9 @@ struct SuppressionTests {
         let folder = try sentFolder()
         let asked = try folder.volley("suppression", "remove", "--all")
         #expect(asked.status == 2 && asked.errors.contains("--yes"))
-        #expect(try folder.volley("suppression", "remove", "--all", "--yes").output == "shop (simulator): 2 devices removed\n")
+        #expect(
+            try folder.volley("suppression", "remove", "--all", "--yes").output
+                == "shop (simulator): 2 devices removed\n")
         for arguments in [[], ["--all", Self.gone], ["--yes", Self.gone]] {
             #expect(try VolleyBinary.run(["suppression", "remove"] + arguments, in: folder.url).status == 2)
         }
@@ -168,7 +185,8 @@ struct SuppressionTests {
         let sent = try folder.volley("send", "--plan", run, "--yes")
         #expect(sent.status == 0 && sent.errors.contains("could not be put on the suppression list"), "\(sent.errors)")
         let planned = try folder.volley("plan", "campaign.yaml")
-        #expect(planned.status == 2 && planned.errors.contains("suppressed-shop.sqlite: this is not a suppression list"))
+        #expect(
+            planned.status == 2 && planned.errors.contains("suppressed-shop.sqlite: this is not a suppression list"))
         #expect(folder.files(in: "runs") == [run + ".sqlite", "sent.db", "suppressed-shop.sqlite"])
     }
 
@@ -176,12 +194,15 @@ struct SuppressionTests {
     func interrupted() throws {
         let tokens = [Self.gone] + (0..<3000).map(ProjectFolder.token)
         let folder = try ProjectFolder(
-            app: "environment: simulator\npace: 100/s", export: "device_token\n" + tokens.joined(separator: "\n") + "\n")
+            app: "environment: simulator\npace: 100/s", export: "device_token\n" + tokens.joined(separator: "\n") + "\n"
+        )
         try folder.writeCampaign()
         let sending = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url)
         // The first recipient is the one that is gone: once outcomes are recorded, so is this one.
         let file = folder.url.appendingPathComponent("runs")
-        while sending.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite-wal") }) { usleep(10_000) }
+        while sending.isRunning, !folder.files(in: "runs").contains(where: { $0.hasSuffix(".sqlite-wal") }) {
+            usleep(10_000)
+        }
         while sending.isRunning, !hasOutcome(in: file) { usleep(10_000) }
         sending.interrupt()
         #expect(sending.finish().status == 130)
@@ -198,13 +219,15 @@ struct SuppressionTests {
     func wrongEnvironment() throws {
         let bad = (0..<400).map { "00000400" + ProjectFolder.token($0).suffix(56) }
         let folder = try ProjectFolder(
-            app: "environment: simulator\npace: 500/s", export: "device_token\n" + ([Self.gone] + bad).joined(separator: "\n") + "\n")
+            app: "environment: simulator\npace: 500/s",
+            export: "device_token\n" + ([Self.gone] + bad).joined(separator: "\n") + "\n")
         try folder.writeCampaign()
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
         let refused = try sent.json()["reasons"]?.int("BadDeviceToken")
         #expect(sent.status == 3 && refused ?? 0 >= 99, "\(sent.errors)")
         #expect(
-            try folder.volley("suppression", "list", "--json").json()["reasons"] == .object(pairs: [("Unregistered", .integer(1))]))
+            try folder.volley("suppression", "list", "--json").json()["reasons"]
+                == .object(pairs: [("Unregistered", .integer(1))]))
     }
 
     @Test("several processes that change a list at once lose nothing")
@@ -214,7 +237,9 @@ struct SuppressionTests {
             let tokens = (part * 5000..<(part + 1) * 5000 + 1000).map(ProjectFolder.token)
             try folder.write("\(part).txt", tokens.joined(separator: "\n"))
         }
-        let processes = try (0..<4).map { try VolleyBinary.start(["suppression", "import", "\($0).txt"], in: folder.url) }
+        let processes = try (0..<4).map {
+            try VolleyBinary.start(["suppression", "import", "\($0).txt"], in: folder.url)
+        }
         for process in processes {
             let result = process.finish()
             #expect(result.status == 0, "\(result.errors)")

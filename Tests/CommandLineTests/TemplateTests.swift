@@ -8,7 +8,8 @@ struct TemplateTests {
     private static let rows = [
         ("en", "Ada", "gold", "1234.5", "2026-12-24"), ("de", "Jürgen", "", "1", "2026-12-24T20:15:00+01:00"),
         ("pl", "", "", "5", "1798143330"),
-        ("xx", "Bo", "silver", "2", "2026-12-24"), ("en", "Cy", "gold", "n/a", "2026-12-24"), ("en", "Di", "gold", "1", "soon"),
+        ("xx", "Bo", "silver", "2", "2026-12-24"), ("en", "Cy", "gold", "n/a", "2026-12-24"),
+        ("en", "Di", "gold", "1", "soon"),
     ]
 
     private func folder() throws -> ProjectFolder {
@@ -26,7 +27,9 @@ struct TemplateTests {
           until {{ until | date: 'long' }}
         """
 
-    @Test("a preview renders in each device's language, counts who cannot be sent to, and names languages it does not know")
+    @Test(
+        "a preview renders in each device's language, counts who cannot be sent to, and names languages it does not know"
+    )
     func preview() throws {
         let folder = try folder()
         try folder.writeCampaign(content: Self.content)
@@ -39,12 +42,14 @@ struct TemplateTests {
         #expect(alerts.map { $0?["title"]?.stringValue } == ["Gold, ADA", "JÜRGEN", "YOU", "BO"])
         #expect(
             alerts.map { $0?["body"]?.stringValue } == [
-                "1,234.5 points until December 24, 2026", "1 point until 24. Dezember 2026", "5 points until 24 grudnia 2026",
+                "1,234.5 points until December 24, 2026", "1 point until 24. Dezember 2026",
+                "5 points until 24 grudnia 2026",
                 "2 points until December 24, 2026",
             ])
         #expect(
             result.errors.contains(
-                "campaign.yaml:7:3: warning: 1 device has the language 'xx', whose dates, numbers and plural forms Volley does not know"))
+                "campaign.yaml:7:3: warning: 1 device has the language 'xx', whose dates, numbers and plural forms Volley does not know"
+            ))
     }
 
     @Test("what was previewed is sent")
@@ -73,7 +78,9 @@ struct TemplateTests {
                 """)
         let result = try folder.volley("check", "campaign.yaml")
         #expect(result.status == 2)
-        #expect(result.errors.contains("campaign.yaml:14:22: devices.csv has no column 'leve'. Did you mean 'level'?"), "\(result.errors)")
+        #expect(
+            result.errors.contains("campaign.yaml:14:22: devices.csv has no column 'leve'. Did you mean 'level'?"),
+            "\(result.errors)")
         let places = result.errors.split(separator: "\n").filter { $0.hasPrefix("campaign.yaml:") }
         #expect(
             places.map { $0.dropFirst("campaign.yaml:".count).prefix { $0 != " " } } == [
@@ -94,8 +101,11 @@ struct TemplateTests {
         let result = try folder.volley("check", "campaign.yaml")
         #expect(result.status == 2)
         #expect(
-            result.errors.contains("campaign.yaml:7:20: devices.csv has no column 'first_nam'. Did you mean 'first_name'?"),
+            result.errors.contains(
+                "campaign.yaml:7:20: devices.csv has no column 'first_nam'. Did you mean 'first_name'?"),
             "\(result.errors)")
-        #expect(result.errors.contains("campaign.yaml:10:17: devices.csv has no column 'leve'. Did you mean 'level'?"), "\(result.errors)")
+        #expect(
+            result.errors.contains("campaign.yaml:10:17: devices.csv has no column 'leve'. Did you mean 'level'?"),
+            "\(result.errors)")
     }
 }

@@ -34,8 +34,11 @@ struct TestSendTests {
     /// A server, and a campaign of which half the audience reads German.
     private func server() throws -> LedgeredServer {
         let server = try LedgeredServer(devices: 1)
-        let rows = (0..<200).map { "\(ProjectFolder.token($0)),\($0 % 2 == 0 ? "de" : "en"),\($0 % 2 == 0 ? "Gerda" : "Emma")" }
-        try server.folder.write("devices.csv", (["device_token,language,first_name"] + rows).joined(separator: "\n") + "\n")
+        let rows = (0..<200).map {
+            "\(ProjectFolder.token($0)),\($0 % 2 == 0 ? "de" : "en"),\($0 % 2 == 0 ? "Gerda" : "Emma")"
+        }
+        try server.folder.write(
+            "devices.csv", (["device_token,language,first_name"] + rows).joined(separator: "\n") + "\n")
         try server.folder.write("campaign.yaml", Self.campaign)
         let project = try String(contentsOf: server.folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         let devices = Self.app.split(separator: "\n").dropFirst().map { "    \($0)\n" }.joined()
@@ -43,7 +46,9 @@ struct TestSendTests {
         return server
     }
 
-    @Test("goes to the test devices and nobody else, every text once, with cells of their own or of a recipient; nobody is asked")
+    @Test(
+        "goes to the test devices and nobody else, every text once, with cells of their own or of a recipient; nobody is asked"
+    )
     func sent() throws {
         let server = try server()
         let sent = try server.folder.volley("send", "campaign.yaml", "--test", "--json")
@@ -56,18 +61,24 @@ struct TestSendTests {
         }
         #expect(
             texts == [
-                "Anna's iPhone short de", "Anna's iPhone long de", "device 2 short ", "device 2 short de", "device 2 long ",
+                "Anna's iPhone short de", "Anna's iPhone long de", "device 2 short ", "device 2 short de",
+                "device 2 long ",
                 "device 2 long de",
             ])
         #expect(pushes.allSatisfy { $0["outcome"]?.stringValue == "accepted" })
-        for words in ["Hallo Anna", "Hallo Gerda", "Hi Emma"] { #expect(sent.errors.contains("\"\(words)\""), "\(words): \(sent.errors)") }
-        #expect(!sent.errors.contains("Hi Gerda") && !sent.errors.contains("Hallo Emma"), "a text with cells of another language")
+        for words in ["Hallo Anna", "Hallo Gerda", "Hi Emma"] {
+            #expect(sent.errors.contains("\"\(words)\""), "\(words): \(sent.errors)")
+        }
+        #expect(
+            !sent.errors.contains("Hi Gerda") && !sent.errors.contains("Hallo Emma"),
+            "a text with cells of another language")
         #expect(!(sent.output + sent.errors).contains(Self.anna) && (sent.output + sent.errors).contains("aa11…ab01"))
 
         #expect(try server.folder.volley("report", "last").output.contains("test [test]"))
         let page = try server.folder.volley("report", "last", "--format", "html").output
         for words in [
-            "The test devices of shop", "One of 4 texts", "Hallo {{ first_name }}", "This was a test.", "data-environment=\"server\"",
+            "The test devices of shop", "One of 4 texts", "Hallo {{ first_name }}", "This was a test.",
+            "data-environment=\"server\"",
         ] {
             #expect(page.contains(words), "\(words)")
         }
@@ -90,7 +101,8 @@ struct TestSendTests {
         #expect(sent.status == 0, "\(sent.errors)")
         #expect(try sent.json().int("audience") == 1)
         #expect(
-            sent.errors.contains("device 1 (aa11…ab01) is not sent the text") && sent.errors.contains("first_name is blank"),
+            sent.errors.contains("device 1 (aa11…ab01) is not sent the text")
+                && sent.errors.contains("first_name is blank"),
             "\(sent.errors)")
     }
 
@@ -109,7 +121,9 @@ struct TestSendTests {
         let folder = try ProjectFolder()
         try folder.writeCampaign()
         let none = try folder.volley("send", "campaign.yaml", "--test")
-        #expect(none.status == 2 && none.errors.contains("volley.yaml:3:3: the app 'shop' has no test devices"), "\(none.errors)")
+        #expect(
+            none.status == 2 && none.errors.contains("volley.yaml:3:3: the app 'shop' has no test devices"),
+            "\(none.errors)")
         #expect(none.errors.contains("test_devices: ["))
         #expect(try folder.volley("send", "--plan", "last", "--test").status == 2)
         #expect(folder.files(in: "runs").isEmpty)

@@ -3,8 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Columns of any name, and words of a campaign, may hold device tokens: Volley's output never has more of one than its
-/// short form.
+/// Columns of any name, and words of a campaign, may hold device tokens: Volley's output never has
+/// more of one than its short form.
 @Suite("Device tokens in what commands say")
 struct TokensInOutputTests {
     /// More digits in a row than would occur by chance.
@@ -43,7 +43,8 @@ struct TokensInOutputTests {
     private static var export: String {
         let rows = tokens.indices.map { place in
             let other = tokens[(place + 1) % tokens.count]
-            return "\(tokens[place]),\(tokens[place]),\(other),\(tokens[place]),\(other);\(tokens[place].uppercased()),\(tokens[place])"
+            return
+                "\(tokens[place]),\(tokens[place]),\(other),\(tokens[place]),\(other);\(tokens[place].uppercased()),\(tokens[place])"
         }
         return "device_token,alias,registration_id,language,tags,city\n" + rows.joined(separator: "\n") + "\n"
     }
@@ -61,13 +62,17 @@ struct TokensInOutputTests {
         ]
         let audiences = [
             "{aliases: [\(cut(1))x, \(cut(2)), \(tokens[4])]}", "{registration_ids: ['\(cut(5))', '\(tokens[6])0']}",
-            "{tags: [\(cut(7)), \(tokens[8])]}", "{tags: [x], exclude: {tags: ['\(tokens[9].uppercased())'], aliases: ['\(cut(9, 2))']}}",
-            "{everyone: true, where: {device_token: [\(tokens[1]), \(cut(2, 2))00]}}", "{everyone: true, where: {city: '\(cut(10))'}}",
+            "{tags: [\(cut(7)), \(tokens[8])]}",
+            "{tags: [x], exclude: {tags: ['\(tokens[9].uppercased())'], aliases: ['\(cut(9, 2))']}}",
+            "{everyone: true, where: {device_token: [\(tokens[1]), \(cut(2, 2))00]}}",
+            "{everyone: true, where: {city: '\(cut(10))'}}",
             "{everyone: true, where: {city: '> \(tokens[11])'}}", "{everyone: true, where: {language: [\(cut(12))]}}",
             "{everyone: true, exclude: {devices: list.txt}}", "{everyone: true, where: {\(tokens[13]): x}}",
             "{devices: \(tokens[14]), everyone: true}", "{everyone: true, \(tokens[15]): x}",
         ]
-        return texts.map { "audience: {everyone: true}\ncontent: {title: \"\($0)\", body: there, data: {city: \"{{ city }}\"}}" }
+        return texts.map {
+            "audience: {everyone: true}\ncontent: {title: \"\($0)\", body: there, data: {city: \"{{ city }}\"}}"
+        }
             + audiences.map { "audience: \($0)\n\(text)" }
     }
 
@@ -93,7 +98,9 @@ struct TokensInOutputTests {
             }
             // The test would prove nothing without output.
             if number < 3 {
-                #expect(said.allSatisfy { $0.status == 0 } && said.dropLast().allSatisfy { ($0.output + $0.errors).count > 10 }, "\(said)")
+                #expect(
+                    said.allSatisfy { $0.status == 0 }
+                        && said.dropLast().allSatisfy { ($0.output + $0.errors).count > 10 }, "\(said)")
             }
             for text in said.flatMap({ [$0.output, $0.errors] }) {
                 #expect(leak(in: text) == nil && !text.contains(/mean '[0-9a-fA-F]{4}…/), "\(lines)")
@@ -105,10 +112,13 @@ struct TokensInOutputTests {
         }
     }
 
-    @Test("tokens in the column of reasons are cut in the list of suppressed devices, and counted under what is shown of them")
+    @Test(
+        "tokens in the column of reasons are cut in the list of suppressed devices, and counted under what is shown of them"
+    )
     func reasons() throws {
         let folder = try ProjectFolder()
-        let rows = (0..<4).map { "\(Self.tokens[$0]),\($0 < 2 ? Self.tokens[7] : "\(Self.tokens[8 + $0]) asked")\n" }.joined()
+        let rows = (0..<4).map { "\(Self.tokens[$0]),\($0 < 2 ? Self.tokens[7] : "\(Self.tokens[8 + $0]) asked")\n" }
+            .joined()
         try folder.write("list.csv", "token,reason\n\(rows)")
         for words in [["import", "list.csv"], ["list"], ["list", "--json"]] {
             let told = try VolleyBinary.run(["suppression"] + words, in: folder.url)
@@ -127,14 +137,18 @@ struct TokensInOutputTests {
         #expect(try folder.volley("plan", "campaign.yaml").status == 0)
         let token = Self.tokens[0]
         for words in [
-            ["report", token], ["resume", token], ["cancel", token], ["approve", token, "--by", "Ada"], ["preview", token],
+            ["report", token], ["resume", token], ["cancel", token], ["approve", token, "--by", "Ada"],
+            ["preview", token],
             ["check", token],
-            ["send", "campaign.yaml", "--test", token], ["doctor", token], ["report", "last", "--format", token], [token],
+            ["send", "campaign.yaml", "--test", token], ["doctor", token], ["report", "last", "--format", token],
+            [token],
             ["schedule", "--list", token], ["suppression", "remove", token, "--app", "shop"],
         ] {
             let json = ["preview", "check"].contains(words[0]) ? ["--json"] : []
             let told = try VolleyBinary.run(words + json, in: folder.url)
-            #expect(!(told.errors + told.output).isEmpty && leak(in: told.errors + told.output) == nil, "\(words[0]): \(told)")
+            #expect(
+                !(told.errors + told.output).isEmpty && leak(in: told.errors + told.output) == nil,
+                "\(words[0]): \(told)")
         }
     }
 }

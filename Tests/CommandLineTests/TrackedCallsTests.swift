@@ -3,11 +3,14 @@ import Foundation
 import TestCommands
 import Testing
 
-/// A campaign with `track: true` through a service whose calls carry one text for many devices, against its simulator.
+/// A campaign with `track: true` through a service whose calls carry one text for many devices,
+/// against its simulator.
 @Suite("calls of a tracked campaign")
 struct TrackedCallsTests {
-    /// Sends to 300 devices, of which those of the second variant have the text that the first one gives to nine of ten.
-    /// - Returns: how many requests the simulator inside the run counted, and what the next preview says.
+    /// Sends to 300 devices, of which those of the second variant have the text that the first one
+    /// gives to nine of ten.
+    /// - Returns: how many requests the simulator inside the run counted, and what the next preview
+    ///   says.
     private func send(track: Bool) throws -> (requests: String, preview: String) {
         let rows = (0..<300).map { "1a0018970a8d0000\(100 + $0),\($0 % 10 == 0 ? "gold" : "")\n" }.joined()
         let folder = try ProjectFolder(export: "jpush_id,tier\n" + rows)

@@ -9,8 +9,10 @@ struct UpgradeTests {
 
     /// A large run of format 3.
     private func makeRun(_ folder: ProjectFolder) throws -> String {
-        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/Formats/run-3.sql")
-            .path
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../Fixtures/Formats/run-3.sql"
+        )
+        .path
         let name = "20261201-090000-spring-sale-0003"
         try Shell.run("mkdir -p '\(folder.url.path)/runs'")
         let script = """
@@ -24,12 +26,16 @@ struct UpgradeTests {
             c.execute('UPDATE claim SET last_id = \(Self.devices - 1)')
             c.commit()
             """
-        let made = try RunningVolley(executable: "/usr/bin/python3", ["-c", script], in: folder.url, environment: [:], input: nil).finish()
+        let made = try RunningVolley(
+            executable: "/usr/bin/python3", ["-c", script], in: folder.url, environment: [:], input: nil
+        ).finish()
         try #require(made.status == 0, "\(made.errors)")
         return name
     }
 
-    @Test("a conversion that is killed at any moment leaves a run that the next command converts and reports", .enabled(if: hasPython))
+    @Test(
+        "a conversion that is killed at any moment leaves a run that the next command converts and reports",
+        .enabled(if: hasPython))
     func killed() throws {
         let folder = try ProjectFolder()
         let run = try makeRun(folder)
@@ -49,7 +55,9 @@ struct UpgradeTests {
         let report = try folder.volley("report", run, "--format", "json")
         #expect(report.status == 0, "\(report.errors)")
         let outcomes = try report.json()["outcomes"]
-        #expect(outcomes?.int("accepted") == Self.devices - 4 && outcomes?.int("invalid_token") == 1 && outcomes?.int("failed") == 1)
+        #expect(
+            outcomes?.int("accepted") == Self.devices - 4 && outcomes?.int("invalid_token") == 1
+                && outcomes?.int("failed") == 1)
         // A lock that a killed process leaves behind belongs to no process.
         #expect(folder.files(in: "runs").filter { !$0.hasSuffix(".lock") } == [run + ".sqlite"])
     }

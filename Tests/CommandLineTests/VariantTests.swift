@@ -52,7 +52,9 @@ struct VariantTests {
         func variantsOfPeople(_ by: String) throws -> [Set<String>] {
             try folder.write(
                 "campaign.yaml",
-                head + "variants: {\(by)short: {share: 45, content: {title: Yo}}, long: {share: 45}, holdout: {share: 10}}\n")
+                head
+                    + "variants: {\(by)short: {share: 45, content: {title: Yo}}, long: {share: 45}, holdout: {share: 10}}\n"
+            )
             let preview = try folder.volley("preview", "campaign.yaml", "--json", "--show", "300").json()
             guard case .array(let samples)? = preview["samples"] else { return [] }
             var variants = Array(repeating: Set<String>(), count: 100)
@@ -76,7 +78,9 @@ struct VariantTests {
         try server.folder.write("devices.csv", Self.export(devices: 400))
         try server.folder.write("campaign.yaml", Self.campaign)
         let preview = try server.folder.volley("preview", "campaign.yaml", "--json", "--show", "400").json()
-        let (short, long) = (try #require(preview["variants"]?.int("short")), try #require(preview["variants"]?.int("long")))
+        let (short, long) = (
+            try #require(preview["variants"]?.int("short")), try #require(preview["variants"]?.int("long"))
+        )
         let skipped = try #require(preview["skipped"])
         #expect(short > 100 && long > 100 && short + long == preview.int("audience"))
         #expect(skipped.names == ["holdout", "render_error"] && skipped.sum + short + long == 400)
@@ -87,14 +91,18 @@ struct VariantTests {
         }
         #expect(messages.count == 6 && messages.reduce(0) { $0 + ($1.int("recipients") ?? 0) } == short + long)
         let words = [
-            "short": "Hi short", "short de": "Hallo kurz", "short zh-Hans": "你好 短", "long": "Hi long", "long de": "Hallo lang Ada",
+            "short": "Hi short", "short de": "Hallo kurz", "short zh-Hans": "你好 短", "long": "Hi long",
+            "long de": "Hallo lang Ada",
             "long zh-Hans": "你好 长",
         ]
         #expect(samples.count == short + long)
         for sample in samples {
-            let names = [sample["variant"]?.stringValue, sample["language"]?.stringValue].compactMap(\.self).joined(separator: " ")
+            let names = [sample["variant"]?.stringValue, sample["language"]?.stringValue].compactMap(\.self).joined(
+                separator: " ")
             let alert = sample["payload"]?["aps"]?["alert"]
-            #expect([alert?["title"]?.stringValue, alert?["body"]?.stringValue].compactMap(\.self).joined(separator: " ") == words[names])
+            #expect(
+                [alert?["title"]?.stringValue, alert?["body"]?.stringValue].compactMap(\.self).joined(separator: " ")
+                    == words[names])
         }
 
         let sent = try server.folder.volley("send", "campaign.yaml", "--yes", "--json")
@@ -113,7 +121,8 @@ struct VariantTests {
         try server.folder.write("campaign.yaml", Self.campaign)
         #expect(try [0, 1].contains(server.folder.volley("send", "campaign.yaml", "--yes", "--quiet").status))
         func variants() throws -> [String: String] {
-            let csv = try server.folder.volley("report", "last", "--format", "csv").output.split(separator: "\n").dropFirst()
+            let csv = try server.folder.volley("report", "last", "--format", "csv").output.split(separator: "\n")
+                .dropFirst()
             let cells = csv.map { $0.split(separator: ",", omittingEmptySubsequences: false) }
             return Dictionary(uniqueKeysWithValues: cells.map { (String($0[0]), String($0[4])) })
         }

@@ -12,7 +12,9 @@ struct VersionTests {
         let version = try VolleyBinary.run(["version"], in: folder)
         #expect(version.status == 0 && version.output == volleyVersion + "\n")
         #expect(try VolleyBinary.run(["--version"], in: folder).output == version.output)
-        #expect(try VolleyBinary.run(["version", "--json"], in: folder).json() == .object(pairs: [("version", .string(volleyVersion))]))
+        #expect(
+            try VolleyBinary.run(["version", "--json"], in: folder).json()
+                == .object(pairs: [("version", .string(volleyVersion))]))
     }
 
     @Test("with --verbose it says what others say of the libraries, the kernel and the limits")
@@ -20,7 +22,9 @@ struct VersionTests {
         let facts = try VolleyBinary.run(["version", "--verbose", "--json"], in: folder).json()
         #expect(facts.names == ["version", "libraries", "system", "formats", "limits"])
         let libraries = try #require(facts["libraries"])
-        for name in libraries.names { #expect(libraries[name]?.stringValue?.contains { $0.isNumber } == true, "\(name)") }
+        for name in libraries.names {
+            #expect(libraries[name]?.stringValue?.contains { $0.isNumber } == true, "\(name)")
+        }
         for (name, package) in [("libcurl", "libcurl"), ("nghttp2", "libnghttp2"), ("libyaml", "yaml-0.1")] {
             #expect(try libraries[name]?.stringValue == output("pkg-config", "--modversion", package), "\(name)")
         }
@@ -37,7 +41,10 @@ struct VersionTests {
         for part in facts.names.dropFirst() {
             for name in facts[part]?.names ?? [] {
                 #expect(
-                    lines.contains { $0.split(separator: " ").first.map(String.init) == name.split(separator: " ").first.map(String.init) })
+                    lines.contains {
+                        $0.split(separator: " ").first.map(String.init)
+                            == name.split(separator: " ").first.map(String.init)
+                    })
             }
         }
     }

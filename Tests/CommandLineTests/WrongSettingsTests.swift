@@ -3,7 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Topic or environment is wrong, so good tokens are refused: no device may be suppressed because of it.
+/// Topic or environment is wrong, so good tokens are refused: no device may be suppressed because
+/// of it.
 @Suite("wrong settings")
 struct WrongSettingsTests {
     private static let right = "com.example.shop"
@@ -29,10 +30,14 @@ struct WrongSettingsTests {
         try folder.volley("suppression", "list", "--json").json().int("devices")
     }
 
-    private func report(in folder: ProjectFolder) throws -> JSONValue { try folder.volley("report", "last", "--format", "json").json() }
+    private func report(in folder: ProjectFolder) throws -> JSONValue {
+        try folder.volley("report", "last", "--format", "json").json()
+    }
 
     /// The topic is corrected: every device is in the next plan, and gets the push.
-    private func expectEverybody(_ devices: Int, _ server: ToldServer, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectEverybody(
+        _ devices: Int, _ server: ToldServer, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         #expect(try suppressed(in: server.folder) == 0, sourceLocation: sourceLocation)
         try setTopic(Self.right, in: server.folder)
         let sent = try server.folder.volley("send", "campaign.yaml", "--yes", "--json")
@@ -58,7 +63,8 @@ struct WrongSettingsTests {
         #expect(sent.status == 3 && sent.errors.contains("The run stopped: "), "\(sent.errors)")
         let first = try sent.json()
         #expect(first["state"]?.stringValue == "stopped")
-        #expect(first["stopped_because"]?.stringValue?.contains("check the environment and topic in volley.yaml") == true)
+        #expect(
+            first["stopped_because"]?.stringValue?.contains("check the environment and topic in volley.yaml") == true)
         let resumed = try server.folder.volley("resume", "last", "--json")
         #expect(resumed.status == 3, "\(resumed.errors)")
         let second = try resumed.json()
@@ -67,7 +73,9 @@ struct WrongSettingsTests {
         try expectEverybody(devices, server)
     }
 
-    @Test("Ctrl-C in between, resume, cancel: nobody is suppressed either, and those who are gone for certain are", arguments: [60, 400])
+    @Test(
+        "Ctrl-C in between, resume, cancel: nobody is suppressed either, and those who are gone for certain are",
+        arguments: [60, 400])
     func severalEpochs(devices: Int) throws {
         let server = try server(devices: devices, app: "pace: 10/s")
         let gone = "00000410" + String(repeating: "ab", count: 28)
@@ -76,7 +84,8 @@ struct WrongSettingsTests {
         rows.insert(gone + ",,,,,,", at: 1)
         try server.folder.write("devices.csv", rows.joined(separator: "\n") + "\n")
         for command in [["send", "campaign.yaml", "--yes"], ["resume", "last"]] {
-            let refusals = try command[0] == "send" ? 11 : (report(in: server.folder)["outcomes"]?.int("invalid_token") ?? 0) + 10
+            let refusals =
+                try command[0] == "send" ? 11 : (report(in: server.folder)["outcomes"]?.int("invalid_token") ?? 0) + 10
             let running = try VolleyBinary.start(command, in: server.folder.url)
             wait(for: running, refusals: refusals, in: server.folder)
             running.interrupt()
@@ -88,7 +97,8 @@ struct WrongSettingsTests {
             let ended = try server.folder.volley("resume", "last", "--json")
             #expect(try ended.status == 3 && ended.json()["outcomes"]?.int("invalid_token") == 61, "\(ended.errors)")
             #expect(
-                ended.errors.contains("APNs refused the tokens of 60 of the 61 devices that were pushed to, as DeviceTokenNotForTopic"),
+                ended.errors.contains(
+                    "APNs refused the tokens of 60 of the 61 devices that were pushed to, as DeviceTokenNotForTopic"),
                 "\(ended.errors)")
         }
         #expect(try server.folder.volley("cancel", "last").status == 0)
@@ -99,7 +109,8 @@ struct WrongSettingsTests {
         #expect(try server.folder.volley("preview", "campaign.yaml", "--json").json().int("audience") == devices)
     }
 
-    @Test("a run that is cancelled while it is sent suppresses nobody, and neither does a retry of what it did not send")
+    @Test(
+        "a run that is cancelled while it is sent suppresses nobody, and neither does a retry of what it did not send")
     func cancelledAndRetried() throws {
         let server = try server(devices: 60, app: "pace: 40/s")
         let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes"], in: server.folder.url)
@@ -109,7 +120,8 @@ struct WrongSettingsTests {
         #expect(try suppressed(in: server.folder) == 0)
         let retried = try server.folder.volley("retry", "last", "--outcome", "unsent", "--yes", "--json")
         #expect(try retried.status == 3 && retried.json()["state"]?.stringValue == "stopped", "\(retried.errors)")
-        #expect(retried.errors.contains("the tokens of all 60 devices"), "judged with what it retries: \(retried.errors)")
+        #expect(
+            retried.errors.contains("the tokens of all 60 devices"), "judged with what it retries: \(retried.errors)")
         try expectEverybody(60, server)
     }
 
@@ -137,7 +149,9 @@ struct WrongSettingsTests {
         server.faults = ["--bad-tokens", "bad.txt"]
         try server.start()
         if command == "retry" { #expect(try folder.volley("cancel", "last").status == 0) }
-        let arguments = command == "retry" ? ["retry", "last", "--outcome", "unsent", "--yes", "--json"] : ["resume", "last", "--json"]
+        let arguments =
+            command == "retry"
+            ? ["retry", "last", "--outcome", "unsent", "--yes", "--json"] : ["resume", "last", "--json"]
         let later = try VolleyBinary.run(arguments, in: folder.url)
         #expect(try later.status == 3 && later.json()["state"]?.stringValue == "stopped", "\(later.errors)")
         #expect(later.errors.contains("since others were accepted"), "\(later.errors)")
@@ -152,16 +166,21 @@ struct WrongSettingsTests {
     func schedule() throws {
         let server = try server(devices: 60)
         let time = Timestamp.now().adding(seconds: -180).description.prefix(16).replacing("T", with: " ")
-        let campaign = try String(contentsOf: server.folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        let campaign = try String(
+            contentsOf: server.folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
         try server.folder.write("campaign.yaml", campaign + "schedule: {at: \(time), timezone: UTC}\n")
         let running = try VolleyBinary.start(["schedule", "campaign.yaml"], in: server.folder.url)
-        while running.isRunning, !running.errorsSoFar.contains(": stopped: "), !running.errorsSoFar.contains(": finished") {
+        while running.isRunning, !running.errorsSoFar.contains(": stopped: "),
+            !running.errorsSoFar.contains(": finished")
+        {
             usleep(20_000)
         }
         kill(running.processID, SIGTERM)
         let ended = running.finish()
         #expect(ended.errors.contains(": stopped: APNs refused the tokens of all 60 devices"), "\(ended.errors)")
-        #expect(try server.folder.volley("schedule", "campaign.yaml", "--list").output.contains("the tokens of all 60 devices"))
+        #expect(
+            try server.folder.volley("schedule", "campaign.yaml", "--list").output.contains(
+                "the tokens of all 60 devices"))
         #expect(try suppressed(in: server.folder) == 0)
     }
 
@@ -181,7 +200,8 @@ struct WrongSettingsTests {
     func testDevices() throws {
         let (good, bad) = (ProjectFolder.token(1), "00000400" + String(repeating: "cd", count: 28))
         for (devices, status) in [([bad], Int32(1)), ([good, bad], 0), ([good], 0)] {
-            let folder = try ProjectFolder(app: "environment: simulator\ntest_devices: [\"\(devices.joined(separator: "\", \""))\"]")
+            let folder = try ProjectFolder(
+                app: "environment: simulator\ntest_devices: [\"\(devices.joined(separator: "\", \""))\"]")
             try folder.writeCampaign()
             let sent = try folder.volley("send", "campaign.yaml", "--test")
             #expect(sent.status == status, "\(sent.errors)")

@@ -22,7 +22,8 @@ struct ZoneCommandTests {
         for (hours, name) in [(14, "early"), (-10, "late")] {
             let date = now(hoursAhead: hours, "yyyy-MM-dd")
             try folder.write("devices-\(name)-\(date).csv", ProjectFolder.export(devices: 3))
-            try folder.writeCampaign("\(name).yaml", name: name, audience: "devices: \"devices-\(name)-{{ date }}.csv\"\neveryone: true")
+            try folder.writeCampaign(
+                "\(name).yaml", name: name, audience: "devices: \"devices-\(name)-{{ date }}.csv\"\neveryone: true")
         }
         try folder.writeCampaign("none.yaml", name: "none")
         let arguments = command == "send" ? ["--yes"] : []
@@ -44,7 +45,9 @@ struct ZoneCommandTests {
         #expect(folder.files(in: "runs").count == runs)
     }
 
-    @Test("the time zone database is updated while volley schedule is at work: it follows the new rules, says so, and loses no time")
+    @Test(
+        "the time zone database is updated while volley schedule is at work: it follows the new rules, says so, and loses no time"
+    )
     func update() throws {
         let folder = try ProjectFolder()
         let zones = folder.url.appendingPathComponent("zones/Europe")
@@ -60,7 +63,8 @@ struct ZoneCommandTests {
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
         try folder.write("campaign.yaml", campaign + "schedule: {at: \(time), timezone: Europe/Moscow}\n")
         let running = try VolleyBinary.start(
-            ["schedule", "campaign.yaml"], in: folder.url, environment: ["TZDIR": folder.url.appendingPathComponent("zones").path])
+            ["schedule", "campaign.yaml"], in: folder.url,
+            environment: ["TZDIR": folder.url.appendingPathComponent("zones").path])
         defer { kill(running.processID, SIGTERM) }
         func wait(for text: String) throws {
             let end = Date(timeIntervalSinceNow: 60)

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Files that appear whole")
 struct AtomicFileTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-whole-\(UUID().uuidString)")
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-whole-\(UUID().uuidString)")
 
     init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
 
@@ -31,13 +32,16 @@ struct AtomicFileTests {
     }
 
     @Test(
-        "init leaves nothing when a file cannot be written, so that it can be repeated", arguments: ["welcome.yaml", "exports/devices.csv"])
+        "init leaves nothing when a file cannot be written, so that it can be repeated",
+        arguments: ["welcome.yaml", "exports/devices.csv"])
     func halfProject(name: String) throws {
         // The name is taken by a link that leads nowhere; a full disk fails at the same place.
         let blocked = path("p/\(name)"), present = name.contains("/") ? ["p", "p/exports"] : ["p"]
         for folder in present { #expect(mkdir(path(folder), 0o755) == 0) }
         #expect(symlink("/no/such/file", blocked) == 0)
-        #expect(throws: Diagnostic.self) { try InitCommand.run(folder: path("p"), options: CommonOptions(), console: Console()) }
+        #expect(throws: Diagnostic.self) {
+            try InitCommand.run(folder: path("p"), options: CommonOptions(), console: Console())
+        }
         let left = FileManager.default.enumerator(atPath: path("p"))?.compactMap { $0 as? String }.sorted()
         #expect(left == (name.contains("/") ? ["exports", name] : [name]))
     }

@@ -12,9 +12,11 @@ struct ExcelLocaleTests {
     @Test(
         "is a semicolon where the decimal mark is a comma",
         arguments: [
-            ("de_DE.UTF-8", ";"), ("fr_FR", ";"), ("de_AT@euro", ";"), ("pt-BR", ";"), ("es_ES.ISO-8859-15", ";"), ("es_MX.UTF-8", ","),
+            ("de_DE.UTF-8", ";"), ("fr_FR", ";"), ("de_AT@euro", ";"), ("pt-BR", ";"), ("es_ES.ISO-8859-15", ";"),
+            ("es_MX.UTF-8", ","),
             ("de_CH", ","),
-            ("en_US.UTF-8", ","), ("en_ZA", ";"), ("ja_JP", ","), ("C", ","), ("C.UTF-8", ","), ("POSIX", ","), ("xx_YY", ","), ("", ","),
+            ("en_US.UTF-8", ","), ("en_ZA", ";"), ("ja_JP", ","), ("C", ","), ("C.UTF-8", ","), ("POSIX", ","),
+            ("xx_YY", ","), ("", ","),
         ])
     func locales(locale: String, expected: String) {
         #expect(separator(["LANG": locale]) == expected)

@@ -18,7 +18,8 @@ struct ProgressTests {
             (1...line.count).allSatisfy { width in
                 let shown = Console.whole(line, columns: width)
                 return shown.count <= width
-                    && (shown.isEmpty || line == shown || line.dropFirst(shown.count).first == " " || shown.count == width)
+                    && (shown.isEmpty || line == shown || line.dropFirst(shown.count).first == " "
+                        || shown.count == width)
             })
         #expect(Console.whole(line, columns: 30) == "sending  45.2 %  9,040 of")
         #expect(Console.whole(line, columns: 100) == line)
@@ -84,8 +85,12 @@ struct ProgressTests {
 
     @Test("where several services receive pushes, none of them stands for all")
     func several() {
-        #expect(ProgressWait.delivery(.server).words(pace: nil, service: "FCM", isOneOfSeveral: true) == "as fast as the services answer")
-        #expect(ProgressWait.delivery(.pace).words(pace: pace, service: "FCM", isOneOfSeveral: true) == "at the pace of 500/s for FCM")
+        #expect(
+            ProgressWait.delivery(.server).words(pace: nil, service: "FCM", isOneOfSeveral: true)
+                == "as fast as the services answer")
+        #expect(
+            ProgressWait.delivery(.pace).words(pace: pace, service: "FCM", isOneOfSeveral: true)
+                == "at the pace of 500/s for FCM")
     }
 
     @Test("what it waits for stands before the outcomes, which a narrow terminal cuts")
@@ -94,10 +99,12 @@ struct ProgressTests {
         progress.add([Settlement(recipient: 1, outcome: .invalidToken, attempts: 1, settledAt: .now())])
         #expect(progress.doneHere == 1)
         var reached = RunProgress(
-            outcomes: progress.outcomes, total: progress.total, rate: 500, wait: .delivery(.pace), pace: pace, seconds: 18)
+            outcomes: progress.outcomes, total: progress.total, rate: 500, wait: .delivery(.pace), pace: pace,
+            seconds: 18)
         #expect(
             reached.line
-                == "sending  45.0 %  9,001 of 20,000  500/s  22 s left  at the pace of 500/s  9,000 accepted, 1 invalid_token")
+                == "sending  45.0 %  9,001 of 20,000  500/s  22 s left  at the pace of 500/s  9,000 accepted, 1 invalid_token"
+        )
         (reached.rate, reached.wait) = (0.4, nil)
         #expect(reached.line == "sending  45.0 %  9,001 of 20,000  0/s  9,000 accepted, 1 invalid_token")
     }
@@ -142,7 +149,8 @@ struct ProgressTests {
         var silent = SilentService(
             service: PushServices.standard, endpoint: "localhost:1", isConnected: false, seconds: 4, waiting: 60)
         let remedy = " Volley keeps trying; `volley doctor` shows what is wrong with the connection."
-        #expect(silent.sentence == "There has been no connection to APNs (localhost:1) for 4 s; 60 devices wait.\(remedy)")
+        #expect(
+            silent.sentence == "There has been no connection to APNs (localhost:1) for 4 s; 60 devices wait.\(remedy)")
         (silent.isConnected, silent.waiting) = (true, 1)
         #expect(silent.sentence == "APNs (localhost:1) has taken no push for 4 s; 1 device waits.\(remedy)")
     }

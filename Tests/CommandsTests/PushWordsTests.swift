@@ -21,7 +21,9 @@ struct PushWordsTests {
         func refusal(_ set: (inout PushCommand.Message) -> Void) -> String? {
             var message = PushCommand.Message()
             set(&message)
-            do throws(Diagnostic) { try message.check(for: Toypush()) } catch { return "\(error.message). \(error.remedy ?? "")" }
+            do throws(Diagnostic) { try message.check(for: Toypush()) } catch {
+                return "\(error.message). \(error.remedy ?? "")"
+            }
             return nil
         }
         #expect(refusal { $0.subtitle = "Only today" } == "Toypush has no 'subtitle'. Omit --subtitle.")
@@ -29,7 +31,8 @@ struct PushWordsTests {
         #expect(
             refusal { $0.pushTypeName = "voip" }
                 == "Toypush has no type 'voip'. Omit --push-type, or write one of: alert, background.")
-        #expect(refusal { ($0.title, $0.badge, $0.expires, $0.pushTypeName) = ("Hello", "3", "1h", "background") } == nil)
+        #expect(
+            refusal { ($0.title, $0.badge, $0.expires, $0.pushTypeName) = ("Hello", "3", "1h", "background") } == nil)
         var message = PushCommand.Message()
         (message.subtitle, message.priorityName, message.pushTypeName) = ("Only today", "low", "voip")
         try message.check(for: APNs())
@@ -60,7 +63,8 @@ struct PushWordsTests {
         (target.keyFile, target.keyID, target.teamID) = ("/key.p8", "ABC123", "TOYACCT1")
         #expect(
             try target.key(of: Toypush())
-                == FrozenCredential(form: "signing_key", values: ["file": "/key.p8", "number": "ABC123", "account": "TOYACCT1"]))
+                == FrozenCredential(
+                    form: "signing_key", values: ["file": "/key.p8", "number": "ABC123", "account": "TOYACCT1"]))
     }
 
     @Test("pushes without an answer keep their id for a service that recognizes it")
@@ -69,15 +73,20 @@ struct PushWordsTests {
             ResumeCommand.warning(unknown: 1, .resend, APNs())
                 == "1 device is unknown: its push went out, or was about to, and no answer was recorded. They are sent again under the same "
                 + "apns-id, so that some may show twice (delivery.unknown: resend).")
-        #expect(ResumeCommand.warning(unknown: 2, .resend, Toypush()).contains("They are sent again, so that some may show twice"))
-        #expect(ResumeCommand.warning(unknown: 2, .skip, APNs()).hasSuffix("They are not sent again (delivery.unknown: skip)."))
+        #expect(
+            ResumeCommand.warning(unknown: 2, .resend, Toypush()).contains(
+                "They are sent again, so that some may show twice"))
+        #expect(
+            ResumeCommand.warning(unknown: 2, .skip, APNs()).hasSuffix(
+                "They are not sent again (delivery.unknown: skip)."))
     }
 
     @Test("pushes that their service recognizes are not announced as a risk")
     func recognized() {
         #expect(
             ResumeCommand.note(recognized: 1, Toypush())
-                == "1 device may have its push already. Volley sends it again, and Toypush delivers it once: it recognizes it by name.")
+                == "1 device may have its push already. Volley sends it again, and Toypush delivers it once: it recognizes it by name."
+        )
         #expect(
             ResumeCommand.note(recognized: 1200, Toypush())
                 == "1,200 devices may have their pushes already. Volley sends them again, and Toypush delivers them once: it recognizes them by name."

@@ -10,8 +10,10 @@ struct SendQuestionTests {
     private func text(_ services: [ServiceSettings]) -> String {
         let settings = RunSettings(services: services, pushType: .alert, renderingRules: 5)
         let plan = RunPlan(
-            id: "20261201-090000-sale-7f3a", campaign: "sale", app: "shop", campaignFile: "sale.yaml", campaignSource: "",
-            projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: Timestamp(epochSeconds: 0), planHash: "",
+            id: "20261201-090000-sale-7f3a", campaign: "sale", app: "shop", campaignFile: "sale.yaml",
+            campaignSource: "",
+            projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2), fields: [],
+            plannedAt: Timestamp(epochSeconds: 0), planHash: "",
             rows: 5, audience: 5, skipped: [:], settings: .success(settings), preview: .null)
         return SendQuestion(plan: plan, settings: settings, last: nil, now: Timestamp(epochSeconds: 0)).text
     }
@@ -34,7 +36,9 @@ struct SendQuestionTests {
     @Test("it says of each service where pushes go, and how long a push that does not expire is kept")
     func several() {
         let text = text([Self.apns, Self.fcm])
-        #expect(text.contains("  Environment  APNs production") && text.contains("; FCM simulator: no device gets it\n"), "\(text)")
+        #expect(
+            text.contains("  Environment  APNs production") && text.contains("; FCM simulator: no device gets it\n"),
+            "\(text)")
         #expect(text.contains(": APNs keeps it 30 days, FCM keeps it 28 days for phones that are off\n"), "\(text)")
     }
 
@@ -45,7 +49,9 @@ struct SendQuestionTests {
         #expect(text.contains(": until then APNs keeps it for phones that are off\n"), "\(text)")
     }
 
-    @Test("what a service keeps for less time than it might is kept that long", arguments: [(Getui().name, "2 h"), (JPush().name, "24 h")])
+    @Test(
+        "what a service keeps for less time than it might is kept that long",
+        arguments: [(Getui().name, "2 h"), (JPush().name, "24 h")])
     func usual(service: String, time: String) {
         var settings = ServiceSettings(environment: .simulator, topic: "0123456789abcdef01234567")
         settings.serviceName = service
@@ -54,9 +60,14 @@ struct SendQuestionTests {
 
     @Test("where a service does not say how long it keeps a push, it says that")
     func unsaid() {
-        #expect(text([Self.rongCloud]).contains("when RongCloud drops it: how long it keeps it for phones that are off, it does not say\n"))
+        #expect(
+            text([Self.rongCloud]).contains(
+                "when RongCloud drops it: how long it keeps it for phones that are off, it does not say\n"))
         let both = text([Self.apns, Self.rongCloud])
-        #expect(both.contains(": APNs keeps it 30 days, RongCloud does not say how long it keeps it for phones that are off\n"), "\(both)")
+        #expect(
+            both.contains(
+                ": APNs keeps it 30 days, RongCloud does not say how long it keeps it for phones that are off\n"),
+            "\(both)")
     }
 
     @Test("where the service chooses the devices, it counts calls")

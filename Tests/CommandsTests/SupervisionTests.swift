@@ -31,7 +31,10 @@ struct SupervisionTests {
         var now = 0.0
         var delays: [Double] = []
         for _ in 0..<8 {
-            guard case .tellEnded(.console, let seconds)? = supervision.handle(.ended(.console, isWrong: false), at: now).first else {
+            guard
+                case .tellEnded(.console, let seconds)? = supervision.handle(.ended(.console, isWrong: false), at: now)
+                    .first
+            else {
                 break
             }
             delays.append(seconds)
@@ -42,7 +45,8 @@ struct SupervisionTests {
             #expect(supervision.handle(.started(.console), at: now) == [])
         }
         #expect(delays == [1, 2, 4, 8, 16, 32, 60, 60])
-        #expect(supervision.handle(.ended(.console, isWrong: false), at: now + 60) == [.tellEnded(.console, seconds: 1)])
+        #expect(
+            supervision.handle(.ended(.console, isWrong: false), at: now + 60) == [.tellEnded(.console, seconds: 1)])
     }
 
     @Test("the delay of one child does not become that of the other")
@@ -79,7 +83,9 @@ struct SupervisionTests {
         #expect(supervision.handle(.ended(.sender, isWrong: false), at: 40) == [.finish(isWrong: false)])
     }
 
-    @Test("a child that does not end in its time is killed, once: the console after 10 s, the sender after 40 s, within a manager's 60 s")
+    @Test(
+        "a child that does not end in its time is killed, once: the console after 10 s, the sender after 40 s, within a manager's 60 s"
+    )
     func frozen() {
         var supervision = running()
         #expect(supervision.handle(.endRequested, at: 1) == [.end(.console)])
@@ -105,7 +111,8 @@ struct SupervisionTests {
     }
 
     @Test(
-        "a console that says at once that it cannot serve like that ends everything; one that ended in another way before is started again")
+        "a console that says at once that it cannot serve like that ends everything; one that ended in another way before is started again"
+    )
     func wrong() {
         for seconds in [1.0, 100] {
             var supervision = running()
@@ -118,7 +125,8 @@ struct SupervisionTests {
             #expect(other.handle(.ended(.console, isWrong: false), at: seconds) == [.tellEnded(.console, seconds: 1)])
             #expect(other.handle(.timePassed, at: seconds + 1) == [.start(.console)])
             #expect(other.handle(.started(.console), at: seconds + 1) == [])
-            #expect(other.handle(.ended(.console, isWrong: true), at: seconds + 2) == [.tellEnded(.console, seconds: 2)])
+            #expect(
+                other.handle(.ended(.console, isWrong: true), at: seconds + 2) == [.tellEnded(.console, seconds: 2)])
         }
     }
 
@@ -141,7 +149,9 @@ struct SupervisionTests {
     @Test("how a child ended is said with its code or signal")
     func ends() {
         #expect(ServedProcess.End.exited(3).words == "with code 3")
-        #expect(ServedProcess.End.signal(SIGSEGV).words == "by SIGSEGV" && ServedProcess.End.signal(40).words == "by signal 40")
+        #expect(
+            ServedProcess.End.signal(SIGSEGV).words == "by SIGSEGV"
+                && ServedProcess.End.signal(40).words == "by signal 40")
     }
 
     @Test("whatever happens in whatever order, an end that was requested is reached, and no child runs twice")

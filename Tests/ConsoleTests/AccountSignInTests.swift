@@ -14,7 +14,8 @@ struct AccountSignInTests {
     private static func send(_ path: String, _ fields: [(String, String)], to server: TestServer) throws -> Reply {
         let secret = Secrets.make()
         return try server.request(
-            "POST", path, headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)")],
+            "POST", path,
+            headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)")],
             form: fields + [("token", CSRFProtection.token(of: secret))])
     }
 
@@ -58,8 +59,11 @@ struct AccountSignInTests {
             #expect(try server.request("GET", "/system", session: session).status == 403)
             #expect(try server.form("/sign-out", session: session).status == 303)
             #expect(try server.request("GET", "/runs", session: session).status == 303)
-            // The browser of an ended session is told why it has to sign in; others have no session that could have ended.
-            #expect(try server.request("GET", "/sign-in?to=%2Fruns", session: session).body.contains("Your session has ended."))
+            // The browser of an ended session is told why it has to sign in; others have no session
+            // that could have ended.
+            #expect(
+                try server.request("GET", "/sign-in?to=%2Fruns", session: session).body.contains(
+                    "Your session has ended."))
             #expect(try !server.request("GET", "/sign-in?to=%2Fruns").body.contains("session"))
         }
     }
@@ -72,7 +76,8 @@ struct AccountSignInTests {
                 #expect(try server.request("GET", "/invitation?link=\(link)").status == 410, "\(link)")
                 #expect(try server.request("GET", "/runs", session: link.isEmpty ? "x" : link).status == 303, "\(link)")
             }
-            let reply = try Self.send("/invitation", [("link", "x"), ("password", Self.password), ("again", Self.password)], to: server)
+            let reply = try Self.send(
+                "/invitation", [("link", "x"), ("password", Self.password), ("again", Self.password)], to: server)
             #expect(reply.status == 410)
         }
     }
@@ -87,9 +92,12 @@ struct AccountSignInTests {
             let unknown = try Self.send("/sign-in", [("name", "nobody"), ("password", "x")], to: server)
             #expect(unknown.status == 401)
             #expect(unknown.body.contains("Name, password or code are wrong"))
-            let statuses = try (0..<12).map { _ in try Self.send("/sign-in", [("name", "anna"), ("password", "x")], to: server).status }
+            let statuses = try (0..<12).map { _ in
+                try Self.send("/sign-in", [("name", "anna"), ("password", "x")], to: server).status
+            }
             #expect(statuses.first == 401)
-            // On a slow machine a try may come after its wait; waits double, so that they catch up with any machine.
+            // On a slow machine a try may come after its wait; waits double, so that they catch up
+            // with any machine.
             #expect(statuses.contains(429), "\(statuses)")
         }
     }
@@ -108,10 +116,14 @@ struct AccountSignInTests {
             Issue.record("the password is not accepted")
             return
         }
-        #expect(signIn.isKnown(credentials("x", own), at: now) && !signIn.isKnown(credentials("x", Secrets.make()), at: now))
+        #expect(
+            signIn.isKnown(credentials("x", own), at: now) && !signIn.isKnown(credentials("x", Secrets.make()), at: now)
+        )
         #expect(!signIn.isKnown(credentials("x", nil), at: now))
         for _ in 0..<4 { _ = try signIn.begin(credentials("x", Secrets.make()), at: now) }
-        #expect(signIn.mustWait(credentials(Self.password, nil), at: now) && !signIn.mustWait(credentials(Self.password, own), at: now))
+        #expect(
+            signIn.mustWait(credentials(Self.password, nil), at: now)
+                && !signIn.mustWait(credentials(Self.password, own), at: now))
         guard case .begun = try signIn.begin(credentials(Self.password, own), at: now) else {
             Issue.record("the owner is slowed down")
             return
@@ -126,14 +138,17 @@ struct AccountSignInTests {
         }
         let first = try invite(["anna"])
         #expect(first.status == 0)
-        let link = try #require(first.output.firstMatch(of: #/^http:\/\/127\.0\.0\.1:8181\/invitation\?link=([0-9a-f]{64})\n$/#)).1
+        let link = try #require(
+            first.output.firstMatch(of: #/^http:\/\/127\.0\.0\.1:8181\/invitation\?link=([0-9a-f]{64})\n$/#)
+        ).1
         let signIn = AccountSignIn(try AccountStore(beside: folder.runs))
         #expect(try signIn.invited(by: String(link), at: .now()) == "anna")
         try signIn.accept(String(link), password: Self.password, from: nil, at: .now())
         #expect(try invite(["anna"]).status == 0)
         #expect(try invite(["anna", "--role", "viewer"]).errors.contains("has an account already"))
         #expect(try invite(["eva", "--role", "editor:shop", "--role", "viewer"]).status == 0)
-        #expect(try invite(["eva", "--role", "king"]).errors.contains("Roles are viewer, editor, approver, administrator"))
+        #expect(
+            try invite(["eva", "--role", "king"]).errors.contains("Roles are viewer, editor, approver, administrator"))
         #expect(try invite(["eva", "--role", "viewer:shoe"]).errors.contains("volley.yaml has no app 'shoe'"))
         #expect(try invite(["Eva Roth"]).status == 2)
         #expect(FileManager.default.fileExists(atPath: folder.runs + "/console/accounts.sqlite"))

@@ -21,14 +21,18 @@ struct ActivityPageTests {
 
     /// Each kind once, with the words that the page has for it.
     private static let kinds: [(ActivityKind, String?, String)] = [
-        (.signedIn, nil, "signed in"), (.signInFailed(.wrongPassword), nil, "typed a wrong password"), (.signedOut, nil, "signed out"),
-        (.sessionEnded, nil, "signed out in another browser"), (.recoveryCodeUsed(left: 3), nil, "used a recovery code (3 left)"),
+        (.signedIn, nil, "signed in"), (.signInFailed(.wrongPassword), nil, "typed a wrong password"),
+        (.signedOut, nil, "signed out"),
+        (.sessionEnded, nil, "signed out in another browser"),
+        (.recoveryCodeUsed(left: 3), nil, "used a recovery code (3 left)"),
         (.passwordChanged, nil, "changed their password"), (.secondFactorSetUp, nil, "set up a second factor"),
         (.secondFactorRemoved, "eva", "removed the second factor of eva"),
         (.invited([RoleGrant(.editor, .app("shop"))]), "eva", "invited eva as editor of shop"),
-        (.passwordResetOffered, "eva", "offered eva a new password"), (.invitationAccepted, nil, "used a link, and chose a password"),
+        (.passwordResetOffered, "eva", "offered eva a new password"),
+        (.invitationAccepted, nil, "used a link, and chose a password"),
         (.invitationWithdrawn, "eva", "withdrew the invitation of eva"),
-        (.renamed(before: "Eva", after: "Eva R"), "eva", "renamed eva from Eva to Eva R"), (.disabled, "eva", "disabled eva"),
+        (.renamed(before: "Eva", after: "Eva R"), "eva", "renamed eva from Eva to Eva R"),
+        (.disabled, "eva", "disabled eva"),
         (.enabled, "eva", "enabled eva"), (.confirmed, "eva", "confirmed that only its person holds the account eva"),
         (.removed, "eva", "removed eva"),
         (
@@ -44,14 +48,19 @@ struct ActivityPageTests {
         (.approvalAsked(digest: "d"), "a.yaml", "asked for a plan of a.yaml"),
         (.approved(digest: "d"), id, "asked to approve \(id)"),
         (.rejected(digest: "d", reason: "too <b>loud"), id, "asked to reject \(id) :"),
-        (.withdrawn, id, "asked to withdraw \(id)"), (.sent, id, "asked to send \(id)"), (.paused, id, "asked to pause \(id)"),
+        (.withdrawn, id, "asked to withdraw \(id)"), (.sent, id, "asked to send \(id)"),
+        (.paused, id, "asked to pause \(id)"),
         (.resumed, id, "asked to resume \(id)"),
         (.cancelled, id, "asked to cancel \(id)"), (.retried, id, "asked to retry \(id)"),
         (.timeSkipped("2026-12-01T09:00"), "spring", "asked to leave out spring at 2026-12-01 09:00"),
         (
             .timeApproved("2026-12-01T09:00", mostDevices: 10_000, digest: "d"), "spring",
             "asked to approve spring at 2026-12-01 09:00 for at most 10,000 devices"
-        ), (.approvalWithdrawn("2026-12-01T09:00"), "spring", "asked to withdraw the approval of spring at 2026-12-01 09:00"),
+        ),
+        (
+            .approvalWithdrawn("2026-12-01T09:00"), "spring",
+            "asked to withdraw the approval of spring at 2026-12-01 09:00"
+        ),
         (.timeApprovalAsked("2026-12-01T09:00"), "spring", "asked for the approval of spring at 2026-12-01 09:00"),
         (.tokensExported(rows: 5), id, "downloaded the device tokens of \(id) , 5 devices"),
         (.suppressed(devices: 2), nil, "suppressed 2 devices"),
@@ -72,7 +81,8 @@ struct ActivityPageTests {
             let page = try server.request("GET", "/activity", session: anna)
             for (kind, _, words) in Self.kinds {
                 #expect(Self.text(page).contains(words), "\(kind)")
-                let one = Self.text(try server.request("GET", "/activity?app=shop&kind=\(kind.name.rawValue)", session: anna))
+                let one = Self.text(
+                    try server.request("GET", "/activity?app=shop&kind=\(kind.name.rawValue)", session: anna))
                 #expect(one.contains(words), "\(kind)")
             }
             #expect(page.body.contains("<a href=\"/runs/\(Self.id)\" dir=\"auto\">\(Self.id)</a>"))
@@ -94,18 +104,24 @@ struct ActivityPageTests {
         }
         try await TestServer.with(site) { server throws in
             func runs(_ path: String) throws -> [Int] {
-                try server.request("GET", path, session: session).body.matches(of: #/>run-([0-9]+)</#).compactMap { Int(String($0.1)) }
+                try server.request("GET", path, session: session).body.matches(of: #/>run-([0-9]+)</#).compactMap {
+                    Int(String($0.1))
+                }
             }
             #expect(try runs("/activity") == (71..<120).reversed() || runs("/activity").first == 119)
             let first = try server.request("GET", "/activity?app=shop&kind=paused", session: session).body
-            let next = try #require(first.firstMatch(of: #/href="(\/activity\?app=shop&amp;kind=paused&amp;before=[0-9]+)" rel="next"/#)).1
+            let next = try #require(
+                first.firstMatch(of: #/href="(\/activity\?app=shop&amp;kind=paused&amp;before=[0-9]+)" rel="next"/#)
+            ).1
             let second = try runs(String(next).replacing("&amp;", with: "&"))
-            #expect(try runs("/activity?app=shop&kind=paused") + second == stride(from: 118, through: 0, by: -2).map { $0 })
+            #expect(
+                try runs("/activity?app=shop&kind=paused") + second == stride(from: 118, through: 0, by: -2).map { $0 })
             #expect(try runs("/activity?person=\(ben.number)").allSatisfy { $0 % 3 == 0 })
             #expect(first.contains("<option dir=\"auto\" value=\"shop\" selected>"))
             for query in ["person=x", "kind=none", "app=none", "app='"] {
                 #expect(
-                    try Self.text(server.request("GET", "/activity?\(query)", session: session)).contains("Nothing matches."), "\(query)")
+                    try Self.text(server.request("GET", "/activity?\(query)", session: session)).contains(
+                        "Nothing matches."), "\(query)")
             }
             #expect(try server.request("GET", "/activity?before=x", session: session).status == 200)
         }
@@ -116,9 +132,12 @@ struct ActivityPageTests {
         let folder = try TestFolder()
         let site = try folder.siteWithAccounts()
         let id = try site.person("anna", [.administrator])
-        let (nina, edith) = (try site.session("nina", [.administrator], app: "news"), try site.session("edith", [.editor, .approver]))
+        let (nina, edith) = (
+            try site.session("nina", [.administrator], app: "news"), try site.session("edith", [.editor, .approver])
+        )
         for app in ["shop", "news", nil] {
-            try site.accounts.note(.paused, app: app, subject: "of-\(app ?? "none")", by: Actor(id, address: nil), at: .now())
+            try site.accounts.note(
+                .paused, app: app, subject: "of-\(app ?? "none")", by: Actor(id, address: nil), at: .now())
         }
         try await TestServer.with(site) { server throws in
             for query in ["", "?person=\(id.number)", "?app=news", "?kind=paused"] {
@@ -126,12 +145,15 @@ struct ActivityPageTests {
                 #expect(page.contains("of-news") && !page.contains("of-shop") && !page.contains("of-none"), "\(query)")
                 #expect(!page.contains("value=\"shop\""))
             }
-            #expect(try Self.text(server.request("GET", "/activity?app=shop", session: nina)).contains("Nothing matches."))
+            #expect(
+                try Self.text(server.request("GET", "/activity?app=shop", session: nina)).contains("Nothing matches."))
             #expect(try server.request("GET", "/activity", session: edith).status == 403)
         }
     }
 
-    @Test("editors download results without whole tokens; it gives nothing away, so it is not on record, and viewers get neither file")
+    @Test(
+        "editors download results without whole tokens; it gives nothing away, so it is not on record, and viewers get neither file"
+    )
     func shortened() async throws {
         let folder = try TestFolder()
         try folder.run(Self.id).close()
@@ -143,7 +165,9 @@ struct ActivityPageTests {
             let csv = try server.request("GET", "\(path)/devices.csv", session: ed)
             // Sizes of chunks are between the lines.
             let lines = csv.body.split(whereSeparator: \.isNewline).filter { $0.contains(",") }
-            #expect(csv.status == 200 && lines.count == 6 && lines[1].hasPrefix("abab…0000,…,a,en,,accepted"), "\(csv.body)")
+            #expect(
+                csv.status == 200 && lines.count == 6 && lines[1].hasPrefix("abab…0000,…,a,en,,accepted"), "\(csv.body)"
+            )
             #expect((0..<5).allSatisfy { !csv.body.contains(TestFolder.token($0)) })
             #expect(try !server.request("GET", path, session: vera).body.contains(".csv"))
             #expect(try server.request("GET", "\(path)/devices.csv", session: vera).status == 403)
@@ -165,12 +189,18 @@ struct ActivityPageTests {
             #expect(page.status == 200 && page.body.contains("The runs are of two campaigns: daily and spring-sale."))
             #expect(page.body.contains("<th scope=\"row\" dir=\"auto\">Accepted</th>"))
             // In words, with both moments, and what their texts say.
-            #expect(!page.body.contains("invalid_token") && !page.body.contains("latency") && page.body.contains("Texts and rules"))
+            #expect(
+                !page.body.contains("invalid_token") && !page.body.contains("latency")
+                    && page.body.contains("Texts and rules"))
             #expect(page.body.contains("of <time datetime=\"\(TestFolder.start.description)\""))
-            #expect(try server.request("GET", "/comparison?run.\(Self.id)=on", session: ed).body.contains("1 run is checked"))
-            let three = try server.request("GET", "/comparison?run.\(Self.id)=on&run.\(other)=on&run.\(news)=on", session: ed)
+            #expect(
+                try server.request("GET", "/comparison?run.\(Self.id)=on", session: ed).body.contains(
+                    "1 run is checked"))
+            let three = try server.request(
+                "GET", "/comparison?run.\(Self.id)=on&run.\(other)=on&run.\(news)=on", session: ed)
             #expect(three.body.contains("Check two runs; 3 runs are checked."))
-            #expect(try server.request("GET", "/comparison?run.\(Self.id)=on&run.\(news)=on", session: ed).status == 404)
+            #expect(
+                try server.request("GET", "/comparison?run.\(Self.id)=on&run.\(news)=on", session: ed).status == 404)
         }
     }
 
@@ -185,13 +215,19 @@ struct ActivityPageTests {
             let csv = try server.request("GET", "/runs/\(Self.id)/results.csv", session: anna)
             #expect(csv.status == 200 && csv.body.contains(TestFolder.token(0)))
             let noted = try site.accounts.activities(ActivityFilter(kind: .tokensExported)).activities
-            #expect(noted.map(\.kind) == [.tokensExported(rows: 5)] && noted.first?.subject == Self.id && noted.first?.app == "shop")
-            #expect(try Self.text(server.request("GET", "/activity", session: anna)).contains("downloaded the device tokens of \(Self.id)"))
+            #expect(
+                noted.map(\.kind) == [.tokensExported(rows: 5)] && noted.first?.subject == Self.id
+                    && noted.first?.app == "shop")
+            #expect(
+                try Self.text(server.request("GET", "/activity", session: anna)).contains(
+                    "downloaded the device tokens of \(Self.id)"))
         }
         // A person that leaves the page after the first part.
         let visit = Visit(
-            person: Person(id: AccountID(1), account: "anna", displayName: "anna", rights: Rights([]), isFresh: true), secret: nil,
-            parameters: [:], query: [:], requestOrigin: HostRules.RequestOrigin(client: nil, isSecure: false, origin: ""), now: .now())
+            person: Person(id: AccountID(1), account: "anna", displayName: "anna", rights: Rights([]), isFresh: true),
+            secret: nil,
+            parameters: [:], query: [:],
+            requestOrigin: HostRules.RequestOrigin(client: nil, isSecure: false, origin: ""), now: .now())
         #expect(throws: CancellationError.self) {
             try TokenExport.noting(app: "shop", run: Self.id, visit, site) { counted in
                 _ = counted(Array("device_token\na\nb\n".utf8))

@@ -8,7 +8,8 @@ import Testing
 
 @testable import volley_console
 
-/// Who and When of the composer: what each control shows, and that it writes what a person changed and nothing else.
+/// Who and When of the composer: what each control shows, and that it writes what a person changed
+/// and nothing else.
 @Suite("who and when in the composer")
 struct AudienceFormTests {
     typealias Office = OrderPageTests.Office
@@ -44,7 +45,8 @@ struct AudienceFormTests {
             fields[decoded(area.1)] = decoded(area.2)
         }
         for select in form.matches(of: #/<select [^>]*name="([^"]*)"[^>]*>((?s:.*?))<\/select>/#) {
-            let chosen = select.2.firstMatch(of: #/value="([^"]*)" selected/#) ?? select.2.firstMatch(of: #/value="([^"]*)"/#)
+            let chosen =
+                select.2.firstMatch(of: #/value="([^"]*)" selected/#) ?? select.2.firstMatch(of: #/value="([^"]*)"/#)
             fields[decoded(select.1)] = chosen.map { decoded($0.1) } ?? ""
         }
         fields["token"] = nil
@@ -62,7 +64,9 @@ struct AudienceFormTests {
     }
 
     /// What a form makes of a source.
-    private static func applied(_ form: [String: String], _ source: String) throws -> (text: String, mistakes: [String: Mistake]) {
+    private static func applied(_ form: [String: String], _ source: String) throws -> (
+        text: String, mistakes: [String: Mistake]
+    ) {
         var edit = try #require(YAMLEdit(source))
         let mistakes = CampaignForm.apply(form, to: &edit)
         return (edit.text, mistakes)
@@ -72,13 +76,15 @@ struct AudienceFormTests {
 
     @Test("a page that is saved untouched changes no byte of any campaign that comes with Volley")
     func roundTrip() async throws {
-        let campaigns = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../campaigns").standardizedFileURL
+        let campaigns = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../campaigns")
+            .standardizedFileURL
         let office = try Office()
         for name in try FileManager.default.subpathsOfDirectory(atPath: campaigns.path) where !name.hasPrefix("runs") {
             let target = "\(office.folder.path)/\(name)"
             try FileManager.default.createDirectory(
                 atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-            guard name.contains("."), FileManager.default.isReadableFile(atPath: campaigns.appending(path: name).path) else { continue }
+            guard name.contains("."), FileManager.default.isReadableFile(atPath: campaigns.appending(path: name).path)
+            else { continue }
             try? FileManager.default.removeItem(atPath: target)
             try FileManager.default.copyItem(atPath: campaigns.appending(path: name).path, toPath: target)
         }
@@ -90,7 +96,9 @@ struct AudienceFormTests {
             for file in files.sorted() {
                 let before = try Self.disk(office, file)
                 let reply = try Self.save(server, edith, file: file)
-                #expect(reply.status == 303, "\(file) \(reply.body.firstMatch(of: #/class="stop"(?s:.*?)</#)?.output ?? "")")
+                #expect(
+                    reply.status == 303, "\(file) \(reply.body.firstMatch(of: #/class="stop"(?s:.*?)</#)?.output ?? "")"
+                )
                 #expect(try Self.disk(office, file) == before, "\(file)")
             }
         }
@@ -114,7 +122,8 @@ struct AudienceFormTests {
             let page = try server.request("GET", Self.path(Self.file), session: edith).body
             let checked = page.matches(of: #/name="audience.choice" value="([a-z]+)" checked/#).map { String($0.1) }
             #expect(checked == [choice])
-            #expect(page.contains("value=\"several\"") == (choice == "several"), "it is offered where the source says so")
+            #expect(
+                page.contains("value=\"several\"") == (choice == "several"), "it is offered where the source says so")
         }
     }
 
@@ -133,17 +142,25 @@ struct AudienceFormTests {
                 "{registration_ids: {file: ids.txt}}"
             ),
             (
-                "{aliases: [a]}", ["audience.choice": "list", "audience.aliases": "", "audience.aliases.file": "vip.txt"],
+                "{aliases: [a]}",
+                ["audience.choice": "list", "audience.aliases": "", "audience.aliases.file": "vip.txt"],
                 "{aliases: {file: vip.txt}}"
             ),
             (
-                "{aliases: {file: vip.txt}}", ["audience.choice": "list", "audience.aliases": "a", "audience.aliases.file": ""],
+                "{aliases: {file: vip.txt}}",
+                ["audience.choice": "list", "audience.aliases": "a", "audience.aliases.file": ""],
                 "{aliases: [a]}"
             ),
-            ("{tags: [vip]}", ["audience.choice": "tags", "audience.tags.all": "new"], "{tags: {any: [vip], all: [new]}}"),
+            (
+                "{tags: [vip]}", ["audience.choice": "tags", "audience.tags.all": "new"],
+                "{tags: {any: [vip], all: [new]}}"
+            ),
             (
                 "{tags: [vip]}",
-                ["audience.choice": "tags", "audience.tags": "", "audience.tags.all": "new", "shown.audience.tags": "vip"],
+                [
+                    "audience.choice": "tags", "audience.tags": "", "audience.tags.all": "new",
+                    "shown.audience.tags": "vip",
+                ],
                 "{tags: {all: [new]}}"
             ),
         ])
@@ -157,12 +174,19 @@ struct AudienceFormTests {
     @Test(
         "what a choice needs and lacks is a mistake, and nothing of the choice is written",
         arguments: [
-            ("{tags: [vip], where: {language: de}}", ["audience.choice": "everyone"], "everyone is chosen, and there are conditions"),
+            (
+                "{tags: [vip], where: {language: de}}", ["audience.choice": "everyone"],
+                "everyone is chosen, and there are conditions"
+            ),
             ("{tags: [vip]}", ["audience.choice": "conditions"], "no condition is filled in"),
-            ("{everyone: true}", ["audience.choice": "tags", "audience.tags": ""], "no tag is chosen, and everyone is not"),
+            (
+                "{everyone: true}", ["audience.choice": "tags", "audience.tags": ""],
+                "no tag is chosen, and everyone is not"
+            ),
             ("{everyone: true}", ["audience.choice": "list", "audience.aliases": " "], "the list is blank"),
             (
-                "{everyone: true}", ["audience.choice": "list", "audience.aliases": "a", "audience.aliases.file": "b.txt"],
+                "{everyone: true}",
+                ["audience.choice": "list", "audience.aliases": "a", "audience.aliases.file": "b.txt"],
                 "there are both aliases and a file of them"
             ),
             ("{}", ["audience.tags": ""], "it is not chosen which devices get it"),
@@ -198,7 +222,9 @@ struct AudienceFormTests {
     @Test("another field of a broadcast is changed without choosing devices, and choosing them takes its channel away")
     func channel() throws {
         let source = "name: a\naudience: {channel: dHN0LXNyY2gtY2hubA==}\n\(Self.content)"
-        let form = ["audience.tags.boxes": "1", "audience.aliases": "", "content.title": "Ho", "shown.content.title": "Hi"]
+        let form = [
+            "audience.tags.boxes": "1", "audience.aliases": "", "content.title": "Ho", "shown.content.title": "Hi",
+        ]
         let (text, mistakes) = try Self.applied(form, source)
         #expect(mistakes.isEmpty, "\(mistakes)")
         #expect(text == source.replacing("Hi", with: "Ho"))
@@ -206,7 +232,9 @@ struct AudienceFormTests {
         #expect(chosen.mistakes.isEmpty && chosen.text.contains("audience: {everyone: true}"), "\(chosen)")
     }
 
-    @Test("tags of devices that want no pushes are offered where devices are left out, first of all, and never to choose devices")
+    @Test(
+        "tags of devices that want no pushes are offered where devices are left out, first of all, and never to choose devices"
+    )
     func optOuts() async throws {
         let office = try Office()
         let rows = (1...3).map { "\(TestFolder.token($0)),vip\n" } + ["\(TestFolder.token(9)),vip;unsubscribed\n"]
@@ -221,7 +249,8 @@ struct AudienceFormTests {
             let boxes = group.matches(of: #/\.box\.([a-z]+)"/#).map { String($0.1) }
             #expect(boxes == ["unsubscribed", "vip"])
             #expect(try Self.save(server, edith, ["audience.exclude.tags.box.unsubscribed": "0"]).status == 303)
-            #expect(try Self.disk(office).contains("{devices: devices.csv, tags: [vip], exclude: {tags: [unsubscribed]}}"))
+            #expect(
+                try Self.disk(office).contains("{devices: devices.csv, tags: [vip], exclude: {tags: [unsubscribed]}}"))
         }
     }
 
@@ -240,10 +269,12 @@ struct AudienceFormTests {
     @Test("each condition of the language is a row, and is written back as it was when it is not touched")
     func conditionRows() throws {
         let rows: [(String, ConditionsControl.Test, String)] = [
-            ("[en, de]", .oneOf, "en, de"), ("[\"a, b\", c]", .oneOf, "\"a, b\", c"), ("\">= 3.2.0\"", .atLeast, "3.2.0"),
+            ("[en, de]", .oneOf, "en, de"), ("[\"a, b\", c]", .oneOf, "\"a, b\", c"),
+            ("\">= 3.2.0\"", .atLeast, "3.2.0"),
             ("\"> 5\"", .greater, "5"), ("\"<= 5\"", .atMost, "5"), ("\"< 2026-01-01\"", .less, "2026-01-01"),
             ("\"!= gold\"", .notEqual, "gold"),
-            ("within 30 days", .within, "30"), ("older than 4h", .olderThan, "4h"), ("present", .present, ""), ("missing", .missing, ""),
+            ("within 30 days", .within, "30"), ("older than 4h", .olderThan, "4h"), ("present", .present, ""),
+            ("missing", .missing, ""),
             ("gold", .equal, "gold"), ("true", .equal, "true"),
         ]
         for (written, test, value) in rows {
@@ -253,11 +284,14 @@ struct AudienceFormTests {
             #expect(ConditionsControl.Row(kept: row.kept) == row)
         }
         let odd = try #require(YAMLEdit("audience: {everyone: true, where: {c: \"~ x\", d: {e: f}}}\n"))
-        #expect(ConditionsControl.rows(odd).map(\.column) == ["c", "d"] && ConditionsControl.rows(odd).allSatisfy { $0.row == nil })
+        #expect(
+            ConditionsControl.rows(odd).map(\.column) == ["c", "d"]
+                && ConditionsControl.rows(odd).allSatisfy { $0.row == nil })
     }
 
     /// A form with rows: column, comparison, value, and what the source held.
-    private static func conditions(_ rows: [(String, String, String, kept: ConditionsControl.Row)]) -> [String: String] {
+    private static func conditions(_ rows: [(String, String, String, kept: ConditionsControl.Row)]) -> [String: String]
+    {
         var form = ["where.rows": "\(rows.count)"]
         for (place, row) in rows.enumerated() {
             form["where.\(place).column"] = row.0
@@ -281,10 +315,12 @@ struct AudienceFormTests {
 
             """
         let language = ConditionsControl.Row(column: "language", test: .oneOf, value: "en, de")
-        let version = ConditionsControl.Row(column: "app_version", test: .atLeast, value: "3.2.0"), blank = ConditionsControl.Row()
+        let version = ConditionsControl.Row(column: "app_version", test: .atLeast, value: "3.2.0"),
+            blank = ConditionsControl.Row()
         let (text, mistakes) = try Self.applied(
             Self.conditions([
-                ("language", "oneOf", "en, de", language), ("app_version", "ge", "4", version), ("last_active", "within", "1", blank),
+                ("language", "oneOf", "en, de", language), ("app_version", "ge", "4", version),
+                ("last_active", "within", "1", blank),
                 ("", "is", "", blank), ("city", "not", "Lyon, Nord", blank), ("word", "is", "present", blank),
             ]), source)
         #expect(mistakes.isEmpty, "\(mistakes)")
@@ -302,7 +338,8 @@ struct AudienceFormTests {
                 name: a
 
                 """)
-        let gone = try Self.applied(Self.conditions([("", "oneOf", "", language), ("version", "ge", "3.2.0", version)]), source)
+        let gone = try Self.applied(
+            Self.conditions([("", "oneOf", "", language), ("version", "ge", "3.2.0", version)]), source)
         #expect(gone.mistakes.isEmpty && !gone.text.contains("language") && !gone.text.contains("app_version"))
         #expect(gone.text.contains("    version: \">= 3.2.0\"\n") && gone.text.contains("level: {odd: true}"))
     }
@@ -321,21 +358,26 @@ struct AudienceFormTests {
             ] {
                 let reply = try Self.save(server, edith, changes)
                 let row = try #require(reply.body.firstMatch(of: #/aria-label="Condition 2"(?s:.*?)<\/div>/#)).output
-                #expect(reply.status == 422 && row.contains(words) && row.contains("aria-describedby=\"where.1-mistake\""), "\(words)")
+                #expect(
+                    reply.status == 422 && row.contains(words) && row.contains("aria-describedby=\"where.1-mistake\""),
+                    "\(words)")
                 #expect(row.contains("id=\"where.1-mistake\""))
             }
             #expect(try Self.disk(office) == before)
         }
     }
 
-    @Test("a column of the exports comes with the comparisons that fit it and its most frequent values; names, tokens and tags do not")
+    @Test(
+        "a column of the exports comes with the comparisons that fit it and its most frequent values; names, tokens and tags do not"
+    )
     func columns() async throws {
         let office = try Office()
         let rows = (1...5).map { number in
             "\(TestFolder.token(number)),person\(number),vip,\(number < 4 ? "gold" : "silver"),2026-0\(number)-01,\(number),3.\(number).0\n"
         }
         try office.folder.write("devices.csv", "token,alias,tags,level,birthday,points,app_version\n" + rows.joined())
-        try Self.write(office, "{devices: devices.csv, everyone: true, where: {birthday: \">= 2026-02-01\", level: gold}}")
+        try Self.write(
+            office, "{devices: devices.csv, everyone: true, where: {birthday: \">= 2026-02-01\", level: gold}}")
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let page = try Self.counted(server, edith)
@@ -343,20 +385,25 @@ struct AudienceFormTests {
             #expect(kinds == ["level text", "birthday date", "points number", "app_version version"])
             #expect(
                 page.contains(
-                    "<datalist id=\"values-of-level\"><option value=\"gold\"></option><option value=\"silver\"></option></datalist>"))
+                    "<datalist id=\"values-of-level\"><option value=\"gold\"></option><option value=\"silver\"></option></datalist>"
+                ))
             let first = try #require(page.firstMatch(of: #/aria-label="Condition 1"(?s:.*?)<\/div>/#)).output
             #expect(first.contains("type=\"date\"") && first.contains("is on or after") && !first.contains("is one of"))
             let second = try #require(page.firstMatch(of: #/aria-label="Condition 2"(?s:.*?)<\/div>/#)).output
-            #expect(second.contains("is one of") && !second.contains("is at least") && second.contains("list=\"values-of-level\""))
+            #expect(
+                second.contains("is one of") && !second.contains("is at least")
+                    && second.contains("list=\"values-of-level\""))
         }
     }
 
     // MARK: - The count
 
     /// The pieces of the page that the script fills in for the fields of a form.
-    private static func pieces(_ server: TestServer, _ session: String, _ fields: [String: String]) throws -> JSONValue {
+    private static func pieces(_ server: TestServer, _ session: String, _ fields: [String: String]) throws -> JSONValue
+    {
         for _ in 0..<600 {
-            let reply = try server.form("/campaign/form/phone.json?file=\(file)", session: session, fields.map { ($0.key, $0.value) })
+            let reply = try server.form(
+                "/campaign/form/phone.json?file=\(file)", session: session, fields.map { ($0.key, $0.value) })
             let value = try JSONValue(parsing: reply.body)
             if value["is_live"] == .bool(false), let pieces = value["pieces"] { return pieces }
             Thread.sleep(forTimeInterval: 0.1)
@@ -372,35 +419,45 @@ struct AudienceFormTests {
         try office.folder.write("devices.csv", "token\n" + (0..<5).map { TestFolder.token($0) + "\n" }.joined())
         try Self.write(office, "{devices: devices.csv, everyone: true, exclude: {devices: other.csv}}")
         try office.folder.write("other.csv", "token\n\(TestFolder.token(4))\n")
-        let sent = "20261201-090000-spring-sale-7f3a", foreign = "20261201-100000-news-7f3b", planned = "20261201-110000-spring-sale-7f3c"
+        let sent = "20261201-090000-spring-sale-7f3a", foreign = "20261201-100000-news-7f3b",
+            planned = "20261201-110000-spring-sale-7f3c"
         try office.folder.run(sent)
         try office.folder.run(foreign, campaign: "news", app: "news")
         try office.folder.run(planned, .planned)
         let edith = try office.session("edith", [.editor]), list = "\(office.folder.path)/reached/\(sent).csv"
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path(Self.file), session: edith).body
-            #expect(page.contains("name=\"exclude.runs.\(sent)\"") && page.contains("Not to devices that got one of these runs"))
+            #expect(
+                page.contains("name=\"exclude.runs.\(sent)\"")
+                    && page.contains("Not to devices that got one of these runs"))
             #expect(!page.contains("exclude.runs.\(foreign)") && !page.contains("exclude.runs.\(planned)"))
             var fields = Self.untouched(page)
             fields["exclude.runs.\(sent)"] = "1"
             // What is typed writes nothing, nor does another device: only the other list counts.
             let note = "The devices of these runs are not left out of the count yet"
             let typed = try Self.pieces(server, edith, fields)
-            #expect(typed["audience"] == .string("At most 4 devices") && typed["skipped"]?.stringValue?.contains(note) == true)
+            #expect(
+                typed["audience"] == .string("At most 4 devices")
+                    && typed["skipped"]?.stringValue?.contains(note) == true)
             func press(_ button: String) throws -> String {
-                try server.form(Self.path(Self.file), session: edith, fields.map { ($0.key, $0.value) } + [(button, "1")]).body
+                try server.form(
+                    Self.path(Self.file), session: edith, fields.map { ($0.key, $0.value) } + [(button, "1")]
+                ).body
             }
             #expect(try press("phone").contains(note))
             #expect(!FileManager.default.fileExists(atPath: list))
             // Two got it.
             #expect(try !press("count").contains(note))
             let counted = try Self.pieces(server, edith, fields)
-            #expect(counted["audience"] == .string("2 devices") && counted["skipped"]?.stringValue?.contains(note) == false)
+            #expect(
+                counted["audience"] == .string("2 devices") && counted["skipped"]?.stringValue?.contains(note) == false)
             let lines = "device_token,registration_id\n\(TestFolder.token(0)),r\n\(TestFolder.token(1)),r\n"
             #expect(try String(contentsOfFile: list, encoding: .utf8) == lines)
             #expect(try FileManager.default.attributesOfItem(atPath: list)[.posixPermissions] as? Int == 0o600)
             // Once for each end of the run, whatever the clock says.
-            func file() throws -> Int? { try FileManager.default.attributesOfItem(atPath: list)[.systemFileNumber] as? Int }
+            func file() throws -> Int? {
+                try FileManager.default.attributesOfItem(atPath: list)[.systemFileNumber] as? Int
+            }
             let first = try file()
             _ = try press("count")
             #expect(try file() == first)
@@ -440,20 +497,29 @@ struct AudienceFormTests {
         try await TestServer.with(office.site) { server throws in
             let before = try Self.disk(office)
             var fields = Self.untouched(try server.request("GET", Self.path(Self.file), session: edith).body)
-            fields.merge(["where.0.column": "language", "where.0.test": "is", "where.0.value": "de", "delivery.pace.number": "1"]) { $1 }
+            fields.merge([
+                "where.0.column": "language", "where.0.test": "is", "where.0.value": "de", "delivery.pace.number": "1",
+            ]) { $1 }
             fields["delivery.pace.unit"] = "s"
             let pieces = try Self.pieces(server, edith, fields)
             #expect(pieces["audience"] == .string("10 devices"))
             let skipped = try #require(pieces["skipped"]?.stringValue)
-            #expect(skipped.contains("<b>10</b> are not chosen") && skipped.contains("<b>10</b> do not meet the conditions"))
+            #expect(
+                skipped.contains("<b>10</b> are not chosen") && skipped.contains("<b>10</b> do not meet the conditions")
+            )
             #expect(pieces["duration"] == .string("10 devices take 10 s."))
             fields["audience.choice"] = "list"
-            #expect(try Self.pieces(server, edith, fields)["skipped"]?.stringValue?.contains("Fields with mistakes") ?? false)
+            #expect(
+                try Self.pieces(server, edith, fields)["skipped"]?.stringValue?.contains("Fields with mistakes")
+                    ?? false)
             fields["audience.choice"] = "tags"
             var isCounted = false
             for _ in 0..<600 {
-                let page = try server.form(Self.path(Self.file), session: edith, fields.map { ($0.key, $0.value) } + [("count", "1")])
-                #expect(page.status == 200 && page.body.contains("name=\"where.0.value\" value=\"de\""), "what was typed stays")
+                let page = try server.form(
+                    Self.path(Self.file), session: edith, fields.map { ($0.key, $0.value) } + [("count", "1")])
+                #expect(
+                    page.status == 200 && page.body.contains("name=\"where.0.value\" value=\"de\""),
+                    "what was typed stays")
                 isCounted = page.body.contains("<b data-fill=\"audience\">10 devices</b>")
                 if isCounted { break }
                 Thread.sleep(forTimeInterval: 0.1)
@@ -489,14 +555,16 @@ struct AudienceFormTests {
         let one = ["schedule.way": "time", "schedule.clock": "one", "schedule.timezone": "Asia/Tokyo"]
         #expect(try Self.applied(one, text).text == source)
         #expect(
-            try Self.applied(own.merging(["schedule.fallback_timezone": ""]) { $1 }, source).mistakes["schedule.fallback_timezone"] != nil)
+            try Self.applied(own.merging(["schedule.fallback_timezone": ""]) { $1 }, source).mistakes[
+                "schedule.fallback_timezone"] != nil)
     }
 
     @Test("by hand takes the times away, and keeps quiet hours; a time that is typed under By hand is a mistake")
     func byHand() throws {
         let timed = "name: a\nschedule: {repeat: \"0 9 * * *\", timezone: UTC, quiet_hours: 21:00-08:00, late: send}\n"
         let form = [
-            "schedule.way": "hand", "schedule.clock": "one", "schedule.timezone": "UTC", "schedule.quiet_hours": "21:00-08:00",
+            "schedule.way": "hand", "schedule.clock": "one", "schedule.timezone": "UTC",
+            "schedule.quiet_hours": "21:00-08:00",
             "shown.schedule.quiet_hours": "21:00-08:00",
         ]
         #expect(try Self.applied(form, timed).text == "name: a\nschedule: {timezone: UTC, quiet_hours: 21:00-08:00}\n")
@@ -504,21 +572,31 @@ struct AudienceFormTests {
             try Self.applied(form.merging(["schedule.quiet_hours": ""]) { $1 }, timed).text == "name: a\n",
             "a zone alone says nothing")
         let typed = ["schedule.way": "hand", "schedule.at.date": "2099-12-01", "schedule.at.time": "09:00"]
-        #expect(try Self.applied(typed, "name: a\n").mistakes["schedule.way"]?.message == "a time is filled in, and By hand is chosen")
         #expect(
-            try Self.applied(["schedule.way": "time", "schedule.clock": "one", "schedule.timezone": "UTC"], "name: a\n").mistakes[
+            try Self.applied(typed, "name: a\n").mistakes["schedule.way"]?.message
+                == "a time is filled in, and By hand is chosen")
+        #expect(
+            try Self.applied(
+                ["schedule.way": "time", "schedule.clock": "one", "schedule.timezone": "UTC"], "name: a\n"
+            ).mistakes[
                 "schedule.at"] != nil)
     }
 
     @Test("a time at night where it counts is flagged at its field, and so is one that has passed")
     func night() async throws {
         #expect(
-            WhenSection.doubts(at: "2099-12-01 22:30", rule: "", zone: "Asia/Tokyo").first?.hasPrefix("22:30 is at night in Asia/Tokyo")
+            WhenSection.doubts(at: "2099-12-01 22:30", rule: "", zone: "Asia/Tokyo").first?.hasPrefix(
+                "22:30 is at night in Asia/Tokyo")
                 ?? false)
-        #expect(WhenSection.doubts(at: "2099-12-01 06:59", rule: "", zone: "").first?.contains("on each person’s clock") ?? false)
+        #expect(
+            WhenSection.doubts(at: "2099-12-01 06:59", rule: "", zone: "").first?.contains("on each person’s clock")
+                ?? false)
         #expect(WhenSection.doubts(at: "2099-12-01 07:00", rule: "59 21 * * *", zone: "UTC").isEmpty)
-        #expect(WhenSection.doubts(at: "", rule: "0 3 * * mon", zone: "UTC").first?.hasPrefix("03:00 is at night") ?? false)
-        #expect(WhenSection.doubts(at: "", rule: "0 */6 * * *", zone: "UTC").first?.hasPrefix("2 of the repeated times are") ?? false)
+        #expect(
+            WhenSection.doubts(at: "", rule: "0 3 * * mon", zone: "UTC").first?.hasPrefix("03:00 is at night") ?? false)
+        #expect(
+            WhenSection.doubts(at: "", rule: "0 */6 * * *", zone: "UTC").first?.hasPrefix("2 of the repeated times are")
+                ?? false)
         let office = try Office()
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
@@ -529,9 +607,11 @@ struct AudienceFormTests {
             ] {
                 try Self.write(office, "{devices: devices.csv, everyone: true}", "schedule: \(schedule)\n")
                 let page = try server.request("GET", Self.path(Self.file), session: edith).body
-                let group = try #require(page.firstMatch(of: #/<fieldset[^>]*id="schedule.at"(?s:.*?)<\/fieldset>/#)).output
+                let group = try #require(page.firstMatch(of: #/<fieldset[^>]*id="schedule.at"(?s:.*?)<\/fieldset>/#))
+                    .output
                 #expect(
-                    group.contains(words) && group.contains("aria-describedby") && group.contains("id=\"schedule.at-mistake\""), "\(words)")
+                    group.contains(words) && group.contains("aria-describedby")
+                        && group.contains("id=\"schedule.at-mistake\""), "\(words)")
             }
         }
     }

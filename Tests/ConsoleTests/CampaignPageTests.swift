@@ -23,11 +23,16 @@ struct CampaignPageTests {
         let (edith, vera) = (try office.session("edith", [.editor]), try office.session("vera", [.viewer]))
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body
-            let overview = try #require(page.range(of: "class=\"panel overview\"")), source = try #require(page.range(of: "id=\"source\""))
+            let overview = try #require(page.range(of: "class=\"panel overview\"")),
+                source = try #require(page.range(of: "id=\"source\""))
             #expect(overview.lowerBound < source.lowerBound)
             let first = page[overview.lowerBound..<source.lowerBound]
-            #expect(first.contains("<p class=\"title\" dir=\"auto\">Hi</p>") && first.contains("Every device of the export"))
-            #expect(first.contains("Ask for the approval</a> of a plan") && first.contains("By hand") && !first.contains("Last result"))
+            #expect(
+                first.contains("<p class=\"title\" dir=\"auto\">Hi</p>") && first.contains("Every device of the export")
+            )
+            #expect(
+                first.contains("Ask for the approval</a> of a plan") && first.contains("By hand")
+                    && !first.contains("Last result"))
             #expect(page.contains("<details><summary><h2 id=\"source\">"))
             #expect(try !server.request("GET", Self.path, session: vera).body.contains("/campaign/form"))
             let plan = try office.folder.run("20261201-100000-spring-sale-7f3b", .planned)
@@ -37,9 +42,11 @@ struct CampaignPageTests {
             #expect(sent.contains("Last result") && sent.contains("2 of 5 devices accepted"))
             #expect(sent.contains("A plan waits for an approval: <a href=\"/runs/\(plan.plan.id)\">"))
             // With a mistake, the source is open at it.
-            try office.folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {}\ncontent: {titel: Hi}\n")
+            try office.folder.write(
+                "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {}\ncontent: {titel: Hi}\n")
             let broken = try server.request("GET", Self.path, session: edith).body
-            #expect(broken.contains("Mend the mistakes") && broken.contains("<details open><summary><h2 id=\"source\">"))
+            #expect(
+                broken.contains("Mend the mistakes") && broken.contains("<details open><summary><h2 id=\"source\">"))
             #expect(broken.contains("Not chosen yet"))
         }
     }
@@ -48,8 +55,11 @@ struct CampaignPageTests {
     func otherFile() async throws {
         let office = try Office()
         try office.folder.write(
-            "volley.yaml", "apps:\n  shop: {topic: com.example.shop, environment: simulator, approval: required, devices: missing.csv}\n")
-        try office.folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n")
+            "volley.yaml",
+            "apps:\n  shop: {topic: com.example.shop, environment: simulator, approval: required, devices: missing.csv}\n"
+        )
+        try office.folder.write(
+            "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n")
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             for path in [Self.path, "/campaign/form?file=spring-sale.yaml"] {
@@ -57,7 +67,8 @@ struct CampaignPageTests {
                 #expect(page.contains("<li dir=\"auto\"><b>volley.yaml</b>: There is no file"), "\(path)")
             }
             // One in its own file is not named again.
-            try office.folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {}\ncontent: {title: Hi}\n")
+            try office.folder.write(
+                "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {}\ncontent: {title: Hi}\n")
             #expect(try !server.request("GET", Self.path, session: edith).body.contains("<b>spring-sale.yaml</b>"))
         }
     }
@@ -93,9 +104,13 @@ struct CampaignPageTests {
             let plan = try server.request("GET", "/runs/\(id)", session: ben).body
             for page in [plan, try server.request("GET", Self.path, session: edith).body] {
                 #expect(page.contains("<b>3 texts are marked as older than the ones that they belong to</b>"))
-                #expect(page.contains(">German (de): title</li>") && page.contains(">Variant short, French (fr): title, text</li>"))
+                #expect(
+                    page.contains(">German (de): title</li>")
+                        && page.contains(">Variant short, French (fr): title, text</li>"))
             }
-            let order = try ["Older texts", "Sent lately", "/approve\""].map { try #require(plan.range(of: $0), "\($0)").lowerBound }
+            let order = try ["Older texts", "Sent lately", "/approve\""].map {
+                try #require(plan.range(of: $0), "\($0)").lowerBound
+            }
             #expect(order == order.sorted())
             try office.folder.write("spring-sale.yaml", source.replacing(#/ +# volley.*\n/#, with: ""))
             #expect(try !server.request("GET", Self.path, session: edith).body.contains("Older texts"))
@@ -105,13 +120,17 @@ struct CampaignPageTests {
     @Test("one phone is next to the facts, and the others are below a fold")
     func onePhone() {
         func sample(_ language: String) -> DraftPreview.Sample {
-            .init(service: "apns", variant: "", language: language, push: ShownPush(title: "Hi \(language)"), hasBlanks: false)
+            .init(
+                service: "apns", variant: "", language: language, push: ShownPush(title: "Hi \(language)"),
+                hasBlanks: false)
         }
         let (first, others) = PhoneControl.glance(["", "de", "fr"].map(sample), app: "shop") ?? ("", "")
         #expect(first.markup.components(separatedBy: "<figure").count == 2 && first.markup.contains("Hi "))
         #expect(others.markup.hasPrefix("<details class=\"others\"><summary>2 other devices</summary>"))
         #expect(others.markup.contains("data-variant=\"\" data-language=\"de\"") && others.markup.contains("Hi fr"))
-        #expect(PhoneControl.glance([sample("")], app: "shop")?.others.markup == "" && PhoneControl.glance([], app: "shop") == nil)
+        #expect(
+            PhoneControl.glance([sample("")], app: "shop")?.others.markup == ""
+                && PhoneControl.glance([], app: "shop") == nil)
     }
 
     @Test(
@@ -136,7 +155,8 @@ struct CampaignPageTests {
                 "{aliases: [u1], exclude: {tags: [unsubscribed], devices: gone.csv}}",
                 "Devices of the aliases u1; but not those with the tag unsubscribed, or listed in gone.csv"
             ),
-            ("{tags: [a, b, c, d, e, f, g, h]}", "Devices with the tag a, b, c, d, e, f or 2 more"), ("{}", "Not chosen yet"),
+            ("{tags: [a, b, c, d, e, f, g, h]}", "Devices with the tag a, b, c, d, e, f or 2 more"),
+            ("{}", "Not chosen yet"),
             ("{where: {last_active: older than 60 days}}", "Devices, if last active is more than 60 days ago"),
         ])
     func audience(source: String, words: String) throws {
@@ -146,14 +166,17 @@ struct CampaignPageTests {
         #expect(AudienceWords.html(try #require(draft.audience)).markup == words)
     }
 
-    @Test("month and week show coming times and what was sent, each with a link to its campaign; each person's clock is a span")
+    @Test(
+        "month and week show coming times and what was sent, each with a link to its campaign; each person's clock is a span"
+    )
     func calendar() async throws {
         let folder = try TestFolder()
         try folder.write(
             "daily.yaml",
             "name: daily\napp: news\naudience: {everyone: true}\ncontent: {title: Hi}\nschedule: {repeat: \"0 9 * * *\", timezone: recipient, fallback_timezone: Europe/Berlin}\n"
         )
-        try folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n")
+        try folder.write(
+            "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n")
         try folder.run("20261201-090000-spring-sale-7f3a")
         let signIn = FixedSignIn.usual
         let (anna, reader) = (signIn.begin("anna"), signIn.begin("reader"))
@@ -161,20 +184,28 @@ struct CampaignPageTests {
             for query in ["month=2026-12", "week=2026-12-03"] {
                 let page = try server.request("GET", "/calendar?\(query)", session: anna).body
                 #expect(
-                    page.contains(query.hasPrefix("month") ? "December 2026</h2>" : "Week of Monday, 30 November 2026</h2>"), "\(query)")
+                    page.contains(
+                        query.hasPrefix("month") ? "December 2026</h2>" : "Week of Monday, 30 November 2026</h2>"),
+                    "\(query)")
                 #expect(page.contains("<a href=\"/campaign?file=spring-sale.yaml\" dir=\"auto\">spring-sale</a>"))
                 #expect(page.contains("href=\"/runs/20261201-090000-spring-sale-7f3a\">finished</a>"))
                 #expect(page.contains("datetime=\"2026-12-01T09:00:00Z\" data-clock>Tue, 09:00 UTC</time>"))
             }
             let now = try server.request("GET", "/calendar", session: anna).body
-            #expect(now.contains("<a href=\"/campaign?file=daily.yaml\" dir=\"auto\">daily</a>") && now.contains("aria-current=\"date\""))
-            #expect(now.contains("each person’s clock: <time") && now.contains("on each person’s clock <span class=\"note\">from <time"))
+            #expect(
+                now.contains("<a href=\"/campaign?file=daily.yaml\" dir=\"auto\">daily</a>")
+                    && now.contains("aria-current=\"date\""))
+            #expect(
+                now.contains("each person’s clock: <time")
+                    && now.contains("on each person’s clock <span class=\"note\">from <time"))
             #expect(try !server.request("GET", "/calendar", session: reader).body.contains("daily"))
             for odd in ["month=2026-13", "month=x", "week=2026-02-30", "week=9999-12-31", "month=0000-00", "week="] {
                 #expect(try server.request("GET", "/calendar?\(odd)", session: anna).status == 200, "\(odd)")
             }
             let edges = try server.request("GET", "/calendar?month=2026-12", session: anna).body
-            #expect(edges.contains("/calendar?month=2026-11\" rel=\"prev\"") && edges.contains("/calendar?month=2027-01\" rel=\"next\""))
+            #expect(
+                edges.contains("/calendar?month=2026-11\" rel=\"prev\"")
+                    && edges.contains("/calendar?month=2027-01\" rel=\"next\""))
         }
     }
 }

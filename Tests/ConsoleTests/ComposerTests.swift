@@ -21,7 +21,9 @@ struct ComposerTests {
     }
 
     /// Sends the fields of a form; the others are as if the page had not had them.
-    private static func save(_ server: TestServer, _ office: Office, _ session: String, _ fields: [String: String]) throws -> Reply {
+    private static func save(_ server: TestServer, _ office: Office, _ session: String, _ fields: [String: String])
+        throws -> Reply
+    {
         let base = ShownFile.digest(of: Array(try disk(office).utf8))
         return try server.form(path, session: session, [("digest", base)] + fields.map { ($0.key, $0.value) })
     }
@@ -36,15 +38,22 @@ struct ComposerTests {
         try office.folder.write(
             Self.file,
             Self.head
-                + "content: {title: Hi, data: {campaign: {name: spring}}, relevance: 0.8}\nallow: [{warning: short_text, reason: Yes}]\n")
+                + "content: {title: Hi, data: {campaign: {name: spring}}, relevance: 0.8}\nallow: [{warning: short_text, reason: Yes}]\n"
+        )
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body
-            let places = try ["who", "what", "when", "how"].map { name in try #require(page.range(of: "<h2 id=\"\(name)\">")).lowerBound }
+            let places = try ["who", "what", "when", "how"].map { name in
+                try #require(page.range(of: "<h2 id=\"\(name)\">")).lowerBound
+            }
             #expect(places == places.sorted())
             let rest = try #require(page.firstMatch(of: #/id="rest"(?s:.*?)<\/section>/#)).output
-            #expect(rest.contains("<b>What › Data</b>: <span dir=\"auto\">Campaign</span>") && rest.contains("What › Relevance"))
-            #expect(rest.contains("Allow") && rest.contains("/campaign/edit?file=spring-sale.yaml") && !rest.contains("Title"))
+            #expect(
+                rest.contains("<b>What › Data</b>: <span dir=\"auto\">Campaign</span>")
+                    && rest.contains("What › Relevance"))
+            #expect(
+                rest.contains("Allow") && rest.contains("/campaign/edit?file=spring-sale.yaml")
+                    && !rest.contains("Title"))
         }
     }
 
@@ -55,7 +64,8 @@ struct ComposerTests {
         let buttons = html.matches(of: pattern).map { (title: String($0.1), name: String($0.2), sign: String($0.3)) }
         #expect(buttons.count >= 60 && Set(buttons.map(\.name)).count == buttons.count)
         for button in buttons {
-            #expect(button.title == button.name && button.sign.count == 1 && button.sign.utf8.count > 1, "\(button.name)")
+            #expect(
+                button.title == button.name && button.sign.count == 1 && button.sign.utf8.count > 1, "\(button.name)")
         }
         #expect(buttons.contains { $0.name == "fallen leaf" && $0.sign == "🍂" })
         #expect(ComposerStyle.sheet.contains(".emoji, .scripted .by-hand { display: none; }"))
@@ -69,51 +79,70 @@ struct ComposerTests {
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body
-            let field = try #require(page.firstMatch(of: #/<p class="field"><label for="content.image">(?s:.*?)<\/p>/#)).output
-            #expect(field.contains("aria-describedby=\"content.image-hint content.image-mistake\" aria-invalid=\"true\""))
+            let field = try #require(page.firstMatch(of: #/<p class="field"><label for="content.image">(?s:.*?)<\/p>/#))
+                .output
+            #expect(
+                field.contains("aria-describedby=\"content.image-hint content.image-mistake\" aria-invalid=\"true\""))
             #expect(field.contains("id=\"content.image-mistake\"") && field.contains("“Image” must be a web address"))
-            #expect(field.contains("For example: https://") && !field.contains("image: https") && !field.contains("Line "))
+            #expect(
+                field.contains("For example: https://") && !field.contains("image: https") && !field.contains("Line "))
         }
     }
 
-    @Test("a campaign that is not finished shows its text, and says what is left to do with links to the places, without keys and lines")
+    @Test(
+        "a campaign that is not finished shows its text, and says what is left to do with links to the places, without keys and lines"
+    )
     func unfinished() async throws {
         let office = try Office()
         try office.folder.write(
-            Self.file, "name: spring-sale\napp: shop\naudience: {}\ncontent: {title: Half price}\nschedule: {at: 2099-12-01 09:00}\n")
+            Self.file,
+            "name: spring-sale\napp: shop\naudience: {}\ncontent: {title: Half price}\nschedule: {at: 2099-12-01 09:00}\n"
+        )
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body
             #expect(
                 page.contains("<h1 dir=\"auto\">Edit spring-sale</h1>") && page.contains("As it is written")
                     && page.contains("Half price</p>"))
-            let problems = try #require(page.firstMatch(of: #/<section class="warnings problems"(?s:.*?)<\/section>/#)).output
+            let problems = try #require(page.firstMatch(of: #/<section class="warnings problems"(?s:.*?)<\/section>/#))
+                .output
             #expect(problems.contains("Before it can be planned") && !problems.contains("role=\"alert\""))
-            #expect(problems.contains("<a href=\"#who\">Who</a>: The audience selects no devices. Choose them under “Who”"))
+            #expect(
+                problems.contains("<a href=\"#who\">Who</a>: The audience selects no devices. Choose them under “Who”"))
             #expect(problems.contains("“Time zone” is missing.") && problems.contains("<a href=\"#"))
-            for word in ["Line ", "registration_ids", "timezone", "everyone: true"] { #expect(!problems.contains(word), "\(word)") }
+            for word in ["Line ", "registration_ids", "timezone", "everyone: true"] {
+                #expect(!problems.contains(word), "\(word)")
+            }
             let campaign = try server.request("GET", "/campaign?file=spring-sale.yaml", session: edith).body
             #expect(campaign.contains("2 mistakes") && campaign.contains("Choose them under “Who”"), "\(campaign)")
         }
     }
 
-    @Test("a form that was refused says at its top what is wrong with it, and nothing about values that are chosen by now")
+    @Test(
+        "a form that was refused says at its top what is wrong with it, and nothing about values that are chosen by now"
+    )
     func refused() async throws {
         let office = try Office()
-        try office.folder.write(Self.file, "name: spring-sale\napp: shop\naudience: {devices: devices.csv}\ncontent: {title: Hi}\n")
+        try office.folder.write(
+            Self.file, "name: spring-sale\napp: shop\naudience: {devices: devices.csv}\ncontent: {title: Hi}\n")
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let reply = try Self.save(
                 server, office, edith,
                 [
-                    "audience.choice": "everyone", "schedule.way": "time", "schedule.at.date": "2099-12-01", "schedule.at.time": "09:00",
+                    "audience.choice": "everyone", "schedule.way": "time", "schedule.at.date": "2099-12-01",
+                    "schedule.at.time": "09:00",
                     "schedule.clock": "own", "schedule.fallback_timezone": "",
                 ])
-            let problems = try #require(reply.body.firstMatch(of: #/<section class="warnings problems"(?s:.*?)<\/section>/#)).output
-            #expect(reply.status == 422 && problems.contains("There is a problem") && problems.contains("role=\"alert\""))
+            let problems = try #require(
+                reply.body.firstMatch(of: #/<section class="warnings problems"(?s:.*?)<\/section>/#)
+            ).output
+            #expect(
+                reply.status == 422 && problems.contains("There is a problem") && problems.contains("role=\"alert\""))
             #expect(problems.contains("<a href=\"#schedule.fallback_timezone\">"))
             #expect(
-                problems.contains("The zone of people whose own is not known is missing.") && !reply.body.contains("selects no devices"))
+                problems.contains("The zone of people whose own is not known is missing.")
+                    && !reply.body.contains("selects no devices"))
             #expect(reply.body.contains("id=\"schedule.fallback_timezone\""))
         }
     }
@@ -122,25 +151,34 @@ struct ComposerTests {
 
     @Test("a language is added, changed and removed, and nothing else of the file changes")
     func languages() throws {
-        let source = Self.head + "content:   # agreed\n  title: Hi\n  languages:\n    # Anna’s\n    de: {title: Hallo}\n"
+        let source =
+            Self.head + "content:   # agreed\n  title: Hi\n  languages:\n    # Anna’s\n    de: {title: Hallo}\n"
         var edit = try Self.edit(source)
-        let new = ["add.content.languages.tag": "fr", "add.content.languages.title": "Salut", "add.content.languages.body": " "]
+        let new = [
+            "add.content.languages.tag": "fr", "add.content.languages.title": "Salut",
+            "add.content.languages.body": " ",
+        ]
         #expect(WhatSection.apply(new, to: &edit).isEmpty)
         #expect(edit.text == source + "    fr:\n      title: Salut\n")
         let changed = [
-            "content.languages.de.title": "Guten Tag", "shown.content.languages.de.title": "Hallo", "content.languages.fr.body": "Oui",
+            "content.languages.de.title": "Guten Tag", "shown.content.languages.de.title": "Hallo",
+            "content.languages.fr.body": "Oui",
         ]
         #expect(WhatSection.apply(changed, to: &edit).isEmpty)
         #expect(
-            edit.text == source.replacing("Hallo", with: "Guten Tag") + "    fr:\n      title: Salut\n      body: Oui\n")
+            edit.text == source.replacing("Hallo", with: "Guten Tag") + "    fr:\n      title: Salut\n      body: Oui\n"
+        )
         #expect(WhatSection.apply(["remove.content.languages.fr": "1"], to: &edit).isEmpty)
         #expect(edit.text == source.replacing("Hallo", with: "Guten Tag"))
         let two = [
-            "add.content.languages.tag": "fr", "add.content.languages.title": "Salut", "add.content.languages.2.tag": "es",
+            "add.content.languages.tag": "fr", "add.content.languages.title": "Salut",
+            "add.content.languages.2.tag": "es",
             "add.content.languages.2.body": "Sí",
         ]
         #expect(WhatSection.apply(two, to: &edit).isEmpty)
-        #expect(edit.text.hasSuffix("    fr:\n      title: Salut\n    es:\n      body: Sí\n"), "several at once: \(edit.text)")
+        #expect(
+            edit.text.hasSuffix("    fr:\n      title: Salut\n    es:\n      body: Sí\n"),
+            "several at once: \(edit.text)")
     }
 
     @Test(
@@ -166,7 +204,8 @@ struct ComposerTests {
         let source = Self.head + "content: {title: Hi}\n"
         var edit = try Self.edit(source)
         let form = [
-            "add.variants.0.name": "short", "add.variants.0.share": "45", "add.variants.0.title": "Hey", "add.variants.1.name": "long",
+            "add.variants.0.name": "short", "add.variants.0.share": "45", "add.variants.0.title": "Hey",
+            "add.variants.1.name": "long",
             "add.variants.1.share": "45", "variants.holdout.share": "10",
         ]
         #expect(WhatSection.apply(form, to: &edit).isEmpty)
@@ -177,7 +216,9 @@ struct ComposerTests {
         #expect(edit.keys(at: ["variants"]).sorted() == ["holdout", "short"])
     }
 
-    @Test("a variant has texts in each language of the campaign, which are written in place, and marks that are confirmed")
+    @Test(
+        "a variant has texts in each language of the campaign, which are written in place, and marks that are confirmed"
+    )
     func variantLanguages() async throws {
         let office = try Office()
         let source =
@@ -190,17 +231,21 @@ struct ComposerTests {
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body
             #expect(page.contains("name=\"\(german).body\"") && page.contains("Guten Tag</textarea>"))
-            #expect(page.contains("name=\"\(french).title\"") && page.contains("which read the campaign’s own text, not this variant’s"))
+            #expect(
+                page.contains("name=\"\(french).title\"")
+                    && page.contains("which read the campaign’s own text, not this variant’s"))
             #expect(!page.contains("id=\"rest\""))
         }
         var edit = try Self.edit(source)
         let own = try Self.edit(
-            source.replacing("    fr: {body: Salut}\n", with: "").replacing("body: HI}", with: "body: HI, languages: {fr: {body: YO}}}"))
+            source.replacing("    fr: {body: Salut}\n", with: "").replacing(
+                "body: HI}", with: "body: HI, languages: {fr: {body: YO}}}"))
         for (name, hint) in [(german, "Blank for the campaign’s own in this language."), (french, "")] {
             #expect(VariantsControl.fields(in: own).first { $0.name == "\(name).body" }?.hint == hint, "\(name)")
         }
         let form = [
-            "\(german).body": "Moin", "shown.\(german).body": "Guten Tag", "\(french).body": "SALUT", "shown.\(french).body": "",
+            "\(german).body": "Moin", "shown.\(german).body": "Guten Tag", "\(french).body": "SALUT",
+            "shown.\(french).body": "",
             "variants.loud.content.languages.de.body": "", "shown.variants.loud.content.languages.de.body": "",
         ]
         #expect(WhatSection.apply(form, to: &edit).isEmpty)
@@ -219,7 +264,8 @@ struct ComposerTests {
         // One that is confirmed leaves the others.
         #expect(WhatSection.apply(["confirm.variants.calm.content": "1"], to: &edit).isEmpty)
         #expect(TranslationMark.all(in: edit).map { $0.path.joined(separator: ".") } == [german])
-        #expect(WhatSection.apply(["confirm.\(german)": "1"], to: &edit).isEmpty && TranslationMark.all(in: edit).isEmpty)
+        #expect(
+            WhatSection.apply(["confirm.\(german)": "1"], to: &edit).isEmpty && TranslationMark.all(in: edit).isEmpty)
     }
 
     @Test("shares that do not add up are a mistake at the variants, unless the person changed nothing of them")
@@ -264,28 +310,37 @@ struct ComposerTests {
         try await TestServer.with(office.site) { server throws in
             let form = ["content.title": "Hello", "shown.content.title": "Hi"]
             let asked = try Self.save(server, office, edith, form)
-            #expect(asked.status == 422 && asked.body.contains("The title of German (de)") && asked.body.contains("The title of variant a"))
+            #expect(
+                asked.status == 422 && asked.body.contains("The title of German (de)")
+                    && asked.body.contains("The title of variant a"))
             #expect(asked.body.contains("“Ahoy”") && asked.body.contains("name=\"content.title\" value=\"Hello\""))
             let answer = String(try #require(asked.body.firstMatch(of: #/ name="kept" value="(.*?)"/#)).1)
             let answers = ["kept": answer, "kept.text.0": "mark", "kept.text.1": "remove"]
             let back = try Self.save(server, office, edith, form.merging(["kept.back": "1"]) { $1 })
             #expect(
-                back.status == 200 && back.body.contains("name=\"content.title\" value=\"Hello\"") && back.body.contains("id=\"composer\""))
+                back.status == 200 && back.body.contains("name=\"content.title\" value=\"Hello\"")
+                    && back.body.contains("id=\"composer\""))
             #expect(try Self.disk(office) == source)
-            let half = try Self.save(server, office, edith, form.merging(answers.filter { $0.key != "kept.text.1" }) { $1 })
+            let half = try Self.save(
+                server, office, edith, form.merging(answers.filter { $0.key != "kept.text.1" }) { $1 })
             #expect(
                 half.status == 422 && half.body.contains("What happens to the other texts?"),
                 "a text without an answer is asked about again")
             #expect(try Self.disk(office) == source)
             #expect(try Self.save(server, office, edith, form.merging(answers) { $1 }).status == 303)
-            let marked = source.replacing("title: Hi\n", with: "title: Hello\n  # volley: translate content.languages.de (title)\n")
-                .replacing("{share: 50, content: {title: Ahoy}}", with: "{share: 50}")
+            let marked = source.replacing(
+                "title: Hi\n", with: "title: Hello\n  # volley: translate content.languages.de (title)\n"
+            )
+            .replacing("{share: 50, content: {title: Ahoy}}", with: "{share: 50}")
             #expect(try Self.disk(office) == marked)
             let page = try server.request("GET", Self.path, session: edith).body
             #expect(
-                page.contains("Title: older than the text that it belongs to.") && page.contains("name=\"confirm.content.languages.de\""))
+                page.contains("Title: older than the text that it belongs to.")
+                    && page.contains("name=\"confirm.content.languages.de\""))
             #expect(try Self.save(server, office, edith, ["confirm.content.languages.de": "1"]).status == 303)
-            #expect(try Self.disk(office) == marked.replacing("  # volley: translate content.languages.de (title)\n", with: ""))
+            #expect(
+                try Self.disk(office)
+                    == marked.replacing("  # volley: translate content.languages.de (title)\n", with: ""))
         }
     }
 
@@ -305,12 +360,16 @@ struct ComposerTests {
             let page = try server.request("GET", Self.path, session: edith).body
             for name in names { #expect(page.split(separator: "name=\"\(name)\"").count == 2, "\(name) is there once") }
             #expect(page.contains("Devices of apns</b>: <span dir=\"auto\">Ho</span>"))
-            #expect(try Self.save(server, office, edith, Dictionary(uniqueKeysWithValues: names.map { ($0, "1") })).status == 303)
+            #expect(
+                try Self.save(server, office, edith, Dictionary(uniqueKeysWithValues: names.map { ($0, "1") })).status
+                    == 303)
             #expect(try Self.disk(office) == source)
         }
     }
 
-    @Test("a text that cannot be removed alone is a refusal, and the mark of a language whose last text is removed goes with it")
+    @Test(
+        "a text that cannot be removed alone is a refusal, and the mark of a language whose last text is removed goes with it"
+    )
     func removedTexts() async throws {
         let office = try Office()
         let edith = try office.session("edith", [.editor])
@@ -320,7 +379,8 @@ struct ComposerTests {
                 let asked = try Self.save(server, office, edith, form)
                 let answer = String(try #require(asked.body.firstMatch(of: #/ name="kept" value="(.*?)"/#)).1)
                 return try Self.save(
-                    server, office, edith, form.merging(["kept": answer, "kept.text.0": "remove", "kept.text.1": "remove"]) { $1 })
+                    server, office, edith,
+                    form.merging(["kept": answer, "kept.text.0": "remove", "kept.text.1": "remove"]) { $1 })
             }
             let marked = """
                 content:
@@ -334,7 +394,9 @@ struct ComposerTests {
                 """
             try office.folder.write(Self.file, Self.head + marked)
             #expect(try remove().status == 303)
-            #expect(try Self.disk(office) == Self.head + "content:\n  title: Hello\n  body: There\n  languages:\n    fr: {body: Oui}\n")
+            #expect(
+                try Self.disk(office) == Self.head
+                    + "content:\n  title: Hello\n  body: There\n  languages:\n    fr: {body: Oui}\n")
             // Another language has the same texts, by reference.
             let shared = Self.head + "content: {title: Hi, languages: {de: &d {title: Hallo}, fr: *d}}\n"
             try office.folder.write(Self.file, shared)
@@ -342,9 +404,11 @@ struct ComposerTests {
             #expect(refused.status == 422 && refused.body.contains("cannot be changed without changing"))
             #expect(refused.body.contains("Not saved.") && refused.body.contains("value=\"Hello\""))
             #expect(try Self.disk(office) == shared)
-            let base = ShownFile.digest(of: Array(shared.utf8)), text = shared.replacing("title: Hi", with: "title: Hello")
+            let base = ShownFile.digest(of: Array(shared.utf8)),
+                text = shared.replacing("title: Hi", with: "title: Hello")
             func write(_ more: [(String, String)]) throws -> Reply {
-                try server.form("/campaign/save?file=\(Self.file)", session: edith, [("digest", base), ("text", text)] + more)
+                try server.form(
+                    "/campaign/save?file=\(Self.file)", session: edith, [("digest", base), ("text", text)] + more)
             }
             let answer = String(try #require(try write([]).body.firstMatch(of: #/ name="kept" value="(.*?)"/#)).1)
             let source = try write([("kept", answer), ("kept.text.0", "remove"), ("kept.text.1", "remove")])
@@ -356,7 +420,9 @@ struct ComposerTests {
     @Test("a language that is removed takes its mark along, and a second mark joins the first")
     func joinedMarks() throws {
         var edit = try Self.edit(
-            Self.head + "content:\n  title: Hi\n  languages:\n    de:\n      title: Hallo\n      body: Du\n    fr: {title: A}\n")
+            Self.head
+                + "content:\n  title: Hi\n  languages:\n    de:\n      title: Hallo\n      body: Du\n    fr: {title: A}\n"
+        )
         let source = edit.text
         try TranslationMark.add(["content", "languages", "de", "title"], to: &edit)
         try TranslationMark.add(["content", "languages", "de", "body"], to: &edit)
@@ -384,7 +450,9 @@ struct ComposerTests {
         throw Diagnostic("no answer within a minute")
     }
 
-    @Test("phones show what devices of the exports would get of the text that is being typed; nothing is saved, and no token is shown")
+    @Test(
+        "phones show what devices of the exports would get of the text that is being typed; nothing is saved, and no token is shown"
+    )
     func phones() async throws {
         let office = try Office()
         let rows = [("1", "Anna", "de"), ("2", "", "en"), ("3", "Bartholomew", "en")].map { number, name, language in
@@ -397,41 +465,61 @@ struct ComposerTests {
         try await TestServer.with(office.site) { server throws in
             let form = ["content.title": "Dear {{ first_name | default: 'friend' }}<b>", "shown.content.title": "Hi"]
             let answer = try Self.phone(server, edith, form)
-            #expect(answer.contains("3 devices") && answer.contains("Dear friend&lt;b&gt;") && answer.contains("Dear Bartholomew"))
+            #expect(
+                answer.contains("3 devices") && answer.contains("Dear friend&lt;b&gt;")
+                    && answer.contains("Dear Bartholomew"))
             #expect(answer.contains("German (de)") && answer.contains("Hallo") && answer.contains("a blank value"))
-            #expect(!answer.contains("<b>'") && !answer.contains(TestFolder.token(1)) && !answer.contains(TestFolder.token(3)))
-            // Devices that were read before are shown with the next text before the exports are read again.
+            #expect(
+                !answer.contains("<b>'") && !answer.contains(TestFolder.token(1))
+                    && !answer.contains(TestFolder.token(3)))
+            // Devices that were read before are shown with the next text before the exports are
+            // read again.
             let next = try server.form(
                 "/campaign/form/phone.json?file=spring-sale.yaml", session: edith,
                 [("content.title", "Now {{ first_name | default: 'you' }}"), ("shown.content.title", "Hi")])
-            #expect(next.body.contains("Now Bartholomew") && next.body.contains("Now you") && !next.body.contains(TestFolder.token(3)))
+            #expect(
+                next.body.contains("Now Bartholomew") && next.body.contains("Now you")
+                    && !next.body.contains(TestFolder.token(3)))
             // Another device by its place; the texts and the number of devices are as before.
             let second = try Self.phone(server, edith, form.merging(["phone": "1"]) { $1 })
-            #expect(second.contains("device 2 of 3") && second.contains("Dear Bartholomew") && !second.contains("Dear friend"))
+            #expect(
+                second.contains("device 2 of 3") && second.contains("Dear Bartholomew")
+                    && !second.contains("Dear friend"))
             #expect(second.contains("value=\\\"2\\\">Next device") && second.contains("value=\\\"0\\\">Blank values"))
             let first = try Self.phone(server, edith, form.merging(["phone": "3"]) { $1 })
             #expect(first.contains("device 1 of 3") && first.contains("Dear friend") && first.contains("All texts"))
-            #expect(try Self.phone(server, edith, form.merging(["phone": "longest"]) { $1 }).contains("longest text · device 2 of 3"))
+            #expect(
+                try Self.phone(server, edith, form.merging(["phone": "longest"]) { $1 }).contains(
+                    "longest text · device 2 of 3"))
             let none = try Self.save(server, office, edith, form.merging(["phone": "2"]) { $1 })
             #expect(none.status == 200 && none.body.contains("device 3 of 3"), "without a script, too")
             let wrong = try Self.phone(server, edith, ["content.title": "{{ nope }}", "shown.content.title": "Hi"])
             #expect(wrong.contains("known when this is mended") && wrong.contains("nope"))
             #expect(try Self.disk(office) == source)
             #expect(
-                try server.form("/campaign/form/phone.json?file=spring-sale.yaml", session: vera, [("content.title", "x")]).status == 403)
-            // The page has the same of the saved file, and says which languages would be worth adding.
+                try server.form(
+                    "/campaign/form/phone.json?file=spring-sale.yaml", session: vera, [("content.title", "x")]
+                ).status == 403)
+            // The page has the same of the saved file, and says which languages would be worth
+            // adding.
             var page = ""
             for _ in 0..<600 where !page.contains("3 devices</b>") || !page.contains("value=\"first_name\"") {
                 page = try server.request("GET", Self.path, session: edith).body
                 Thread.sleep(forTimeInterval: 0.1)
             }
             #expect(page.contains("<b data-fill=\"audience\">3 devices</b>"))
-            // A column is offered with the share of these devices for which it is blank, also when they get nothing because of that.
-            #expect(page.contains("<option value=\"first_name\" data-blank=\"33.3 %\">first_name, blank for 33.3 %</option>"))
+            // A column is offered with the share of these devices for which it is blank, also when
+            // they get nothing because of that.
+            #expect(
+                page.contains(
+                    "<option value=\"first_name\" data-blank=\"33.3 %\">first_name, blank for 33.3 %</option>"))
             #expect(page.contains("language, never blank") && page.contains("{{ first_name | default: 'there' }}"))
-            let needed = try Self.phone(server, edith, ["content.title": "{{ first_name }}", "shown.content.title": "Hi"])
+            let needed = try Self.phone(
+                server, edith, ["content.title": "{{ first_name }}", "shown.content.title": "Hi"])
             #expect(needed.contains("2 devices") && needed.contains("first_name, blank for 33.3 %"))
-            #expect(page.contains("2 devices read the text above") && page.contains("Their languages: English (en), 2 devices."))
+            #expect(
+                page.contains("2 devices read the text above")
+                    && page.contains("Their languages: English (en), 2 devices."))
         }
     }
 
@@ -448,7 +536,8 @@ struct ComposerTests {
     @Test("texts that differ in what devices read only go to the same devices")
     func audiences() {
         let text = AudienceText(file: "a.yaml", Self.head + "content: {title: Hi}\ndelivery: {pace: 5/s}\n")
-        #expect(text == AudienceText(file: "a.yaml", Self.head + "content: {title: Ho, body: x}\ndelivery: {pace: 5/s}\n"))
+        #expect(
+            text == AudienceText(file: "a.yaml", Self.head + "content: {title: Ho, body: x}\ndelivery: {pace: 5/s}\n"))
         #expect(text != AudienceText(file: "b.yaml", Self.head + "content: {title: Hi}\ndelivery: {pace: 5/s}\n"))
         #expect(text != AudienceText(file: "a.yaml", Self.head + "content: {title: Hi}\ndelivery: {pace: 6/s}\n"))
         #expect(text.isKnown && !AudienceText(file: "a.yaml", "- a\n").isKnown)

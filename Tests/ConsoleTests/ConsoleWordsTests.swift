@@ -22,8 +22,10 @@ struct ConsoleWordsTests {
 
     /// For causes that name a command at the terminal, and for one that leaves nothing to resume.
     private static let causes: [StopCause] = [
-        .service("apns", .notTheService(status: 200)), .service("apns", .refused(reason: "BadTopic", status: 400, clockLagSeconds: nil)),
-        .service("apns", .refused(reason: "PayloadEmpty", status: 400, clockLagSeconds: nil)), .interrupted, .ledger(.processGone),
+        .service("apns", .notTheService(status: 200)),
+        .service("apns", .refused(reason: "BadTopic", status: 400, clockLagSeconds: nil)),
+        .service("apns", .refused(reason: "PayloadEmpty", status: 400, clockLagSeconds: nil)), .interrupted,
+        .ledger(.processGone),
     ]
 
     @Test("Today, the run and its report name buttons and people to ask, whatever stopped it", arguments: causes)
@@ -39,13 +41,16 @@ struct ConsoleWordsTests {
         }
     }
 
-    /// Each state, stopped for different reasons, and with all or some of five devices claimed; and a plan that was cancelled.
+    /// Each state, stopped for different reasons, and with all or some of five devices claimed; and
+    /// a plan that was cancelled.
     private static let endings: [(RunState, StopCause?, Int)] = {
         var endings: [(RunState, StopCause?, Int)] = [(.cancelled, .cancelled, 0)]
         for claimed in [3, 5] {
             for state in RunState.allCases { endings.append((state, nil, claimed)) }
             for cause in causes { endings.append((.stopped, cause, claimed)) }
-            for state in [RunState.stopped, .cancelled] { endings.append((state, .ledger(.forgotten(entries: 2)), claimed)) }
+            for state in [RunState.stopped, .cancelled] {
+                endings.append((state, .ledger(.forgotten(entries: 2)), claimed))
+            }
         }
         return endings
     }()
@@ -75,7 +80,8 @@ struct ConsoleWordsTests {
         let folder = try TestFolder()
         let run = try folder.run(Self.id, app: "news", state)
         defer { run.close() }
-        let words = Diagnostic("it cannot be sent", file: run.path, remedy: "`volley resume \(Self.id)` goes on.", [.resume(run: Self.id)])
+        let words = Diagnostic(
+            "it cannot be sent", file: run.path, remedy: "`volley resume \(Self.id)` goes on.", [.resume(run: Self.id)])
         let store = try OrderStore(folder: folder.runs)
         defer { store.close() }
         _ = try store.place(Order(nonce: "n", kind: .send(run: Self.id, digest: "d"), by: "anna"))
@@ -96,7 +102,9 @@ struct ConsoleWordsTests {
         func place(_ warning: Diagnostic) -> String { PlanPart.place(of: warning.json) }
         let row = SourcePosition(file: "/srv/exports/devices.csv", line: 7, column: 1)
         #expect(place(Diagnostic("the row has 7 fields instead of 11", at: row)) == "devices.csv, line 7: ")
-        #expect(place(Diagnostic("it is old", file: "/srv/exports/devices.csv")).isEmpty && place(Diagnostic("it is empty")).isEmpty)
+        #expect(
+            place(Diagnostic("it is old", file: "/srv/exports/devices.csv")).isEmpty
+                && place(Diagnostic("it is empty")).isEmpty)
     }
 
     @Test("a warning that a plan keeps in the terminal’s words is told by its name")

@@ -9,7 +9,9 @@ import Testing
 @Suite("how in the composer")
 struct DeliveryFormTests {
     /// What a form makes of a source.
-    private func applied(_ form: [String: String], _ source: String) throws -> (text: String, mistakes: [String: Mistake]) {
+    private func applied(_ form: [String: String], _ source: String) throws -> (
+        text: String, mistakes: [String: Mistake]
+    ) {
         var edit = try #require(YAMLEdit(source))
         let mistakes = CampaignForm.apply(form, to: &edit)
         return (edit.text, mistakes)
@@ -37,12 +39,15 @@ struct DeliveryFormTests {
     @Test("what parts cannot show stays one field of text, and what is no number is refused in the words of the form")
     func oddNotations() throws {
         for (notation, text) in [
-            (Notation.pace, "fast"), (.hours, "21-8"), (.expiry, "2099-12-01 18:00 +01:00"), (.frequency, "daily"), (.percent, "off"),
+            (Notation.pace, "fast"), (.hours, "21-8"), (.expiry, "2099-12-01 18:00 +01:00"), (.frequency, "daily"),
+            (.percent, "off"),
         ] {
             #expect(notation.split(text) == nil)
             #expect(try NotationControl.text("x", notation, ["x": text], shown: text) == text)
             let field = CampaignForm.Field(path: ["x"], label: "X", kind: .notation(notation))
-            #expect(NotationControl.html(ShownValue(field: field, present: text, text: text), notation).markup.contains("name=\"x\""))
+            #expect(
+                NotationControl.html(ShownValue(field: field, present: text, text: text), notation).markup.contains(
+                    "name=\"x\""))
         }
         for (notation, form) in [
             (Notation.pace, ["x.number": "fast", "x.unit": "s"]), (.percent, ["x.number": "a"]),
@@ -56,9 +61,11 @@ struct DeliveryFormTests {
     @Test("how it is delivered is written as the language has it, and blank takes it back")
     func delivery() throws {
         let form = [
-            "delivery.pace.number": "5000", "delivery.pace.unit": "s", "delivery.expires.number": "4", "delivery.expires.unit": "h",
+            "delivery.pace.number": "5000", "delivery.pace.unit": "s", "delivery.expires.number": "4",
+            "delivery.expires.unit": "h",
             "delivery.priority": "normal", "delivery.collapse": "spring-sale", "delivery.frequency.number": "2",
-            "delivery.frequency.length": "7", "delivery.frequency.unit": "day", "delivery.stop_when.invalid_token.number": "20",
+            "delivery.frequency.length": "7", "delivery.frequency.unit": "day",
+            "delivery.stop_when.invalid_token.number": "20",
             "delivery.stop_when.after": "500", "delivery.unknown": "skip", "delivery.track": "true",
         ]
         let source = "name: a\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n"
@@ -66,8 +73,11 @@ struct DeliveryFormTests {
         #expect(mistakes.isEmpty, "\(mistakes)")
         let draft = Campaign.draft(text: text, file: "a.yaml", now: .now())
         let delivery = try #require(draft.campaign?.delivery, "\(draft.findings)")
-        #expect(delivery.pace == Pace(pushes: 5_000, intervalSeconds: 1) && delivery.expiry == .after(seconds: 4 * 3_600))
-        #expect(delivery.priority == .normal && delivery.collapseID?.value == "spring-sale" && delivery.unknownPolicy == .skip)
+        #expect(
+            delivery.pace == Pace(pushes: 5_000, intervalSeconds: 1) && delivery.expiry == .after(seconds: 4 * 3_600))
+        #expect(
+            delivery.priority == .normal && delivery.collapseID?.value == "spring-sale"
+                && delivery.unknownPolicy == .skip)
         #expect(delivery.frequency == FrequencyCap(pushes: 2, seconds: 7 * 86_400) && delivery.tracking == .visible)
         #expect(delivery.stopLimits?.after == 500 && delivery.stopLimits?.shares[.invalidToken]?.millionths == 200_000)
         let blank = form.mapValues { _ in "" }
@@ -78,7 +88,9 @@ struct DeliveryFormTests {
     func duration() {
         let app = Pace(pushes: 100, intervalSeconds: 1)
         #expect(HowSection.duration(of: 8_249, pace: "10/s", app: app).markup == "8,249 devices take 13 min.")
-        #expect(HowSection.duration(of: 600, pace: "1000/s", app: app).markup == "600 devices take 6 s at the pace of the app.")
+        #expect(
+            HowSection.duration(of: 600, pace: "1000/s", app: app).markup
+                == "600 devices take 6 s at the pace of the app.")
         #expect(HowSection.duration(of: 10, pace: "", app: nil).markup.hasPrefix("There is no limit"))
     }
 }

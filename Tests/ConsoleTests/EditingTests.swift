@@ -25,7 +25,9 @@ struct EditingTests {
         try String(#require(page.firstMatch(of: #/name="digest" value="([0-9a-f]{64})"/#)).1)
     }
 
-    @Test("a source is checked, saved with its writer, and shown with what changed; CR LF of browsers does not get into the file")
+    @Test(
+        "a source is checked, saved with its writer, and shown with what changed; CR LF of browsers does not get into the file"
+    )
     func source() async throws {
         let office = try Office()
         let edith = try office.session("edith", [.editor], app: "shop")
@@ -35,7 +37,8 @@ struct EditingTests {
             let base = try Self.base(edit.body)
             let before = try Self.disk(office)
             func save(_ text: String, _ more: [(String, String)] = []) throws -> Reply {
-                try server.form("/campaign/save?file=spring-sale.yaml", session: edith, [("text", text), ("digest", base)] + more)
+                try server.form(
+                    "/campaign/save?file=spring-sale.yaml", session: edith, [("text", text), ("digest", base)] + more)
             }
             let checked = try save("name: spring-sale\r\napp: shop\r\ncontent: {titel: Hi}\r\n", [("check", "1")])
             #expect(checked.status == 200 && checked.body.contains("Line 3, column") && checked.body.contains("titel"))
@@ -47,14 +50,17 @@ struct EditingTests {
             let versions = try office.site.accounts.versions(of: Self.file)
             #expect(versions.map(\.person.name?.text) == ["edith", nil], "what was there before is kept, too")
             let history = try server.request("GET", "/campaign/history?file=spring-sale.yaml", session: edith).body
-            #expect(history.contains("as it is now") && history.contains("Hello &lt;b&gt;") && !history.contains("Hello <b>"))
+            #expect(
+                history.contains("as it is now") && history.contains("Hello &lt;b&gt;")
+                    && !history.contains("Hello <b>"))
             let old = try server.request("GET", "/campaign/edit?file=spring-sale.yaml&version=1", session: edith).body
             #expect(old.contains("title: Hi}") && old.contains("becomes the present one"))
             // The plan that is made from it has a writer.
             #expect(
-                try office.site.accounts.writers(ofText: ShownFile.digest(of: Array(Self.disk(office).utf8)), in: Self.file, after: []) == [
-                    "edith"
-                ])
+                try office.site.accounts.writers(
+                    ofText: ShownFile.digest(of: Array(Self.disk(office).utf8)), in: Self.file, after: []) == [
+                        "edith"
+                    ])
         }
     }
 
@@ -66,7 +72,8 @@ struct EditingTests {
             let base = try Self.base(server.request("GET", "/campaign/edit?file=spring-sale.yaml", session: edith).body)
             let text = try Self.disk(office)
             func save(_ text: String, _ session: String, _ base: String) throws -> Reply {
-                try server.form("/campaign/save?file=spring-sale.yaml", session: session, [("text", text), ("digest", base)])
+                try server.form(
+                    "/campaign/save?file=spring-sale.yaml", session: session, [("text", text), ("digest", base)])
             }
             #expect(try save(text.replacing("Hi", with: "From eva"), eva, base).status == 303)
             let late = try save(text.replacing("Hi", with: "From edith"), edith, base)
@@ -77,11 +84,14 @@ struct EditingTests {
             // The page offers to overwrite the present text.
             #expect(try save(text.replacing("Hi", with: "From both"), edith, Self.base(late.body)).status == 303)
             #expect(try Self.disk(office).contains("From both"))
-            // A change with an editor on the machine is noticed, too; and so is a file that is gone.
+            // A change with an editor on the machine is noticed, too; and so is a file that is
+            // gone.
             let now = try Self.base(server.request("GET", "/campaign/edit?file=spring-sale.yaml", session: edith).body)
             try office.folder.write(Self.file, text + "# by hand\n")
             let other = try save(text, edith, now)
-            #expect(other.status == 409 && other.body.contains("Another person saved another text") && other.body.contains("# by hand"))
+            #expect(
+                other.status == 409 && other.body.contains("Another person saved another text")
+                    && other.body.contains("# by hand"))
             let form = try server.form(
                 "/campaign/form?file=spring-sale.yaml", session: edith, [("digest", now), ("content.title", "Mine")])
             #expect(form.status == 409 && form.body.contains("value=\"Mine\"") && form.body.contains("Not saved yet"))
@@ -99,7 +109,8 @@ struct EditingTests {
             let statuses = SavedStatuses()
             DispatchQueue.concurrentPerform(iterations: 50) { number in
                 let fields = [("text", text.replacing("Hi", with: "Try \(number)")), ("digest", base)]
-                statuses.add((try? server.form("/campaign/save?file=spring-sale.yaml", session: edith, fields).status) ?? 0)
+                statuses.add(
+                    (try? server.form("/campaign/save?file=spring-sale.yaml", session: edith, fields).status) ?? 0)
             }
             #expect(statuses.all.count { $0 == 303 } == 1 && statuses.all.count { $0 == 409 || $0 == 503 } == 49)
             #expect(try office.site.accounts.versions(of: Self.file).count == 2)
@@ -132,13 +143,16 @@ struct EditingTests {
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith).body
             #expect(
-                page.contains("name=\"content.title\" value=\"Hi\"") && page.contains("name=\"audience.tags.box.vip\" value=\"0\" checked"))
+                page.contains("name=\"content.title\" value=\"Hi\"")
+                    && page.contains("name=\"audience.tags.box.vip\" value=\"0\" checked"))
             func save(_ fields: [(String, String)]) throws -> Reply {
                 let base = ShownFile.digest(of: Array(try Self.disk(office).utf8))
-                return try server.form("/campaign/form?file=spring-sale.yaml", session: edith, [("digest", base)] + fields)
+                return try server.form(
+                    "/campaign/form?file=spring-sale.yaml", session: edith, [("digest", base)] + fields)
             }
             let all = [
-                ("name", "spring-sale"), ("app", "shop"), ("content.title", "It's on"), ("content.subtitle", ""), ("content.body", "There"),
+                ("name", "spring-sale"), ("app", "shop"), ("content.title", "It's on"), ("content.subtitle", ""),
+                ("content.body", "There"),
                 ("audience.tags", "vip\r\nnew york\r\n"), ("audience.devices", "devices.csv"),
                 ("schedule.at", ""),
                 ("schedule.repeat", ""), ("schedule.timezone", ""), ("description", ""),
@@ -160,7 +174,9 @@ struct EditingTests {
             #expect(try Self.disk(office).contains("  devices: devices.csv\n  everyone: true\n"))
             // Values that the form cannot show are not changed, and listed.
             try office.folder.write(
-                Self.file, "name: spring-sale\napp: shop\naudience: {tags: {all: [a]}, devices: devices.csv}\ncontent: {title: {en: Hi}}\n")
+                Self.file,
+                "name: spring-sale\napp: shop\naudience: {tags: {all: [a]}, devices: devices.csv}\ncontent: {title: {en: Hi}}\n"
+            )
             let other = try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith).body
             #expect(other.contains("More than this form can show"))
             #expect(try save([("content.title", "x")]).status == 422)
@@ -171,7 +187,8 @@ struct EditingTests {
     func limits() async throws {
         let office = try Office()
         try office.folder.write(
-            "news.yaml", "name: news\napp: news\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n")
+            "news.yaml",
+            "name: news\napp: news\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n")
         let (edith, vera, ben) = (
             try office.session("edith", [.editor], app: "news"), try office.session("vera", [.viewer]),
             try office.session("ben", [.editor, .approver], app: "news")
@@ -179,7 +196,8 @@ struct EditingTests {
         try await TestServer.with(office.site) { server throws in
             func save(_ text: String, _ session: String, file: String = "news.yaml") throws -> Reply {
                 let base = ShownFile.digest(of: Array(try Self.disk(office, file).utf8))
-                return try server.form("/campaign/save?file=\(file)", session: session, [("text", text), ("digest", base)])
+                return try server.form(
+                    "/campaign/save?file=\(file)", session: session, [("text", text), ("digest", base)])
             }
             let good = try Self.disk(office, "news.yaml")
             #expect(try save(good + "# x\n", vera).status == 403)
@@ -205,11 +223,13 @@ struct EditingTests {
         }
     }
 
-    /// Characters before or around a text that make a careless check read something else than the file will hold.
+    /// Characters before or around a text that make a careless check read something else than the
+    /// file will hold.
     @Test(
         "what is judged are the bytes that are written: no mark, line end or syntax lets an editor have a campaign sent",
         arguments: [
-            "", "\u{FEFF}", "\u{FEFF}\u{FEFF}", "\u{FEFF}\r\n\u{FEFF}", "\u{FEFF}\u{FEFF}\u{FEFF}\n", "\u{200B}", "---\n",
+            "", "\u{FEFF}", "\u{FEFF}\u{FEFF}", "\u{FEFF}\r\n\u{FEFF}", "\u{FEFF}\u{FEFF}\u{FEFF}\n", "\u{200B}",
+            "---\n",
             "%YAML 1.2\n---\n", "# x\r",
             "--- {}\n---\n", "title: [\n", "\u{2028}", "*x\n", "extra: 1\n", "expires: 1\n",
         ])
@@ -221,32 +241,45 @@ struct EditingTests {
         try await TestServer.with(office.site) { server throws in
             let timed = start + good + "schedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
             let base = ShownFile.digest(of: Array(good.utf8))
-            let saved = try server.form("/campaign/save?file=news.yaml", session: eva, [("text", timed), ("digest", base)])
-            #expect(saved.status == 422 && saved.body.contains("Not saved.") && saved.body.contains("2099-01-01"), "and the text is kept")
+            let saved = try server.form(
+                "/campaign/save?file=news.yaml", session: eva, [("text", timed), ("digest", base)])
             #expect(
-                try server.form("/campaigns/new", session: eva, [("text", timed.replacing("name: news", with: "name: other"))]).status
+                saved.status == 422 && saved.body.contains("Not saved.") && saved.body.contains("2099-01-01"),
+                "and the text is kept")
+            #expect(
+                try server.form(
+                    "/campaigns/new", session: eva, [("text", timed.replacing("name: news", with: "name: other"))]
+                ).status
                     == 422)
             #expect(try Self.disk(office, "news.yaml") == good)
             #expect(!FileManager.default.fileExists(atPath: office.folder.path + "/other.yaml"))
             // Marks alone are harmless, and are not written into the file.
             let plain = try server.form(
-                "/campaign/save?file=news.yaml", session: eva, [("text", "\u{FEFF}\u{FEFF}" + good + "# x\n"), ("digest", base)])
+                "/campaign/save?file=news.yaml", session: eva,
+                [("text", "\u{FEFF}\u{FEFF}" + good + "# x\n"), ("digest", base)])
             #expect(try plain.status == 303 && Self.disk(office, "news.yaml") == good + "# x\n")
         }
     }
 
-    @Test("a text that is no campaign is not saved, by whomever; one with mistakes is, if its times and its app are not in doubt")
+    @Test(
+        "a text that is no campaign is not saved, by whomever; one with mistakes is, if its times and its app are not in doubt"
+    )
     func unreadable() async throws {
         let office = try Office()
         let good = try Self.disk(office)
-        try office.folder.write("news.yaml", good.replacing("shop", with: "news").replacing("spring-sale", with: "news"))
+        try office.folder.write(
+            "news.yaml", good.replacing("shop", with: "news").replacing("spring-sale", with: "news"))
         let (anna, eva) = (try office.session("anna", [.administrator]), try office.session("eva", [.editor]))
         try await TestServer.with(office.site) { server throws in
             func save(_ text: String, _ session: String, file: String = Self.file) throws -> Int {
                 let base = ShownFile.digest(of: Array(try Self.disk(office, file).utf8))
-                return try server.form("/campaign/save?file=\(file)", session: session, [("text", text), ("digest", base)]).status
+                return try server.form(
+                    "/campaign/save?file=\(file)", session: session, [("text", text), ("digest", base)]
+                ).status
             }
-            for text in ["just words", "- a\n", "name: [\n", "", "{\\rtf1}", "apps: {shop: {topic: a}}\n", good + "\t\tx: {\n"] {
+            for text in [
+                "just words", "- a\n", "name: [\n", "", "{\\rtf1}", "apps: {shop: {topic: a}}\n", good + "\t\tx: {\n",
+            ] {
                 #expect(try save(text, anna) == 422 && save(text, eva) == 422, "\(text)")
             }
             for app in ["app: shop", "app: news", "\"app\": shop", "app:"] {
@@ -254,14 +287,18 @@ struct EditingTests {
             }
             // A key that cannot be read may be any.
             let time = "{timezone: UTC, at: \"2099-01-01 09:00\"}"
-            for lines in ["!!str schedule: \(time)", "!x \"app\": news", "<<: {schedule: \(time)}", "? [schedule]\n: \(time)"] {
+            for lines in [
+                "!!str schedule: \(time)", "!x \"app\": news", "<<: {schedule: \(time)}", "? [schedule]\n: \(time)",
+            ] {
                 #expect(try save(good + lines + "\n", anna) == 422 && save(lines + "\n" + good, eva) == 422, "\(lines)")
             }
             #expect(try Self.disk(office) == good)
             let misspelt = good.replacing("title", with: "titel")
             #expect(try save(misspelt, eva) == 303)
             // Its app is to come, and may need no approval then.
-            let later = good.replacing("app: shop", with: "app: later") + "schedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
+            let later =
+                good.replacing("app: shop", with: "app: later")
+                + "schedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
             #expect(try save(later, eva) == 422 && save(later.replacing("2099-01-01", with: "2099-1-1"), eva) == 422)
             #expect(try save(later, anna) == 303)
             let news = try Self.disk(office, "news.yaml").replacing("title", with: "titel")
@@ -278,21 +315,28 @@ struct EditingTests {
         try await TestServer.with(office.site) { server throws in
             for app in ["news", "shoop"] {
                 let text = try Self.disk(office).replacing("app: shop", with: "app: \(app)")
-                let page = try server.form("/campaign/save?file=spring-sale.yaml", session: edith, [("text", text), ("check", "1")]).body
+                let page = try server.form(
+                    "/campaign/save?file=spring-sale.yaml", session: edith, [("text", text), ("check", "1")]
+                ).body
                 #expect(
-                    page.contains("ou may not write campaigns of the app") && !page.contains("It has:") && !page.contains("Did you mean"))
+                    page.contains("ou may not write campaigns of the app") && !page.contains("It has:")
+                        && !page.contains("Did you mean"))
             }
         }
     }
 
-    @Test("a new campaign gets a file of its name, a copy another name and no times, and an archived one leaves the list but not the disk")
+    @Test(
+        "a new campaign gets a file of its name, a copy another name and no times, and an archived one leaves the list but not the disk"
+    )
     func copies() async throws {
         let office = try Office()
         let edith = try office.session("edith", [.editor], app: "shop")
         try await TestServer.with(office.site) { server throws in
             let blank = try server.request("GET", "/campaigns/new?source=1", session: edith).body
             #expect(blank.contains("app: shop"))
-            func make(_ text: String) throws -> Reply { try server.form("/campaigns/new", session: edith, [("text", text)]) }
+            func make(_ text: String) throws -> Reply {
+                try server.form("/campaigns/new", session: edith, [("text", text)])
+            }
             let text =
                 "name: autumn\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\nschedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n"
             #expect(try make(text)["location"] == "/campaign?file=autumn.yaml&saved=1")
@@ -302,16 +346,24 @@ struct EditingTests {
             }
             let copy = try server.request("GET", "/campaigns/new?file=autumn.yaml", session: edith).body
             #expect(
-                copy.contains("name=\"name\" value=\"autumn-copy\"") && copy.contains("Duplicate autumn") && !copy.contains("<textarea"))
+                copy.contains("name=\"name\" value=\"autumn-copy\"") && copy.contains("Duplicate autumn")
+                    && !copy.contains("<textarea"))
             let fields = [("file", "autumn.yaml"), ("name", "autumn-copy")]
-            #expect(try server.form("/campaigns/new", session: edith, fields)["location"] == "/campaign/form?file=autumn-copy.yaml")
+            #expect(
+                try server.form("/campaigns/new", session: edith, fields)["location"]
+                    == "/campaign/form?file=autumn-copy.yaml")
             #expect(
                 try Self.disk(office, "autumn-copy.yaml")
-                    == "name: autumn-copy\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n")
+                    == "name: autumn-copy\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n"
+            )
             let quiet = "schedule: {timezone: UTC, at: \"2099-01-01 09:00\", quiet_hours: 21:00-08:00, late: send}\n"
-            try office.folder.write("quiet.yaml", text.replacing("autumn", with: "quiet").replacing(#/schedule.*\n/#, with: quiet))
-            #expect(try server.form("/campaigns/new", session: edith, [("file", "quiet.yaml"), ("name", "calm")]).status == 303)
-            #expect(try Self.disk(office, "calm.yaml").hasSuffix("schedule: {timezone: UTC, quiet_hours: 21:00-08:00}\n"))
+            try office.folder.write(
+                "quiet.yaml", text.replacing("autumn", with: "quiet").replacing(#/schedule.*\n/#, with: quiet))
+            #expect(
+                try server.form("/campaigns/new", session: edith, [("file", "quiet.yaml"), ("name", "calm")]).status
+                    == 303)
+            #expect(
+                try Self.disk(office, "calm.yaml").hasSuffix("schedule: {timezone: UTC, quiet_hours: 21:00-08:00}\n"))
             let twice = try server.form("/campaigns/new", session: edith, fields)
             #expect(twice.status == 422 && twice.body.contains("There is a campaign file autumn-copy.yaml already"))
             try FileManager.default.removeItem(atPath: office.folder.path + "/autumn-copy.yaml")
@@ -319,19 +371,28 @@ struct EditingTests {
             let base = ShownFile.digest(of: Array(try Self.disk(office, "autumn.yaml").utf8))
             #expect(page.contains("Archive"))
             #expect(
-                try server.form("/campaign/archive?file=autumn.yaml", session: edith, [("digest", String(base.reversed()))]).status == 409)
-            #expect(try server.form("/campaign/archive?file=autumn.yaml", session: edith, [("digest", base)]).status == 303)
+                try server.form(
+                    "/campaign/archive?file=autumn.yaml", session: edith, [("digest", String(base.reversed()))]
+                ).status == 409)
+            #expect(
+                try server.form("/campaign/archive?file=autumn.yaml", session: edith, [("digest", base)]).status == 303)
             #expect(try !server.request("GET", "/campaigns", session: edith).body.contains("autumn"))
             let archived = try FileManager.default.contentsOfDirectory(atPath: office.folder.path + "/.archive")
             #expect(archived.count == 1 && archived[0].hasSuffix("-autumn.yaml"))
             #expect(
-                try office.site.accounts.activities(ActivityFilter(kind: .campaignArchived)).activities.map(\.subject) == ["autumn.yaml"])
+                try office.site.accounts.activities(ActivityFilter(kind: .campaignArchived)).activities.map(\.subject)
+                    == ["autumn.yaml"])
             // A form of it that is sent now says what happened, and keeps what was written.
-            let late = try server.form("/campaign/save?file=autumn.yaml", session: edith, [("digest", base), ("text", "mine")])
-            #expect(late.status == 404 && late.body.contains("This campaign was archived") && late.body.contains("edith archived it on "))
+            let late = try server.form(
+                "/campaign/save?file=autumn.yaml", session: edith, [("digest", base), ("text", "mine")])
+            #expect(
+                late.status == 404 && late.body.contains("This campaign was archived")
+                    && late.body.contains("edith archived it on "))
             #expect(late.body.contains("What you had written") && late.body.contains("mine"))
             let stranger = try office.session("sam", [.editor], app: "news")
-            #expect(try server.request("GET", "/campaign?file=autumn.yaml", session: stranger).body.contains("There is no such page"))
+            #expect(
+                try server.request("GET", "/campaign?file=autumn.yaml", session: stranger).body.contains(
+                    "There is no such page"))
         }
     }
 
@@ -366,7 +427,8 @@ struct EditingTests {
                 try server.form(
                     "/campaign/form?file=spring-sale.yaml", session: edith,
                     [
-                        ("digest", base), ("content.title", title), ("shown.content.title", title), ("content.body", "Mine"),
+                        ("digest", base), ("content.title", title), ("shown.content.title", title),
+                        ("content.body", "Mine"),
                         ("shown.content.body", ""),
                     ])
             }
@@ -386,26 +448,35 @@ struct EditingTests {
         try await TestServer.with(office.site) { server throws in
             let fields = [("text", "# half an hour of <work>"), ("digest", String(repeating: "0", count: 64))]
             // A file that is gone, and a session of which nothing is known.
-            for (path, session) in [("/campaign/save?file=gone.yaml", edith), ("/campaign/save?file=spring-sale.yaml", Secrets.make())] {
+            for (path, session) in [
+                ("/campaign/save?file=gone.yaml", edith), ("/campaign/save?file=spring-sale.yaml", Secrets.make()),
+            ] {
                 let reply = try server.form(path, session: session, fields)
-                #expect([404, 401].contains(reply.status) && reply.body.contains("# half an hour of &lt;work&gt;"), "\(path)")
+                #expect(
+                    [404, 401].contains(reply.status) && reply.body.contains("# half an hour of &lt;work&gt;"),
+                    "\(path)")
             }
             let signedOut = try server.request("POST", "/campaign/save?file=spring-sale.yaml", form: fields)
-            #expect(signedOut.status == 401 && signedOut.body.contains("# half an hour of &lt;work&gt;"), "without any session")
+            #expect(
+                signedOut.status == 401 && signedOut.body.contains("# half an hour of &lt;work&gt;"),
+                "without any session")
         }
     }
 
     @Test("a file keeps its texts from those of another app that had its name, and no campaign takes another's name")
     func otherApps() async throws {
         let office = try Office()
-        let (nora, edith) = (try office.session("nora", [.editor], app: "news"), try office.session("edith", [.editor], app: "shop"))
+        let (nora, edith) = (
+            try office.session("nora", [.editor], app: "news"), try office.session("edith", [.editor], app: "shop")
+        )
         try await TestServer.with(office.site) { server throws in
             func text(_ app: String, _ name: String = "bonus") -> String {
                 "name: \(name)\napp: \(app)\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Only \(app)}\n"
             }
             #expect(try server.form("/campaigns/new", session: nora, [("text", text("news"))]).status == 303)
             let base = ShownFile.digest(of: Array(try Self.disk(office, "bonus.yaml").utf8))
-            #expect(try server.form("/campaign/archive?file=bonus.yaml", session: nora, [("digest", base)]).status == 303)
+            #expect(
+                try server.form("/campaign/archive?file=bonus.yaml", session: nora, [("digest", base)]).status == 303)
             #expect(try server.form("/campaigns/new", session: edith, [("text", text("shop"))]).status == 303)
             let history = try server.request("GET", "/campaign/history?file=bonus.yaml", session: edith).body
             #expect(history.contains("It is the first.") && !history.contains("Only news"))
@@ -439,7 +510,9 @@ struct EditingTests {
         }
     }
 
-    @Test("a campaign is begun by its purpose, and mistakes are at their fields: nothing with mistakes is saved by a slip")
+    @Test(
+        "a campaign is begun by its purpose, and mistakes are at their fields: nothing with mistakes is saved by a slip"
+    )
     func begun() async throws {
         let office = try Office()
         let edith = try office.session("edith", [.editor], app: "shop")
@@ -461,7 +534,9 @@ struct EditingTests {
             }
             let misnamed = try begin("Summer Sale", "sale")
             #expect(misnamed.status == 422 && misnamed.body.contains("write summer-sale, for example."))
-            #expect(misnamed.body.contains("name=\"name\" value=\"Summer Sale\"") && misnamed.body.contains("value=\"sale\" checked"))
+            #expect(
+                misnamed.body.contains("name=\"name\" value=\"Summer Sale\"")
+                    && misnamed.body.contains("value=\"sale\" checked"))
             for name in ["volley", "../x", "", "a/b", ".hidden", "Ä", "-a", "--help", "-"] {
                 #expect(try begin(name).status == 422, "\(name)")
             }
@@ -469,7 +544,8 @@ struct EditingTests {
             #expect(try begin("other", app: "news").status == 422)
             #expect(!FileManager.default.fileExists(atPath: "\(office.folder.path)/other.yaml"))
             try office.folder.write(
-                "autumn.yaml", "name: autumn\napp: shop\naudience: {tags: [vip, new york]}\ncontent: {title: \"It's on: now\"}\n")
+                "autumn.yaml",
+                "name: autumn\napp: shop\naudience: {tags: [vip, new york]}\ncontent: {title: \"It's on: now\"}\n")
             func save(_ fields: [(String, String)]) throws -> Reply {
                 let base = ShownFile.digest(of: Array(try Self.disk(office, "autumn.yaml").utf8))
                 return try server.form("/campaign/form?file=autumn.yaml", session: edith, [("digest", base)] + fields)
@@ -477,7 +553,8 @@ struct EditingTests {
             let before = try Self.disk(office, "autumn.yaml")
             let wrong = try save([("schedule.at", "01.12.2026 9:00"), ("schedule.timezone", "Europe/Berlin")])
             #expect(
-                wrong.status == 422 && wrong.body.contains("Nothing was saved.") && wrong.body.contains("Save with its mistakes")
+                wrong.status == 422 && wrong.body.contains("Nothing was saved.")
+                    && wrong.body.contains("Save with its mistakes")
             )
             let field = try #require(wrong.body.range(of: "id=\"schedule.at\"")),
                 next = try #require(wrong.body.range(of: "id=\"schedule.repeat\""))

@@ -32,7 +32,8 @@ struct FairWorkQueueTests {
         #expect(!queue.isFull)
         #expect((6...9).map { queue.came($0, of: "ben") } == [.start, .wait(), .wait(), .wait()])
         #expect(queue.isFull)
-        // The addresses with the most waiting give up their newest, down to the number of the others.
+        // The addresses with the most waiting give up their newest, down to the number of the
+        // others.
         #expect(queue.came(10, of: "cem") == .wait(displaced: 9))
         #expect(queue.came(11, of: "dora") == .wait(displaced: 4))
         #expect((12...13).map { queue.came($0, of: nil) } == [.wait(displaced: 8), .refuse])
@@ -76,7 +77,8 @@ struct FairWorkQueueTests {
                 waiting[ticket] = person
                 #expect(waiting.count <= 8)
             case .refuse:
-                let counts = Dictionary(grouping: waiting.values) { $0 }.mapValues(\.count), own = counts[person, default: 0]
+                let counts = Dictionary(grouping: waiting.values) { $0 }.mapValues(\.count),
+                    own = counts[person, default: 0]
                 #expect(own == 4 || waiting.count == 8 && counts.values.allSatisfy { $0 <= own + 1 })
             }
             check()

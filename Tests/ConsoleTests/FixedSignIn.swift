@@ -17,7 +17,9 @@ final class FixedSignIn: SignIn {
 
     func person(secret: String, at now: Timestamp) -> Person? {
         sessions.withLock { $0[secret] }.flatMap { name in
-            people[name].map { Person(id: id(of: name), account: name, displayName: name, rights: $0.rights, isFresh: $0.isFresh) }
+            people[name].map {
+                Person(id: id(of: name), account: name, displayName: name, rights: $0.rights, isFresh: $0.isFresh)
+            }
         }
     }
 
@@ -32,7 +34,9 @@ final class FixedSignIn: SignIn {
     }
 
     /// The accounts are numbered by their names.
-    private func id(of name: String) -> AccountID { AccountID(Int64(people.keys.sorted().firstIndex(of: name) ?? 0) + 1) }
+    private func id(of name: String) -> AccountID {
+        AccountID(Int64(people.keys.sorted().firstIndex(of: name) ?? 0) + 1)
+    }
 
     /// A session without a password.
     func begin(_ name: String) -> String {
@@ -43,7 +47,9 @@ final class FixedSignIn: SignIn {
 
     func prove(_ credentials: Credentials, secret: String, at now: Timestamp) -> SignInAnswer { .refused }
 
-    func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) -> SignInAnswer { .refused }
+    func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) -> SignInAnswer {
+        .refused
+    }
 
     func invited(by link: String, at now: Timestamp) -> String? { nil }
 
@@ -57,7 +63,8 @@ final class FixedSignIn: SignIn {
     static var usual: FixedSignIn {
         FixedSignIn([
             "anna": Known(password: "correct horse", rights: Rights([RoleGrant(.administrator, .allApps)])),
-            "stale": Known(password: "correct horse", rights: Rights([RoleGrant(.administrator, .allApps)]), isFresh: false),
+            "stale": Known(
+                password: "correct horse", rights: Rights([RoleGrant(.administrator, .allApps)]), isFresh: false),
             "reader": Known(password: "correct horse", rights: Rights([RoleGrant(.viewer, .app("shop"))])),
             "other": Known(password: "correct horse", rights: Rights([RoleGrant(.administrator, .app("news"))])),
             "nobody": Known(password: "correct horse", rights: Rights([])),

@@ -22,10 +22,13 @@ struct FormControlTests {
 
     private static func write(_ office: Office, schedule: String) throws {
         try office.folder.write(
-            file, "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n\(schedule)")
+            file,
+            "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n\(schedule)"
+        )
     }
 
-    /// The form data that a browser sends for a page: each field with the value that the page gave it.
+    /// The form data that a browser sends for a page: each field with the value that the page gave
+    /// it.
     private static func fields(_ page: String) -> [String: String] {
         func decoded(_ text: Substring) -> String {
             [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")].reduce(String(text)) {
@@ -43,7 +46,8 @@ struct FormControlTests {
             fields[decoded(area.1)] = decoded(area.2)
         }
         for select in form.matches(of: #/<select [^>]*name="([^"]*)"[^>]*>((?s:.*?))<\/select>/#) {
-            fields[decoded(select.1)] = select.2.firstMatch(of: #/value="([^"]*)" selected/#).map { decoded($0.1) } ?? ""
+            fields[decoded(select.1)] =
+                select.2.firstMatch(of: #/value="([^"]*)" selected/#).map { decoded($0.1) } ?? ""
         }
         fields["token"] = nil
         return fields
@@ -65,11 +69,15 @@ struct FormControlTests {
         let edith = try office.session("edith", [.editor, .approver])
         try await TestServer.with(office.site) { server throws in
             let zone = "schedule.timezone", date = "schedule.at.date", time = "schedule.at.time", way = "schedule.way"
-            #expect(try Self.save(server, edith, [way: "time", date: "2099-12-01", time: "09:00", zone: "Europe/Berlin"]).status == 303)
+            #expect(
+                try Self.save(server, edith, [way: "time", date: "2099-12-01", time: "09:00", zone: "Europe/Berlin"])
+                    .status == 303)
             let written = try Self.disk(office)
             #expect(written.hasSuffix("schedule:\n  at: \"2099-12-01 09:00\"\n  timezone: Europe/Berlin\n"))
             let page = try server.request("GET", Self.path, session: edith).body
-            #expect(page.contains("value=\"2099-12-01\" autocomplete=\"off\" type=\"date\"") && page.contains("value=\"09:00\""))
+            #expect(
+                page.contains("value=\"2099-12-01\" autocomplete=\"off\" type=\"date\"")
+                    && page.contains("value=\"09:00\""))
             #expect(
                 page.contains("<b>Tuesday, 1 December 2099, 09:00</b> in Europe/Berlin")
                     && page.contains("Tuesday, 1 December 2099, 08:00 UTC"))
@@ -91,9 +99,12 @@ struct FormControlTests {
             ] {
                 let reply = try Self.save(server, edith, [name: ""])
                 #expect(
-                    reply.status == 422 && reply.body.contains("Nothing was saved.") && reply.body.contains("<a href=\"#schedule.at\">"),
+                    reply.status == 422 && reply.body.contains("Nothing was saved.")
+                        && reply.body.contains("<a href=\"#schedule.at\">"),
                     "\(name)")
-                let group = try #require(reply.body.firstMatch(of: #/<fieldset[^>]*id="schedule.at"(?s:.*?)<\/fieldset>/#)).output
+                let group = try #require(
+                    reply.body.firstMatch(of: #/<fieldset[^>]*id="schedule.at"(?s:.*?)<\/fieldset>/#)
+                ).output
                 #expect(
                     group.contains(other) && group.contains(words) && group.contains("<span class=\"stop\">")
                         && !group.contains("role=\"alert\""), "\(name)")
@@ -105,11 +116,13 @@ struct FormControlTests {
     @Test(
         "what nobody touched stays as it is written, also in a form that the fields cannot show",
         arguments: [
-            "schedule: {at: 2099-12-01T09:00, timezone: UTC}   # agreed\n", "schedule: {at: \"2099-12-01 09:00:00\", timezone: UTC}\n",
+            "schedule: {at: 2099-12-01T09:00, timezone: UTC}   # agreed\n",
+            "schedule: {at: \"2099-12-01 09:00:00\", timezone: UTC}\n",
             "schedule: {at: 01.12.2099 9:00, timezone: UTC}\n", "schedule: {at: 2099-12-01, timezone: UTC}\n",
             "schedule: {repeat: \"0 9 * * 1-5\", timezone: UTC}\n",
             "schedule: {repeat: \"0  9 1,15 * *\", timezone: recipient, fallback_timezone: UTC}\n",
-            "schedule: {repeat: \"@daily\", timezone: europe/berlin}\n", "schedule: {at: {a: 1}, repeat: [x], timezone: UTC}\n",
+            "schedule: {repeat: \"@daily\", timezone: europe/berlin}\n",
+            "schedule: {at: {a: 1}, repeat: [x], timezone: UTC}\n",
         ])
     func untouched(schedule: String) async throws {
         let office = try Office()
@@ -130,7 +143,8 @@ struct FormControlTests {
         let edith = try office.session("edith", [.editor, .approver])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body
-            #expect(page.contains("name=\"schedule.at\" value=\"01.12.2099 9:00\"") && !page.contains("schedule.at.date"))
+            #expect(
+                page.contains("name=\"schedule.at\" value=\"01.12.2099 9:00\"") && !page.contains("schedule.at.date"))
             #expect(try Self.save(server, edith, ["schedule.at": "2099-12-01 09:00"]).status == 303)
             #expect(try Self.disk(office).contains("{at: \"2099-12-01 09:00\", timezone: UTC}"))
         }
@@ -148,11 +162,15 @@ struct FormControlTests {
             func rule(_ changes: [String: String?]) throws -> String {
                 let reply = try Self.save(server, edith, changes)
                 #expect(reply.status == 303, "\(changes) \(reply.body)")
-                return try Self.disk(office).firstMatch(of: #/repeat: (?:"([^"]*)"|([^,}\n]*))/#).map { String($0.1 ?? $0.2 ?? "") } ?? ""
+                return try Self.disk(office).firstMatch(of: #/repeat: (?:"([^"]*)"|([^,}\n]*))/#).map {
+                    String($0.1 ?? $0.2 ?? "")
+                } ?? ""
             }
             #expect(try rule(["schedule.way": "time", choice: "daily", time: "09:05"]) == "5 9 * * *")
             #expect(try rule([choice: "workdays"]) == "5 9 * * mon-fri")
-            #expect(try rule([choice: "weekly", "schedule.repeat.thu": "1", "schedule.repeat.mon": "1"]) == "5 9 * * mon,thu")
+            #expect(
+                try rule([choice: "weekly", "schedule.repeat.thu": "1", "schedule.repeat.mon": "1"])
+                    == "5 9 * * mon,thu")
             let weekly = try server.request("GET", Self.path, session: edith).body
             #expect(weekly.contains("<option value=\"weekly\" selected>"))
             #expect(
@@ -173,7 +191,10 @@ struct FormControlTests {
         arguments: [
             (["schedule.repeat.choice": "daily"], "no time of day"),
             (["schedule.repeat.choice": "weekly", "schedule.repeat.time": "09:00"], "No day of the week is chosen"),
-            (["schedule.repeat.choice": "monthly", "schedule.repeat.time": "09:00"], "The day of the month is missing"),
+            (
+                ["schedule.repeat.choice": "monthly", "schedule.repeat.time": "09:00"],
+                "The day of the month is missing"
+            ),
             (
                 ["schedule.repeat.choice": "monthly", "schedule.repeat.time": "09:00", "schedule.repeat.day": "32"],
                 "The day of the month is missing"
@@ -187,9 +208,11 @@ struct FormControlTests {
         try await TestServer.with(office.site) { server throws in
             let before = try Self.disk(office)
             let reply = try Self.save(server, edith, changes.merging(["schedule.way": "time"]) { $1 })
-            let group = try #require(reply.body.firstMatch(of: #/id="schedule.repeat"(?s:.*?)id="schedule.timezone"/#)).output
+            let group = try #require(reply.body.firstMatch(of: #/id="schedule.repeat"(?s:.*?)id="schedule.timezone"/#))
+                .output
             #expect(
-                reply.status == 422 && group.contains(words) && group.contains("<span class=\"stop\">") && !group.contains("role=\"alert\"")
+                reply.status == 422 && group.contains(words) && group.contains("<span class=\"stop\">")
+                    && !group.contains("role=\"alert\"")
             )
             let choice = try #require(changes["schedule.repeat.choice"])
             #expect(reply.body.contains("<option value=\"\(choice)\" selected>"), "what was chosen stays")
@@ -197,7 +220,9 @@ struct FormControlTests {
         }
     }
 
-    @Test("the form shows the next three times that the calendar has, without those that a person left out, with what clocks skip")
+    @Test(
+        "the form shows the next three times that the calendar has, without those that a person left out, with what clocks skip"
+    )
     func nextTimes() async throws {
         let office = try Office()
         let edith = try office.session("edith", [.editor])
@@ -209,11 +234,14 @@ struct FormControlTests {
         let times = try office.site.campaigns.nextTimes(of: item(), count: 3, project: project, now: now)
         let calendar = try office.site.campaigns.schedule(project: project, now: now).times.filter { $0.ends > now }
         #expect(times.map(\.occurrence) == ["27", "28", "29"].map { "2099-03-\($0)T02:30" })
-        #expect(calendar.prefix(3).map(\.occurrence) == times.map(\.occurrence) && calendar.prefix(3).map(\.notes) == times.map(\.notes))
+        #expect(
+            calendar.prefix(3).map(\.occurrence) == times.map(\.occurrence)
+                && calendar.prefix(3).map(\.notes) == times.map(\.notes))
         #expect(times[2].notes.contains("clocks skip this time: sent at 03:00"))
         let store = try ScheduleStore(folder: office.folder.runs)
         let leftOut = ScheduledRun(
-            key: .init(campaign: "spring-sale", occurrence: times[1].occurrence), file: times[1].file ?? "", run: nil, state: .skipped,
+            key: .init(campaign: "spring-sale", occurrence: times[1].occurrence), file: times[1].file ?? "", run: nil,
+            state: .skipped,
             begins: times[1].begins, ends: times[1].ends, changedAt: now)
         _ = try store.save([leftOut], [])
         store.close()
@@ -237,7 +265,8 @@ struct FormControlTests {
 
     private static func visit(_ file: String) -> Visit {
         Visit(
-            parameters: [:], query: ["file": file], requestOrigin: HostRules.RequestOrigin(client: nil, isSecure: false, origin: ""),
+            parameters: [:], query: ["file": file],
+            requestOrigin: HostRules.RequestOrigin(client: nil, isSecure: false, origin: ""),
             now: .now())
     }
 
@@ -249,13 +278,15 @@ struct FormControlTests {
     func blankTags(blank: String) async throws {
         let office = try Office()
         try office.folder.write(
-            Self.file, "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [vip]}\ncontent: {title: Hi}\n")
+            Self.file,
+            "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [vip]}\ncontent: {title: Hi}\n")
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let before = try Self.disk(office)
             for anyway in [nil, "1"] {
                 let changes: [String: String?] = [
-                    "audience.tags.box.vip": nil, "audience.tags.more": blank, "content.title": "Hello", "anyway": anyway,
+                    "audience.tags.box.vip": nil, "audience.tags.more": blank, "content.title": "Hello",
+                    "anyway": anyway,
                 ]
                 let reply = try Self.save(server, edith, changes)
                 #expect(reply.status == 422 && reply.body.contains("No tag is chosen, and everyone is not"))
@@ -267,7 +298,9 @@ struct FormControlTests {
         }
     }
 
-    @Test("a text that changes while languages and variants keep theirs is saved only after a second yes, and nothing typed is lost")
+    @Test(
+        "a text that changes while languages and variants keep theirs is saved only after a second yes, and nothing typed is lost"
+    )
     func keptTexts() async throws {
         let office = try Office()
         let source = """
@@ -286,27 +319,37 @@ struct FormControlTests {
             #expect(try Self.save(server, edith, ["description": "For Anna"]).status == 303)
             let before = try Self.disk(office)
             let asked = try Self.save(server, edith, ["content.title": "Hello", "description": "For Bea"])
-            #expect(asked.status == 422 && asked.body.contains("Not saved yet.") && asked.body.contains("What happens to the other texts?"))
-            #expect(asked.body.contains("not that of &#39;de&#39; and the variant &#39;a&#39;: “Hallo”"), "\(asked.body)")
+            #expect(
+                asked.status == 422 && asked.body.contains("Not saved yet.")
+                    && asked.body.contains("What happens to the other texts?"))
+            #expect(
+                asked.body.contains("not that of &#39;de&#39; and the variant &#39;a&#39;: “Hallo”"), "\(asked.body)")
             #expect(asked.body.contains("name=\"content.title\" value=\"Hello\"") && asked.body.contains("For Bea"))
             #expect(try Self.disk(office) == before)
             let answer = try #require(asked.body.firstMatch(of: #/ name="kept" value="([^"]*)"/#)).1
-            let answers = ["content.title": "Hello", "description": "For Bea", "kept.text.0": "keep", "kept.text.1": "keep"]
+            let answers = [
+                "content.title": "Hello", "description": "For Bea", "kept.text.0": "keep", "kept.text.1": "keep",
+            ]
             // An answer is about one text.
             #expect(try Self.save(server, edith, ["content.title": "Howdy", "kept": String(answer)]).status == 422)
             let saved = try Self.save(server, edith, answers.merging(["kept": String(answer)]) { $1 })
             #expect(saved.status == 303)
-            #expect(try Self.disk(office) == before.replacing("title: Hi", with: "title: Hello").replacing("Anna", with: "Bea"))
+            #expect(
+                try Self.disk(office)
+                    == before.replacing("title: Hi", with: "title: Hello").replacing("Anna", with: "Bea"))
             // The page of the source asks the same.
             let text = try Self.disk(office), base = ShownFile.digest(of: Array(text.utf8))
             func write(_ more: [(String, String)]) throws -> Reply {
-                let fields = [("digest", base), ("text", text.replacing("title: Hello", with: "title: Welcome"))] + more
+                let fields =
+                    [("digest", base), ("text", text.replacing("title: Hello", with: "title: Welcome"))] + more
                 return try server.form("/campaign/save?file=spring-sale.yaml", session: edith, fields)
             }
             let again = try write([])
-            #expect(again.status == 422 && again.body.contains("Not saved yet.") && again.body.contains("title: Welcome"))
+            #expect(
+                again.status == 422 && again.body.contains("Not saved yet.") && again.body.contains("title: Welcome"))
             let second = try #require(again.body.firstMatch(of: #/ name="kept" value="([^"]*)"/#)).1
-            #expect(try write([("kept", String(second)), ("kept.text.0", "keep"), ("kept.text.1", "keep")]).status == 303)
+            #expect(
+                try write([("kept", String(second)), ("kept.text.0", "keep"), ("kept.text.1", "keep")]).status == 303)
         }
     }
 
@@ -314,7 +357,9 @@ struct FormControlTests {
     func optOut() async throws {
         let office = try Office()
         try office.folder.write(
-            Self.file, "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [unsubscribed]}\ncontent: {title: Hi}\n")
+            Self.file,
+            "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [unsubscribed]}\ncontent: {title: Hi}\n"
+        )
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body
@@ -325,21 +370,29 @@ struct FormControlTests {
 
     // MARK: - Zones
 
-    @Test("zones of the machine are offered, as far as a campaign may name them, and one that does not exist is refused at its field")
+    @Test(
+        "zones of the machine are offered, as far as a campaign may name them, and one that does not exist is refused at its field"
+    )
     func zones() async throws {
         let office = try Office()
         try Self.write(office, schedule: "schedule: {at: 2099-12-01 09:00, timezone: Asia/Kolkata}\n")
         let edith = try office.session("edith", [.editor, .approver])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: edith).body
-            #expect(page.contains("list=\"schedule.timezone-list\"") && page.contains("<option value=\"Europe/Berlin\">"))
-            #expect(page.contains("name=\"schedule.clock\" value=\"one\" checked") && page.contains("Each person’s clock"))
+            #expect(
+                page.contains("list=\"schedule.timezone-list\"") && page.contains("<option value=\"Europe/Berlin\">"))
+            #expect(
+                page.contains("name=\"schedule.clock\" value=\"one\" checked") && page.contains("Each person’s clock"))
             for name in ["EST", "Etc/GMT+5", "posix/Europe/Berlin", "localtime"] {
                 #expect(!page.contains("<option value=\"\(name)\">"), "\(name)")
             }
-            #expect(page.firstMatch(of: #/Clocks there show \d\d:\d\d now, [A-Z][a-z]+day, \d+ [A-Z][a-z]+ \d{4}: UTC\+05:30\./#) != nil)
+            #expect(
+                page.firstMatch(
+                    of: #/Clocks there show \d\d:\d\d now, [A-Z][a-z]+day, \d+ [A-Z][a-z]+ \d{4}: UTC\+05:30\./#) != nil
+            )
             for (zone, words) in [
-                ("europe/berlin", "Did you mean"), ("<b>'\"", "There is no time zone"), ("recipient", "There is no time zone"),
+                ("europe/berlin", "Did you mean"), ("<b>'\"", "There is no time zone"),
+                ("recipient", "There is no time zone"),
                 ("", "It is not chosen whose clock counts"),
             ] {
                 let reply = try Self.save(server, edith, ["schedule.timezone": zone])
@@ -347,7 +400,8 @@ struct FormControlTests {
                 #expect(reply.status == 422 && group.contains(words) && !group.contains("<b>'"), "\(zone)")
             }
             #expect(
-                try Self.save(server, edith, ["schedule.clock": "own", "schedule.fallback_timezone": "Europe/Berlin"]).status
+                try Self.save(server, edith, ["schedule.clock": "own", "schedule.fallback_timezone": "Europe/Berlin"])
+                    .status
                     == 303)
             let written = try Self.disk(office)
             #expect(written.contains("timezone: recipient, fallback_timezone: Europe/Berlin}"))
@@ -369,10 +423,13 @@ struct FormControlTests {
 
     private static func tagged(_ office: Office, _ tags: String) throws {
         try office.folder.write(
-            file, "name: spring-sale\napp: shop\naudience:\n  devices: devices.csv\n  tags: \(tags)   # only these\ncontent: {title: Hi}\n")
+            file,
+            "name: spring-sale\napp: shop\naudience:\n  devices: devices.csv\n  tags: \(tags)   # only these\ncontent: {title: Hi}\n"
+        )
     }
 
-    @Test("tags of the exports are offered with their devices, the most frequent first; one that no device has is marked")
+    @Test(
+        "tags of the exports are offered with their devices, the most frequent first; one that no device has is marked")
     func tags() async throws {
         let office = try Office()
         let evil = "<b>'& x"
@@ -384,17 +441,24 @@ struct FormControlTests {
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let first = try server.request("GET", Self.path, session: edith).body
-            #expect(first.contains("being counted") && first.contains("name=\"audience.tags.box.gone\" value=\"1\" checked"))
+            #expect(
+                first.contains("being counted") && first.contains("name=\"audience.tags.box.gone\" value=\"1\" checked")
+            )
             #expect(first.contains("data-without-script><a href=\"\(Self.path)\">Refresh</a>"))
             let page = try Self.counted(server, edith)
             let group = try #require(page.firstMatch(of: #/id="audience.tags"(?s:.*?)<\/fieldset>/#)).output
-            #expect(group.contains("<span dir=\"auto\">vip</span> <span class=\"note\" data-fill=\"audience.tags-0\">3 devices</span>"))
+            #expect(
+                group.contains(
+                    "<span dir=\"auto\">vip</span> <span class=\"note\" data-fill=\"audience.tags-0\">3 devices</span>")
+            )
             #expect(group.contains("data-fill=\"audience.tags-1\"><b class=\"doubt\">no device has it now</b>"))
             let daily = try #require(group.range(of: "name=\"audience.tags.box.daily\" value=\"2\">"))
             let other = try #require(group.range(of: "name=\"audience.tags.box.&lt;b&gt;&#39;&amp; x\" value=\"3\">"))
             #expect(daily.lowerBound < other.lowerBound && !group.contains("<b>'"))
             #expect(!page.contains(TestFolder.token(9)), "no page shows a token")
-            #expect(try Self.save(server, edith, ["audience.tags.box.\(evil)": "3", "audience.tags.box.gone": nil]).status == 303)
+            #expect(
+                try Self.save(server, edith, ["audience.tags.box.\(evil)": "3", "audience.tags.box.gone": nil]).status
+                    == 303)
             #expect(try Self.disk(office).contains("  tags: [vip, \"\(evil)\"]   # only these\n"))
             #expect(try Self.save(server, edith, ["audience.tags.more": "new york, daily,vip"]).status == 303)
             #expect(try Self.disk(office).contains("  tags: [vip, \"\(evil)\", new york, daily]   # only these\n"))
@@ -407,9 +471,11 @@ struct FormControlTests {
     @Test(
         "tags are typed as people write lists: with separators of any script, and in quotes",
         arguments: [
-            ("news; sports", ["news", "sports"]), ("news；sports，vip、new\nlast", ["news", "sports", "vip", "new", "last"]),
+            ("news; sports", ["news", "sports"]),
+            ("news；sports，vip、new\nlast", ["news", "sports", "vip", "new", "last"]),
             ("\"news\"", ["news"]), ("'news', „sport“; «vip»", ["news", "sport", "vip"]), ("“a; b”, c", ["a; b", "c"]),
-            (" ;; , \u{200B}", []), ("rock 'n' roll", ["rock 'n' roll"]), ("'tis", ["'tis"]), ("\"a\" b, c", ["\"a\" b", "c"]),
+            (" ;; , \u{200B}", []), ("rock 'n' roll", ["rock 'n' roll"]), ("'tis", ["'tis"]),
+            ("\"a\" b, c", ["\"a\" b", "c"]),
             ("\"\"", []),
         ])
     func typedTags(text: String, tags: [String]) {
@@ -423,7 +489,9 @@ struct FormControlTests {
     @Test("a tag that the form would turn into another one, as white space stands around it, is not offered")
     func blanks() async throws {
         let office = try Office()
-        let rows = ["\u{A0}vip\u{A0}", "\u{2028}new", "new york"].enumerated().map { "\(TestFolder.token($0 + 1)),\($1)\n" }
+        let rows = ["\u{A0}vip\u{A0}", "\u{2028}new", "new york"].enumerated().map {
+            "\(TestFolder.token($0 + 1)),\($1)\n"
+        }
         try office.folder.write("devices.csv", "token,tags\n" + rows.joined())
         try Self.tagged(office, "[vip]")
         let edith = try office.session("edith", [.editor])
@@ -457,18 +525,23 @@ struct FormControlTests {
     func roots() async throws {
         let office = try Office()
         try office.folder.write(
-            Self.file, "name: spring-sale\napp: shop\naudience: {devices: /etc/passwd, tags: [x]}\ncontent: {titel: x}\n")
+            Self.file,
+            "name: spring-sale\napp: shop\naudience: {devices: /etc/passwd, tags: [x]}\ncontent: {titel: x}\n")
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
             let page = try Self.counted(server, edith)
-            #expect(page.contains("Which tags the devices have is not known") && page.contains("The console may not use the file"))
+            #expect(
+                page.contains("Which tags the devices have is not known")
+                    && page.contains("The console may not use the file"))
             #expect(!page.contains("root:"), "nothing of the file")
         }
     }
 
     // MARK: - Check
 
-    @Test("Check, the form and the campaign's page find the same: what is wrong with the text, and with the columns of the exports")
+    @Test(
+        "Check, the form and the campaign's page find the same: what is wrong with the text, and with the columns of the exports"
+    )
     func check() async throws {
         let office = try Office()
         let text =
@@ -478,14 +551,16 @@ struct FormControlTests {
         try await TestServer.with(office.site) { server throws in
             let words = "has no column &#39;first_nam&#39;"
             let checked = try server.form(
-                "/campaign/save?file=spring-sale.yaml", session: edith, [("text", text), ("digest", "0"), ("check", "1")]
+                "/campaign/save?file=spring-sale.yaml", session: edith,
+                [("text", text), ("digest", "0"), ("check", "1")]
             ).body
             #expect(checked.contains("Line 4, column") && checked.contains(words) && checked.contains("first_name"))
             try office.folder.write(Self.file, text)
             for path in [Self.path, "/campaign?file=spring-sale.yaml", "/campaign/edit?file=spring-sale.yaml"] {
                 #expect(try server.request("GET", path, session: edith).body.contains(words), "\(path)")
             }
-            // Only the text decides whether it is saved without a question: an export may be corrected later.
+            // Only the text decides whether it is saved without a question: an export may be
+            // corrected later.
             #expect(try Self.save(server, edith, ["description": "Half price"]).status == 303)
             let strange = try server.form(
                 "/campaign/save?file=spring-sale.yaml", session: edith,
@@ -497,13 +572,17 @@ struct FormControlTests {
             #expect(!blank.contains("No mistakes") && !blank.contains("Checked:"))
             let fresh = try server.form(
                 "/campaigns/new", session: edith,
-                [("text", text.replacing("spring-sale", with: "autumn").replacing("nam ", with: "name ")), ("check", "1")]
+                [
+                    ("text", text.replacing("spring-sale", with: "autumn").replacing("nam ", with: "name ")),
+                    ("check", "1"),
+                ]
             ).body
             #expect(
                 fresh.contains("No mistakes.")
                     && fresh.contains("Checked: the text, the settings of its app, and the columns of the exports"))
             // The unsaved text has a mistake.
-            let twin = try server.form("/campaigns/new", session: edith, [("text", text.replacing("nam ", with: "name "))])
+            let twin = try server.form(
+                "/campaigns/new", session: edith, [("text", text.replacing("nam ", with: "name "))])
             #expect(twin.status == 422 && twin.body.contains("Not saved") && !twin.body.contains("No mistakes"))
         }
     }

@@ -93,7 +93,8 @@ struct FormMergeTests {
         return changes.sorted { $0.key < $1.key }.map { Change(name: $0.key, value: $0.value) }
     }
 
-    /// Controls that make up one value with a control: the parts of a date, the row of a condition, a new language.
+    /// Controls that make up one value with a control: the parts of a date, the row of a condition,
+    /// a new language.
     private static func unit(_ name: String, _ parts: [String: String]) -> String {
         let isOne = name.hasPrefix("add.") || name.hasPrefix("where.")
         return parts[name] ?? (isOne ? name.split(separator: ".").dropLast().joined(separator: ".") : name)
@@ -120,7 +121,9 @@ struct FormMergeTests {
                 let merged = FormMerge(sent, onto: present, parts: parts)
                 #expect(merged.fields[theirs.name] == theirs.value, "\(theirs.name) is not as the colleague saved it")
                 for change in mine {
-                    #expect(merged.fields[change.name] == change.value, "\(change.name) is lost where \(theirs.name) changed")
+                    #expect(
+                        merged.fields[change.name] == change.value,
+                        "\(change.name) is lost where \(theirs.name) changed")
                 }
                 // A box has two values, so two people that change it agree.
                 guard theirs.value != nil, shown.values[theirs.name] != nil else { continue }
@@ -146,7 +149,8 @@ struct FormMergeTests {
             let sent = Self.filled(page, Dictionary(uniqueKeysWithValues: changes.map { ($0.name, $0.value) }))
             let reply = try server.form(Self.path, session: edith, sent)
             let now = FormControls(reply.body).values
-            #expect(reply.status == 409 && now["digest"] == ShownFile.digest(of: Array((Self.full + "# by hand\n").utf8)))
+            #expect(
+                reply.status == 409 && now["digest"] == ShownFile.digest(of: Array((Self.full + "# by hand\n").utf8)))
             #expect(reply.body.contains("Another person saved this campaign after you opened this form"))
             for change in changes {
                 // What is typed into the field for further tags is a box now.
@@ -160,7 +164,9 @@ struct FormMergeTests {
         }
     }
 
-    @Test("a value of several lines stays as it is where a page shows it in one line, which browsers send without line breaks")
+    @Test(
+        "a value of several lines stays as it is where a page shows it in one line, which browsers send without line breaks"
+    )
     func oneLine() throws {
         #expect(FormControls("<input name=\"a\" value=\"Two\nlines\">").values["a"] == "Twolines")
         let source = "name: spring-sale\ncontent:\n  title: \"Two\\nlines\"\n  body: |\n    More\n    lines\n"
@@ -171,25 +177,34 @@ struct FormMergeTests {
 
     // MARK: - Two people
 
-    @Test("a colleague's choices of devices and of a time stay where the person that saves second changed another field")
+    @Test(
+        "a colleague's choices of devices and of a time stay where the person that saves second changed another field")
     func choices() async throws {
         let office = try Office()
-        let (marta, edith) = (try office.session("marta", [.editor, .approver]), try office.session("edith", [.editor, .approver]))
+        let (marta, edith) = (
+            try office.session("marta", [.editor, .approver]), try office.session("edith", [.editor, .approver])
+        )
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: marta).body
             let theirs: [String: String] = [
-                "audience.choice": "tags", "audience.tags.more": "beta", "schedule.way": "time", "schedule.at.date": "2099-12-05",
+                "audience.choice": "tags", "audience.tags.more": "beta", "schedule.way": "time",
+                "schedule.at.date": "2099-12-05",
                 "schedule.at.time": "10:00", "schedule.timezone": "Europe/Berlin",
             ]
             #expect(try server.form(Self.path, session: edith, Self.filled(page, theirs)).status == 303)
-            let conflict = try server.form(Self.path, session: marta, Self.filled(page, ["description": "For beta testers"]))
+            let conflict = try server.form(
+                Self.path, session: marta, Self.filled(page, ["description": "For beta testers"]))
             #expect(conflict.status == 409 && conflict.body.contains("<b dir=\"auto\">edith</b> saved this campaign"))
             let shown = FormControls(conflict.body).values
-            #expect(shown["audience.choice"] == "tags" && shown["schedule.way"] == "time" && shown["schedule.at.date"] == "2099-12-05")
+            #expect(
+                shown["audience.choice"] == "tags" && shown["schedule.way"] == "time"
+                    && shown["schedule.at.date"] == "2099-12-05")
             #expect(!conflict.body.contains("saved here"))
             #expect(try server.form(Self.path, session: marta, Self.filled(conflict.body)).status == 303)
             let text = try Self.disk(office)
-            #expect(text.contains("tags: [beta]") && !text.contains("everyone") && text.contains("2099-12-05 10:00"), "\(text)")
+            #expect(
+                text.contains("tags: [beta]") && !text.contains("everyone") && text.contains("2099-12-05 10:00"),
+                "\(text)")
             #expect(text.contains("For beta testers"))
         }
     }
@@ -197,7 +212,9 @@ struct FormMergeTests {
     @Test("where two people changed one field or one choice, the field has the own value and names the other one")
     func both() async throws {
         let office = try Office()
-        let (marta, edith) = (try office.session("marta", [.editor, .approver]), try office.session("edith", [.editor, .approver]))
+        let (marta, edith) = (
+            try office.session("marta", [.editor, .approver]), try office.session("edith", [.editor, .approver])
+        )
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", Self.path, session: marta).body
             let theirs = ["content.title": "Hers <b>", "audience.choice": "list", "audience.aliases": "a7"]
@@ -205,11 +222,14 @@ struct FormMergeTests {
             let mine = ["content.title": "Mine", "audience.choice": "tags", "audience.tags.more": "vip"]
             let conflict = try server.form(Self.path, session: marta, Self.filled(page, mine)).body
             let shown = FormControls(conflict).values
-            #expect(shown["content.title"] == "Mine" && shown["audience.choice"] == "tags" && shown["audience.tags.box.vip"] != nil)
+            #expect(
+                shown["content.title"] == "Mine" && shown["audience.choice"] == "tags"
+                    && shown["audience.tags.box.vip"] != nil)
             func note(_ name: String) throws -> Substring {
                 conflict[try #require(conflict.range(of: "id=\"\(name)-mistake\">")).upperBound...].prefix(300)
             }
-            #expect(try note("content.title").contains("edith</b> saved here: “<span dir=\"auto\">Hers &lt;b&gt;</span>”"))
+            #expect(
+                try note("content.title").contains("edith</b> saved here: “<span dir=\"auto\">Hers &lt;b&gt;</span>”"))
             #expect(try note("audience.everyone").contains("A list of customers or devices; a7"))
         }
     }
@@ -220,7 +240,9 @@ struct FormMergeTests {
             var form = ["where.rows": "\(rows.count + 1)"]
             for (place, row) in (rows + [("", "")]).enumerated() {
                 form["where.\(place).shown"] = "\(row.0)\nis\n\(row.1)"
-                (form["where.\(place).column"], form["where.\(place).test"], form["where.\(place).value"]) = (row.0, "is", row.1)
+                (form["where.\(place).column"], form["where.\(place).test"], form["where.\(place).value"]) = (
+                    row.0, "is", row.1
+                )
             }
             return form.merging(more) { $1 }
         }
@@ -247,7 +269,9 @@ struct FormMergeTests {
     )
     func draft() async throws {
         let office = try Office()
-        let (marta, edith) = (try office.session("marta", [.editor, .approver]), try office.session("edith", [.editor, .approver]))
+        let (marta, edith) = (
+            try office.session("marta", [.editor, .approver]), try office.session("edith", [.editor, .approver])
+        )
         try await TestServer.with(office.site) { server throws in
             func open(_ id: Int64) throws -> Reply {
                 let reply = try server.request("GET", "/draft?id=\(id)", session: marta)
@@ -256,21 +280,27 @@ struct FormMergeTests {
             let page = try server.request("GET", Self.path, session: marta).body
             let account = try #require(try office.site.accounts.account(named: AccountName("marta"))).id
             // Of another window.
-            let typed = Self.filled(page, ["content.title": "Mine"]).filter { !["digest", "draft", "draft.page"].contains($0.0) }
+            let typed = Self.filled(page, ["content.title": "Mine"]).filter {
+                !["digest", "draft", "draft.page"].contains($0.0)
+            }
             let id = try office.site.accounts.keep(
-                draft: Dictionary(uniqueKeysWithValues: typed), .form, of: Self.file, base: FormControls(page).values["digest"] ?? "",
+                draft: Dictionary(uniqueKeysWithValues: typed), .form, of: Self.file,
+                base: FormControls(page).values["digest"] ?? "",
                 for: account, at: Timestamp.now().adding(seconds: -3_600))
-            #expect(try server.form(Self.path, session: marta, Self.filled(page, ["content.body": "Own"])).status == 303)
+            #expect(
+                try server.form(Self.path, session: marta, Self.filled(page, ["content.body": "Own"])).status == 303)
             let first = try open(id)
             #expect(first.status == 200 && first.body.contains("You saved this campaign after you opened this form"))
             #expect(!first.body.contains("name=\"text\""), "no source")
             var shown = FormControls(first.body).values
             #expect(shown["content.title"] == "Mine" && shown["content.body"] == "Own" && shown["draft"] == "\(id)")
             let now = try server.request("GET", Self.path, session: edith).body
-            #expect(try server.form(Self.path, session: edith, Self.filled(now, ["content.title": "Hers"])).status == 303)
+            #expect(
+                try server.form(Self.path, session: edith, Self.filled(now, ["content.title": "Hers"])).status == 303)
             let second = try open(id).body
             shown = FormControls(second).values
-            #expect(shown["content.title"] == "Mine" && second.contains("<b dir=\"auto\">edith</b> saved this campaign"))
+            #expect(
+                shown["content.title"] == "Mine" && second.contains("<b dir=\"auto\">edith</b> saved this campaign"))
             #expect(second.contains("saved here: “<span dir=\"auto\">Hers</span>”"))
             #expect(try server.form(Self.path, session: marta, Self.filled(second)).status == 303)
             #expect(try Self.disk(office).contains("title: Mine") && Self.disk(office).contains("body: Own"))
@@ -294,7 +324,8 @@ struct FormMergeTests {
             #expect(try office.site.accounts.drafts(of: account).count == 1)
             // Another window does not share it.
             let other = Self.filled(
-                try server.request("GET", Self.path, session: edith).body, ["schedule.at.date": "2099-12-02", "schedule.way": "time"])
+                try server.request("GET", Self.path, session: edith).body,
+                ["schedule.at.date": "2099-12-02", "schedule.way": "time"])
             let alone = try server.form(Self.path, session: edith, other)
             #expect(alone.status == 422 && FormControls(alone.body).values["draft"] == "")
         }

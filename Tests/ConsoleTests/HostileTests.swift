@@ -25,13 +25,16 @@ struct HostileTests {
         let id = "20261201-090000-spring-sale-7f3a"
         try folder.run("20261201-090000-odd-7f3b", campaign: Self.evil, app: Self.evil, .planned)
         try folder.run(id, campaign: Self.evil, app: Self.evil, .stopped, cause: .described(Self.evil))
-        try folder.write(Self.file, "name: spring-sale\napp: '\(quoted)'\ndescription: '\(quoted)'\naudiense: '\(quoted)'\n")
+        try folder.write(
+            Self.file, "name: spring-sale\napp: '\(quoted)'\ndescription: '\(quoted)'\naudiense: '\(quoted)'\n")
         try folder.write(
             "good.yaml",
             "name: good\napp: '\(quoted)'\ndescription: '\(quoted)'\naudience: {everyone: true}\ncontent: {title: '\(quoted)'}\nschedule: {at: 2099-01-01T09:00, timezone: Europe/Berlin}\n"
         )
         try folder.write("runs/20261201-090000-broken-7f3c.sqlite", Self.evil)
-        let signIn = FixedSignIn([Self.evil: .init(password: "x", rights: Rights([RoleGrant(.administrator, .allApps)]))])
+        let signIn = FixedSignIn([
+            Self.evil: .init(password: "x", rights: Rights([RoleGrant(.administrator, .allApps)]))
+        ])
         let session = signIn.begin(Self.evil)
         try await TestServer.with(folder.site(signIn)) { server throws in
             let query = FormFields.encode(Self.evil)
@@ -39,7 +42,8 @@ struct HostileTests {
                 [
                     "/", "/campaigns", "/campaigns?q=\(query)", "/calendar", "/runs",
                     "/runs?q=\(query)&app=\(query)&state=\(query)&page=\(query)", "/runs/\(id)",
-                    "/runs/\(id)/report", "/system", "/users", "/invite", "/activity?app=\(query)&person=\(query)", "/suppression",
+                    "/runs/\(id)/report", "/system", "/users", "/invite", "/activity?app=\(query)&person=\(query)",
+                    "/suppression",
                     "/suppression/app?app=\(query)",
                     "/account/proof?to=\(query)", "/runs/\(query)", "/nowhere/\(query)", "/sign-in?to=\(query)",
                 ]
@@ -54,7 +58,8 @@ struct HostileTests {
                 #expect(!body.contains("<img"), "\(path)")
                 #expect(!body.contains("<b onclick"), "\(path)")
                 #expect(!body.contains("\u{7}"), "\(path)")
-                #expect(Self.tags(of: body).allSatisfy { !$0.contains("onerror") && !$0.contains("onclick") }, "\(path)")
+                #expect(
+                    Self.tags(of: body).allSatisfy { !$0.contains("onerror") && !$0.contains("onclick") }, "\(path)")
                 #expect(!Self.unisolated(body).contains("\u{202E}"), "\(path)")
             }
             let live = try server.request("GET", "/runs/\(id)/live.json", session: session)
@@ -70,7 +75,9 @@ struct HostileTests {
 
     /// The page without the elements that isolate the direction of foreign text.
     private static func unisolated(_ body: String) -> String {
-        body.replacing(#/<(\w+)[^<>]*dir="auto"[^<>]*>(?s:.*?)<\/\1>/#, with: "").replacing(#/<title>.*?<\/title>/#, with: "")
-            .replacing(#/"[^"]*"/#, with: "")
+        body.replacing(#/<(\w+)[^<>]*dir="auto"[^<>]*>(?s:.*?)<\/\1>/#, with: "").replacing(
+            #/<title>.*?<\/title>/#, with: ""
+        )
+        .replacing(#/"[^"]*"/#, with: "")
     }
 }

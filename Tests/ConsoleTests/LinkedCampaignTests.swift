@@ -12,7 +12,8 @@ import Testing
 struct LinkedCampaignTests {
     typealias Office = OrderPageTests.Office
 
-    private static let text = "name: linked\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n"
+    private static let text =
+        "name: linked\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n"
 
     private static func base(_ page: String) throws -> String {
         try String(#require(page.firstMatch(of: #/name="digest" value="([0-9a-f]{64})"/#)).1)

@@ -10,12 +10,14 @@ import Workspace
 
 @testable import volley_console
 
-/// A console whose users have accounts and place orders. No sender is at work, so orders stay as they were placed.
+/// A console whose users have accounts and place orders. No sender is at work, so orders stay as
+/// they were placed.
 @Suite("ordering on pages")
 struct OrderPageTests {
     private static let id = "20261201-090000-spring-sale-7f3a"
 
-    /// A folder with accounts: edith writes, ben approves, anna administers, eva writes and approves, vera looks.
+    /// A folder with accounts: edith writes, ben approves, anna administers, eva writes and
+    /// approves, vera looks.
     final class Office: Sendable {
         let folder: TestFolder
         let site: Site
@@ -30,7 +32,8 @@ struct OrderPageTests {
                     """)
             try folder.write("devices.csv", "token\n\(TestFolder.token(1))\n")
             try folder.write(
-                "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n"
+                "spring-sale.yaml",
+                "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n"
             )
             site = try folder.siteWithAccounts()
         }
@@ -40,9 +43,11 @@ struct OrderPageTests {
             let grants = Set(roles.map { RoleGrant($0, app.map { .app($0) } ?? .allApps) })
             let link = try site.accounts.invite(AccountName(name), DisplayName(name), grants, by: .terminal, at: .now())
             let authenticator = Authenticator(site.accounts)
-            _ = try authenticator.accept(link.token, password: "wooden spoon under seven lanterns", from: nil, at: .now())
+            _ = try authenticator.accept(
+                link.token, password: "wooden spoon under seven lanterns", from: nil, at: .now())
             let attempt = SignInAttempt(
-                name: name, password: "wooden spoon under seven lanterns", source: SignInSource(address: nil), agent: "")
+                name: name, password: "wooden spoon under seven lanterns", source: SignInSource(address: nil), agent: ""
+            )
             guard case .signedIn(let token) = try authenticator.signIn(attempt, at: .now()) else {
                 throw Diagnostic("\(name) cannot sign in")
             }
@@ -51,18 +56,24 @@ struct OrderPageTests {
 
         /// The orders so far, in sequence: `send by ben`.
         func ordered() throws -> [String] {
-            try OrderRecords(folder: folder.runs).read().orders.reversed().map { "\($0.order.kind.name) by \($0.order.by)" }
+            try OrderRecords(folder: folder.runs).read().orders.reversed().map {
+                "\($0.order.kind.name) by \($0.order.by)"
+            }
         }
     }
 
     /// The values of the hidden fields of the form with this action.
     private static func fields(_ page: String, action: String) -> [(String, String)]? {
-        guard let start = page.range(of: "action=\"\(action)\""), let end = page[start.upperBound...].range(of: "</form>") else {
+        guard let start = page.range(of: "action=\"\(action)\""),
+            let end = page[start.upperBound...].range(of: "</form>")
+        else {
             return nil
         }
         let form = page[start.upperBound..<end.lowerBound]
-        return form.matches(of: #/<input type="hidden" name="([a-z]+)" value="([^"]*)">/#).map { (String($0.1), String($0.2)) }
-            .filter { $0.0 != "token" }
+        return form.matches(of: #/<input type="hidden" name="([a-z]+)" value="([^"]*)">/#).map {
+            (String($0.1), String($0.2))
+        }
+        .filter { $0.0 != "token" }
     }
 
     @Test("a damaged order is named on its run's page, and the run can be paused and cancelled all the same")
@@ -72,14 +83,18 @@ struct OrderPageTests {
         defer { run.close() }
         let ben = try office.session("ben", [.approver])
         let store = try OrderStore(folder: office.folder.runs)
-        for nonce in ["1", "2"] { _ = try store.place(Order(nonce: nonce, kind: .resume(run: Self.id), by: "ben", at: .now())) }
+        for nonce in ["1", "2"] {
+            _ = try store.place(Order(nonce: nonce, kind: .resume(run: Self.id), by: "ben", at: .now()))
+        }
         store.close()
         try await DatabaseQueue(path: office.folder.runs + "/orders.sqlite").write {
             try $0.execute(sql: "UPDATE placed SET kind = 'x' WHERE number = 1")
         }
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", "/runs/\(Self.id)", session: ben)
-            #expect(page.status == 200 && page.body.contains("Order 1 is damaged") && page.body.contains("/runs/\(Self.id)/cancel"))
+            #expect(
+                page.status == 200 && page.body.contains("Order 1 is damaged")
+                    && page.body.contains("/runs/\(Self.id)/cancel"))
             #expect(!page.body.contains("sqlite3"))
             #expect(try server.request("GET", "/runs/\(Self.id)/live.json", session: ben).status == 200)
         }
@@ -90,36 +105,45 @@ struct OrderPageTests {
         let office = try Office()
         let ben = try office.session("ben", [.approver]), vera = try office.session("vera", [.viewer])
         try office.folder.write(
-            "daily.yaml", "name: daily\napp: news\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n")
+            "daily.yaml",
+            "name: daily\napp: news\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n")
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", "/campaign?file=daily.yaml", session: ben).body
             #expect(page.contains("news has no test devices.") && !page.contains("/campaign/test"))
-            #expect(try !server.request("GET", "/campaign?file=daily.yaml", session: vera).body.contains("test devices"))
-            #expect(try server.request("GET", "/campaign?file=spring-sale.yaml", session: ben).body.contains("/campaign/test"))
+            #expect(
+                try !server.request("GET", "/campaign?file=daily.yaml", session: vera).body.contains("test devices"))
+            #expect(
+                try server.request("GET", "/campaign?file=spring-sale.yaml", session: ben).body.contains(
+                    "/campaign/test"))
         }
     }
 
     @Test("a test goes to the chosen people with the chosen texts, and its page shows what each of them got")
     func chosenTest() async throws {
         let office = try Office()
-        let devices = ["Anna", "Ben"].enumerated().map { "{name: \($0.element), token: \"\(TestFolder.token($0.offset + 1))\"}" }
+        let devices = ["Anna", "Ben"].enumerated().map {
+            "{name: \($0.element), token: \"\(TestFolder.token($0.offset + 1))\"}"
+        }
         try office.folder.write(
             "volley.yaml",
             "apps:\n  shop: {topic: com.example.shop, environment: simulator, approval: required, test_devices: [\(devices.joined(separator: ", "))]}\n"
         )
         let texts = "content: {title: Hi, languages: {de: {title: Hallo}, fr: {title: Salut}}}\n"
         try office.folder.write(
-            "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\n\(texts)")
+            "spring-sale.yaml",
+            "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\n\(texts)")
         let ben = try office.session("ben", [.approver])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", "/campaign?file=spring-sale.yaml", session: ben).body
             #expect(page.contains("This campaign goes now to the test devices of its app, 2 devices, in 3 texts."))
             #expect(page.contains("name=\"device.Anna\" value=\"1\" checked") && page.contains("German (de)"))
             let fields = try #require(Self.fields(page, action: "/campaign/test?file=spring-sale.yaml"))
-            let none = try server.form("/campaign/test?file=spring-sale.yaml", session: ben, fields + [("device.Anna", "1")])
+            let none = try server.form(
+                "/campaign/test?file=spring-sale.yaml", session: ben, fields + [("device.Anna", "1")])
             #expect(none.status == 422 && none.body.contains("choose at least one device and one text"))
             let chosen = [("device.Ben", "1"), ("language.", "1"), ("language.de", "1")]
-            #expect(try server.form("/campaign/test?file=spring-sale.yaml", session: ben, fields + chosen).status == 303)
+            #expect(
+                try server.form("/campaign/test?file=spring-sale.yaml", session: ben, fields + chosen).status == 303)
             let order = try #require(OrderRecords(folder: office.folder.runs).read().orders.first?.order)
             guard case .test(_, _, let text) = order.kind else {
                 Issue.record("\(order.kind)")
@@ -136,12 +160,15 @@ struct OrderPageTests {
             run.close()
             let shown = try server.request("GET", "/runs/\(id)", session: ben).body
             #expect(
-                shown.contains("2 pushes to 1 device.") && shown.contains("<b dir=\"auto\">Ben</b>") && shown.contains("Hallo")
+                shown.contains("2 pushes to 1 device.") && shown.contains("<b dir=\"auto\">Ben</b>")
+                    && shown.contains("Hallo")
                     && shown.contains(">Hi<"))
             #expect(!shown.contains("Salut") && !shown.contains(TestFolder.token(2)))
             var unknown = TestChoice()
             unknown.devices = ["Anna", "Eve"]
-            let refused = #expect(throws: Diagnostic.self) { try planTest(file, choosing: unknown, options, at: .now()) }
+            let refused = #expect(throws: Diagnostic.self) {
+                try planTest(file, choosing: unknown, options, at: .now())
+            }
             #expect(refused?.message.contains("no test device 'Eve'") == true)
         }
     }
@@ -154,18 +181,23 @@ struct OrderPageTests {
             ("service", .string("jpush")),
             (
                 "payload",
-                .object(pairs: [("notification", .object(pairs: [("ios", .object(pairs: [("alert", .string("Ni hao"))]))]))])
+                .object(pairs: [
+                    ("notification", .object(pairs: [("ios", .object(pairs: [("alert", .string("Ni hao"))]))]))
+                ])
             ),
         ])
         try office.folder.run(Self.id, preview: .object(pairs: [("pushes", .array([push]))]), isTest: true)
         let ben = try office.session("ben", [.approver])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", "/runs/\(Self.id)", session: ben).body
-            #expect(page.contains("1 push to 1 device.") && page.contains("iPad without APNs") && page.contains(">Ni hao<"))
+            #expect(
+                page.contains("1 push to 1 device.") && page.contains("iPad without APNs") && page.contains(">Ni hao<"))
         }
     }
 
-    @Test("a plan is approved and sent by those who may, each with what the page showed; a second click is the same order")
+    @Test(
+        "a plan is approved and sent by those who may, each with what the page showed; a second click is the same order"
+    )
     func approveAndSend() async throws {
         let office = try Office()
         try office.folder.run(Self.id, .planned)
@@ -178,7 +210,9 @@ struct OrderPageTests {
             for session in [edith, vera] {
                 let page = try server.request("GET", path, session: session).body
                 #expect(page.contains("waits for the approval of a person"))
-                #expect(Self.fields(page, action: "\(path)/approve") == nil && Self.fields(page, action: "\(path)/send") == nil)
+                #expect(
+                    Self.fields(page, action: "\(path)/approve") == nil
+                        && Self.fields(page, action: "\(path)/send") == nil)
             }
             let page = try server.request("GET", path, session: ben).body
             let fields = try #require(Self.fields(page, action: "\(path)/approve"))
@@ -195,7 +229,9 @@ struct OrderPageTests {
             #expect(try office.ordered() == ["approve by ben"])
             #expect(try server.request("GET", path, session: ben).body.contains("Waiting for the sender."))
             // Before the sender has recorded it, nothing can be sent.
-            let send = [("nonce", Secrets.make()), ("digest", fields.first { $0.0 == "digest" }?.1 ?? ""), ("count", "5")]
+            let send = [
+                ("nonce", Secrets.make()), ("digest", fields.first { $0.0 == "digest" }?.1 ?? ""), ("count", "5"),
+            ]
             #expect(try server.form("\(path)/send", session: ben, send).status == 409)
             let run = try RunsFolder(office.folder.runs).open(Self.id, readOnly: false)
             try run.approve(RunApproval(name: "ben", approvedAt: .now()))
@@ -209,13 +245,16 @@ struct OrderPageTests {
             form.append(("count", "5"))
             #expect(try server.form("\(path)/send", session: ben, form).status == 303)
             #expect(try office.ordered() == ["approve by ben", "send by ben"])
-            #expect(try office.site.accounts.activities(ActivityFilter(kind: .sent)).activities.map(\.subject) == [Self.id])
+            #expect(
+                try office.site.accounts.activities(ActivityFilter(kind: .sent)).activities.map(\.subject) == [Self.id])
         }
     }
 
     /// What a plan keeps of a preview with one text, and with warnings of these names.
     private static func preview(to audience: String, body: String, warnings: [String] = []) throws -> JSONValue {
-        let list = warnings.enumerated().map { "{\"name\": \"\($1)\", \"message\": \"doubt \($0)\", \"remedy\": \"Look.\"}" }.joined(
+        let list = warnings.enumerated().map {
+            "{\"name\": \"\($1)\", \"message\": \"doubt \($0)\", \"remedy\": \"Look.\"}"
+        }.joined(
             separator: ",")
         return try JSONValue(
             parsing: """
@@ -235,26 +274,38 @@ struct OrderPageTests {
             earlier, preview: Self.preview(to: "Devices with the tag gold", body: "10 % off"),
             plannedAt: TestFolder.start.adding(seconds: -86_400)
         ).close()
-        try office.folder.run(Self.id, .planned, preview: Self.preview(to: "Devices with the tag vip", body: "20 % off", warnings: doubts))
-            .close()
+        try office.folder.run(
+            Self.id, .planned, preview: Self.preview(to: "Devices with the tag vip", body: "20 % off", warnings: doubts)
+        )
+        .close()
         let ben = try office.session("ben", [.approver])
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", "/runs/\(Self.id)", session: ben).body
-            func place(_ text: String) throws -> String.Index { try #require(page.range(of: text), "\(text)").lowerBound }
+            func place(_ text: String) throws -> String.Index {
+                try #require(page.range(of: text), "\(text)").lowerBound
+            }
             let order = try [
                 "<b>5 devices</b>", "20 % off", "Doubt 30", "/approve\"", "/reject\"", "aria-label=\"Warnings\"",
                 "How the devices were counted", "Since it was sent last",
             ].map(place)
             #expect(order == order.sorted())
-            // The newest push to the same devices is the first doubt, and thirty of one kind are three and a number.
-            #expect(try place("Doubt 30") < place("Doubt 0") && !page.contains("Doubt 3.") && page.contains("and 27 more</li>"))
-            #expect(page.contains("Doubt 0. Look.<details><summary>29 more of this kind</summary><ul><li dir=\"auto\">Doubt 1."))
+            // The newest push to the same devices is the first doubt, and thirty of one kind are
+            // three and a number.
+            #expect(
+                try place("Doubt 30") < place("Doubt 0") && !page.contains("Doubt 3.")
+                    && page.contains("and 27 more</li>"))
+            #expect(
+                page.contains(
+                    "Doubt 0. Look.<details><summary>29 more of this kind</summary><ul><li dir=\"auto\">Doubt 1."))
             #expect(page.contains("Devices with the tag gold") && page.contains("Devices with the tag vip"))
-            #expect(try place("10 % off") < place("20 % off</span></li>") && page.contains("tag:vip") && page.contains("44.4 %"))
+            #expect(
+                try place("10 % off") < place("20 % off</span></li>") && page.contains("tag:vip")
+                    && page.contains("44.4 %"))
             #expect(page.contains("1 min 0 s at its pace"), "whole seconds are written without a fraction")
             // On a phone, the same two stay in sight.
             #expect(
-                page.contains("form=\"order-approve\"") && page.contains("id=\"order-approve\"") && page.contains("href=\"#order-reject\""))
+                page.contains("form=\"order-approve\"") && page.contains("id=\"order-approve\"")
+                    && page.contains("href=\"#order-reject\""))
         }
     }
 
@@ -265,7 +316,8 @@ struct OrderPageTests {
         let ben = try office.session("ben", [.approver])
         try await TestServer.with(office.site) { server throws in
             let path = "/runs/\(Self.id)"
-            let fields = try #require(Self.fields(server.request("GET", path, session: ben).body, action: "\(path)/reject"))
+            let fields = try #require(
+                Self.fields(server.request("GET", path, session: ben).body, action: "\(path)/reject"))
             let refused = try server.form("\(path)/reject", session: ben, fields + [("reason", "  ")])
             #expect(refused.status == 422 && refused.body.contains("Say why"))
             #expect(try office.ordered().isEmpty)
@@ -280,15 +332,20 @@ struct OrderPageTests {
         var schedule = FrozenSchedule(Schedule(zone: .named(.utc)), nil)
         (schedule.occurrence, schedule.late) = (LocalTime("2026-12-01 09:00"), .skip(afterSeconds: 7200))
         let run = try RunSummary(
-            office.folder.run(Self.id, .planned, schedule: schedule), figures: nil, known: HistorySnapshot(of: office.site.catalog))
+            office.folder.run(Self.id, .planned, schedule: schedule), figures: nil,
+            known: HistorySnapshot(of: office.site.catalog))
         func words(after seconds: Double) -> String {
             RunAction.approve.meaning(for: run, at: TestFolder.start.adding(seconds: seconds)).markup
         }
         #expect(words(after: 7200).hasPrefix("The plan is sent then"))
-        #expect(words(after: 7201).contains("nothing is sent, even if you approve it") && words(after: 7201).contains("write a later time"))
+        #expect(
+            words(after: 7201).contains("nothing is sent, even if you approve it")
+                && words(after: 7201).contains("write a later time"))
     }
 
-    @Test("a campaign whose only time was sent says that no time is left, and what to do; one whose time is to come does not")
+    @Test(
+        "a campaign whose only time was sent says that no time is left, and what to do; one whose time is to come does not"
+    )
     func noTimeLeft() async throws {
         let office = try Office()
         let edith = try office.session("edith", [.editor], app: "shop")
@@ -304,7 +361,8 @@ struct OrderPageTests {
         try store.save(
             [
                 ScheduledRun(
-                    key: .init(campaign: "once", occurrence: "2020-01-05T09:00"), file: "\(office.folder.path)/once.yaml", run: nil,
+                    key: .init(campaign: "once", occurrence: "2020-01-05T09:00"),
+                    file: "\(office.folder.path)/once.yaml", run: nil,
                     state: .finished, begins: begins, ends: begins, changedAt: begins)
             ], [])
         try write("2020-01-05 09:00")
@@ -314,26 +372,32 @@ struct OrderPageTests {
             #expect(!over.contains("This campaign has times"))
             try write("2099-01-01 09:00")
             let coming = try server.request("GET", "/campaign?file=once.yaml", session: edith).body
-            #expect(coming.contains("This campaign has times") && !coming.contains("No time of this campaign is left"), "\(coming)")
+            #expect(
+                coming.contains("This campaign has times") && !coming.contains("No time of this campaign is left"),
+                "\(coming)")
         }
     }
 
     @Test("the button that sends says how many devices wait for their time or their quiet hours, and until when")
     func sendingLater() throws {
         let office = try Office()
-        var run = try RunSummary(office.folder.run(Self.id, .planned), figures: nil, known: HistorySnapshot(of: office.site.catalog))
+        var run = try RunSummary(
+            office.folder.run(Self.id, .planned), figures: nil, known: HistorySnapshot(of: office.site.catalog))
         // 2026-12-01, 9:00 in UTC: 18:00 in Tokyo, 4:00 in New York.
         let now = try #require(Timestamp("2026-12-01T09:00:00Z"))
         func words() -> String { RunAction.send.meaning(for: run, at: now).markup }
         #expect(words() == "5 devices get a push, as soon as the sender begins.")
-        run.waves = [RunWave(ids: 0..<2, zone: "Asia/Tokyo", due: now), RunWave(ids: 2..<5, zone: "America/New_York", due: now)]
+        run.waves = [
+            RunWave(ids: 0..<2, zone: "Asia/Tokyo", due: now), RunWave(ids: 2..<5, zone: "America/New_York", due: now),
+        ]
         #expect(words() == "5 devices get a push, as soon as the sender begins.")
         run.quietHours = try QuietHours("22:00-08:00")
         #expect(words().contains("5 devices get a push: 2 as soon as the sender begins, and 3 later"), "\(words())")
         #expect(words().contains("Tuesday, 1 December 2026, 13:00 UTC"), "\(words())")
         run.quietHours = nil
         run.waves[1].due = now.adding(seconds: 3600)
-        #expect(words().contains("2 as soon as") && words().contains("Tuesday, 1 December 2026, 10:00 UTC"), "\(words())")
+        #expect(
+            words().contains("2 as soon as") && words().contains("Tuesday, 1 December 2026, 10:00 UTC"), "\(words())")
     }
 
     @Test("what continues or retries a run says which devices are sent to again, and how many frequency left out")
@@ -370,7 +434,8 @@ struct OrderPageTests {
             run.orderToPassOn = order
             #expect(action.isOffered(for: run, needsApproval: false))
             #expect(
-                action.meaning(for: run, at: TestFolder.start).markup.contains("Other machines that may be sending it are told as well"))
+                action.meaning(for: run, at: TestFolder.start).markup.contains(
+                    "Other machines that may be sending it are told as well"))
             #expect(Words.chips(of: run).markup.contains("not yet for other machines"))
             run.orderToPassOn = nil
         }
@@ -383,37 +448,50 @@ struct OrderPageTests {
         try office.folder.run(Self.id, .cancelled, cause: .cancelled, claimed: 0)
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", "/runs/\(Self.id)", session: ben).body
-            #expect(page.contains("Cancelled before it began. It was planned for 5 devices.") && !page.contains("Not begun"), "\(page)")
+            #expect(
+                page.contains("Cancelled before it began. It was planned for 5 devices.")
+                    && !page.contains("Not begun"), "\(page)")
         }
     }
 
-    @Test("what no command does for a run that was put back from a backup is not offered, and the run says that it is held")
+    @Test(
+        "what no command does for a run that was put back from a backup is not offered, and the run says that it is held"
+    )
     func putBack() async throws {
         let office = try Office()
         let ben = try office.session("ben", [.approver])
         let states: [RunState] = [.planned, .stopped, .cancelled, .finished]
-        for state in states { try office.folder.run("20261201-090000-\(state.rawValue)-7f3a", campaign: state.rawValue, state) }
+        for state in states {
+            try office.folder.run("20261201-090000-\(state.rawValue)-7f3a", campaign: state.rawValue, state)
+        }
         let digest = try office.site.catalog.open("20261201-090000-planned-7f3a").planDigest
         func offered() throws -> [String: [RunAction]] {
             let runs = try RunArchive(office.site.catalog, timeToLive: .zero).listing().runs.map { run in
                 var run = run
                 if run.state != .planned { run.outcomes?[.failed] = 1 }
-                return (run.campaign, RunAction.allCases.filter { $0.isOffered(for: run, needsApproval: run.state == .planned) })
+                return (
+                    run.campaign,
+                    RunAction.allCases.filter { $0.isOffered(for: run, needsApproval: run.state == .planned) }
+                )
             }
             return Dictionary(uniqueKeysWithValues: runs)
         }
         let before: [String: [RunAction]] = [
-            "planned": [.approve, .reject, .withdraw], "stopped": [.resume, .cancel, .retry], "cancelled": [.retry, .retryUnsent],
+            "planned": [.approve, .reject, .withdraw], "stopped": [.resume, .cancel, .retry],
+            "cancelled": [.retry, .retryUnsent],
             "finished": [.retry, .retryUnsent],
         ]
         #expect(try offered() == before)
-        let origin = RestoredRuns.Origin(backupAt: TestFolder.start, restoredAt: .now(), sending: [], nothingSentSince: false)
+        let origin = RestoredRuns.Origin(
+            backupAt: TestFolder.start, restoredAt: .now(), sending: [], nothingSentSince: false)
         #expect(try RestoredRuns(in: office.folder.runs, origin).held.count == 3)
         #expect(try offered() == ["planned": [.reject, .withdraw], "stopped": [], "cancelled": [], "finished": []])
         try await TestServer.with(office.site) { server throws in
             for state in states {
                 let page = try server.request("GET", "/runs/20261201-090000-\(state.rawValue)-7f3a", session: ben).body
-                #expect(page.contains(">held</span>") == (state != .finished) && page.contains("From a backup of"), "\(page)")
+                #expect(
+                    page.contains(">held</span>") == (state != .finished) && page.contains("From a backup of"),
+                    "\(page)")
                 #expect(!page.contains("/approve\"") && !page.contains("waits for the approval"), "\(page)")
             }
             let form = [("nonce", Secrets.make()), ("digest", digest)]
@@ -426,26 +504,33 @@ struct OrderPageTests {
         }
     }
 
-    @Test("the writers of a campaign are those of its copies: of a copy of a copy, a changed one, and one that is said to be none")
+    @Test(
+        "the writers of a campaign are those of its copies: of a copy of a copy, a changed one, and one that is said to be none"
+    )
     func copiesHaveWriters() async throws {
         let office = try Office()
         let (edith, boss) = (
-            try office.session("edith", [.editor], app: "shop"), try office.session("boss", [.editor, .approver], app: "shop")
+            try office.session("edith", [.editor], app: "shop"),
+            try office.session("boss", [.editor, .approver], app: "shop")
         )
         try await TestServer.with(office.site) { server throws in
             func writers(_ file: String) throws -> Set<String> {
                 try office.site.accounts.writers(
-                    ofText: ShownFile.digest(of: Array(String(contentsOfFile: "\(office.folder.path)/\(file)", encoding: .utf8).utf8)),
+                    ofText: ShownFile.digest(
+                        of: Array(String(contentsOfFile: "\(office.folder.path)/\(file)", encoding: .utf8).utf8)),
                     in: file, after: [])
             }
             func make(_ text: String, _ session: String, from file: String? = nil) throws {
                 let path = "/campaigns/new" + (file.map { "?file=\($0)" } ?? "")
                 #expect(try server.form(path, session: session, [("text", text)]).status == 303)
             }
-            let text = "name: laun\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: By the boss}\n"
+            let text =
+                "name: laun\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: By the boss}\n"
             try make(text, boss)
             // By the form, and as a source.
-            #expect(try server.form("/campaigns/new", session: edith, [("file", "laun.yaml"), ("name", "by-form")]).status == 303)
+            #expect(
+                try server.form("/campaigns/new", session: edith, [("file", "laun.yaml"), ("name", "by-form")]).status
+                    == 303)
             #expect(try writers("by-form.yaml") == ["boss", "edith"])
             // From a run: its frozen text has a writer, although the file was changed since.
             try office.folder.run("20261201-080000-laun-7f3a", campaign: "laun", source: text)
@@ -453,8 +538,11 @@ struct OrderPageTests {
             let changed = [("text", text.replacing("By the boss", with: "Anew")), ("digest", base)]
             #expect(try server.form("/campaign/save?file=laun.yaml", session: edith, changed).status == 303)
             let page = try server.request("GET", "/campaigns/new?run=20261201-080000-laun-7f3a", session: edith).body
-            #expect(page.contains("Start from laun") && page.contains("value=\"laun-again\"") && !page.contains("<textarea"))
-            let again = try server.form("/campaigns/new", session: edith, [("run", "20261201-080000-laun-7f3a"), ("name", "laun-again")])
+            #expect(
+                page.contains("Start from laun") && page.contains("value=\"laun-again\"") && !page.contains("<textarea")
+            )
+            let again = try server.form(
+                "/campaigns/new", session: edith, [("run", "20261201-080000-laun-7f3a"), ("name", "laun-again")])
             #expect(again["location"] == "/campaign/form?file=laun-again.yaml")
             #expect(
                 try String(contentsOfFile: "\(office.folder.path)/laun-again.yaml", encoding: .utf8)
@@ -462,7 +550,9 @@ struct OrderPageTests {
             #expect(try writers("laun-again.yaml").contains("boss"))
             try make("# mine\n" + text.replacing("name: laun", with: "name: laun-copy") + "\n", edith)
             #expect(try writers("laun-copy.yaml") == ["boss", "edith"])
-            try make(text.replacing("laun", with: "third").replacing("By the", with: "Of the"), edith, from: "laun-copy.yaml")
+            try make(
+                text.replacing("laun", with: "third").replacing("By the", with: "Of the"), edith, from: "laun-copy.yaml"
+            )
             #expect(try writers("third.yaml") == ["boss", "edith"])
             try make(text.replacing("laun", with: "own").replacing("By the boss", with: "My own"), edith)
             #expect(try writers("own.yaml") == ["edith"])
@@ -476,14 +566,18 @@ struct OrderPageTests {
         let eva = try office.session("eva", [.editor, .approver])
         let person = try #require(try office.site.accounts.account(named: AccountName("eva")))
         // The plans of these tests have no source.
-        try office.site.accounts.keep(version: "", of: "x.yaml", app: "shop", by: Actor(person.id, address: nil), at: .now())
+        try office.site.accounts.keep(
+            version: "", of: "x.yaml", app: "shop", by: Actor(person.id, address: nil), at: .now())
         let digest = run.planDigest
         try await TestServer.with(office.site) { server throws in
             let path = "/runs/\(Self.id)"
             let page = try server.request("GET", path, session: eva).body
-            #expect(page.contains("You wrote this campaign, so another person must approve it") && page.contains("Written by"))
+            #expect(
+                page.contains("You wrote this campaign, so another person must approve it")
+                    && page.contains("Written by"))
             #expect(Self.fields(page, action: "\(path)/approve") == nil)
-            let reply = try server.form("\(path)/approve", session: eva, [("nonce", Secrets.make()), ("digest", digest)])
+            let reply = try server.form(
+                "\(path)/approve", session: eva, [("nonce", Secrets.make()), ("digest", digest)])
             #expect(reply.status == 403 && reply.body.contains("another person must approve it"))
             #expect(try office.ordered().isEmpty)
         }
@@ -510,12 +604,15 @@ struct OrderPageTests {
             let order = try #require(reply["location"])
             #expect(reply.status == 303 && order.hasPrefix("/orders/"))
             let waiting = try server.request("GET", order, session: edith)
-            #expect(waiting.status == 200 && waiting.body.contains("A plan of spring-sale.yaml") && waiting.body.contains("data-live"))
+            #expect(
+                waiting.status == 200 && waiting.body.contains("A plan of spring-sale.yaml")
+                    && waiting.body.contains("data-live"))
             #expect(try server.request("GET", order, session: vera).status == 404, "somebody else's")
             #expect(try server.request("GET", order + "/live.json", session: edith).body.contains("\"is_live\":true"))
             // Another person saves the file while the page is open.
             try office.folder.write(
-                "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Ho}\n"
+                "spring-sale.yaml",
+                "name: spring-sale\napp: shop\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Ho}\n"
             )
             #expect(try server.form("/campaign/test?file=spring-sale.yaml", session: edith, test).status == 409)
             #expect(try office.ordered() == ["plan by edith"])
@@ -553,8 +650,10 @@ struct OrderPageTests {
                 }
             #expect(offered == expected)
             // To withdraw a plan is to cancel it, for people that may only plan.
-            for action in RunAction.allCases where !expected.contains(action) && !(state == .planned && action == .withdraw) {
-                let reply = try server.form("/runs/\(Self.id)/\(action.rawValue)", session: anna, [("nonce", Secrets.make())])
+            for action in RunAction.allCases
+            where !expected.contains(action) && !(state == .planned && action == .withdraw) {
+                let reply = try server.form(
+                    "/runs/\(Self.id)/\(action.rawValue)", session: anna, [("nonce", Secrets.make())])
                 #expect(reply.status == 409, "\(action)")
             }
             #expect(try office.ordered().isEmpty)
@@ -566,7 +665,9 @@ struct OrderPageTests {
         arguments: ["1,234,567", "1.234.567", "1234567", "1 234 567", "1'234'567", "1\u{A0}234\u{202F}567"])
     func typed(text: String) {
         #expect(OrderForm.isTyped(text, 1_234_567))
-        #expect(!OrderForm.isTyped(text + "8", 1_234_567) && !OrderForm.isTyped("", 0) && !OrderForm.isTyped("yes", 1_234_567))
+        #expect(
+            !OrderForm.isTyped(text + "8", 1_234_567) && !OrderForm.isTyped("", 0)
+                && !OrderForm.isTyped("yes", 1_234_567))
     }
 
     @Test("a difference shows what was removed and added, with three lines around it")
@@ -575,7 +676,8 @@ struct OrderPageTests {
         let lines = LineDiff.lines(from: before, to: before.replacing("line 10", with: "line ten"))
         #expect(
             lines == [
-                .gap, .same("line 7"), .same("line 8"), .same("line 9"), .removed("line 10"), .added("line ten"), .same("line 11"),
+                .gap, .same("line 7"), .same("line 8"), .same("line 9"), .removed("line 10"), .added("line ten"),
+                .same("line 11"),
                 .same("line 12"), .same("line 13"), .gap,
             ])
         #expect(LineDiff.lines(from: before, to: before + "\n") == [])

@@ -22,7 +22,10 @@ struct OwnAccountTests {
         var (bytes, bits, count): ([UInt8], Int, Int) = ([], 0, 0)
         for letter in letters where letter != " " {
             let value = try #require("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".firstIndex(of: letter))
-            bits = bits << 5 | "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".distance(from: "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".startIndex, to: value)
+            bits =
+                bits << 5
+                | "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".distance(
+                    from: "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".startIndex, to: value)
             count += 5
             if count >= 8 {
                 count -= 8
@@ -31,7 +34,8 @@ struct OwnAccountTests {
             }
         }
         let step = UInt64(now.epochSeconds / 30)
-        let hash = HMACSHA1.code(of: (0..<8).map { UInt8(truncatingIfNeeded: step >> (8 * (7 - UInt64($0)))) }, key: bytes)
+        let hash = HMACSHA1.code(
+            of: (0..<8).map { UInt8(truncatingIfNeeded: step >> (8 * (7 - UInt64($0)))) }, key: bytes)
         let offset = Int(hash[19] & 15)
         let number = hash[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
         return TextFormat.zeroPadded(Int(number % 1_000_000), digits: 6)
@@ -45,9 +49,12 @@ struct OwnAccountTests {
         let there = try site.enter("vera")
         try await TestServer.with(site) { server throws in
             func change(_ old: String, _ new: String, again: String? = nil, session: String = here) throws -> Reply {
-                try server.form("/account/password", session: session, [("password", old), ("new", new), ("again", again ?? new)])
+                try server.form(
+                    "/account/password", session: session, [("password", old), ("new", new), ("again", again ?? new)])
             }
-            #expect(try server.request("GET", "/", session: here).body.contains("<a href=\"/account\" dir=\"auto\">vera</a>"))
+            #expect(
+                try server.request("GET", "/", session: here).body.contains(
+                    "<a href=\"/account\" dir=\"auto\">vera</a>"))
             #expect(try change(Site.password, Self.new, again: "another").body.contains("The two new passwords differ"))
             let easy = try change(Site.password, "password1234")
             #expect(easy.status == 422 && easy.body.contains("role=\"alert\">The password is"))
@@ -61,7 +68,9 @@ struct OwnAccountTests {
             for old in [here, there] { #expect(try server.request("GET", "/account", session: old).status == 303) }
             let session = try Self.session(of: right)
             let page = try server.request("GET", "/account?done=password", session: session)
-            #expect(page.status == 200 && page.body.contains("Your password was changed. You are signed out everywhere else."))
+            #expect(
+                page.status == 200
+                    && page.body.contains("Your password was changed. You are signed out everywhere else."))
             let statuses = try (0..<8).map { _ in try change("guess", "\(Self.new)!", session: session).status }
             #expect(statuses.first == 422 && statuses.contains(429), "\(statuses)")
             let kinds = try site.accounts.activities().activities.map(\.kind)
@@ -69,9 +78,12 @@ struct OwnAccountTests {
         }
     }
 
-    @Test("the picture of a key has what cameras look for: three corners and a blank margin; another key is another picture")
+    @Test(
+        "the picture of a key has what cameras look for: three corners and a blank margin; another key is another picture"
+    )
     func picture() throws {
-        let code = try #require(QRCode("otpauth://totp/Volley:ed?secret=ABCDEFGHIJKLMNOPQRSTUVWXYZ234567&issuer=Volley"))
+        let code = try #require(
+            QRCode("otpauth://totp/Volley:ed?secret=ABCDEFGHIJKLMNOPQRSTUVWXYZ234567&issuer=Volley"))
         let size = code.rows.count
         #expect(size >= 21 && (size - 17) % 4 == 0 && code.rows.allSatisfy { $0.count == size })
         // A dark frame of 7 modules, in it a light one, in it a dark square (ISO/IEC 18004, 5.3.2).
@@ -79,12 +91,15 @@ struct OwnAccountTests {
         for (top, left) in [(0, 0), (0, size - 7), (size - 7, 0)] {
             #expect(code.rows[top..<top + 7].map { Array($0[left..<left + 7]) } == corner)
         }
-        #expect(QRCode("otpauth://totp/Volley:ed?secret=BBCDEFGHIJKLMNOPQRSTUVWXYZ234567&issuer=Volley")?.rows != code.rows)
+        #expect(
+            QRCode("otpauth://totp/Volley:ed?secret=BBCDEFGHIJKLMNOPQRSTUVWXYZ234567&issuer=Volley")?.rows != code.rows)
         #expect(code.html(label: "Key").markup.contains("viewBox=\"0 0 \(size + 8) \(size + 8)\""))
         #expect(QRCode(String(repeating: "x", count: 5_000)) == nil)
     }
 
-    @Test("a second factor is set up by a code of the app; key and recovery codes are shown once, and signing in needs a code then")
+    @Test(
+        "a second factor is set up by a code of the app; key and recovery codes are shown once, and signing in needs a code then"
+    )
     func secondFactor() async throws {
         let folder = try TestFolder()
         let site = try folder.siteWithAccounts()
@@ -94,7 +109,9 @@ struct OwnAccountTests {
             let begun = try server.form("/account/factor", session: here)
             #expect(begun.status == 200)
             let key = String(try #require(begun.body.firstMatch(of: #/<code>([A-Z2-7 ]{39})<\/code>/#)).1)
-            #expect(begun.body.contains("otpauth://totp/Volley:vera?secret=\(key.replacing(" ", with: ""))&amp;issuer=Volley"))
+            #expect(
+                begun.body.contains(
+                    "otpauth://totp/Volley:vera?secret=\(key.replacing(" ", with: ""))&amp;issuer=Volley"))
             let wrong = try server.form("/account/factor/confirm", session: here, [("code", "000000")])
             #expect(wrong.status == 422 && wrong.body.contains("The code is not right.") && !wrong.body.contains(key))
             let done = try server.form("/account/factor/confirm", session: here, [("code", try Self.code(key))])
@@ -104,18 +121,23 @@ struct OwnAccountTests {
             #expect(try server.request("GET", "/account", session: there).status == 303, "signed out elsewhere")
             let page = try server.request("GET", "/account", session: here).body
             #expect(page.contains("You have 10 recovery codes left"))
-            #expect(codes.allSatisfy { !page.contains($0) } && !page.contains(key) && !page.contains(key.replacing(" ", with: "")))
+            #expect(
+                codes.allSatisfy { !page.contains($0) } && !page.contains(key)
+                    && !page.contains(key.replacing(" ", with: "")))
             // Twice is once.
             #expect(try server.form("/account/factor", session: here).status == 422)
             func prove(_ code: String) throws -> Reply {
-                try server.form("/account/proof", session: here, [("password", Site.password), ("code", code), ("to", "/account")])
+                try server.form(
+                    "/account/proof", session: here, [("password", Site.password), ("code", code), ("to", "/account")])
             }
-            #expect(try server.request("GET", "/account/proof?to=/account", session: here).body.contains("name=\"code\""))
+            #expect(
+                try server.request("GET", "/account/proof?to=/account", session: here).body.contains("name=\"code\""))
             #expect(try prove("").status == 401)
             let proved = try prove(codes[0])
             #expect(proved.status == 200)
             let session = try Self.session(of: proved)
-            #expect(try server.request("GET", "/account", session: session).body.contains("You have 9 recovery codes left"))
+            #expect(
+                try server.request("GET", "/account", session: session).body.contains("You have 9 recovery codes left"))
             #expect(try server.form("/account/factor/remove", session: session)["location"] == "/account?done=factor")
             #expect(try server.form("/account/factor/remove", session: session).status == 303, "a second click")
             #expect(try server.request("GET", "/account", session: session).body.contains("Set up a second factor"))
@@ -129,7 +151,8 @@ struct OwnAccountTests {
         let folder = try TestFolder()
         let site = try folder.siteWithAccounts()
         let here = try site.session("vera", [.viewer])
-        let there = try site.enter("vera", agent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Gecko/20100101 Firefox/128.0")
+        let there = try site.enter(
+            "vera", agent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Gecko/20100101 Firefox/128.0")
         _ = try site.session("eva", [.viewer])
         try await TestServer.with(site) { server throws in
             let page = try server.request("GET", "/account", session: here).body
@@ -163,7 +186,9 @@ struct OwnAccountTests {
             #expect(reply.status == 303)
             let kept = try #require(try site.accounts.sessions(of: AccountID(1), at: .now()).first?.agent)
             #expect(kept.hasPrefix("Mozilla/5.0 (iPhone)") && kept.utf8.count <= 200)
-            #expect(try server.request("GET", "/account", session: Self.session(of: reply)).body.contains("Safari on iPhone"))
+            #expect(
+                try server.request("GET", "/account", session: Self.session(of: reply)).body.contains(
+                    "Safari on iPhone"))
         }
     }
 }

@@ -30,27 +30,35 @@ struct PageTests {
         func text(_ message: String) -> String { Words.text(Diagnostic(message)).markup }
         #expect(text("campaigns/devices.csv has no column 'name'").hasPrefix("campaigns/devices.csv has no column"))
         #expect(text("devices.csv:4:1 the row has 7 fields").hasPrefix("devices.csv:4:1 the row"))
-        #expect(Words.capitalized("localhost:2197") == "localhost:2197" && Words.capitalized("simulator") == "Simulator")
+        #expect(
+            Words.capitalized("localhost:2197") == "localhost:2197" && Words.capitalized("simulator") == "Simulator")
         #expect(text("nothing: it is blank").hasPrefix("Nothing: it"))
         #expect(text("no row has the tag 'vip'").hasPrefix("No row has the tag"))
         #expect(Words.sentence("spring-sale.yaml is gone") == "spring-sale.yaml is gone.")
     }
 
-    @Test("each page leads to its part of the documentation, which the console shows as it is installed", arguments: HelpPart.allCases)
+    @Test(
+        "each page leads to its part of the documentation, which the console shows as it is installed",
+        arguments: HelpPart.allCases)
     func help(part: HelpPart) async throws {
-        let docs = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/console.md").standardizedFileURL
+        let docs = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/console.md")
+            .standardizedFileURL
         let text = try String(contentsOf: docs, encoding: .utf8)
         let page = HelpPage.html(text).markup
         #expect(page.contains("<h2 id=\"\(HelpPage.anchor(part.rawValue))\">\(part.rawValue)</h2>"))
         #expect(!page.contains("!["), "pictures are left out")
-        #expect(text.contains("](#\(HelpPage.anchor(part.rawValue)))") || part != .oneHand, "the anchors are those of Markdown")
+        #expect(
+            text.contains("](#\(HelpPage.anchor(part.rawValue)))") || part != .oneHand,
+            "the anchors are those of Markdown")
         let folder = try TestFolder()
         let signIn = FixedSignIn.usual
         let session = signIn.begin("anna")
         try await TestServer.with(folder.site(signIn)) { server throws in
             let shown = try server.request("GET", HelpPage.path, session: session)
             #expect(shown.status == 200 && shown.body.contains("id=\"\(HelpPage.anchor(part.rawValue))\""))
-            #expect(try server.request("GET", "/runs", session: session).body.contains("Help: <a href=\"/help#for-users\">For users</a>"))
+            #expect(
+                try server.request("GET", "/runs", session: session).body.contains(
+                    "Help: <a href=\"/help#for-users\">For users</a>"))
         }
     }
 
@@ -59,7 +67,8 @@ struct PageTests {
         let folder = try TestFolder()
         let live = try folder.run("20261201-090000-live-7f3a", campaign: "live", .running)
         defer { live.close() }
-        try folder.run("20261201-090000-broken-7f3b", campaign: "broken", .stopped, cause: .described("the key was revoked"))
+        try folder.run(
+            "20261201-090000-broken-7f3b", campaign: "broken", .stopped, cause: .described("the key was revoked"))
         try folder.write("wrong.yaml", "name: wrong\n")
         let text = try await Self.text("/", folder)
         #expect(text.contains("Nothing is sent by itself. No volley schedule is at work"))
@@ -93,7 +102,9 @@ struct PageTests {
         #expect(try await Self.text("/runs", folder).contains("theirs"))
     }
 
-    @Test("what cannot be read belongs to those with a right to all apps: no page names it to others, nor what is wrong with volley.yaml")
+    @Test(
+        "what cannot be read belongs to those with a right to all apps: no page names it to others, nor what is wrong with volley.yaml"
+    )
     func unreadable() async throws {
         let folder = try TestFolder()
         try folder.run("20261201-080000-old-7f3a")
@@ -103,14 +114,18 @@ struct PageTests {
         let now = Timestamp.now()
         // A time of a campaign whose file is gone.
         let gone = ScheduledRun(
-            key: .init(campaign: "layoffs", occurrence: "2026-12-01T09:00"), file: "\(folder.path)/layoffs.yaml", run: nil, state: .skipped,
-            problem: .campaignChanged, begins: now.adding(seconds: -3600), ends: now.adding(seconds: -3600), changedAt: now)
+            key: .init(campaign: "layoffs", occurrence: "2026-12-01T09:00"), file: "\(folder.path)/layoffs.yaml",
+            run: nil, state: .skipped,
+            problem: .campaignChanged, begins: now.adding(seconds: -3600), ends: now.adding(seconds: -3600),
+            changedAt: now)
         _ = try store.save([gone], [])
         store.close()
         for path in ["/", "/campaigns", "/calendar", "/runs", "/system", "/campaign?file=none.yaml", "/runs/none"] {
             for person in ["reader", "other"] {
                 let text = try await Self.text(path, folder, as: person)
-                #expect(!text.contains("merger") && !text.contains("takeover") && !text.contains("layoffs"), "\(path) \(person)")
+                #expect(
+                    !text.contains("merger") && !text.contains("takeover") && !text.contains("layoffs"),
+                    "\(path) \(person)")
             }
         }
         #expect(try await Self.text("/", folder).contains("merger.yaml has"))
@@ -122,13 +137,16 @@ struct PageTests {
         try await TestServer.with(folder.site(signIn)) { server throws in
             for (person, session) in sessions {
                 for path in ["/runs/20261201-090000-takeover-7f3c", "/runs/20261201-090000-takeover-7f3c/live.json"] {
-                    #expect(try server.request("GET", path, session: session).status == (person == "anna" ? 500 : 404), "\(path) \(person)")
+                    #expect(
+                        try server.request("GET", path, session: session).status == (person == "anna" ? 500 : 404),
+                        "\(path) \(person)")
                 }
             }
         }
     }
 
-    @Test("an error page says what is wrong with volley.yaml to people that see the state of all apps, and to no others")
+    @Test(
+        "an error page says what is wrong with volley.yaml to people that see the state of all apps, and to no others")
     func errors() async throws {
         let folder = try TestFolder()
         let signIn = FixedSignIn.usual
@@ -149,7 +167,8 @@ struct PageTests {
     func paging() async throws {
         let folder = try TestFolder()
         for number in 0..<53 {
-            try folder.run("20261201-090000-c\(number)-7f3a", campaign: "c\(number)", number % 2 == 0 ? .planned : .finished)
+            try folder.run(
+                "20261201-090000-c\(number)-7f3a", campaign: "c\(number)", number % 2 == 0 ? .planned : .finished)
         }
         let signIn = FixedSignIn.usual
         let anna = signIn.begin("anna")
@@ -186,10 +205,13 @@ struct PageTests {
             #expect(live["settled"]?.integerValue == 3)
             #expect(live["outcomes"]?["accepted"]?.integerValue == 2)
             let piece = try #require(live["pieces"]?["progress"]?.stringValue)
-            // How long nothing was answered, and how fast it goes, differ from one moment to the next.
+            // How long nothing was answered, and how fast it goes, differ from one moment to the
+            // next.
             func steady(_ text: String) -> String {
-                text.replacing(/<p class="stop" role="status">No push has been answered.*?<\/p>/.dotMatchesNewlines(), with: "")
-                    .replacing(#/ · [0-9]+ a second/#, with: "")
+                text.replacing(
+                    /<p class="stop" role="status">No push has been answered.*?<\/p>/.dotMatchesNewlines(), with: ""
+                )
+                .replacing(#/ · [0-9]+ a second/#, with: "")
             }
             #expect(steady(page).contains(steady(piece)))
         }

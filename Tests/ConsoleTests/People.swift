@@ -10,7 +10,8 @@ extension Site {
     @discardableResult
     func person(_ name: String, _ roles: [Role], app: String? = nil, displayName: String? = nil) throws -> AccountID {
         let grants = Set(roles.map { RoleGrant($0, app.map { .app($0) } ?? .allApps) })
-        let link = try accounts.invite(AccountName(name), DisplayName(displayName ?? name), grants, by: .terminal, at: .now())
+        let link = try accounts.invite(
+            AccountName(name), DisplayName(displayName ?? name), grants, by: .terminal, at: .now())
         return try Authenticator(accounts).accept(link.token, password: Self.password, from: nil, at: .now())
     }
 
@@ -18,8 +19,12 @@ extension Site {
     /// - Parameters:
     ///   - seconds: how long ago the password was typed.
     func enter(_ name: String, secondsAgo seconds: Double = 0, agent: String = "") throws -> String {
-        let attempt = SignInAttempt(name: name, password: Self.password, source: SignInSource(address: nil), agent: agent)
-        guard case .signedIn(let token) = try Authenticator(accounts).signIn(attempt, at: .now().adding(seconds: -seconds)) else {
+        let attempt = SignInAttempt(
+            name: name, password: Self.password, source: SignInSource(address: nil), agent: agent)
+        guard
+            case .signedIn(let token) = try Authenticator(accounts).signIn(
+                attempt, at: .now().adding(seconds: -seconds))
+        else {
             throw Diagnostic("\(name) cannot sign in")
         }
         return token.text

@@ -25,16 +25,22 @@ struct PreviewTests {
         throw Diagnostic("no answer within a minute")
     }
 
-    @Test("without scripts, the form says to press Count again while devices are counted, and no longer once their number is known")
+    @Test(
+        "without scripts, the form says to press Count again while devices are counted, and no longer once their number is known"
+    )
     func countAgain() async throws {
         let office = try Office()
         let edith = try office.session("edith", [.editor])
         try await TestServer.with(office.site) { server throws in
-            func form() throws -> String { try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith).body }
+            func form() throws -> String {
+                try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith).body
+            }
             let words = "Devices are being counted: press this again in some seconds."
             #expect(try form().contains(words))
             let end = ContinuousClock.now + .seconds(60)
-            while try form().contains("<b data-fill=\"audience\">Devices are being counted</b>"), ContinuousClock.now < end {
+            while try form().contains("<b data-fill=\"audience\">Devices are being counted</b>"),
+                ContinuousClock.now < end
+            {
                 usleep(100_000)
             }
             let known = try form()
@@ -42,7 +48,9 @@ struct PreviewTests {
         }
     }
 
-    @Test("a preview says who gets what, with cut tokens, and is counted anew when the file changes or somebody asks for it")
+    @Test(
+        "a preview says who gets what, with cut tokens, and is counted anew when the file changes or somebody asks for it"
+    )
     func preview() async throws {
         let office = try Office()
         let vera = try office.session("vera", [.viewer], app: "shop")
@@ -50,18 +58,22 @@ struct PreviewTests {
             let first = try server.request("GET", Self.path, session: vera)
             #expect(first.body.contains("Devices are being counted"))
             let page = try Self.page(server) { try server.request("GET", Self.path, session: vera) }
-            #expect(page.contains("Preview · nothing was sent") && page.contains("data-figure=\"audience\" data-value=\"1\""))
+            #expect(
+                page.contains("Preview · nothing was sent")
+                    && page.contains("data-figure=\"audience\" data-value=\"1\""))
             #expect(!page.contains(TestFolder.token(1)) && !page.contains("<script>") && !page.contains("style="))
             try office.folder.write("devices.csv", "token\n\(TestFolder.token(1))\n\(TestFolder.token(2))\n")
             #expect(
-                try server.request("GET", Self.path, session: vera).body.contains("data-figure=\"audience\" data-value=\"1\""),
+                try server.request("GET", Self.path, session: vera).body.contains(
+                    "data-figure=\"audience\" data-value=\"1\""),
                 "it is remembered for a while")
             #expect(try server.form(Self.path, session: vera).status == 303)
             #expect(
                 try Self.page(server) { try server.request("GET", Self.path, session: vera) }.contains(
                     "data-figure=\"audience\" data-value=\"2\""))
             try office.folder.write(
-                "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: none.csv, everyone: true}\ncontent: {title: <b>}\n")
+                "spring-sale.yaml",
+                "name: spring-sale\napp: shop\naudience: {devices: none.csv, everyone: true}\ncontent: {title: <b>}\n")
             let broken = try Self.page(server) { try server.request("GET", Self.path, session: vera) }
             #expect(broken.contains("There is no preview before this is mended") && broken.contains("none.csv"))
         }
@@ -73,7 +85,9 @@ struct PreviewTests {
         let vera = try office.session("vera", [.viewer])
         try await TestServer.with(office.site) { server throws in
             func ask(_ device: String) throws -> String {
-                try Self.page(server) { try server.form("/campaign/why?file=spring-sale.yaml", session: vera, [("device", device)]) }
+                try Self.page(server) {
+                    try server.form("/campaign/why?file=spring-sale.yaml", session: vera, [("device", device)])
+                }
             }
             #expect(try ask(TestFolder.token(1)).contains("devices.csv"))
             #expect(try ask("<script>alert(1)</script>").contains("&lt;script&gt;"))
@@ -97,11 +111,14 @@ struct PreviewTests {
 
             """)
         @Sendable func campaign(_ audience: String) throws {
-            try office.folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {\(audience)}\ncontent: {title: x}\n")
+            try office.folder.write(
+                "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {\(audience)}\ncontent: {title: x}\n")
         }
         let vera = try office.session("vera", [.viewer])
         try await TestServer.with(office.site) { server throws in
-            func page(_ path: String) throws -> String { try Self.page(server) { try server.request("GET", path, session: vera) } }
+            func page(_ path: String) throws -> String {
+                try Self.page(server) { try server.request("GET", path, session: vera) }
+            }
             try campaign("everyone: true")
             #expect(try !page("/campaign?file=spring-sale.yaml").contains("class=\"findings\""))
             let preview = try page(Self.path)
@@ -127,7 +144,9 @@ struct PreviewTests {
         #expect(throws: Never.self) { try ask("vera", 0) }
     }
 
-    @Test("a person with as many questions as one may have sees that a further preview is being counted, and gets it later")
+    @Test(
+        "a person with as many questions as one may have sees that a further preview is being counted, and gets it later"
+    )
     func busy() async throws {
         let office = try Office()
         let vera = try office.session("vera", [.viewer])
@@ -138,7 +157,9 @@ struct PreviewTests {
         try await TestServer.with(office.site) { server throws in
             let reply = try server.request("GET", Self.path, session: vera)
             #expect(reply.status == 200 && reply.body.contains("Devices are being counted"))
-            #expect(try Self.page(server) { try server.request("GET", Self.path, session: vera) }.contains("Preview · nothing was sent"))
+            #expect(
+                try Self.page(server) { try server.request("GET", Self.path, session: vera) }.contains(
+                    "Preview · nothing was sent"))
         }
     }
 
@@ -149,16 +170,21 @@ struct PreviewTests {
         #expect(chmod(program, 0o755) == 0)
         let edith = try office.session("edith", [.editor])
         let site = try Site(
-            folder: office.folder.path, choice: ProjectChoice(), accounts: office.site.accounts, program: program, at: .now())
+            folder: office.folder.path, choice: ProjectChoice(), accounts: office.site.accounts, program: program,
+            at: .now())
         try await TestServer.with(site) { server throws in
-            let page = try Self.page(server) { try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith) }
+            let page = try Self.page(server) {
+                try server.request("GET", "/campaign/form?file=spring-sale.yaml", session: edith)
+            }
             let live = try server.request("GET", "/campaign/form/live.json?file=spring-sale.yaml", session: edith).body
             var phone = ""
             for _ in 0..<600 where !phone.contains("\"is_live\":false") {
                 phone = try server.form("/campaign/form/phone.json?file=spring-sale.yaml", session: edith).body
                 Thread.sleep(forTimeInterval: 0.05)
             }
-            #expect(page.contains("Which tags the devices have is not known") && phone.contains("known when this is mended"))
+            #expect(
+                page.contains("Which tags the devices have is not known") && phone.contains("known when this is mended")
+            )
             for text in [page, live, phone] {
                 #expect(text.contains("What was counted cannot be read.") && !text.contains("zqx7"), "\(text)")
             }
@@ -169,10 +195,12 @@ struct PreviewTests {
     func mistakes() async throws {
         let office = try Office()
         let jobs = PlanningJobs(
-            folder: office.folder.path, choice: office.site.campaigns.choice, program: TestFolder.program, mistakeTimeToLive: .seconds(1))
+            folder: office.folder.path, choice: office.site.campaigns.choice, program: TestFolder.program,
+            mistakeTimeToLive: .seconds(1))
         // Waiting must not hold a thread: what is waited for needs one of the few that tests share.
         func answer(_ isWanted: (PlanningJobs.Result) -> Bool) async throws -> String? {
-            let question = PlanningJobs.Question(kind: .tags, file: office.folder.path + "/spring-sale.yaml", stamps: [])
+            let question = PlanningJobs.Question(
+                kind: .tags, file: office.folder.path + "/spring-sale.yaml", stamps: [])
             for _ in 0..<600 {
                 if let result = try jobs.answer(to: question, for: "edith"), isWanted(result) { return result.output }
                 try await Task.sleep(for: .milliseconds(100))
@@ -180,13 +208,16 @@ struct PreviewTests {
             return nil
         }
         try office.folder.write(
-            "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: late.csv, tags: [vip]}\ncontent: {title: x}\n")
+            "spring-sale.yaml",
+            "name: spring-sale\napp: shop\naudience: {devices: late.csv, tags: [vip]}\ncontent: {title: x}\n")
         #expect(try await answer { $0.hasMistakes }?.contains("There is no file") == true)
         try office.folder.write("late.csv", "token,tags\n\(TestFolder.token(1)),vip\n")
         #expect(try await answer { !$0.hasMistakes }?.contains("vip") == true)
     }
 
-    @Test("the sender holds a campaign to the console's limits as long as its text is one that was saved here, and where that is unknown")
+    @Test(
+        "the sender holds a campaign to the console's limits as long as its text is one that was saved here, and where that is unknown"
+    )
     func confined() async throws {
         let office = try Office()
         let file = office.folder.path + "/spring-sale.yaml"
@@ -206,7 +237,9 @@ struct PreviewTests {
         #expect(office.site.rights.confines(file: file + ".gone"))
     }
 
-    @Test("neither saving nor previewing shows a secret of volley.yaml that a campaign names as a list, nor a file of the runs")
+    @Test(
+        "neither saving nor previewing shows a secret of volley.yaml that a campaign names as a list, nor a file of the runs"
+    )
     func secrets() async throws {
         let office = try Office()
         try office.folder.write(
@@ -234,9 +267,14 @@ struct PreviewTests {
                 #expect(saved.status == 422 && saved.body.contains("he console may not use the file"), "\(audience)")
                 // However it came there.
                 try office.folder.write("news.yaml", text)
-                for path in ["/campaign/preview?file=news.yaml", "/campaign?file=news.yaml", "/campaign/form/live.json?file=news.yaml"] {
+                for path in [
+                    "/campaign/preview?file=news.yaml", "/campaign?file=news.yaml",
+                    "/campaign/form/live.json?file=news.yaml",
+                ] {
                     let page = try Self.page(server) { try server.request("GET", path, session: nora) }
-                    #expect(!page.contains("SECRETmaster") && !page.contains("data-value=\"1\"") && !page.contains("abababab"), "\(path)")
+                    #expect(
+                        !page.contains("SECRETmaster") && !page.contains("data-value=\"1\"")
+                            && !page.contains("abababab"), "\(path)")
                 }
                 try FileManager.default.removeItem(atPath: office.folder.path + "/news.yaml")
             }
@@ -247,7 +285,8 @@ struct PreviewTests {
     func roots() async throws {
         let office = try Office()
         try office.folder.write(
-            "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {devices: /etc/passwd, everyone: true}\ncontent: {title: x}\n")
+            "spring-sale.yaml",
+            "name: spring-sale\napp: shop\naudience: {devices: /etc/passwd, everyone: true}\ncontent: {title: x}\n")
         let vera = try office.session("vera", [.viewer])
         try await TestServer.with(office.site) { server throws in
             for path in [Self.path, "/campaign?file=spring-sale.yaml"] {

@@ -18,11 +18,15 @@ struct ProofTests {
         try await TestServer.with(site) { server throws in
             let asking = RouteTable.all.filter(\.needsFreshSignIn)
             #expect(asking.contains { $0.path == "/runs/:run/results.csv" } && asking.contains { $0.path == "/invite" })
-            #expect(asking.contains { $0.path == "/account/factor" } && asking.contains { $0.path == "/account/factor/remove" })
+            #expect(
+                asking.contains { $0.path == "/account/factor" }
+                    && asking.contains { $0.path == "/account/factor/remove" })
             for route in asking {
                 let path = route.path.replacing(":run", with: Self.id).replacing(#/:(user|invitation)/#, with: "1")
                 guard route.changes else {
-                    #expect(try server.request("GET", path, session: stale)["location"] == "/account/proof?to=\(FormFields.encode(path))")
+                    #expect(
+                        try server.request("GET", path, session: stale)["location"]
+                            == "/account/proof?to=\(FormFields.encode(path))")
                     continue
                 }
                 let reply = try server.form(path, session: stale, [("name", "eva")])
@@ -52,14 +56,20 @@ struct ProofTests {
             let fields = [("name", "eva"), ("display", "Eva \"<Roth>\""), ("role.editor.shop", "yes")]
             let asked = try server.form("/invite", session: stale, fields).body
             let carried = asked.matches(of: #/<input type="hidden" name="((?:kept\.)?[a-z.]+)" value="([^"]*)">/#).map {
-                (String($0.1), String($0.2).replacing("&quot;", with: "\"").replacing("&lt;", with: "<").replacing("&gt;", with: ">"))
+                (
+                    String($0.1),
+                    String($0.2).replacing("&quot;", with: "\"").replacing("&lt;", with: "<").replacing(
+                        "&gt;", with: ">")
+                )
             }.filter { $0.0 != "token" }
             #expect(carried.contains { $0.0 == "kept.display" && $0.1 == "Eva \"<Roth>\"" })
             func prove(_ password: String) throws -> Reply {
                 try server.form("/account/proof", session: stale, carried + [("password", password)])
             }
             let wrong = try prove("wrong")
-            #expect(wrong.status == 401 && wrong.body.contains("Password or code are wrong") && wrong.body.contains("kept.display"))
+            #expect(
+                wrong.status == 401 && wrong.body.contains("Password or code are wrong")
+                    && wrong.body.contains("kept.display"))
             let proved = try prove(Site.password)
             #expect(proved.status == 200 && proved.body.contains("action=\"/invite\""))
             let session = try OwnAccountTests.session(of: proved)

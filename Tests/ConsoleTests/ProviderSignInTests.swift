@@ -22,7 +22,9 @@ private final class Browser {
 
     func send(_ path: String, _ fields: [(String, String)]) throws -> Reply {
         let own = headers + [("Origin", "http://127.0.0.1:\(server.port)")]
-        return try keep(server.request("POST", path, headers: own, form: fields + [("token", CSRFProtection.token(of: #require(session)))]))
+        return try keep(
+            server.request(
+                "POST", path, headers: own, form: fields + [("token", CSRFProtection.token(of: #require(session)))]))
     }
 
     var session: String? { cookies["volley"] ?? cookies["__Host-volley"] }
@@ -34,7 +36,8 @@ private final class Browser {
 
     private func keep(_ reply: Reply) -> Reply {
         for cookie in reply.all("set-cookie") {
-            let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map(String.init)
             cookies[pair[0]] = cookie.contains("Max-Age=0") ? nil : pair[1]
         }
         return reply
@@ -46,7 +49,9 @@ struct ProviderSignInTests {
     private static let id = "20261201-090000-spring-sale-7f3a"
 
     /// A folder whose volley.yaml names the provider.
-    private static func folder(_ stub: TestIdentityProvider, _ more: String = "", console: String = "") throws -> TestFolder {
+    private static func folder(_ stub: TestIdentityProvider, _ more: String = "", console: String = "") throws
+        -> TestFolder
+    {
         let folder = try TestFolder(
             project: """
                 console:
@@ -74,7 +79,9 @@ struct ProviderSignInTests {
     }
 
     /// The whole way.
-    private static func enter(_ browser: Browser, _ stub: TestIdentityProvider, by path: String = "/sign-in/oidc") throws -> Reply {
+    private static func enter(_ browser: Browser, _ stub: TestIdentityProvider, by path: String = "/sign-in/oidc")
+        throws -> Reply
+    {
         let address = try #require(try browser.get(path)["location"])
         return try browser.get(wayBack(stub.signIn(at: address)))
     }
@@ -87,12 +94,15 @@ struct ProviderSignInTests {
         try await TestServer.with(site) { server throws in
             let browser = Browser(server)
             let page = try browser.get("/sign-in?to=%2Fruns")
-            #expect(page.body.contains("href=\"/sign-in/oidc?to=%2Fruns\">Sign in with <span dir=\"auto\">Login &amp; &lt;Co&gt;</span>"))
+            #expect(
+                page.body.contains(
+                    "href=\"/sign-in/oidc?to=%2Fruns\">Sign in with <span dir=\"auto\">Login &amp; &lt;Co&gt;</span>"))
             #expect(!page.body.contains("type=\"password\""), "nobody has a password")
             let begun = try browser.get("/sign-in/oidc?to=%2Fruns")
             #expect(begun.status == 303)
             let cookie = try #require(begun.all("set-cookie").first)
-            #expect(cookie.hasPrefix("volley-oidc=") && cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Lax; Max-Age=600"))
+            #expect(
+                cookie.hasPrefix("volley-oidc=") && cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Lax; Max-Age=600"))
             let address = try #require(begun["location"])
             #expect(address.contains("redirect_uri=http%3A%2F%2F127.0.0.1%3A\(server.port)%2Fsign-in%2Foidc%2Freturn"))
             let answer = try stub.signIn(at: address)
@@ -105,7 +115,8 @@ struct ProviderSignInTests {
             #expect(try browser.get("/runs").status == 200)
             #expect(try browser.get("/users").status == 403)
             let account = try browser.get("/account").body
-            #expect(account.contains("Jane Doe") && account.contains(stub.issuer) && !account.contains("type=\"password\""))
+            #expect(
+                account.contains("Jane Doe") && account.contains(stub.issuer) && !account.contains("type=\"password\""))
             // The same again, with the cookie that the browser had.
             let again = try server.request(
                 "GET", Self.wayBack(answer), headers: [("Cookie", String(cookie.prefix { $0 != ";" }))])
@@ -137,13 +148,18 @@ struct ProviderSignInTests {
 
     @Test(
         "after it, nobody is led to a page of others",
-        arguments: ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/runs\r\nSet-Cookie: a=b"])
+        arguments: [
+            "https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)",
+            "/runs\r\nSet-Cookie: a=b",
+        ])
     func astray(to: String) async throws {
         let stub = try TestIdentityProvider()
         let folder = try Self.folder(stub)
         let site = try folder.siteWithAccounts()
         try await TestServer.with(site) { server throws in
-            #expect(try Self.enter(Browser(server), stub, by: "/sign-in/oidc?to=\(FormFields.encode(to))")["location"] == "/")
+            #expect(
+                try Self.enter(Browser(server), stub, by: "/sign-in/oidc?to=\(FormFields.encode(to))")["location"]
+                    == "/")
         }
     }
 
@@ -182,12 +198,18 @@ struct ProviderSignInTests {
             #expect(try Self.enter(browser, stub).status == 303)
             for path in ["/", "/account", "/users", "/users/1", "/activity"] {
                 let page = try browser.get(path)
-                #expect(page.status == 200 && !page.body.contains("<script>alert") && !page.body.contains("access-"), "\(path)")
+                #expect(
+                    page.status == 200 && !page.body.contains("<script>alert") && !page.body.contains("access-"),
+                    "\(path)")
             }
-            for query in ["code=C0DE&state=5TATE", "error=%3Cscript%3E5TATE&state=5TATE", "code=C0DE&code=5TATE&iss=%3Cscript%3E"] {
+            for query in [
+                "code=C0DE&state=5TATE", "error=%3Cscript%3E5TATE&state=5TATE", "code=C0DE&code=5TATE&iss=%3Cscript%3E",
+            ] {
                 let page = try browser.get("\(ProviderPages.wayBack)?\(query)")
                 #expect(page.status == 400)
-                for text in ["C0DE", "5TATE", "<script>"] { #expect(!page.body.replacing("<script src=", with: "").contains(text)) }
+                for text in ["C0DE", "5TATE", "<script>"] {
+                    #expect(!page.body.replacing("<script src=", with: "").contains(text))
+                }
             }
             stub.change { $0.answers["/token"] = .init("400 Bad Request", body: "{\"error\":\"<script>s3cret\"}") }
             let failed = try Self.enter(browser, stub)
@@ -207,14 +229,17 @@ struct ProviderSignInTests {
             _ = try Self.enter(browser, stub)
             let fields = [("name", "eva"), ("display", "Eva \"<Roth>\""), ("role.editor.shop", "yes")]
             let asked = try browser.send("/invite", fields)
-            #expect(asked.status == 403 && asked.body.contains("href=\"/account/proof/oidc\"") && !asked.body.contains("type=\"password\""))
+            #expect(
+                asked.status == 403 && asked.body.contains("href=\"/account/proof/oidc\"")
+                    && !asked.body.contains("type=\"password\""))
             let before = try #require(browser.session)
             let address = try #require(try browser.get("/account/proof/oidc")["location"])
             #expect(address.contains("prompt=login&max_age=0"))
             let back = try browser.get(Self.wayBack(stub.signIn(at: address)))
             #expect(back["location"] == ProviderPages.proved)
             let proved = try browser.get(ProviderPages.proved)
-            #expect(proved.status == 200 && proved.all("set-cookie").isEmpty && proved.body.contains("action=\"/invite\""))
+            #expect(
+                proved.status == 200 && proved.all("set-cookie").isEmpty && proved.body.contains("action=\"/invite\""))
             #expect(proved.body.contains("name=\"display\" value=\"Eva &quot;&lt;Roth&gt;&quot;\""))
             #expect(browser.session != before)
             #expect(try server.request("GET", "/", session: before).status == 303)
@@ -231,7 +256,9 @@ struct ProviderSignInTests {
         }
     }
 
-    @Test("a page says whether the person, the provider or its settings ended a sign-in, also where the answer lacks the state")
+    @Test(
+        "a page says whether the person, the provider or its settings ended a sign-in, also where the answer lacks the state"
+    )
     func ended() async throws {
         let stub = try TestIdentityProvider()
         let folder = try Self.folder(stub)
@@ -244,9 +271,13 @@ struct ProviderSignInTests {
             }
             for state in [["state": String?.none], [:]] {
                 let refused = try comeBack(state.merging(["code": nil, "error": "access_denied"]) { $1 })
-                #expect(refused.status == 403 && refused.body.contains("Login &amp; &lt;Co&gt; ended the sign-in. You may begin again."))
+                #expect(
+                    refused.status == 403
+                        && refused.body.contains("Login &amp; &lt;Co&gt; ended the sign-in. You may begin again."))
                 let wrong = try comeBack(state.merging(["code": nil, "error": "invalid_scope"]) { $1 })
-                #expect(wrong.status == 502 && wrong.body.contains("ended the sign-in with an error. Tell the people who run Volley"))
+                #expect(
+                    wrong.status == 502
+                        && wrong.body.contains("ended the sign-in with an error. Tell the people who run Volley"))
             }
             // An error without the state ended nothing.
             let answer = try stub.signIn(at: #require(try browser.get("/sign-in/oidc")["location"]))
@@ -276,13 +307,16 @@ struct ProviderSignInTests {
             #expect(try Self.enter(browser, stub, by: "/account/proof/oidc").status == 403 && !isFresh())
             stub.change { $0.claims["auth_time"] = .some(nil) }
             let silent = try Self.enter(browser, stub, by: "/account/proof/oidc")
-            #expect(try silent.status == 403 && silent.body.contains("does not tell the console when you signed in") && !isFresh())
+            #expect(
+                try silent.status == 403 && silent.body.contains("does not tell the console when you signed in")
+                    && !isFresh())
             stub.change { $0.claims["auth_time"] = nil }
             // A proof belongs to the session that requested it, even among sessions of one person.
             let second = Browser(server)
             _ = try Self.enter(second, stub)
             let answer = try stub.signIn(at: #require(browser.get("/account/proof/oidc")["location"]))
-            let cookies = try "volley=\(#require(second.session)); volley-oidc=\(#require(browser.cookies["volley-oidc"]))"
+            let cookies = try
+                "volley=\(#require(second.session)); volley-oidc=\(#require(browser.cookies["volley-oidc"]))"
             let mixed = try server.request("GET", Self.wayBack(answer), headers: [("Cookie", cookies)])
             #expect(mixed.status == 401 && mixed.all("set-cookie").isEmpty)
             #expect(try second.get("/runs/\(Self.id)/results.csv").status == 303 && !isFresh())
@@ -312,7 +346,9 @@ struct ProviderSignInTests {
         }
     }
 
-    @Test("a person of a provider who is called like a local one is another person, and that one's password is of no use for them")
+    @Test(
+        "a person of a provider who is called like a local one is another person, and that one's password is of no use for them"
+    )
     func collision() async throws {
         let stub = try TestIdentityProvider()
         let folder = try Self.folder(stub)
@@ -325,7 +361,9 @@ struct ProviderSignInTests {
             #expect(try browser.get("/users").status == 403)
             let root = try site.enter("jane")
             let page = try server.request("GET", "/users/2", session: root).body
-            #expect(page.contains(stub.issuer) && !page.contains("Offer a new password") && !page.contains("Change the roles"))
+            #expect(
+                page.contains(stub.issuer) && !page.contains("Offer a new password")
+                    && !page.contains("Change the roles"))
             #expect(try server.form("/users/2/roles", session: root, [("role.viewer.all", "yes")]).status >= 400)
             #expect(try server.form("/users/2/password", session: root).status == 403)
         }
@@ -337,7 +375,9 @@ struct ProviderSignInTests {
         let folder = try Self.folder(stub)
         let provider = try #require(try folder.siteWithAccounts().provider), now = Timestamp.now()
         func attempt(_ problem: OpenIDProblem, from text: String) -> Bool {
-            do { try provider.braked(IPAddress(text), at: now) { throw problem } } catch { return error is OpenIDProblem }
+            do { try provider.braked(IPAddress(text), at: now) { throw problem } } catch {
+                return error is OpenIDProblem
+            }
             return false
         }
         let madeUp = OpenIDProblem.refused(.token, status: 400, code: "invalid_grant")
@@ -354,7 +394,8 @@ struct ProviderSignInTests {
         func note(_ values: [String]) -> String? { Refusal.noRole(provider, values: values).note }
         #expect(note([])?.hasSuffix("a person without a role came without the claim groups") == true)
         #expect(
-            note(["/shop", "a\u{1B}[2J"])?.hasSuffix("came with '/shop', 'a [2J', which volley.yaml does not map, in the claim groups")
+            note(["/shop", "a\u{1B}[2J"])?.hasSuffix(
+                "came with '/shop', 'a [2J', which volley.yaml does not map, in the claim groups")
                 == true)
         #expect(note((1...6).map(String.init))?.contains("'5' and others, which") == true)
         let away = Refusal(OpenIDProblem.unreachable(.token, "down"), of: "Login")
@@ -400,9 +441,13 @@ struct ProviderSignInTests {
         let stub = try TestIdentityProvider()
         let folder = try Self.folder(stub)
         try FileManager.default.removeItem(atPath: folder.path + "/oidc.txt")
-        #expect { try folder.siteWithAccounts() } throws: { "\($0)".contains("oidc.txt") && "\($0)".contains("no such") }
+        #expect { try folder.siteWithAccounts() } throws: {
+            "\($0)".contains("oidc.txt") && "\($0)".contains("no such")
+        }
         try folder.write("oidc.txt", "two words")
-        #expect { try folder.siteWithAccounts() } throws: { "\($0)".contains("oidc.txt") && !"\($0)".contains("two words") }
+        #expect { try folder.siteWithAccounts() } throws: {
+            "\($0)".contains("oidc.txt") && !"\($0)".contains("two words")
+        }
         try folder.write("oidc.txt", "s3cret")
         try Data("nothing".utf8).write(to: URL(fileURLWithPath: stub.authorityFile))
         #expect { try folder.siteWithAccounts() } throws: { "\($0)".contains("`ca` below `console: {oidc: …}`") }
@@ -412,7 +457,9 @@ struct ProviderSignInTests {
     func roles() {
         #expect(ClaimedRole.Role.allCases.map(\.rawValue) == Role.allCases.map(\.rawValue))
         for role in ClaimedRole.Role.allCases {
-            #expect(RoleGrant(ClaimedRole(role, app: "shop")) == RoleGrant(Role(rawValue: role.rawValue) ?? .viewer, .app("shop")))
+            #expect(
+                RoleGrant(ClaimedRole(role, app: "shop"))
+                    == RoleGrant(Role(rawValue: role.rawValue) ?? .viewer, .app("shop")))
         }
     }
 }

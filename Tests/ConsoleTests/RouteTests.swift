@@ -15,10 +15,12 @@ struct RouteTests {
     private static func folder() throws -> TestFolder {
         let folder = try TestFolder()
         try folder.run(id)
-        try folder.write("spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n")
+        try folder.write(
+            "spring-sale.yaml", "name: spring-sale\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\n")
         try folder.write(
             "daily.yaml",
-            "name: daily\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\nschedule: {timezone: UTC, repeat: \"0 9 * * *\"}\n")
+            "name: daily\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\nschedule: {timezone: UTC, repeat: \"0 9 * * *\"}\n"
+        )
         let orders = try OrderStore(folder: folder.runs)
         _ = try orders.place(Order(nonce: nonce, kind: .pause(run: id), by: "anna"))
         orders.close()
@@ -45,7 +47,9 @@ struct RouteTests {
         #expect(all.allSatisfy { $0.path.hasPrefix("/") })
     }
 
-    @Test("GET changes nothing, and whatever changes something is a form that is checked for forgery", arguments: RouteTable.all.indices)
+    @Test(
+        "GET changes nothing, and whatever changes something is a form that is checked for forgery",
+        arguments: RouteTable.all.indices)
     func methods(index: Int) {
         let route = RouteTable.all[index]
         #expect(route.changes == (route.method == .post))
@@ -58,7 +62,8 @@ struct RouteTests {
         let open = RouteTable.all.filter { $0.right == .anyone }.map { "\($0.method.rawValue) \($0.path)" }
         #expect(
             Set(open) == [
-                "GET /sign-in", "POST /sign-in", "GET /sign-in/oidc", "GET /sign-in/oidc/return", "GET /invitation", "POST /invitation",
+                "GET /sign-in", "POST /sign-in", "GET /sign-in/oidc", "GET /sign-in/oidc/return", "GET /invitation",
+                "POST /invitation",
                 "GET \(Asset.style.path)",
                 "GET \(Asset.script.path)",
             ])
@@ -108,9 +113,11 @@ struct RouteTests {
         // Her own page shows her account, the first one.
         _ = try site.session("anna", [.administrator])
         try await TestServer.with(site) { server throws in
-            // A signed-in person has no use for these two; there is no provider of identities, and no draft.
+            // A signed-in person has no use for these two; there is no provider of identities, and
+            // no draft.
             let others = ["/sign-in", "/invitation", ProviderPages.proved, "/draft/discard"]
-            for route in RouteTable.all where route.method == .get && !route.asksProvider && !others.contains(route.path) {
+            for route in RouteTable.all
+            where route.method == .get && !route.asksProvider && !others.contains(route.path) {
                 let reply = try server.request("GET", Self.path(route), session: anna)
                 #expect(reply.status == 200, "\(route.path): \(reply.body.prefix(2000))")
                 #expect(reply["content-type"] != nil, "\(route.path)")
@@ -165,7 +172,8 @@ struct RouteTests {
         let (anna, nobody) = (signIn.begin("anna"), signIn.begin("nobody"))
         try await TestServer.with(folder.site(signIn)) { server throws in
             for path in [
-                "/runs/none", "/runs/..%2F..%2Fetc%2Fpasswd", "/campaign?file=..%2Fvolley.yaml", "/campaign?file=volley.yaml", "/campaign",
+                "/runs/none", "/runs/..%2F..%2Fetc%2Fpasswd", "/campaign?file=..%2Fvolley.yaml",
+                "/campaign?file=volley.yaml", "/campaign",
                 "/nowhere",
             ] {
                 #expect(try server.request("GET", path, session: anna).status == 404, "\(path)")

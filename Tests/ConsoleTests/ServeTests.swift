@@ -32,11 +32,14 @@ struct ServeTests {
     private static func children(of process: Int32) -> [String: Int32] {
         let ids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { Int32($0) } ?? []
         return ids.reduce(into: [:]) { children, id in
-            guard let stat = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8), let end = stat.lastIndex(of: ")"),
+            guard let stat = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
+                let end = stat.lastIndex(of: ")"),
                 let start = stat.firstIndex(of: "(")
             else { return }
             let fields = stat[stat.index(end, offsetBy: 2)...].split(separator: " ")
-            if fields[0] != "Z", fields[1] == "\(process)" { children[String(stat[stat.index(after: start)..<end])] = id }
+            if fields[0] != "Z", fields[1] == "\(process)" {
+                children[String(stat[stat.index(after: start)..<end])] = id
+            }
         }
     }
 
@@ -47,10 +50,12 @@ struct ServeTests {
     ) throws {
         let folder = try TestFolder()
         let serve = try VolleyBinary.start(
-            ["serve", folder.path, "--listen", "127.0.0.1:0"] + arguments, in: URL(fileURLWithPath: folder.path), environment: environment)
+            ["serve", folder.path, "--listen", "127.0.0.1:0"] + arguments, in: URL(fileURLWithPath: folder.path),
+            environment: environment)
         defer { kill(serve.processID, SIGKILL) }
         try wait("the children did not start") {
-            children(of: serve.processID).count == count && serve.errorsSoFar.contains("The console is at http://127.0.0.1:")
+            children(of: serve.processID).count == count
+                && serve.errorsSoFar.contains("The console is at http://127.0.0.1:")
                 && (count == 1 || serve.errorsSoFar.contains("is at work"))
         }
         try body(serve, folder)
@@ -74,7 +79,9 @@ struct ServeTests {
 
     private static func isThere(_ process: Int32) -> Bool {
         // A zombie that no process has waited for yet has ended.
-        guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8), let end = stat.lastIndex(of: ")") else {
+        guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            let end = stat.lastIndex(of: ")")
+        else {
             return false
         }
         return stat[stat.index(end, offsetBy: 2)] != "Z"
@@ -86,11 +93,14 @@ struct ServeTests {
         defer { Sockets.close(taken.descriptor) }
         try folder.write("file", "precious")
         func serve(_ arguments: [String]) throws -> VolleyBinary.Result {
-            try VolleyBinary.run(["serve", folder.path, "--no-sender"] + arguments, in: URL(fileURLWithPath: folder.path), timeout: 60)
+            try VolleyBinary.run(
+                ["serve", folder.path, "--no-sender"] + arguments, in: URL(fileURLWithPath: folder.path), timeout: 60)
         }
         let port = try serve(["--listen", "127.0.0.1:\(taken.port)"])
         #expect(port.status == 2)
-        #expect(port.errors.contains("Volley cannot listen at 127.0.0.1:\(taken.port): the address is already in use. Name another port"))
+        #expect(
+            port.errors.contains(
+                "Volley cannot listen at 127.0.0.1:\(taken.port): the address is already in use. Name another port"))
         let socket = try serve(["--socket", "\(folder.path)/file"])
         #expect(socket.status == 2)
         #expect(socket.errors.contains("\(folder.path)/file") && socket.errors.contains("it is not replaced"))
@@ -101,7 +111,8 @@ struct ServeTests {
     func twoConsoles() throws {
         let folder = try TestFolder(), path = "\(folder.path)/console.sock"
         func start() throws -> RunningVolley {
-            try VolleyBinary.start(["serve", folder.path, "--no-sender", "--socket", path], in: URL(fileURLWithPath: folder.path))
+            try VolleyBinary.start(
+                ["serve", folder.path, "--no-sender", "--socket", path], in: URL(fileURLWithPath: folder.path))
         }
         let first = try start()
         defer { kill(first.processID, SIGKILL) }
@@ -127,7 +138,8 @@ struct ServeTests {
             func signs() -> Int { socket.read().count { $0 == "WATCHDOG=1" } }
             try Self.wait("no signs of life") { signs() >= 3 }
             #expect(socket.lines.count { $0 == "READY=1" } == 1)
-            let console = try #require(Self.children(of: serve.processID).first { $0.key.hasPrefix("volley-console") }).value
+            let console = try #require(Self.children(of: serve.processID).first { $0.key.hasPrefix("volley-console") })
+                .value
             kill(console, SIGSTOP)
             usleep(300_000)
             let before = signs()
@@ -141,12 +153,15 @@ struct ServeTests {
         }
     }
 
-    @Test("SIGHUP to it and to its children, as `systemctl kill` sends it, is answered in the log, and ends none of them")
+    @Test(
+        "SIGHUP to it and to its children, as `systemctl kill` sends it, is answered in the log, and ends none of them")
     func hangup() throws {
         let place = try TestFolder(), socket = try NotifySocket(place.path + "/notify")
         try Self.serving(environment: ["NOTIFY_SOCKET": socket.path]) { serve, _ in
             let children = Self.children(of: serve.processID)
-            func answers() -> Int { serve.errorsSoFar.components(separatedBy: "SIGHUP: there is nothing to reload.").count - 1 }
+            func answers() -> Int {
+                serve.errorsSoFar.components(separatedBy: "SIGHUP: there is nothing to reload.").count - 1
+            }
             for process in [serve.processID] + children.values { kill(process, SIGHUP) }
             try Self.wait("no answer of the supervisor and of the sender") { answers() == 2 }
             kill(serve.processID, SIGHUP)
@@ -192,12 +207,16 @@ struct ServeTests {
                 let now = Self.children(of: serve.processID)
                 return now.count == 2 && Set(now.values).isDisjoint(with: before.values)
             }
-            #expect(serve.errorsSoFar.contains("The console ended by SIGKILL, and volley schedule continues; it is started again in 1 s."))
+            #expect(
+                serve.errorsSoFar.contains(
+                    "The console ended by SIGKILL, and volley schedule continues; it is started again in 1 s."))
             #expect(serve.errorsSoFar.contains("volley schedule ended by SIGKILL; it is started again in 1 s."))
         }
     }
 
-    @Test("whatever is wrong with the console's own files, what is scheduled is sent, and the console is there once they are mended")
+    @Test(
+        "whatever is wrong with the console's own files, what is scheduled is sent, and the console is there once they are mended"
+    )
     func damagedAccounts() throws {
         let folder = try TestFolder(project: "monitoring: {health: health.json}\n" + TestFolder.project)
         let accounts = folder.runs + "/console/accounts.sqlite", health = folder.path + "/health.json"
@@ -209,7 +228,8 @@ struct ServeTests {
         try Self.wait("the sender does not work, or nothing is said") {
             let log = serve.errorsSoFar
             return log.contains("is at work") && log.contains("There are no pages until this is mended. \(accounts): ")
-                && log.contains("The console ended with code 1, and volley schedule continues; it is started again in 2 s.")
+                && log.contains(
+                    "The console ended with code 1, and volley schedule continues; it is started again in 2 s.")
                 && (try? String(contentsOfFile: health, encoding: .utf8))?.contains("accounts.sqlite") == true
         }
         try FileManager.default.removeItem(atPath: accounts)
@@ -225,7 +245,9 @@ struct ServeTests {
         if isFile { try folder.write("welcome.yaml", "name: welcome\n") }
         let result = try VolleyBinary.run(["serve", name], in: URL(fileURLWithPath: folder.path))
         #expect(result.status == 2)
-        #expect(result.errors.contains(isFile ? "this is a file, and the console shows" : "\(name): there is no such folder"), "\(result)")
+        #expect(
+            result.errors.contains(
+                isFile ? "this is a file, and the console shows" : "\(name): there is no such folder"), "\(result)")
         #expect(!isFile || result.errors.contains("`volley serve \(folder.path)`"), "\(result)")
     }
 
@@ -240,13 +262,16 @@ struct ServeTests {
         }
     }
 
-    @Test("a sender that is told to end several times, as by each thread of a killed supervisor, ends once and in good order")
+    @Test(
+        "a sender that is told to end several times, as by each thread of a killed supervisor, ends once and in good order"
+    )
     func toldAgain() throws {
         let folder = try TestFolder(project: "monitoring: {health: health.json}\n" + TestFolder.project)
         func health() -> String { (try? String(contentsOfFile: "\(folder.path)/health.json", encoding: .utf8)) ?? "" }
         for _ in 0..<5 {
             let sender = try VolleyBinary.start(
-                ["schedule", folder.path], in: URL(fileURLWithPath: folder.path), environment: ["VOLLEY_SUPERVISOR": "\(getpid())"])
+                ["schedule", folder.path], in: URL(fileURLWithPath: folder.path),
+                environment: ["VOLLEY_SUPERVISOR": "\(getpid())"])
             defer { kill(sender.processID, SIGKILL) }
             try Self.wait("volley schedule did not start") { health().contains("\"ok\"") }
             while sender.isRunning { kill(sender.processID, SIGTERM) }
@@ -268,11 +293,13 @@ struct ServeTests {
 
     private static func startConsole(_ folder: TestFolder) throws -> RunningVolley {
         try RunningVolley(
-            executable: VolleyBinary.path + "-console", [folder.path, "--listen", "127.0.0.1:0"], in: URL(fileURLWithPath: folder.path),
+            executable: VolleyBinary.path + "-console", [folder.path, "--listen", "127.0.0.1:0"],
+            in: URL(fileURLWithPath: folder.path),
             environment: ["VOLLEY_SUPERVISOR": "\(getpid())"], input: nil)
     }
 
-    @Test("from the moment in which SIGTERM no longer ends a starting console by itself, it is kept for it, and ends it")
+    @Test(
+        "from the moment in which SIGTERM no longer ends a starting console by itself, it is kept for it, and ends it")
     func kept() throws {
         let folder = try TestFolder()
         for _ in 0..<8 {
@@ -280,7 +307,9 @@ struct ServeTests {
             defer { kill(console.processID, SIGKILL) }
             try Self.spin("it does not take SIGTERM") {
                 // Before exec, the new process holds back all signals.
-                let isBegun = (try? String(contentsOfFile: "/proc/\(console.processID)/comm", encoding: .utf8)) == "volley-console\n"
+                let isBegun =
+                    (try? String(contentsOfFile: "/proc/\(console.processID)/comm", encoding: .utf8))
+                    == "volley-console\n"
                 return isBegun
                     && (Self.hasTermination(in: "SigBlk", of: console.processID)
                         || Self.hasTermination(in: "SigIgn", of: console.processID))
@@ -321,7 +350,9 @@ struct ServeTests {
         try Self.wait("volley schedule did not start") { schedule.errorsSoFar.contains("is at work") }
         let serve = try VolleyBinary.start(["serve", folder.path, "--listen", "127.0.0.1:0"], in: url)
         defer { kill(serve.processID, SIGKILL) }
-        try Self.wait("it did not notice the other one") { serve.errorsSoFar.contains("Another volley schedule is at work") }
+        try Self.wait("it did not notice the other one") {
+            serve.errorsSoFar.contains("Another volley schedule is at work")
+        }
         kill(schedule.processID, SIGTERM)
         _ = schedule.finish()
         try Self.wait("it did not take its place") { Self.children(of: serve.processID).count == 2 }
@@ -346,7 +377,8 @@ struct ServeTests {
     func socket() throws {
         let folder = try TestFolder()
         let path = "\(folder.path)/console.sock"
-        let serve = try VolleyBinary.start(["serve", folder.path, "--no-sender", "--socket", path], in: URL(fileURLWithPath: folder.path))
+        let serve = try VolleyBinary.start(
+            ["serve", folder.path, "--no-sender", "--socket", path], in: URL(fileURLWithPath: folder.path))
         defer { kill(serve.processID, SIGKILL) }
         try Self.wait("there is no socket") { serve.errorsSoFar.contains("The console is at the Unix socket") }
         var status = stat()

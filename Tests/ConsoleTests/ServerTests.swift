@@ -15,7 +15,8 @@ struct ServerTests {
     private static let needed = [
         "content-security-policy":
             "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-        "x-content-type-options": "nosniff", "referrer-policy": "same-origin", "cross-origin-opener-policy": "same-origin",
+        "x-content-type-options": "nosniff", "referrer-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin", "x-frame-options": "DENY",
     ]
 
@@ -33,7 +34,10 @@ struct ServerTests {
                 (421, try server.request("GET", "/", headers: [("Host", "evil.example")])),
                 (400, try server.raw("GET / HTTP/1.1\r\n\(host)Content-Length: x\r\n\r\n")),
                 (400, try server.raw("GET /sign-in HTTP/1.1\r\n\(host)\(host)Connection: close\r\n\r\n")),
-                (400, try server.raw("GET /sign-in HTTP/1.1\r\n\(host)host: evil.example\r\nConnection: close\r\n\r\n")),
+                (
+                    400,
+                    try server.raw("GET /sign-in HTTP/1.1\r\n\(host)host: evil.example\r\nConnection: close\r\n\r\n")
+                ),
                 (400, try server.raw("nonsense\r\n\r\n")),
             ]
             for (status, reply) in replies {
@@ -56,7 +60,8 @@ struct ServerTests {
         let anna = signIn.begin("anna")
         try await TestServer.with(folder.site(signIn)) { server throws in
             for path in [
-                "/sign-in", "/", "/runs", "/runs/20261201-090000-spring-sale-7f3a", "/runs/20261201-090000-spring-sale-7f3a/report",
+                "/sign-in", "/", "/runs", "/runs/20261201-090000-spring-sale-7f3a",
+                "/runs/20261201-090000-spring-sale-7f3a/report",
             ] {
                 let body = try server.request("GET", path, session: path == "/sign-in" ? nil : anna).body
                 #expect(body.contains("<h1"), "\(path)")
@@ -95,7 +100,9 @@ struct ServerTests {
                 try server.request(
                     "POST", "/sign-in",
                     headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)")],
-                    form: [("name", name), ("password", password), ("to", to), ("token", CSRFProtection.token(of: secret))])
+                    form: [
+                        ("name", name), ("password", password), ("to", to), ("token", CSRFProtection.token(of: secret)),
+                    ])
             }
             let wrong = try enter("wrong", to: "/runs")
             #expect(wrong.status == 401)
@@ -110,7 +117,9 @@ struct ServerTests {
             let cookies = right.all("set-cookie")
             #expect(cookies.count == 3)
             #expect(cookies[0].contains(#/^volley=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Lax$/#))
-            #expect(cookies[2].contains(#/^volley-device=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/#))
+            #expect(
+                cookies[2].contains(
+                    #/^volley-device=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/#))
             let session = String(cookies[0].dropFirst("volley=".count).prefix(64))
             #expect(session != secret)
             #expect(try server.request("GET", "/runs", session: session).status == 200)
@@ -130,10 +139,14 @@ struct ServerTests {
             #expect(page["set-cookie"]?.hasSuffix("; Secure") == true)
             #expect(page["strict-transport-security"] == "max-age=31536000")
             #expect(
-                try server.request("GET", "/sign-in", headers: [("Host", "localhost"), ("X-Forwarded-Host", "push.example.com")]).status
+                try server.request(
+                    "GET", "/sign-in", headers: [("Host", "localhost"), ("X-Forwarded-Host", "push.example.com")]
+                ).status
                     == 200)
             #expect(
-                try server.request("GET", "/sign-in", headers: [("Host", "push.example.com"), ("X-Forwarded-Host", "evil.example")]).status
+                try server.request(
+                    "GET", "/sign-in", headers: [("Host", "push.example.com"), ("X-Forwarded-Host", "evil.example")]
+                ).status
                     == 421)
         }
     }
@@ -183,7 +196,9 @@ struct ServerTests {
     }
 
     /// A form whose body does not come, or comes in part.
-    private static func halfBody(_ port: Int, _ client: String? = nil, _ more: String = "Content-Length: 1000\r\n\r\na") -> String {
+    private static func halfBody(_ port: Int, _ client: String? = nil, _ more: String = "Content-Length: 1000\r\n\r\na")
+        -> String
+    {
         "POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n" + (client.map { "X-Forwarded-For: \($0)\r\n" } ?? "")
             + "Content-Type: application/x-www-form-urlencoded\r\n" + more
     }
@@ -197,7 +212,8 @@ struct ServerTests {
         ])
     func halfBodies(body: String) async throws {
         let folder = try TestFolder()
-        try await TestServer.with(folder.site(), limits: ConnectionRegistry.Limits(all: 50, ofAddress: 50)) { server throws in
+        try await TestServer.with(folder.site(), limits: ConnectionRegistry.Limits(all: 50, ofAddress: 50)) {
+            server throws in
             let half = try (0..<150).map { _ in
                 let connection = try TestConnection(server.port)
                 connection.send(Self.halfBody(server.port, nil, body))
@@ -209,17 +225,20 @@ struct ServerTests {
         }
     }
 
-    @Test("through a proxy, the address that withholds the most bodies loses them, and a slow form of another address is accepted")
+    @Test(
+        "through a proxy, the address that withholds the most bodies loses them, and a slow form of another address is accepted"
+    )
     func halfBodiesBehindProxy() async throws {
         let folder = try TestFolder()
         let settings = try Self.settings("{public_url: \"https://push.example.com\", proxies: [127.0.0.1]}")
         // A machine that is busy must not be taken for a slow client.
         var timeouts = Connections.ClientTimeouts()
         (timeouts.head, timeouts.body, timeouts.longestBody) = (600, 600, 600)
-        // There is room for all: a client's number of connections is known only after their heads, which a busy machine
-        // reads late.
+        // There is room for all: a client's number of connections is known only after their heads,
+        // which a busy machine reads late.
         let limits = ConnectionRegistry.Limits(all: 200, ofAddress: 20)
-        try await TestServer.with(folder.site(), settings: settings, limits: limits, timeouts: timeouts) { server throws in
+        try await TestServer.with(folder.site(), settings: settings, limits: limits, timeouts: timeouts) {
+            server throws in
             let slow = try TestConnection(server.port)
             slow.send(Self.halfBody(server.port, "2001:db8:1::1", "Connection: close\r\nContent-Length: 6\r\n\r\nnam"))
             let half = try (0..<80).map { number in
@@ -227,14 +246,19 @@ struct ServerTests {
                 connection.send(Self.halfBody(server.port, "2001:db8:2::\(number + 1)"))
                 return connection
             }
-            for _ in 0..<20 { #expect(try server.request("GET", "/sign-in", headers: [("X-Forwarded-For", "192.0.2.9")]).status == 200) }
+            for _ in 0..<20 {
+                #expect(
+                    try server.request("GET", "/sign-in", headers: [("X-Forwarded-For", "192.0.2.9")]).status == 200)
+            }
             #expect(Self.closed(half, atLeast: 60), "one network has 20 at a time")
             slow.send("e=a")
             #expect(Reply(slow.readToEnd())?.status == 403)
         }
     }
 
-    @Test("a body whose parts have no readable size is refused as unreadable, and its connection ends", arguments: ["zz\r\na", "\r\na"])
+    @Test(
+        "a body whose parts have no readable size is refused as unreadable, and its connection ends",
+        arguments: ["zz\r\na", "\r\na"])
     func malformedChunk(body: String) async throws {
         let folder = try TestFolder()
         try await TestServer.with(folder.site()) { server throws in
@@ -247,7 +271,9 @@ struct ServerTests {
     @Test("a body has time for as long as it comes, and no more")
     func bodyTime() {
         let timeouts = Connections.ClientTimeouts()
-        #expect(timeouts.body(bytes: 0) == 15 && timeouts.body(bytes: 4_096 * 10) == 25 && timeouts.body(bytes: 2 << 20) == 60)
+        #expect(
+            timeouts.body(bytes: 0) == 15 && timeouts.body(bytes: 4_096 * 10) == 25
+                && timeouts.body(bytes: 2 << 20) == 60)
     }
 
     @Test("clients that do not read their answers give way to others")
@@ -274,7 +300,9 @@ struct ServerTests {
         }
     }
 
-    @Test("while strangers keep all threads that check passwords busy, known places sign in, and a try that is refused unseen is answered")
+    @Test(
+        "while strangers keep all threads that check passwords busy, known places sign in, and a try that is refused unseen is answered"
+    )
     func refusedUnseen() async throws {
         let folder = try TestFolder()
         let signIn = FixedSignIn.usual
@@ -287,7 +315,9 @@ struct ServerTests {
             func enter(_ name: String, _ device: String = "") throws -> Int {
                 try server.request(
                     "POST", "/sign-in",
-                    headers: [("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)\(device)")],
+                    headers: [
+                        ("Origin", "http://127.0.0.1:\(server.port)"), ("Cookie", "volley-form=\(secret)\(device)"),
+                    ],
                     form: [("name", name), ("password", "correct horse"), ("token", CSRFProtection.token(of: secret))]
                 ).status
             }
@@ -322,7 +352,8 @@ struct ServerTests {
         let folder = try TestFolder()
         try await TestServer.with(folder.site()) { server throws in
             let connection = try TestConnection(server.port)
-            connection.send("GET /sign-in HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nTransfer-Encoding: chunked\r\n\r\n")
+            connection.send(
+                "GET /sign-in HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nTransfer-Encoding: chunked\r\n\r\n")
             let chunk = "10000\r\n" + String(repeating: "a", count: 0x10000) + "\r\n"
             var sent = 0
             while sent < 1000, connection.send(chunk) { sent += 1 }
@@ -331,7 +362,8 @@ struct ServerTests {
         }
     }
 
-    @Test("results with whole tokens are only for those with the right who have just signed in; no other page shows one")
+    @Test(
+        "results with whole tokens are only for those with the right who have just signed in; no other page shows one")
     func tokens() async throws {
         let folder = try TestFolder()
         let id = "20261201-090000-spring-sale-7f3a"
@@ -364,7 +396,8 @@ struct ServerTests {
             for name in ["volley", "volley-form"] {
                 #expect(try server.request("GET", "/sign-in", headers: [("Cookie", "\(name)=\(value)")]).status == 200)
                 let form = try server.request(
-                    "POST", "/sign-in", headers: [("Cookie", "\(name)=\(value)"), ("Origin", "http://127.0.0.1:\(server.port)")],
+                    "POST", "/sign-in",
+                    headers: [("Cookie", "\(name)=\(value)"), ("Origin", "http://127.0.0.1:\(server.port)")],
                     form: [("name", "anna"), ("password", "x"), ("token", "")])
                 #expect(form.status == 403)
             }

@@ -143,8 +143,10 @@ struct ServerValueTests {
     @Test(
         "without public_url, only names of this machine are answered",
         arguments: [
-            ("127.0.0.1:8181", true), ("localhost", true), ("LOCALHOST:80", true), ("[::1]:8181", true), ("127.0.0.1.evil.example", false),
-            ("evil.example", false), ("", false), ("localhost:99999", false), ("localhost.", false), ("2130706433", false),
+            ("127.0.0.1:8181", true), ("localhost", true), ("LOCALHOST:80", true), ("[::1]:8181", true),
+            ("127.0.0.1.evil.example", false),
+            ("evil.example", false), ("", false), ("localhost:99999", false), ("localhost.", false),
+            ("2130706433", false),
         ])
     func loopback(authority: String, isAnswered: Bool) throws {
         let requestOrigin = try Self.rules().requestOrigin(of: [:], authority: authority, peer: IPAddress("127.0.0.1"))
@@ -155,8 +157,10 @@ struct ServerValueTests {
     @Test("with public_url its host is answered, and known to be https")
     func publicHost() throws {
         let rules = try Self.rules(Self.public)
-        let requestOrigin = try #require(rules.requestOrigin(of: [:], authority: "push.example.com:443", peer: IPAddress("192.0.2.1")))
-        #expect(requestOrigin == .init(client: IPAddress("192.0.2.1"), isSecure: true, origin: "https://push.example.com"))
+        let requestOrigin = try #require(
+            rules.requestOrigin(of: [:], authority: "push.example.com:443", peer: IPAddress("192.0.2.1")))
+        #expect(
+            requestOrigin == .init(client: IPAddress("192.0.2.1"), isSecure: true, origin: "https://push.example.com"))
         #expect(rules.requestOrigin(of: [:], authority: "push.example.com:8443", peer: nil) == nil)
     }
 
@@ -166,7 +170,8 @@ struct ServerValueTests {
         var headers = HTTPFields()
         headers[try #require(HTTPField.Name("X-Forwarded-For"))] = "198.51.100.1, 203.0.113.7, 10.1.1.1"
         func client(_ peer: String?) -> IPAddress? {
-            rules.requestOrigin(of: headers, authority: "push.example.com", peer: peer.flatMap { IPAddress($0) })?.client
+            rules.requestOrigin(of: headers, authority: "push.example.com", peer: peer.flatMap { IPAddress($0) })?
+                .client
         }
         #expect(client("10.0.0.5") == IPAddress("203.0.113.7"))
         #expect(client("192.0.2.1") == IPAddress("192.0.2.1"))
@@ -179,8 +184,12 @@ struct ServerValueTests {
     func listening() throws {
         #expect(try ListenAddress(listen: nil, socket: nil, console: nil) == .port(host: "127.0.0.1", 8181))
         #expect(try ListenAddress(listen: "[::1]:0", socket: nil, console: nil) == .port(host: "::1", 0))
-        #expect(try ListenAddress(listen: nil, socket: "/run/volley.sock", console: nil) == .socket(path: "/run/volley.sock"))
-        for wrong in ["0.0.0.0:8181", "[::]:8181", "192.0.2.1:8181", "localhost:8181", "8181", "127.0.0.1", "127.0.0.1:99999", ""] {
+        #expect(
+            try ListenAddress(listen: nil, socket: "/run/volley.sock", console: nil)
+                == .socket(path: "/run/volley.sock"))
+        for wrong in [
+            "0.0.0.0:8181", "[::]:8181", "192.0.2.1:8181", "localhost:8181", "8181", "127.0.0.1", "127.0.0.1:99999", "",
+        ] {
             #expect(throws: Diagnostic.self, "\(wrong)") { try ListenAddress(listen: wrong, socket: nil, console: nil) }
         }
         #expect(throws: Diagnostic.self) { try ListenAddress(listen: "127.0.0.1:1", socket: "/a", console: nil) }
@@ -189,7 +198,8 @@ struct ServerValueTests {
         }
         let folder = try TestFolder(project: Self.public + TestFolder.project)
         let console = try Project.read(file: "\(folder.path)/volley.yaml").0.console
-        #expect(try ListenAddress(listen: "0.0.0.0:8181", socket: nil, console: console) == .port(host: "0.0.0.0", 8181))
+        #expect(
+            try ListenAddress(listen: "0.0.0.0:8181", socket: nil, console: console) == .port(host: "0.0.0.0", 8181))
     }
 
     @Test("a socket is made where nothing is, or where no program answers any more, and replaces nothing else")
@@ -220,7 +230,10 @@ struct ServerValueTests {
 
     @Test(
         "what keeps it from listening is said with its address and a remedy",
-        arguments: [(EADDRINUSE, "already in use"), (EACCES, "may not use the port"), (EADDRNOTAVAIL, "does not have the address")])
+        arguments: [
+            (EADDRINUSE, "already in use"), (EACCES, "may not use the port"),
+            (EADDRNOTAVAIL, "does not have the address"),
+        ])
     func listeningTrouble(code: Int32, words: String) throws {
         let address = try ListenAddress(listen: "[::1]:80", socket: nil, console: nil)
         let problem = try #require(address.problem(IOError(errnoCode: code, reason: "bind")) as? Diagnostic)
@@ -244,8 +257,10 @@ struct ServerValueTests {
     @Test(
         "fields are read as a browser writes them",
         arguments: [
-            ("a=1&b=2", ["a": "1", "b": "2"]), ("a=1+2%2B", ["a": "1 2+"]), ("a", ["a": ""]), ("", [:]), ("a=1&a=2", ["a": "1"]),
-            ("%61=%C3%A9", ["a": "é"]), ("a=%", ["a": "%"]), ("a=%4", ["a": "%4"]), ("a=%zz", ["a": "%zz"]), ("a=b=c", ["a": "b=c"]),
+            ("a=1&b=2", ["a": "1", "b": "2"]), ("a=1+2%2B", ["a": "1 2+"]), ("a", ["a": ""]), ("", [:]),
+            ("a=1&a=2", ["a": "1"]),
+            ("%61=%C3%A9", ["a": "é"]), ("a=%", ["a": "%"]), ("a=%4", ["a": "%4"]), ("a=%zz", ["a": "%zz"]),
+            ("a=b=c", ["a": "b=c"]),
             ("&&a=1&", ["a": "1"]),
         ])
     func fields(text: String, fields: [String: String]) { #expect(FormFields.parse(text) == fields) }
@@ -256,7 +271,9 @@ struct ServerValueTests {
         #expect(FormFields.parse(String(repeating: "a=1&", count: 1_100)) == nil)
     }
 
-    @Test("whatever text is in an address comes back", arguments: ["a b&c=d%", "é/?#", "<script>", "\u{202E}\u{0}\n", "🦆"])
+    @Test(
+        "whatever text is in an address comes back",
+        arguments: ["a b&c=d%", "é/?#", "<script>", "\u{202E}\u{0}\n", "🦆"])
     func encoding(text: String) {
         let encoded = FormFields.encode(text)
         #expect(encoded.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !Array("<>\"'&?#/".utf8).contains($0) })

@@ -47,27 +47,36 @@ final class TestFolder: Sendable {
 
     /// A run of five devices: planned, or in another state with the outcomes of three.
     /// - Parameters:
-    ///   - claimed: how many may have been sent to, at least three; 0 for none, and without any outcome.
+    ///   - claimed: how many may have been sent to, at least three; 0 for none, and without any
+    ///     outcome.
     ///   - preview: what its plan keeps of the preview.
-    ///   - source: the text of the campaign's file in this folder that it was planned from; nil for a file elsewhere.
+    ///   - source: the text of the campaign's file in this folder that it was planned from; nil for
+    ///     a file elsewhere.
     @discardableResult
     func run(
-        _ id: String, campaign: String = "spring-sale", app: String = "shop", _ state: RunState = .finished, cause: StopCause? = nil,
-        claimed: Int = 3, schedule: FrozenSchedule? = nil, source: String? = nil, preview: JSONValue = .null, plannedAt: Timestamp = start,
+        _ id: String, campaign: String = "spring-sale", app: String = "shop", _ state: RunState = .finished,
+        cause: StopCause? = nil,
+        claimed: Int = 3, schedule: FrozenSchedule? = nil, source: String? = nil, preview: JSONValue = .null,
+        plannedAt: Timestamp = start,
         isTest: Bool = false
     ) throws -> RunFile {
-        var settings = RunSettings(environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        var settings = RunSettings(
+            environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.schedule = schedule
         let writer = try RunWriter(folder: runs, id: id)
         for number in 0..<5 {
             try writer.put(
-                Recipient(token: Target(normalized: Self.token(number)), registrationID: "r", alias: "a", language: "en"), at: number)
+                Recipient(
+                    token: Target(normalized: Self.token(number)), registrationID: "r", alias: "a", language: "en"),
+                at: number)
         }
         let run = try writer.finish(
             RunPlan(
-                id: id, campaign: campaign, app: app, campaignFile: source == nil ? "\(campaign).yaml" : "\(path)/\(campaign).yaml",
+                id: id, campaign: campaign, app: app,
+                campaignFile: source == nil ? "\(campaign).yaml" : "\(path)/\(campaign).yaml",
                 campaignSource: source ?? "", projectFile: "volley.yaml",
-                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: plannedAt, planHash: "", rows: 5, audience: 5, skipped: [:],
+                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: plannedAt, planHash: "", rows: 5, audience: 5,
+                skipped: [:],
                 settings: .success(settings), preview: preview, isTest: isTest,
                 waves: schedule == nil ? [] : [RunWave(ids: 0..<5, zone: "Etc/UTC", due: Self.start)]))
         guard state != .planned else {
@@ -84,7 +93,10 @@ final class TestFolder: Sendable {
         try run.append(.claimed(0..<claimed, at: Self.start))
         try run.append(
             .settled([
-                (0..<3).map { Settlement(recipient: $0, outcome: $0 == 2 ? .invalidToken : .accepted, status: 200, settledAt: Self.start) }
+                (0..<3).map {
+                    Settlement(
+                        recipient: $0, outcome: $0 == 2 ? .invalidToken : .accepted, status: 200, settledAt: Self.start)
+                }
             ]))
         if state != .running { try run.append(.state(state, cause: cause, at: Self.start.adding(seconds: 60))) }
         // A run that is being sent stays open: it holds the lock.
@@ -95,13 +107,16 @@ final class TestFolder: Sendable {
 
     func site(_ signIn: any SignIn = FixedSignIn.usual) throws -> Site {
         try Site(
-            folder: path, choice: ProjectChoice(), accounts: AccountStore(beside: runs), program: Self.program, signIn: { _ in signIn },
+            folder: path, choice: ProjectChoice(), accounts: AccountStore(beside: runs), program: Self.program,
+            signIn: { _ in signIn },
             at: .now())
     }
 
     /// People with an account may enter.
     func siteWithAccounts() throws -> Site {
-        try Site(folder: path, choice: ProjectChoice(), accounts: AccountStore(beside: runs), program: Self.program, at: .now())
+        try Site(
+            folder: path, choice: ProjectChoice(), accounts: AccountStore(beside: runs), program: Self.program,
+            at: .now())
     }
 
     /// The console's own binary, next to volley.
@@ -158,12 +173,15 @@ final class TestServer: Sendable {
             continuation.yield(channel.localAddress?.port ?? 0)
         }
         // As `volley serve` ends it: a server that is cancelled traps if clients are connecting.
-        let group = ServiceGroup(configuration: .init(services: [application], gracefulShutdownSignals: [], logger: log))
+        let group = ServiceGroup(
+            configuration: .init(services: [application], gracefulShutdownSignals: [], logger: log))
         Task { try? await group.run() }
         var ready = ports.makeAsyncIterator()
         guard let port = await ready.next() else { throw Diagnostic("the server did not start") }
         let running = TestServer(port: port, connections)
-        let result: Result<Void, any Error> = await withTaskExecutorPreference(BlockingExecutor()) { Result { try body(running) } }
+        let result: Result<Void, any Error> = await withTaskExecutorPreference(BlockingExecutor()) {
+            Result { try body(running) }
+        }
         await group.triggerGracefulShutdown()
         try result.get()
     }
@@ -171,15 +189,20 @@ final class TestServer: Sendable {
     /// Sends a request and reads the answer to its end.
     /// - Parameter session: the secret of a session's cookie.
     func request(
-        _ method: String = "GET", _ path: String, session: String? = nil, headers: [(String, String)] = [], form: [(String, String)]? = nil
+        _ method: String = "GET", _ path: String, session: String? = nil, headers: [(String, String)] = [],
+        form: [(String, String)]? = nil
     ) throws -> Reply {
         var lines = ["\(method) \(path) HTTP/1.1"]
         if !headers.contains(where: { $0.0 == "Host" }) { lines.append("Host: 127.0.0.1:\(port)") }
         if let session { lines.append("Cookie: volley=\(session)") }
         lines += headers.map { "\($0.0): \($0.1)" } + ["Connection: close"]
         let body =
-            form.map { fields in fields.map { "\(FormFields.encode($0.0))=\(FormFields.encode($0.1))" }.joined(separator: "&") } ?? ""
-        if form != nil { lines += ["Content-Type: application/x-www-form-urlencoded", "Content-Length: \(body.utf8.count)"] }
+            form.map { fields in
+                fields.map { "\(FormFields.encode($0.0))=\(FormFields.encode($0.1))" }.joined(separator: "&")
+            } ?? ""
+        if form != nil {
+            lines += ["Content-Type: application/x-www-form-urlencoded", "Content-Length: \(body.utf8.count)"]
+        }
         return try raw(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)
     }
 
@@ -193,7 +216,9 @@ final class TestServer: Sendable {
     }
 
     /// Sends a form as a page of the console would.
-    func form(_ path: String, session: String, _ fields: [(String, String)] = [], headers: [(String, String)]? = nil) throws -> Reply {
+    func form(_ path: String, session: String, _ fields: [(String, String)] = [], headers: [(String, String)]? = nil)
+        throws -> Reply
+    {
         try request(
             "POST", path, session: session,
             headers: headers ?? [("Origin", "http://127.0.0.1:\(port)"), ("Sec-Fetch-Site", "same-origin")],
@@ -208,7 +233,9 @@ final class TestConnection {
     /// - Parameter receiveBytes: of the socket's buffer; nil for as many as usual.
     init(_ port: Int, receiveBytes: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        if var bytes = receiveBytes { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size)) }
+        if var bytes = receiveBytes {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -255,8 +282,8 @@ final class TestConnection {
     }
 }
 
-/// Runs a test's own part on a thread that may block, and not on those that the server needs. Its issues still belong
-/// to the test.
+/// Runs a test's own part on a thread that may block, and not on those that the server needs. Its
+/// issues still belong to the test.
 private final class BlockingExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -9,8 +9,8 @@ import Testing
 
 @testable import volley_console
 
-/// Four eyes against one administrator with several accounts. No sender is at work; its decisions come from
-/// `AccountRights`, as in the sender.
+/// Four eyes against one administrator with several accounts. No sender is at work; its decisions
+/// come from `AccountRights`, as in the sender.
 @Suite("approvals by accounts in one hand")
 struct TiedApprovalTests {
     typealias Office = OrderPageTests.Office
@@ -31,12 +31,15 @@ struct TiedApprovalTests {
             ada = Actor(try #require(try office.site.accounts.account(named: AccountName("ada"))).id, address: nil)
             try office.folder.run("20261201-090000-spring-sale-7f3a", .planned)
             run = try RunsFolder(office.folder.runs).open("20261201-090000-spring-sale-7f3a")
-            let actor = Actor(try #require(try office.site.accounts.account(named: AccountName(writer))).id, address: nil)
+            let actor = Actor(
+                try #require(try office.site.accounts.account(named: AccountName(writer))).id, address: nil)
             // The fixture's campaign has a blank text.
             try office.site.accounts.keep(version: "", of: "spring-sale.yaml", app: "shop", by: actor, at: .now())
         }
 
-        func id(of name: String) throws -> AccountID { try #require(try office.site.accounts.account(named: AccountName(name))).id }
+        func id(of name: String) throws -> AccountID {
+            try #require(try office.site.accounts.account(named: AccountName(name))).id
+        }
 
         /// A new password for a colleague, chosen by the person that has the link.
         func takeOver(_ name: String) throws {
@@ -61,13 +64,16 @@ struct TiedApprovalTests {
             try $0.execute(sql: "PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF")
             try $0.execute(sql: "UPDATE version SET \(damage)")
         }
-        let (ap, root, ed) = try (scene.office.site.enter("ap"), scene.office.site.enter("root"), scene.office.site.enter("ed"))
+        let (ap, root, ed) = try (
+            scene.office.site.enter("ap"), scene.office.site.enter("root"), scene.office.site.enter("ed")
+        )
         try await TestServer.with(scene.office.site) { server throws in
             for (name, session) in [("ap", ap), ("root", root), ("ed", ed)] {
                 let page = try server.request("GET", "/runs/\(scene.id)", session: session)
                 #expect(page.status == 200 && page.body.contains("Since it was sent last"), "\(damage), \(name)")
                 #expect(page.body.contains("Who wrote this version cannot be read"), "\(damage), \(name)")
-                #expect(page.body.contains("action=\"/runs/\(scene.id)/reject\"") == (name != "ed"), "\(damage), \(name)")
+                #expect(
+                    page.body.contains("action=\"/runs/\(scene.id)/reject\"") == (name != "ed"), "\(damage), \(name)")
                 #expect(!page.body.contains("action=\"/runs/\(scene.id)/approve\""), "\(damage), \(name)")
             }
             let fields = [("nonce", Secrets.make()), ("digest", scene.run.planDigest)]
@@ -76,7 +82,9 @@ struct TiedApprovalTests {
         }
     }
 
-    @Test("a colleague whose password an administrator replaced approves what that administrator wrote only once another one confirms")
+    @Test(
+        "a colleague whose password an administrator replaced approves what that administrator wrote only once another one confirms"
+    )
     func reset() async throws {
         let scene = try ControlContext()
         #expect(scene.refusal("ap") == nil && scene.refusal("ada") != nil)
@@ -87,16 +95,22 @@ struct TiedApprovalTests {
         let number = try scene.id(of: "ap").number
         try await TestServer.with(scene.office.site) { server throws in
             let page = try server.request("GET", "/runs/\(scene.id)", session: ap).body
-            #expect(page.contains("counts as one person with ada") && !page.contains("action=\"/runs/\(scene.id)/approve\""))
+            #expect(
+                page.contains("counts as one person with ada") && !page.contains("action=\"/runs/\(scene.id)/approve\"")
+            )
             let forced = [("nonce", Secrets.make()), ("digest", scene.run.planDigest)]
             #expect(try server.form("/runs/\(scene.id)/approve", session: ap, forced).status == 403)
             #expect(try scene.office.ordered().isEmpty)
             let own = try server.request("GET", "/account", session: ap).body
-            #expect(own.contains("Counts as one person with others") && own.contains("<b>root</b>") && !own.contains("/confirm\""))
+            #expect(
+                own.contains("Counts as one person with others") && own.contains("<b>root</b>")
+                    && !own.contains("/confirm\""))
             let seen = try server.request("GET", "/users/\(number)", session: root).body
             #expect(seen.contains("action=\"/users/\(number)/confirm\""))
             #expect(try server.form("/users/\(number)/confirm", session: root).status == 303)
-            #expect(try server.request("GET", "/activity", session: root).body.contains("confirmed that only its person holds the account"))
+            #expect(
+                try server.request("GET", "/activity", session: root).body.contains(
+                    "confirmed that only its person holds the account"))
             #expect(try !server.request("GET", "/account", session: ap).body.contains("Counts as one person"))
             let after = try server.request("GET", "/runs/\(scene.id)", session: ap).body
             #expect(after.contains("action=\"/runs/\(scene.id)/approve\""))
@@ -105,7 +119,8 @@ struct TiedApprovalTests {
         #expect(scene.refusal("ap") == nil && scene.refusal("ada") != nil)
     }
 
-    @Test("neither the administrator nor an account of theirs confirms, and what a second account wrote is as their own")
+    @Test(
+        "neither the administrator nor an account of theirs confirms, and what a second account wrote is as their own")
     func socks() async throws {
         let scene = try ControlContext(writer: "ed")
         #expect(scene.refusal("ada") == nil && scene.refusal("ap") == nil)

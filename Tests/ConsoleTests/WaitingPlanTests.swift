@@ -27,7 +27,8 @@ struct WaitingPlanTests {
             .map { (String($0.1), String($0.2)) }.filter { $0.0 != "token" }
     }
 
-    @Test("the pages of editor and approver say that a plan of an earlier version waits, and its editor can withdraw it")
+    @Test(
+        "the pages of editor and approver say that a plan of an earlier version waits, and its editor can withdraw it")
     func changed() async throws {
         let office = try OrderPageTests.Office()
         let text = try Self.text(office)
@@ -36,11 +37,14 @@ struct WaitingPlanTests {
         try await TestServer.with(office.site) { server throws in
             let path = "/runs/\(Self.id)"
             for page in [Self.campaign, path] {
-                #expect(try !server.request("GET", page, session: edith).body.contains("was changed after this plan was made"), "\(page)")
+                #expect(
+                    try !server.request("GET", page, session: edith).body.contains(
+                        "was changed after this plan was made"), "\(page)")
             }
             try office.folder.write(
                 "spring-sale.yaml",
-                text.replacing("title: Hi", with: "title: Corrected") + "schedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n")
+                text.replacing("title: Hi", with: "title: Corrected")
+                    + "schedule: {timezone: UTC, at: \"2099-01-01 09:00\"}\n")
             let editor = try server.request("GET", Self.campaign + "&saved=1", session: edith).body
             #expect(editor.contains("A plan of an earlier version waits: <a href=\"\(path)\">"), "\(editor)")
             #expect(editor.contains("was changed after this plan was made"))
@@ -48,18 +52,24 @@ struct WaitingPlanTests {
             let approver = try server.request("GET", path, session: ben).body
             let words = try #require(approver.range(of: "was changed after this plan was made"), "\(approver)")
             let button = try #require(approver.range(of: "\(path)/approve\""))
-            #expect(words.lowerBound < button.lowerBound && approver.contains("sent again at its own time, 2099-01-01 09:00"))
+            #expect(
+                words.lowerBound < button.lowerBound
+                    && approver.contains("sent again at its own time, 2099-01-01 09:00"))
             #expect(!approver.contains("\(path)/withdraw\""), "it can be rejected")
             let page = try server.request("GET", path, session: edith).body
             let fields = try Self.fields(page, action: "\(path)/withdraw")
             #expect(try server.form("\(path)/withdraw", session: ben, fields).status == 403)
             #expect(try server.form("\(path)/withdraw", session: edith, fields).status == 303)
             #expect(try office.ordered() == ["withdraw by edith"])
-            #expect(try office.site.accounts.activities(ActivityFilter(kind: .withdrawn)).activities.map(\.subject) == [Self.id])
+            #expect(
+                try office.site.accounts.activities(ActivityFilter(kind: .withdrawn)).activities.map(\.subject) == [
+                    Self.id
+                ])
         }
     }
 
-    @Test("archiving a campaign names the plans that wait, cancels them, and an approver reads that the campaign is gone")
+    @Test(
+        "archiving a campaign names the plans that wait, cancels them, and an approver reads that the campaign is gone")
     func archived() async throws {
         let office = try OrderPageTests.Office()
         let text = try Self.text(office)
@@ -68,7 +78,9 @@ struct WaitingPlanTests {
         try await TestServer.with(office.site) { server throws in
             let archive = "/campaign/archive?file=spring-sale.yaml", path = "/runs/\(Self.id)"
             let page = try server.request("GET", Self.campaign, session: edith).body
-            #expect(page.contains("This plan waits, and is cancelled with it:") && page.contains("<a href=\"\(path)\">"), "\(page)")
+            #expect(
+                page.contains("This plan waits, and is cancelled with it:") && page.contains("<a href=\"\(path)\">"),
+                "\(page)")
             let fields = try Self.fields(page, action: archive)
             // A plan that the page did not show is not cancelled unseen.
             #expect(try server.form(archive, session: edith, fields.filter { $0.0 != "plans" }).status == 409)
@@ -76,14 +88,16 @@ struct WaitingPlanTests {
             #expect(try server.form(archive, session: edith, fields).status == 303)
             #expect(try office.ordered() == ["withdraw by edith"])
             let approver = try server.request("GET", path, session: ben).body
-            let words = try #require(approver.range(of: "is no longer there: it was archived, moved or removed"), "\(approver)")
+            let words = try #require(
+                approver.range(of: "is no longer there: it was archived, moved or removed"), "\(approver)")
             let button = try #require(approver.range(of: "\(path)/approve\""))
             #expect(words.lowerBound < button.lowerBound)
         }
     }
 
     @Test(
-        "plans are cancelled with their campaign though that cannot be noted, and those that cannot be are named", arguments: [true, false])
+        "plans are cancelled with their campaign though that cannot be noted, and those that cannot be are named",
+        arguments: [true, false])
     func halfArchived(isNoteMissing: Bool) async throws {
         let office = try OrderPageTests.Office()
         try office.folder.run(Self.id, .planned, source: Self.text(office))
@@ -92,9 +106,12 @@ struct WaitingPlanTests {
         try await TestServer.with(office.site) { server throws in
             let archive = "/campaign/archive?file=spring-sale.yaml"
             let fields = try Self.fields(server.request("GET", Self.campaign, session: edith).body, action: archive)
-            let (path, table) = isNoteMissing ? (office.site.accounts.path, "activity") : (office.folder.runs + "/orders.sqlite", "placed")
+            let (path, table) =
+                isNoteMissing
+                ? (office.site.accounts.path, "activity") : (office.folder.runs + "/orders.sqlite", "placed")
             try DatabaseQueue(path: path).write {
-                try $0.execute(sql: "CREATE TRIGGER forbidden BEFORE INSERT ON \(table) BEGIN SELECT RAISE(ABORT, 'no'); END")
+                try $0.execute(
+                    sql: "CREATE TRIGGER forbidden BEFORE INSERT ON \(table) BEGIN SELECT RAISE(ABORT, 'no'); END")
             }
             let reply = try server.form(archive, session: edith, fields)
             #expect(reply.status == 500 && !FilePaths.exists("\(office.folder.path)/spring-sale.yaml"), "\(reply.body)")

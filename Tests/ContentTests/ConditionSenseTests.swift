@@ -14,10 +14,13 @@ struct ConditionSenseTests {
     @Test(
         "what no cell satisfies is a mistake",
         arguments: [
-            "city == 'Lyon' and city == 'Berlin'", "city == 'Lyon' and city != 'Lyon'", "plan == 'gold' and plan == 'Gold'",
-            "points > 100 and points < 50", "points >= 10 and points < 10", "points == 5 and points > 10", "points > 5 and points == blank",
+            "city == 'Lyon' and city == 'Berlin'", "city == 'Lyon' and city != 'Lyon'",
+            "plan == 'gold' and plan == 'Gold'",
+            "points > 100 and points < 50", "points >= 10 and points < 10", "points == 5 and points > 10",
+            "points > 5 and points == blank",
             "app_version > '3.10.0' and app_version < '3.9.0'", "day >= '2026-12-01' and day < '2026-11-01'",
-            "member == true and member == false", "member == 'true' and member != true", "city == blank and city == 'Lyon'",
+            "member == true and member == false", "member == 'true' and member != true",
+            "city == blank and city == 'Lyon'",
             "language == 'de' and language == 'en'", "a == 'x' and city == 'Lyon' and city == 'Berlin'",
             "a == 'x' or city == 'Lyon' and city == 'Berlin'",
         ])
@@ -36,7 +39,8 @@ struct ConditionSenseTests {
         ])
     func certain(condition: String) {
         let found = said(condition)
-        #expect(found.first?.hasPrefix("error: every cell satisfies one of them:") == true && found.count == 1, "\(found)")
+        #expect(
+            found.first?.hasPrefix("error: every cell satisfies one of them:") == true && found.count == 1, "\(found)")
     }
 
     @Test(
@@ -48,7 +52,8 @@ struct ConditionSenseTests {
             "city != blank and city == 'Lyon'",
             "language == 'de' and language != 'de-AT'", "language != 'de' or language != 'de-AT'",
             "tags contains 'a' and tags contains 'b'",
-            "app_version > '3.9.0' and app_version < '3.10.0'", "member == true or member == false", "first_name and first_name != 'Anna'",
+            "app_version > '3.9.0' and app_version < '3.10.0'", "member == true or member == false",
+            "first_name and first_name != 'Anna'",
             "points == '5' and points == 5", "a != 'x' or b != 'y'", "points > 5 or city == 'Lyon' or points < 3",
         ])
     func fine(condition: String) { #expect(said(condition).isEmpty) }
@@ -58,7 +63,9 @@ struct ConditionSenseTests {
         arguments: ["a == 'x' and b == 'y' or c == 'z'", "a == 'x' or b == 'y' and c == 'z'"])
     func order(condition: String) {
         let found = said(condition)
-        #expect(found.count == 1 && found[0].hasPrefix("warning:") && found[0].contains("is read from the right"), "\(found)")
+        #expect(
+            found.count == 1 && found[0].hasPrefix("warning:") && found[0].contains("is read from the right"),
+            "\(found)")
     }
 
     private func unreachable(_ text: String) -> [WarningName] {
@@ -70,11 +77,18 @@ struct ConditionSenseTests {
     @Test("a branch behind a wider one is warned of")
     func branches() {
         #expect(unreachable("{% if points > 10 %}a{% elsif points > 100 %}b{% endif %}") == [.conditionNeverHolds])
-        #expect(unreachable("{% if plan != 'a' %}a{% elsif plan == 'b' and city == 'Lyon' %}b{% endif %}") == [.conditionNeverHolds])
+        #expect(
+            unreachable("{% if plan != 'a' %}a{% elsif plan == 'b' and city == 'Lyon' %}b{% endif %}") == [
+                .conditionNeverHolds
+            ])
         #expect(unreachable("{% if points > 100 %}a{% elsif points > 10 %}b{% endif %}").isEmpty)
-        #expect(unreachable("{% if points > 10 and city == 'x' %}a{% elsif points > 100 %}b{% else %}c{% endif %}").isEmpty)
+        #expect(
+            unreachable("{% if points > 10 and city == 'x' %}a{% elsif points > 100 %}b{% else %}c{% endif %}").isEmpty)
         #expect(unreachable("{% if plan == 'gold' %}a{% elsif plan == 'Gold' %}b{% else %}c{% endif %}").isEmpty)
-        #expect(unreachable("{% if language == 'de' %}a{% elsif language == 'de-AT' %}b{% endif %}") == [.conditionNeverHolds])
+        #expect(
+            unreachable("{% if language == 'de' %}a{% elsif language == 'de-AT' %}b{% endif %}") == [
+                .conditionNeverHolds
+            ])
         #expect(unreachable("{% if language == 'de-AT' %}a{% elsif language == 'de' %}b{% endif %}").isEmpty)
         #expect(unreachable("{% if language == 'de' %}a{% elsif language == 'den' %}b{% endif %}").isEmpty)
     }
@@ -82,15 +96,23 @@ struct ConditionSenseTests {
     @Test(
         "of versions that were compared as numbers the remedy makes them versions",
         arguments: [
-            ("{% if release >= '3.9' and release < '3.10' %}a{% endif %}", "release >= '3.9.0' and release < '3.10.0'."),
+            (
+                "{% if release >= '3.9' and release < '3.10' %}a{% endif %}",
+                "release >= '3.9.0' and release < '3.10.0'."
+            ),
             ("{% if release < '3.9' or release > '3.10' %}a{% endif %}", "release < '3.9.0' or release > '3.10.0'."),
-            ("{% if release >= '3.10' %}a{% elsif release >= '3.9' %}b{% endif %}", "release >= '3.10.0' … release >= '3.9.0'."),
+            (
+                "{% if release >= '3.10' %}a{% elsif release >= '3.9' %}b{% endif %}",
+                "release >= '3.10.0' … release >= '3.9.0'."
+            ),
         ])
     func versions(text: String, remedy: String) {
         var parser = TemplateParser(plain(text))
         _ = parser.parse()
         let remedies = parser.mistakes.compactMap(\.remedy)
-        #expect(remedies.count == 1 && remedies[0].hasSuffix("for versions write all three numbers: \(remedy)"), "\(remedies)")
+        #expect(
+            remedies.count == 1 && remedies[0].hasSuffix("for versions write all three numbers: \(remedy)"),
+            "\(remedies)")
     }
 
     @Test("of prices it stays what it was")

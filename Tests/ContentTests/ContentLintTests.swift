@@ -21,7 +21,9 @@ struct ContentLintTests {
 
     private func byHand(_ json: String) throws -> [String] {
         let payload = try node(json)
-        return try warnings(content { $0.payload = payload }).map { "\($0.position?.line ?? 0) \($0.name?.rawValue ?? "")" }
+        return try warnings(content { $0.payload = payload }).map {
+            "\($0.position?.line ?? 0) \($0.name?.rawValue ?? "")"
+        }
     }
 
     @Test("of phones of several makers only what is true of all is said")
@@ -68,7 +70,10 @@ struct ContentLintTests {
 
     @Test(
         "two blanks in a row are odd, but not at the beginning of a line or around a column",
-        arguments: [("a  b", true), ("a b", false), ("a\n  b", false), ("{{ a }} {{ b }}", false), ("{{ a }}  b", true), ("a   ", true)])
+        arguments: [
+            ("a  b", true), ("a b", false), ("a\n  b", false), ("{{ a }} {{ b }}", false), ("{{ a }}  b", true),
+            ("a   ", true),
+        ])
     func doubleBlank(_ text: String, isOdd: Bool) throws {
         #expect(try names { $0.body = quoted(text) } == (isOdd ? ["double-blank"] : []))
     }
@@ -76,12 +81,16 @@ struct ContentLintTests {
     @Test(
         "a text does not begin or end with a blank because a tag prints nothing",
         arguments: [
-            ("Sale in ", "Sale in {{ city | default: '' }}", "the body ends with 'in', as the tag after it prints nothing"),
+            (
+                "Sale in ", "Sale in {{ city | default: '' }}",
+                "the body ends with 'in', as the tag after it prints nothing"
+            ),
             (
                 " points", "{% if points %}{{ points }}{% endif %} points",
                 "the body begins with a blank, as the tag before it prints nothing"
             ),
-            ("Sale in Lyon", "Sale in {{ city | default: '' }}", nil), ("Sale ", "Sale {{ city }}", nil), ("Sale ", "Sale ", nil),
+            ("Sale in Lyon", "Sale in {{ city | default: '' }}", nil), ("Sale ", "Sale {{ city }}", nil),
+            ("Sale ", "Sale ", nil),
         ] as [(String, String, String?)])
     func edges(text: String, template: String, message: String?) {
         let found = ShownText.warnings("body", text: text, isWhole: true, template: template, at: at(1))
@@ -92,8 +101,10 @@ struct ContentLintTests {
     @Test(
         "a link needs a scheme",
         arguments: [
-            ("shop://sale", true), ("https://example.com", true), ("mailto:a@example.com", true), ("tel:+49301234", true),
-            ("example.com/sale", false), ("www.example.com", false), ("/sale", false), ("localhost:8080/x", false), ("{{ link }}", true),
+            ("shop://sale", true), ("https://example.com", true), ("mailto:a@example.com", true),
+            ("tel:+49301234", true),
+            ("example.com/sale", false), ("www.example.com", false), ("/sale", false), ("localhost:8080/x", false),
+            ("{{ link }}", true),
             ("sale/{{ id }}", true),
         ])
     func link(_ link: String, isFine: Bool) throws {
@@ -103,8 +114,10 @@ struct ContentLintTests {
     @Test(
         "a web address leads to a host that phones reach",
         arguments: [
-            ("https://shop.example.com:8443/a?b=[1]#c", ""), ("https://user@shop.example/a", ""), ("https://8.8.8.8/", ""),
-            ("https://[2001:db8::1]:443/a", ""), ("https://172.32.0.1", ""), ("https://xn--mller-kva.de", ""), ("https://{{ host }}/a", ""),
+            ("https://shop.example.com:8443/a?b=[1]#c", ""), ("https://user@shop.example/a", ""),
+            ("https://8.8.8.8/", ""),
+            ("https://[2001:db8::1]:443/a", ""), ("https://172.32.0.1", ""), ("https://xn--mller-kva.de", ""),
+            ("https://{{ host }}/a", ""),
             ("https://localhost:3000/a", "host-not-reachable"), ("https://10.0.0.5", "host-not-reachable"),
             ("https://172.16.0.1/a", "host-not-reachable"), ("https://192.168.0.1:80", "host-not-reachable"),
             ("http://mac.local/a", "host-not-reachable"), ("https://[::1]/a", "host-not-reachable"),
@@ -118,9 +131,11 @@ struct ContentLintTests {
     @Test(
         "what is no web address is a mistake, with the one that may be meant",
         arguments: [
-            ("https://exa mple.com", "it holds a space"), ("https://shop.example:80a/b", "Leave it out: https://shop.example/b."),
+            ("https://exa mple.com", "it holds a space"),
+            ("https://shop.example:80a/b", "Leave it out: https://shop.example/b."),
             ("https://-shop.example", "hyphen"), ("https://shop.example.", "it ends with a dot"),
-            ("https://müller.de/ü", "Write https://xn--mller-kva.de/ü,"), ("https://mu\u{308}ller.de", "writes it with xn--"),
+            ("https://müller.de/ü", "Write https://xn--mller-kva.de/ü,"),
+            ("https://mu\u{308}ller.de", "writes it with xn--"),
             (#"shop:\\sale"#, "Write shop://sale."),
         ])
     func noAddress(_ link: String, words: String) {
@@ -136,8 +151,10 @@ struct ContentLintTests {
         "the remedy of a link without a scheme is an address only where the link names one",
         arguments: [
             ("www.shop.example/a", "https://www.shop.example/a"), ("//shop.example/a", "https://shop.example/a"),
-            ("<https://shop.example>", "https://shop.example"), ("[a](https://shop.example/b)", "https://shop.example/b"),
-            ("#sale", "https://www.example.com/sale"), ("/sale", "https://www.example.com/sale"), ("sale", "https://www.example.com/sale"),
+            ("<https://shop.example>", "https://shop.example"),
+            ("[a](https://shop.example/b)", "https://shop.example/b"),
+            ("#sale", "https://www.example.com/sale"), ("/sale", "https://www.example.com/sale"),
+            ("sale", "https://www.example.com/sale"),
         ])
     func scheme(_ link: String, meant: String) throws {
         let found = try warnings(content { ($0.title, $0.link) = (plain("Hi"), quoted(link)) })
@@ -146,7 +163,8 @@ struct ContentLintTests {
 
     @Test("media among own keys need a mutable push and https")
     func media() throws {
-        let data = try node(#"{"a": "https://x.example/a.jpg?w=3", "b": "http://x.example/b.MP4", "c": "https://x.example/page"}"#)
+        let data = try node(
+            #"{"a": "https://x.example/a.jpg?w=3", "b": "http://x.example/b.MP4", "c": "https://x.example/page"}"#)
         #expect(try names { $0.data = data } == ["media-not-mutable", "media-not-https", "media-not-mutable"])
         #expect(
             try names {
@@ -155,19 +173,28 @@ struct ContentLintTests {
             } == [])
         #expect(try warnings(content { ($0.isSilent, $0.data) = (true, data) }).isEmpty)
         #expect(try byHand(#"{"aps": {"alert": "Hi"}, "pic": "https://x.example/a.png"}"#) == ["13 media-not-mutable"])
-        #expect(try byHand(#"{"aps": {"alert": "Hi", "mutable-content": 1}, "pic": "http://x.example/a.png"}"#) == ["14 media-not-https"])
+        #expect(
+            try byHand(#"{"aps": {"alert": "Hi", "mutable-content": 1}, "pic": "http://x.example/a.png"}"#) == [
+                "14 media-not-https"
+            ])
     }
 
     @Test("a payload by hand is looked at as well")
     func handWritten() throws {
         #expect(
-            try byHand(#"{"aps": {"alert": "Hi"}, "sound": "default", "mutable-content": 1}"#) == ["13 outside-aps", "14 outside-aps"])
+            try byHand(#"{"aps": {"alert": "Hi"}, "sound": "default", "mutable-content": 1}"#) == [
+                "13 outside-aps", "14 outside-aps",
+            ])
         #expect(try byHand(#"{"aps": {"content-available": 1, "sound": "x"}}"#) == ["12 silent-and-visible"])
         #expect(try byHand(#"{"aps": {"content-available": 1, "alert": "x"}}"#) == [])
-        #expect(try byHand(#"{"aps": {"alert": "x", "interruption-level": "time-sensitive"}}"#) == ["13 time-sensitive"])
+        #expect(
+            try byHand(#"{"aps": {"alert": "x", "interruption-level": "time-sensitive"}}"#) == ["13 time-sensitive"])
         #expect(try byHand(#"{"aps": {"alert": "x", "interruption-level": "critical"}}"#) == ["13 critical-alert"])
         #expect(try byHand(#"{"aps": {"alert": "x", "sound": {"critical": 1, "name": "x"}}}"#) == ["14 critical-alert"])
-        #expect(try byHand(#"{"aps": {"alert": {"title": "a  b", "body": "c  d"}}}"#) == ["13 double-blank", "14 double-blank"])
+        #expect(
+            try byHand(#"{"aps": {"alert": {"title": "a  b", "body": "c  d"}}}"#) == [
+                "13 double-blank", "14 double-blank",
+            ])
     }
 
     @Test(
@@ -187,9 +214,12 @@ struct ContentLintTests {
         }
         let variants = [
             variant("a") { $0.interruption = plain("passive") }, variant("b") { $0.relevance = .double(0.5, at(1)) },
-            variant("c") { $0.filter = plain("work") }, variant("d") { $0.localized = [.body: LocalizedText(key: plain("SALE"))] },
+            variant("c") { $0.filter = plain("work") },
+            variant("d") { $0.localized = [.body: LocalizedText(key: plain("SALE"))] },
         ]
-        #expect(try warnings(content { $0.title = plain("Hi") }, variants: variants).filter { $0.name == .sameVariants }.isEmpty)
+        #expect(
+            try warnings(content { $0.title = plain("Hi") }, variants: variants).filter { $0.name == .sameVariants }
+                .isEmpty)
     }
 
     @Test("variants that say the same in every language are one")
@@ -203,20 +233,26 @@ struct ContentLintTests {
                 content.languages = [Translation(language: plain("de", line: line), content: translated)]
             }
             return MessageVariant(
-                name: SourceText(name, at: at(line)), share: 2500, content: body == nil && german == nil ? nil : content)
+                name: SourceText(name, at: at(line)), share: 2500, content: body == nil && german == nil ? nil : content
+            )
         }
         func found(_ variants: [MessageVariant]) throws -> [String] {
-            try warnings(content { $0.title = plain("Hi") }, variants: variants).filter { $0.name == .sameVariants }.map {
+            try warnings(content { $0.title = plain("Hi") }, variants: variants).filter { $0.name == .sameVariants }.map
+            {
                 "\($0.position?.line ?? 0) \($0.message)"
             }
         }
         #expect(
-            try found([variant("a", nil, line: 9), variant("b", "x", line: 10), variant("c", "x", line: 11), variant("d", nil, line: 12)])
+            try found([
+                variant("a", nil, line: 9), variant("b", "x", line: 10), variant("c", "x", line: 11),
+                variant("d", nil, line: 12),
+            ])
                 == [
                     "11 the variant 'c' says the same as 'b'", "12 the variant 'd' says the same as 'a'",
                 ])
         #expect(
-            try found([variant("a", "x", line: 9), variant("b", "x", "y", line: 10), variant("holdout", nil, line: 11)]).isEmpty)
+            try found([variant("a", "x", line: 9), variant("b", "x", "y", line: 10), variant("holdout", nil, line: 11)])
+                .isEmpty)
     }
 
     @Test(
@@ -224,7 +260,8 @@ struct ContentLintTests {
         arguments: [
             ("pl", "one: 'a', other: 'b'", "few, many"), ("ru", "'a', 'b'", "few, many"),
             ("pl", "one: 'a', few: 'b', many: 'c', other: 'd'", nil),
-            ("de", "'a', 'b'", nil), ("ja", "other: 'a'", nil), ("fr", "one: 'a', other: 'b'", nil), ("en-GB", "other: 'b'", "one"),
+            ("de", "'a', 'b'", nil), ("ja", "other: 'a'", nil), ("fr", "one: 'a', other: 'b'", nil),
+            ("en-GB", "other: 'b'", "one"),
             ("ar", "one: 'a', other: 'b'", "zero, two, few, many"), ("tlh", "'a', 'b'", nil),
         ] as [(String, String, String?)])
     func plurals(language: String, words: String, missing: String?) throws {

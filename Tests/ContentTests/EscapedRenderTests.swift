@@ -4,7 +4,9 @@ import Testing
 
 /// Payloads from cells that are already escaped, compared with payloads from texts.
 @Suite struct EscapedRenderTests {
-    private func rendered(_ template: PayloadTemplate, escaped cells: [String], after before: [UInt8] = []) -> (RenderFailure?, [UInt8]) {
+    private func rendered(_ template: PayloadTemplate, escaped cells: [String], after before: [UInt8] = []) -> (
+        RenderFailure?, [UInt8]
+    ) {
         let json = Array(JSONValue.array(cells.map { .string($0) }).text.utf8)
         var bytes = before
         let failure = json.withUnsafeBufferPointer { json -> RenderFailure? in
@@ -29,29 +31,37 @@ import Testing
     func sameBytes(seed: UInt64) throws {
         var random = Seeded(state: seed)
         let pieces = [
-            "\"", "\\", "/", "\n", "\r", "\t", "\u{0}", "\u{8}", "\u{C}", "\u{1F}", "\u{7F}", "\u{85}", " ", "\u{A0}", "\u{3000}",
+            "\"", "\\", "/", "\n", "\r", "\t", "\u{0}", "\u{8}", "\u{C}", "\u{1F}", "\u{7F}", "\u{85}", " ", "\u{A0}",
+            "\u{3000}",
             "\u{200B}",
-            "\u{200F}", "\u{2028}", "\u{FEFF}", "a", "n", "u000a", "é", "日本", "👩‍🚀", "\u{D7FF}", "\u{E000}", "\u{FFFD}", "\u{10FFFF}",
+            "\u{200F}", "\u{2028}", "\u{FEFF}", "a", "n", "u000a", "é", "日本", "👩‍🚀", "\u{D7FF}", "\u{E000}", "\u{FFFD}",
+            "\u{10FFFF}",
             "{{ a }}",
         ]
         let template = try template()
         for _ in 0..<100 {
             let cells = template.columns.map { _ in
-                (0..<Int.random(in: 0...4, using: &random)).map { _ in pieces[Int.random(in: 0..<pieces.count, using: &random)] }.joined()
+                (0..<Int.random(in: 0...4, using: &random)).map { _ in
+                    pieces[Int.random(in: 0..<pieces.count, using: &random)]
+                }.joined()
             }
             var expected: [UInt8] = []
             let failure = template.render(cells, into: &expected)
             let (escapedFailure, bytes) = rendered(template, escaped: cells)
             #expect(escapedFailure == failure)
-            #expect(String(decoding: bytes, as: UTF8.self) == (failure == nil ? String(decoding: expected, as: UTF8.self) : ""))
+            #expect(
+                String(decoding: bytes, as: UTF8.self)
+                    == (failure == nil ? String(decoding: expected, as: UTF8.self) : ""))
         }
     }
 
     @Test(
         "blank stays blank when it is escaped, and what can be seen stays visible",
         arguments: [
-            ("", true), (" ", true), ("\n", true), ("\u{0}", true), (" \n\t\u{1F} ", true), ("\u{200B}\r\u{3000}", true), ("\u{7F}", true),
-            ("\"", false), ("\\", false), (" \"", false), ("\n\\", false), ("\u{0}0", false), ("\n日", false), (" \u{200B}é", false),
+            ("", true), (" ", true), ("\n", true), ("\u{0}", true), (" \n\t\u{1F} ", true),
+            ("\u{200B}\r\u{3000}", true), ("\u{7F}", true),
+            ("\"", false), ("\\", false), (" \"", false), ("\n\\", false), ("\u{0}0", false), ("\n日", false),
+            (" \u{200B}é", false),
             ("\u{FFFD}", false),
         ])
     func blank(cell: String, isBlank: Bool) throws {

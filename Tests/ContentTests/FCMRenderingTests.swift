@@ -13,12 +13,18 @@ struct FCMRenderingTests {
     func requests() throws {
         func text(_ value: String) -> SourceText { SourceText(value, at: Self.place) }
         var contents = [MessageContent](repeating: MessageContent(position: Self.place), count: 4)
-        (contents[0].title, contents[0].sound, contents[0].subtitle) = (text("Hi {{ name }}"), text("a.caf"), text("Now"))
+        (contents[0].title, contents[0].sound, contents[0].subtitle) = (
+            text("Hi {{ name }}"), text("a.caf"), text("Now")
+        )
         (contents[1].isSilent, contents[1].link) = (true, text("shop://{{ name }}"))
         contents[2].payload = .object(
-            [.init(text("message"), .object([.init(text("android"), .object([], Self.place))], Self.place))], Self.place)
-        (contents[3].body, contents[3].data) = (text("{{ name }}"), .object([.init(text("a"), .text(text("{")))], Self.place))
-        let options = PushOptions(topic: "shop-1a2b", pushType: .alert, priority: .high, expiration: 90, collapseID: "sale")
+            [.init(text("message"), .object([.init(text("android"), .object([], Self.place))], Self.place))], Self.place
+        )
+        (contents[3].body, contents[3].data) = (
+            text("{{ name }}"), .object([.init(text("a"), .text(text("{")))], Self.place)
+        )
+        let options = PushOptions(
+            topic: "shop-1a2b", pushType: .alert, priority: .high, expiration: 90, collapseID: "sale")
         let target = String(repeating: "x", count: 22)
         for content in contents {
             let template = try PayloadTemplate(content, for: FCM())

@@ -18,10 +18,14 @@ struct GetuiRenderingTests {
         return content
     }
 
-    private static func group(_ key: String, _ value: ContentNode) -> ContentNode { .object([.init(text(key), value)], place) }
+    private static func group(_ key: String, _ value: ContentNode) -> ContentNode {
+        .object([.init(text(key), value)], place)
+    }
 
     /// The payload for a device with this name, or why it has none.
-    private static func render(_ content: MessageContent, name: String) throws -> (text: String, failure: RenderFailure?) {
+    private static func render(_ content: MessageContent, name: String) throws -> (
+        text: String, failure: RenderFailure?
+    ) {
         let template = try PayloadTemplate(content, for: Getui())
         var bytes: [UInt8] = []
         let failure = template.render(template.columns.map { _ in name }, into: &bytes)
@@ -32,17 +36,21 @@ struct GetuiRenderingTests {
     func requests() throws {
         let contents = [
             Self.content { ($0.sound, $0.subtitle, $0.badge) = (Self.text("a.caf"), Self.text("Now"), 1) },
-            Self.content { ($0.isSilent, $0.title, $0.body, $0.link) = (true, nil, nil, Self.text("shop://{{ name }}")) },
+            Self.content {
+                ($0.isSilent, $0.title, $0.body, $0.link) = (true, nil, nil, Self.text("shop://{{ name }}"))
+            },
             Self.content { $0.data = .object([.init(Self.text("a"), .text(Self.text("{{ name }}")))], Self.place) },
             Self.content { content in
                 let makers = Self.group("oppo", Self.group("category", .text(Self.text("MARKETING"))))
                 content.own = [
-                    .init(Self.text("makers"), makers), .init(Self.text("harmony"), Self.group("category", .text(Self.text("{{ name }}")))),
+                    .init(Self.text("makers"), makers),
+                    .init(Self.text("harmony"), Self.group("category", .text(Self.text("{{ name }}")))),
                 ]
             },
             Self.content { content in
                 content = MessageContent(position: Self.place)
-                let message = ContentNode.object([.init(Self.text("transmission"), .text(Self.text("{{ name }}")))], Self.place)
+                let message = ContentNode.object(
+                    [.init(Self.text("transmission"), .text(Self.text("{{ name }}")))], Self.place)
                 content.payload = .object([.init(Self.text("push_message"), message)], Self.place)
             },
         ]
@@ -59,7 +67,8 @@ struct GetuiRenderingTests {
                 Issue.record("\(body.text)")
                 continue
             }
-            #expect(message["audience"]?["cid"] == .array([.string(target)]) && message["group_name"] == .string("run-1"))
+            #expect(
+                message["audience"]?["cid"] == .array([.string(target)]) && message["group_name"] == .string("run-1"))
             #expect(message["settings"]?["ttl"] == .integer(90_000))
             #expect((message["push_channel"] == nil) == (content.payload != nil))
             if let ios = message["push_channel"]?["ios"] { #expect(ios["apns-collapse-id"] == .string("sale")) }
@@ -71,13 +80,17 @@ struct GetuiRenderingTests {
         }
     }
 
-    @Test("data for the app is JSON in a text, whatever a cell holds", arguments: ["Anna", "An\"na", "a\\b", "{\"a\":1}", "🎉\u{7}\n"])
+    @Test(
+        "data for the app is JSON in a text, whatever a cell holds",
+        arguments: ["Anna", "An\"na", "a\\b", "{\"a\":1}", "🎉\u{7}\n"])
     func encoded(name: String) throws {
         let data = ContentNode.object(
-            [.init(Self.text("name"), .text(Self.text("{{ name }}"))), .init(Self.text("n"), .integer(7, Self.place))], Self.place)
+            [.init(Self.text("name"), .text(Self.text("{{ name }}"))), .init(Self.text("n"), .integer(7, Self.place))],
+            Self.place)
         let payload = try JSONValue(parsing: try Self.render(Self.content { $0.data = data }, name: name).text)
         let expected = JSONValue.object(pairs: [("name", .string(name)), ("n", .integer(7))])
-        for text in [payload["push_channel"]?["ios"]?["payload"], payload["push_message"]?["notification"]?["payload"]] {
+        for text in [payload["push_channel"]?["ios"]?["payload"], payload["push_message"]?["notification"]?["payload"]]
+        {
             #expect(try JSONValue(parsing: try #require(text?.stringValue)) == expected)
         }
     }
@@ -92,20 +105,27 @@ struct GetuiRenderingTests {
         let limit = PayloadLimit(50, .characters, of: "title", key: .title, service: "Getui", at: Self.place)
         #expect(rendered.failure == .tooLong(limit, count: count))
         #expect(rendered.failure?.skipReason == .renderError && rendered.text.isEmpty, "nothing stays behind")
-        #expect(rendered.failure?.description.hasSuffix("the title has \(count) characters, and Getui takes at most 50") == true)
+        #expect(
+            rendered.failure?.description.hasSuffix("the title has \(count) characters, and Getui takes at most 50")
+                == true)
     }
 
     @Test("a body, data for the app and the part for iPhones have limits, too")
     func others() throws {
         func noun(_ content: MessageContent, _ count: Int) throws -> String? {
-            guard case .tooLong(let limit, _)? = try Self.render(content, name: String(repeating: "x", count: count)).failure else {
+            guard
+                case .tooLong(let limit, _)? = try Self.render(content, name: String(repeating: "x", count: count))
+                    .failure
+            else {
                 return nil
             }
             return limit.part.noun
         }
         let body = Self.content { ($0.title, $0.body) = (Self.text("Hi"), Self.text("{{ name }}")) }
         #expect(try noun(body, 256) == nil && noun(body, 257) == "body")
-        let silent = Self.content { ($0.isSilent, $0.title, $0.body, $0.link) = (true, nil, nil, Self.text("a://{{ name }}")) }
+        let silent = Self.content {
+            ($0.isSilent, $0.title, $0.body, $0.link) = (true, nil, nil, Self.text("a://{{ name }}"))
+        }
         // {"link":"a://…"}
         #expect(try noun(silent, 3072 - 15) == nil && noun(silent, 3072 - 14) == "data for the app")
         let subtitle = Self.content { ($0.title, $0.subtitle) = (Self.text("Hi"), Self.text("{{ name }}")) }
@@ -119,7 +139,8 @@ struct GetuiRenderingTests {
             _ = try PayloadTemplate(content, for: Getui())
             Issue.record("the title is too long")
         } catch {
-            #expect("\(error)".contains("the title has 51 characters, and Getui takes at most 50. Shorten it."), "\(error)")
+            #expect(
+                "\(error)".contains("the title has 51 characters, and Getui takes at most 50. Shorten it."), "\(error)")
         }
         #expect(throws: Never.self) {
             try PayloadTemplate(Self.content { $0.title = Self.text(String(repeating: "题", count: 50)) }, for: Getui())

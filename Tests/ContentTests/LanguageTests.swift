@@ -17,7 +17,8 @@ struct LanguageTests {
 
     /// The lines of plurals.tsv: a tag, and `number=form` for many numbers.
     private static let samples: [(tag: String, forms: [(number: String, form: String)])] = {
-        guard let text = try? String(contentsOf: folder.appendingPathComponent("Fixtures/plurals.tsv"), encoding: .utf8) else { return [] }
+        guard let text = try? String(contentsOf: folder.appendingPathComponent("Fixtures/plurals.tsv"), encoding: .utf8)
+        else { return [] }
         return text.split(separator: "\n").dropFirst().map { line in
             let parts = line.split(separator: "\t")
             let forms = parts[1].split(separator: " ").map { $0.split(separator: "=").map(String.init) }
@@ -58,7 +59,9 @@ struct LanguageTests {
         for line in lines {
             #expect(try body("{{ n | number }}", ["n": "1234567.891"], language: line[0]) == line[1], "\(line[0])")
             for (style, date) in zip(["short", "medium", "long", "full"], line[2...]) {
-                #expect(try body("{{ d | date: '\(style)' }}", ["d": "2026-03-05"], language: line[0]) == date, "\(line[0]) \(style)")
+                #expect(
+                    try body("{{ d | date: '\(style)' }}", ["d": "2026-03-05"], language: line[0]) == date,
+                    "\(line[0]) \(style)")
             }
         }
     }
@@ -66,9 +69,11 @@ struct LanguageTests {
     @Test(
         "a device without the script in its tag, or with a region that CLDR does not list, has its nearest relative's marks",
         arguments: [
-            ("es-AR", "1.234,5"), ("es-XX", "1234,5"), ("es_MX", "1,234.5"), ("pt-AO", "1\u{A0}234,5"), ("pt-MZ", "1234,5"),
+            ("es-AR", "1.234,5"), ("es-XX", "1234,5"), ("es_MX", "1,234.5"), ("pt-AO", "1\u{A0}234,5"),
+            ("pt-MZ", "1234,5"),
             ("de-LI", "1’234.5"),
-            ("zh-SG", "1,234.5"), ("sr-BA", "1.234,5"), ("ms-BN", "1.234,5"), ("en-ZA", "1\u{A0}234,5"), ("ar-DZ", "1.234,5"),
+            ("zh-SG", "1,234.5"), ("sr-BA", "1.234,5"), ("ms-BN", "1.234,5"), ("en-ZA", "1\u{A0}234,5"),
+            ("ar-DZ", "1.234,5"),
             ("en-US", "1,234.5"),
             ("pa-PK", "۱٬۲۳۴٫۵"),
         ])
@@ -80,7 +85,8 @@ struct LanguageTests {
         String(decoding: Self.tables.pool[Int(range.start)..<Int(range.end)], as: UTF8.self)
     }
 
-    /// ICU's data are from another release of CLDR, and abbreviations change: only what has long been the same is compared.
+    /// ICU's data are from another release of CLDR, and abbreviations change: only what has long
+    /// been the same is compared.
     @Test(
         "months, weekdays and decimal marks are those of ICU",
         arguments: ["en", "de", "fr", "es", "it", "nl", "pl", "ru", "tr", "ja", "ko", "zh", "ar", "he", "th"])
@@ -106,14 +112,16 @@ struct LanguageTests {
     @Test("a date is read as everywhere else, offsets left out")
     func dates() {
         for text in [
-            "2026-11-01", "2026-11-01 09:30", "2026-11-01T09:30:15Z", "2026-11-01T09:30:15.5", "1795219200", "1795219200123", "99999999",
+            "2026-11-01", "2026-11-01 09:30", "2026-11-01T09:30:15Z", "2026-11-01T09:30:15.5", "1795219200",
+            "1795219200123", "99999999",
             "2026-02-29",
         ] {
             let moment = Array(text.utf8).withUnsafeBufferPointer { CivilMoment($0) }
             let expected = Timestamp(text)?.description
             let found = moment.map { moment in
                 String(
-                    format: "%04d-%02d-%02dT%02d:%02d:%02dZ", moment.year, moment.month, moment.day, moment.hour, moment.minute,
+                    format: "%04d-%02d-%02dT%02d:%02d:%02dZ", moment.year, moment.month, moment.day, moment.hour,
+                    moment.minute,
                     moment.second)
             }
             #expect(found == expected)

@@ -9,9 +9,12 @@ struct LocalFilterTests {
     @Test(
         "directives write a date as strftime does",
         arguments: [
-            ("%d.%m.%Y", "03.07.2026"), ("%-d.%-m.%y", "3.7.26"), ("%e %B %Y", " 3 July 2026"), ("%A, %b %-d", "Friday, Jul 3"),
-            ("%a %d %h", "Fri 03 Jul"), ("%H:%M:%S", "09:05:07"), ("%I:%M %p", "09:05 AM"), ("%-I %p", "9 AM"), ("%l", " 9"), ("%k", " 9"),
-            ("%j", "184"), ("%-j", "184"), ("%F", "2026-07-03"), ("%T", "09:05:07"), ("%R", "09:05"), ("%D", "07/03/26"),
+            ("%d.%m.%Y", "03.07.2026"), ("%-d.%-m.%y", "3.7.26"), ("%e %B %Y", " 3 July 2026"),
+            ("%A, %b %-d", "Friday, Jul 3"),
+            ("%a %d %h", "Fri 03 Jul"), ("%H:%M:%S", "09:05:07"), ("%I:%M %p", "09:05 AM"), ("%-I %p", "9 AM"),
+            ("%l", " 9"), ("%k", " 9"),
+            ("%j", "184"), ("%-j", "184"), ("%F", "2026-07-03"), ("%T", "09:05:07"), ("%R", "09:05"),
+            ("%D", "07/03/26"),
             ("100%% %Y", "100% 2026"),
             ("%^a %^B", "FRI JULY"), ("%_m", " 7"), ("%-d\"%n", "3\"\n"),
         ])
@@ -24,10 +27,12 @@ struct LocalFilterTests {
         "what exports hold is read, as it is written",
         arguments: [
             ("2026-12-24", "2026-12-24 00:00:00"), ("2026-12-24T20:15", "2026-12-24 20:15:00"),
-            ("2026-12-24 20:15:30+01:00", "2026-12-24 20:15:30"), ("2026-12-24T20:15:30.123-0800", "2026-12-24 20:15:30"),
+            ("2026-12-24 20:15:30+01:00", "2026-12-24 20:15:30"),
+            ("2026-12-24T20:15:30.123-0800", "2026-12-24 20:15:30"),
             ("2026-12-24 20:15:30 UTC", "2026-12-24 20:15:30"), (" 2026-12-24 ", "2026-12-24 00:00:00"),
             ("1798143330", "2026-12-24 20:15:30"),
-            ("1798143330123", "2026-12-24 20:15:30"), ("2024-02-29", "2024-02-29 00:00:00"), ("999999999", "2001-09-09 01:46:39"),
+            ("1798143330123", "2026-12-24 20:15:30"), ("2024-02-29", "2024-02-29 00:00:00"),
+            ("999999999", "2001-09-09 01:46:39"),
         ])
     func inputs(cell: String, expected: String) throws {
         #expect(try body("{{ d | date: '%F %T' }}", ["d": cell]) == expected)
@@ -36,7 +41,8 @@ struct LocalFilterTests {
     @Test(
         "what is no date is a failure that names column and place",
         arguments: [
-            "never", "24.12.2026", "2026-13-01", "2026-02-30", "2026-2-3", "12345678", "2026-12-24T25:00", "2026-12-24x", "2025-02-29",
+            "never", "24.12.2026", "2026-13-01", "2026-02-30", "2026-2-3", "12345678", "2026-12-24T25:00",
+            "2026-12-24x", "2025-02-29",
         ])
     func notDates(cell: String) throws {
         #expect(try body("On {{ d | date: 'long' | default: 'x' }}", ["d": cell]) == "c.yaml:1:7: d is not a date")
@@ -66,7 +72,8 @@ struct LocalFilterTests {
 
     @Test("months and weekdays are named in the device's language; beside a day a month has the form that stands there")
     func names() throws {
-        #expect(try body("{{ d | date: '%A, %d. %B' }}", ["d": "2026-03-03"], language: "de-AT") == "Dienstag, 03. März")
+        #expect(
+            try body("{{ d | date: '%A, %d. %B' }}", ["d": "2026-03-03"], language: "de-AT") == "Dienstag, 03. März")
         #expect(try body("{{ d | date: '%d %B' }}", ["d": "2026-01-03"], language: "ru") == "03 января")
         #expect(try body("{{ d | date: '%B %Y' }}", ["d": "2026-01-03"], language: "ru") == "январь 2026")
         #expect(try body("{{ d | date: '%^B' }}", ["d": "2026-04-03"], language: "tr") == "NİSAN")
@@ -81,11 +88,14 @@ struct LocalFilterTests {
     @Test(
         "numbers are grouped as the device's language does",
         arguments: [
-            ("en", "1234567.5", "1,234,567.5"), ("de", "1234567.5", "1.234.567,5"), ("de-CH", "1234567.5", "1’234’567.5"),
-            ("fr", "1234567.5", "1\u{202F}234\u{202F}567,5"), ("es", "1234", "1234"), ("es", "12345", "12.345"), ("es-MX", "1234", "1,234"),
+            ("en", "1234567.5", "1,234,567.5"), ("de", "1234567.5", "1.234.567,5"),
+            ("de-CH", "1234567.5", "1’234’567.5"),
+            ("fr", "1234567.5", "1\u{202F}234\u{202F}567,5"), ("es", "1234", "1234"), ("es", "12345", "12.345"),
+            ("es-MX", "1234", "1,234"),
             ("hi", "1234567.5", "12,34,567.5"), ("en-IN", "123456", "1,23,456"), ("sv", "-1234", "−1\u{A0}234"),
             ("fa", "1234.5", "۱٬۲۳۴٫۵"),
-            ("ar-EG", "1234.5", "١٬٢٣٤٫٥"), ("ja", "1234", "1,234"), ("", "1234", "1,234"), ("xx", "1234", "1,234"), ("pl", "1234", "1234"),
+            ("ar-EG", "1234.5", "١٬٢٣٤٫٥"), ("ja", "1234", "1,234"), ("", "1234", "1,234"), ("xx", "1234", "1,234"),
+            ("pl", "1234", "1234"),
         ])
     func grouping(language: String, cell: String, expected: String) throws {
         #expect(try body("{{ n | number }}", ["n": cell], language: language) == expected)
@@ -94,9 +104,12 @@ struct LocalFilterTests {
     @Test(
         "without an argument there are as many decimals as needed, three at most; with one, exactly so many, rounded half up",
         arguments: [
-            ("number", "1.5000", "1.5"), ("number", "3.0", "3"), ("number", "0.12345", "0.123"), ("number", "0.9996", "1"),
-            ("number: 2", "1", "1.00"), ("number: 2", "1.005", "1.01"), ("number: 2", "-1.005", "-1.01"), ("number: 0", "2.5", "3"),
-            ("number: 0", "-0.4", "0"), ("number: 0", "999.5", "1,000"), ("number: 1", "9.95", "10.0"), ("number", "+5", "5"),
+            ("number", "1.5000", "1.5"), ("number", "3.0", "3"), ("number", "0.12345", "0.123"),
+            ("number", "0.9996", "1"),
+            ("number: 2", "1", "1.00"), ("number: 2", "1.005", "1.01"), ("number: 2", "-1.005", "-1.01"),
+            ("number: 0", "2.5", "3"),
+            ("number: 0", "-0.4", "0"), ("number: 0", "999.5", "1,000"), ("number: 1", "9.95", "10.0"),
+            ("number", "+5", "5"),
             ("number", "007", "7"), ("number", "0", "0"), ("number", "-0.0", "0"), ("number", " 12 ", "12"),
             ("number: 9", "0.1", "0.100000000"),
             ("number", "123456789012345678901234567890", "123,456,789,012,345,678,901,234,567,890"),
@@ -119,7 +132,9 @@ struct LocalFilterTests {
     @Test("of two words the first is for 1, in every language, and the word alone is printed")
     func pair() throws {
         for language in ["en", "fr", "ja", "ar", "ru"] {
-            for (cell, expected) in [("1", "item"), ("1.0", "item"), ("0", "items"), ("2", "items"), ("21", "items"), ("1.5", "items")] {
+            for (cell, expected) in [
+                ("1", "item"), ("1.0", "item"), ("0", "items"), ("2", "items"), ("21", "items"), ("1.5", "items"),
+            ] {
                 #expect(try body("{{ n | pluralize: 'item', 'items' }}", ["n": cell], language: language) == expected)
             }
         }
@@ -129,7 +144,8 @@ struct LocalFilterTests {
     func forms() throws {
         let russian = "{{ n }} {{ n | pluralize: one: 'файл', few: 'файла', many: 'файлов', other: 'файла' }}"
         for (cell, expected) in [
-            ("1", "1 файл"), ("21", "21 файл"), ("3", "3 файла"), ("11", "11 файлов"), ("5", "5 файлов"), ("1.5", "1.5 файла"),
+            ("1", "1 файл"), ("21", "21 файл"), ("3", "3 файла"), ("11", "11 файлов"), ("5", "5 файлов"),
+            ("1.5", "1.5 файла"),
         ] {
             #expect(try body(russian, ["n": cell], language: "ru-RU") == expected)
         }
@@ -155,11 +171,14 @@ struct LocalFilterTests {
     @Test(
         "a tag falls back part by part, in any case and with either sign",
         arguments: [
-            ("zh-Hans-CN", "1.2.2026"), ("zh_Hant_TW", "1.2.2026"), ("DE-at", "1. Februar 2026"), ("de-XX", "1. Februar 2026"),
+            ("zh-Hans-CN", "1.2.2026"), ("zh_Hant_TW", "1.2.2026"), ("DE-at", "1. Februar 2026"),
+            ("de-XX", "1. Februar 2026"),
             ("nb-NO", "1. februar 2026"),
-            ("no", "1. februar 2026"), ("en-NZ", "1 February 2026"), ("en-US", "February 1, 2026"), ("xx", "February 1, 2026"),
+            ("no", "1. februar 2026"), ("en-NZ", "1 February 2026"), ("en-US", "February 1, 2026"),
+            ("xx", "February 1, 2026"),
             ("", "February 1, 2026"),
-            ("-", "February 1, 2026"), ("de-", "1. Februar 2026"), ("verylonglanguagetagthatisnone", "February 1, 2026"),
+            ("-", "February 1, 2026"), ("de-", "1. Februar 2026"),
+            ("verylonglanguagetagthatisnone", "February 1, 2026"),
             ("es-AR", "1 de febrero de 2026"),
         ])
     func tags(tag: String, expected: String) throws {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Content
 
-/// Whole requests for phones that the service reaches only through their maker: Android phones on which the app is not running, and phones
-/// with HarmonyOS. To be read next to the vendors' pages.
+/// Whole requests for phones that the service reaches only through their maker: Android phones on
+/// which the app is not running, and phones with HarmonyOS. To be read next to the vendors' pages.
 @Suite("Bodies of requests for phones of makers")
 struct MakerBodiesTests {
     private static let place = SourcePosition(file: "sale.yaml", line: 1, column: 1)
@@ -23,7 +23,9 @@ struct MakerBodiesTests {
         _ service: any PushService, to target: String, harmony: String = #"{"category": "MARKETING"}"#
     ) throws -> JSONValue {
         var content = MessageContent(position: Self.place)
-        (content.title, content.body, content.link) = (Self.text("Hi {{ name }}"), Self.text("Sale"), Self.text("shop://sale"))
+        (content.title, content.body, content.link) = (
+            Self.text("Hi {{ name }}"), Self.text("Sale"), Self.text("shop://sale")
+        )
         content.own = [
             .init(Self.text("makers"), try node(Self.makers)),
             .init(Self.text("harmony"), try node(harmony)),
@@ -45,7 +47,8 @@ struct MakerBodiesTests {
             return
         }
         let number = try #require(message["push_message"]?["notification"]?["notify_id"]).text
-        let shown = #""title":"Hi Anna","body":"Sale""#, click = #""click_type":"payload","payload":"{\"link\":\"shop://sale\"}""#
+        let shown = #""title":"Hi Anna","body":"Sale""#,
+            click = #""click_type":"payload","payload":"{\"link\":\"shop://sale\"}""#
         #expect(message["settings"]?.text == #"{"ttl":3600000,"strategy":{"default":1,"ios":2}}"#)
         #expect(message["push_message"]?.text == #"{"notification":{\#(shown),\#(click),"notify_id":\#(number)}}"#)
         #expect(
@@ -53,7 +56,8 @@ struct MakerBodiesTests {
                 == #"{"ups":{"notification":{"notify_id":\#(number),\#(shown),\#(click)},"options":{"#
                 + #""HW":{"/message/android/category":"MARKETING","/message/android/notification/importance":"LOW"},"#
                 + #""HO":{"/android/notification/importance":"LOW"},"XM":{"/extra.channel_id":"12345"},"#
-                + #""OP":{"/category":"MARKETING","/channel_id":"offers"},"VV":{"/category":"MARKETING","/classification":0}}}}"#)
+                + #""OP":{"/category":"MARKETING","/channel_id":"offers"},"VV":{"/category":"MARKETING","/classification":0}}}}"#
+        )
         #expect(
             message["push_channel"]?["harmony"]?.text
                 == #"{"notification":{"notify_id":\#(number),\#(shown),"category":"MARKETING",\#(click)}}"#)
@@ -76,7 +80,8 @@ struct MakerBodiesTests {
         #expect(
             body["options"]?["third_party_channel"]?.text
                 == #"{"huawei":{"category":"MARKETING","importance":"LOW"},"honor":{"importance":"LOW"},"xiaomi":{"channel_id":"12345"},"#
-                + #""oppo":{"category":"MARKETING","channel_id":"offers"},"vivo":{"category":"MARKETING","classification":0}}"#)
+                + #""oppo":{"category":"MARKETING","channel_id":"offers"},"vivo":{"category":"MARKETING","classification":0}}"#
+        )
         #expect(body["options"]?["classification"] == nil && body["options"]?["time_to_live"] == .integer(3600))
     }
 
@@ -92,13 +97,17 @@ struct MakerBodiesTests {
                 + #""harmonyOS":{\#(extras),"ohos":{"category":"MARKETING"}},"title":"Hi Anna","pushContent":"Sale"}}"#)
     }
 
-    @Test("no class is claimed that the campaign does not name", arguments: [Getui() as any PushService, JPush(), RongCloud()])
+    @Test(
+        "no class is claimed that the campaign does not name",
+        arguments: [Getui() as any PushService, JPush(), RongCloud()])
     func unclaimed(service: any PushService) throws {
         var content = MessageContent(position: Self.place)
         (content.title, content.body) = (Self.text("Hi"), Self.text("Sale"))
         var bytes: [UInt8] = []
         #expect(try PayloadTemplate(content, for: service).render([], into: &bytes) == nil)
         let payload = String(decoding: bytes, as: UTF8.self)
-        for word in ["classification", "importance", "category", "channel_id"] { #expect(!payload.contains(word), "\(payload)") }
+        for word in ["classification", "importance", "category", "channel_id"] {
+            #expect(!payload.contains(word), "\(payload)")
+        }
     }
 }

@@ -14,7 +14,9 @@ struct MessageCatalogTests {
         MessageVariant(name: SourceText(name, at: at(9)), share: share * 100, content: content)
     }
 
-    private func text(_ catalog: MessageCatalog, token: String = "aa", variant: Int? = nil, language: String, cells: [String] = [])
+    private func text(
+        _ catalog: MessageCatalog, token: String = "aa", variant: Int? = nil, language: String, cells: [String] = []
+    )
         -> String
     {
         var chooser = MessageChooser(catalog)
@@ -34,7 +36,8 @@ struct MessageCatalogTests {
     @Test(
         "a device reads the text of the nearest language",
         arguments: [
-            ("zh-Hans-CN", "简"), ("zh_CN", "简"), ("zh-Hans", "简"), ("zh-Hant-TW", "中"), ("zh-TW", "中"), ("zh", "中"), ("zh-SG", "简"),
+            ("zh-Hans-CN", "简"), ("zh_CN", "简"), ("zh-Hans", "简"), ("zh-Hant-TW", "中"), ("zh-TW", "中"), ("zh", "中"),
+            ("zh-SG", "简"),
             ("pt-BR", "Oi"),
             ("pt-PT", "Hi"), ("pt", "Hi"), ("en", "Hi"), ("", "Hi"), ("?", "Hi"), ("DE-at", "Hallo"), ("de", "Hallo"),
         ])
@@ -66,7 +69,8 @@ struct MessageCatalogTests {
                     translation("zh-Hans") { $0.title = plain("简") },
                 ]
             })
-        #expect(text(catalog, language: "zh-Hans-SG") == #"{"aps":{"alert":{"title":"简","body":"文"},"sound":"ping.caf"}}"#)
+        #expect(
+            text(catalog, language: "zh-Hans-SG") == #"{"aps":{"alert":{"title":"简","body":"文"},"sound":"ping.caf"}}"#)
         #expect(catalog.warnings.isEmpty)
     }
 
@@ -93,7 +97,9 @@ struct MessageCatalogTests {
         let catalog = try MessageCatalog(
             content {
                 $0.body = plain("long")
-                $0.languages = [translation("de") { $0.body = plain("lang") }, translation("fr") { $0.body = plain("longue") }]
+                $0.languages = [
+                    translation("de") { $0.body = plain("lang") }, translation("fr") { $0.body = plain("longue") },
+                ]
             }, variants: [variant("a", 50, short), variant("holdout", 10), variant("b", 40)], campaign: "c")
         func body(_ variant: Int, _ language: String) -> String { text(catalog, variant: variant, language: language) }
         #expect(body(0, "en") == #"{"aps":{"alert":{"body":"short"},"badge":3}}"#)
@@ -104,10 +110,12 @@ struct MessageCatalogTests {
         #expect(body(2, "en") == #"{"aps":{"alert":{"body":"long"}}}"#)
         #expect(body(2, "fr") == #"{"aps":{"alert":{"body":"longue"}}}"#)
         #expect(catalog.variantNames == ["a", "holdout", "b"])
-        #expect(catalog.messages.map { "\($0.variant) \($0.language)" } == ["a ", "a de", "a fr", "b ", "b de", "b fr"])
+        #expect(
+            catalog.messages.map { "\($0.variant) \($0.language)" } == ["a ", "a de", "a fr", "b ", "b de", "b fr"])
         #expect(
             Diagnostics(catalog.warnings).description.hasPrefix(
-                "c.yaml:9:1: warning: the variant 'a' has no 'body' for de, so its devices read the same as in every other variant."))
+                "c.yaml:9:1: warning: the variant 'a' has no 'body' for de, so its devices read the same as in every other variant."
+            ))
     }
 
     @Test("the cells of all texts come in one order, each column once")
@@ -122,8 +130,10 @@ struct MessageCatalogTests {
             }, variants: [variant("x", 50), variant("y", 50, other)], campaign: "c")
         #expect(catalog.columns.map(\.value) == ["b", "a", "d", "c"])
         let cells = ["B", "A", "D", "C"]
-        #expect(text(catalog, variant: 0, language: "de", cells: cells) == #"{"aps":{"alert":{"title":"D","body":"A"}}}"#)
-        #expect(text(catalog, variant: 1, language: "", cells: cells) == #"{"aps":{"alert":{"title":"B","body":"C A"}}}"#)
+        #expect(
+            text(catalog, variant: 0, language: "de", cells: cells) == #"{"aps":{"alert":{"title":"D","body":"A"}}}"#)
+        #expect(
+            text(catalog, variant: 1, language: "", cells: cells) == #"{"aps":{"alert":{"title":"B","body":"C A"}}}"#)
     }
 
     @Test("a mistake that several messages share is said once")
@@ -134,7 +144,9 @@ struct MessageCatalogTests {
             $0.languages = [translation("de") { $0.body = plain("{{ }}") }, translation("fr") { $0.body = plain("y") }]
         }
         var said: [Diagnostic] = []
-        do throws(Diagnostics) { _ = try MessageCatalog(content, variants: [variant("a", 50), variant("b", 50)]) } catch {
+        do throws(Diagnostics) {
+            _ = try MessageCatalog(content, variants: [variant("a", 50), variant("b", 50)])
+        } catch {
             said = error.all
         }
         #expect(said.count == 2)
@@ -155,7 +167,8 @@ struct MessageCatalogTests {
         let variants = [variant("a", 45), variant("b", 45), variant("holdout", 10)]
         var dealt: [[Int]] = []
         for campaign in ["spring-sale", "summer-sale", ""] {
-            let chooser = MessageChooser(try MessageCatalog(content { $0.title = plain("Hi") }, variants: variants, campaign: campaign))
+            let chooser = MessageChooser(
+                try MessageCatalog(content { $0.title = plain("Hi") }, variants: variants, campaign: campaign))
             var random = SplitMix(seed: 7)
             let numbers = (0..<100_000).map { _ in
                 let token = Array((0..<4).map { _ in String(random.next() | 1 << 63, radix: 16) }.joined().utf8)
@@ -175,22 +188,28 @@ struct MessageCatalogTests {
     @Test("without the holdout its devices would be dealt like all others, in proportion to the shares")
     func withoutHoldout() throws {
         let variants = [variant("a", 60), variant("holdout", 20), variant("b", 20)]
-        let chooser = MessageChooser(try MessageCatalog(content { $0.title = plain("Hi") }, variants: variants, campaign: "spring-sale"))
+        let chooser = MessageChooser(
+            try MessageCatalog(content { $0.title = plain("Hi") }, variants: variants, campaign: "spring-sale"))
         var random = SplitMix(seed: 7)
         var instead = [0, 0, 0]
         while instead.reduce(0, +) < 20_000 {
             let token = Array((0..<4).map { _ in String(random.next() | 1 << 63, radix: 16) }.joined().utf8)
             token.withUnsafeBufferPointer {
-                if chooser.variant(of: $0, alias: noAlias) == 1 { instead[chooser.variantWithoutHoldout(of: $0, alias: noAlias)] += 1 }
+                if chooser.variant(of: $0, alias: noAlias) == 1 {
+                    instead[chooser.variantWithoutHoldout(of: $0, alias: noAlias)] += 1
+                }
             }
         }
-        #expect(abs(Double(instead[0]) / 20_000 - 0.75) < 0.01 && instead[1] == 0 && abs(Double(instead[2]) / 20_000 - 0.25) < 0.01)
+        #expect(
+            abs(Double(instead[0]) / 20_000 - 0.75) < 0.01 && instead[1] == 0
+                && abs(Double(instead[2]) / 20_000 - 0.25) < 0.01)
     }
 
     @Test("the same device always falls into the same variant: these do so in every version")
     func stable() throws {
         let variants = [variant("a", 50), variant("b", 50)]
-        let chooser = MessageChooser(try MessageCatalog(content { $0.title = plain("Hi") }, variants: variants, campaign: "spring-sale"))
+        let chooser = MessageChooser(
+            try MessageCatalog(content { $0.title = plain("Hi") }, variants: variants, campaign: "spring-sale"))
         let dealt = (0..<16).map { number in
             Array((String(repeating: "0", count: 63) + String(number, radix: 16)).utf8).withUnsafeBufferPointer {
                 chooser.variant(of: $0, alias: noAlias)
@@ -205,7 +224,8 @@ struct MessageCatalogTests {
         let variants = [variant("a", 45), variant("b", 45), variant("holdout", 10)]
         func chooser(_ dealing: VariantDealing) throws -> MessageChooser {
             MessageChooser(
-                try MessageCatalog(content { $0.title = plain("Hi") }, variants: variants, campaign: "spring-sale", dealing: dealing))
+                try MessageCatalog(
+                    content { $0.title = plain("Hi") }, variants: variants, campaign: "spring-sale", dealing: dealing))
         }
         let (byAlias, byDevice) = (try chooser(.alias), try chooser(.device))
         func recipient(_ number: Int, _ alias: String) -> Recipient {
@@ -215,14 +235,22 @@ struct MessageCatalogTests {
         for person in 0..<200 {
             let dealt = Set((0..<5).map { byAlias.variant(of: recipient($0 + 5 * person, "user\(person)")) })
             #expect(dealt.count == 1)
-            #expect(Set((0..<5).map { byAlias.variantWithoutHoldout(of: recipient($0 + 5 * person, "user\(person)")) }).count == 1)
+            #expect(
+                Set((0..<5).map { byAlias.variantWithoutHoldout(of: recipient($0 + 5 * person, "user\(person)")) })
+                    .count == 1)
         }
         #expect(Set((0..<200).map { byDevice.variant(of: recipient($0, "user1")) }) == [0, 1, 2])
         for blank in ["", " ", "NULL", "-"] {
-            #expect((0..<200).allSatisfy { byAlias.variant(of: recipient($0, blank)) == byDevice.variant(of: recipient($0, "")) })
+            #expect(
+                (0..<200).allSatisfy {
+                    byAlias.variant(of: recipient($0, blank)) == byDevice.variant(of: recipient($0, ""))
+                })
         }
         // Computed by a separate program from the rule in MessageChooser.
-        #expect((0..<16).map { byAlias.variant(of: recipient(0, "user\($0)")) } == [0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1])
+        #expect(
+            (0..<16).map { byAlias.variant(of: recipient(0, "user\($0)")) } == [
+                0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1,
+            ])
     }
 }
 

@@ -38,7 +38,10 @@ import Testing
                 "c.yaml:10:1: the payload has no 'aps', so APNs would show nothing. For example: payload: {aps: {alert: Hello}}."
             ),
             (#"[1]"#, "c.yaml:10:1: the payload must be an object. For example: payload: {aps: {alert: Hello}}."),
-            (#"{"aps":"x"}"#, "c.yaml:11:1: 'aps' must be a group of keys. For example: payload: {aps: {alert: Hello}}."),
+            (
+                #"{"aps":"x"}"#,
+                "c.yaml:11:1: 'aps' must be a group of keys. For example: payload: {aps: {alert: Hello}}."
+            ),
             (
                 #"{"aps":{"alert":5}}"#,
                 "c.yaml:12:1: 'alert' must be a text, or an object with title, subtitle and body, not 5. For example: alert: {title: Hello, body: World}."
@@ -76,8 +79,14 @@ import Testing
                 #"{"aps":{"sound":{"volume":1.5}}}"#,
                 "c.yaml:13:1: 'volume' must be a number from 0 to 1, not 1.5. For example: volume: 0.8."
             ),
-            (#"{"aps":{"sound":{"name":1}}}"#, "c.yaml:13:1: 'name' must be a text, not 1. For example: name: default."),
-            (#"{"aps":{"alert":"x","category":["a"]}}"#, "c.yaml:13:1: 'category' must be a text, not a list. Put it in quotes."),
+            (
+                #"{"aps":{"sound":{"name":1}}}"#,
+                "c.yaml:13:1: 'name' must be a text, not 1. For example: name: default."
+            ),
+            (
+                #"{"aps":{"alert":"x","category":["a"]}}"#,
+                "c.yaml:13:1: 'category' must be a text, not a list. Put it in quotes."
+            ),
             (
                 #"{"aps":{"content-available":true}}"#,
                 "c.yaml:12:1: 'content-available' must be 1, not true. Write content-available: 1, or leave it out."
@@ -98,8 +107,14 @@ import Testing
                 #"{"aps":{"alert":"x","interruption-level":null}}"#,
                 "c.yaml:13:1: 'interruption-level' must be one of passive, active, time-sensitive, critical, not nothing. For example: interruption-level: active."
             ),
-            (#"{"aps":{"alert":{"title":"{{ }}"}}}"#, "c.yaml:13:1: '{{ }}' is empty. Name a column in it, for example: {{ first_name }}."),
-            (#"{"aps":{"alert":"x","alert":"y"}}"#, "c.yaml:13:3: the key 'alert' appears here twice. Keep one of them."),
+            (
+                #"{"aps":{"alert":{"title":"{{ }}"}}}"#,
+                "c.yaml:13:1: '{{ }}' is empty. Name a column in it, for example: {{ first_name }}."
+            ),
+            (
+                #"{"aps":{"alert":"x","alert":"y"}}"#,
+                "c.yaml:13:3: the key 'alert' appears here twice. Keep one of them."
+            ),
         ])
     func mistake(json: String, expected: String) throws {
         #expect(mistakes(try byHand(json)) == expected)
@@ -188,11 +203,13 @@ import Testing
 
     @Test("a Live Activity goes out as one, with the time of its sending unless it has a time")
     func activity() throws {
-        let written = try byHand(#"{"own":1,"aps":{"event":"update","content-state":{"driver":"{{ name }}"},"relevance-score":100}}"#)
+        let written = try byHand(
+            #"{"own":1,"aps":{"event":"update","content-state":{"driver":"{{ name }}"},"relevance-score":100}}"#)
         #expect(try PayloadTemplate(written).pushType == .liveactivity && PayloadTemplate(written).warnings.isEmpty)
         #expect(
             try payload(written, ["name": "Anna"])
-                == #"{"aps":{"timestamp":0,"event":"update","content-state":{"driver":"Anna"},"relevance-score":100},"own":1}"#)
+                == #"{"aps":{"timestamp":0,"event":"update","content-state":{"driver":"Anna"},"relevance-score":100},"own":1}"#
+        )
         let timed = #"{"own":1,"aps":{"event":"end","timestamp":1795219200}}"#
         #expect(try payload(byHand(timed)) == timed)
         let unknown = try byHand(#"{"aps":{"event":"end","dismisal-date":1}}"#)
@@ -204,6 +221,8 @@ import Testing
 
     @Test("an interruption level from a column is taken on trust")
     func templateLevel() throws {
-        #expect(try payload(byHand(#"{"aps":{"alert":"x","interruption-level":"{{ l }}"}}"#), ["l": "active"]).contains(#":"active"}"#))
+        #expect(
+            try payload(byHand(#"{"aps":{"alert":"x","interruption-level":"{{ l }}"}}"#), ["l": "active"]).contains(
+                #":"active"}"#))
     }
 }

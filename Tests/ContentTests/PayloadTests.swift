@@ -15,7 +15,8 @@ import Testing
             $0.thread = plain("spring")
             $0.image = plain("https://cdn.example.com/{{ store }}.jpg")
             $0.link = plain("shop://sale")
-            $0.data = try node(#"{"campaign": "spring", "list": [1, 2.5, true, null, {"to": "{{ name | default: 'x' }}"}]}"#)
+            $0.data = try node(
+                #"{"campaign": "spring", "list": [1, 2.5, true, null, {"to": "{{ name | default: 'x' }}"}]}"#)
             $0.wakesApp = true
         }
         #expect(
@@ -47,7 +48,8 @@ import Testing
     func escapes() throws {
         let hostile = "\"\\/\n\r\t\u{0}\u{1}\u{1F}\u{7F}\u{2028}👩‍🚀é"
         let expected = #"\"\\/\n\r\t\u0000\u0001\u001f"# + "\u{7F}\u{2028}👩‍🚀é"
-        let rendered = try payload(content { $0.body = plain("\(hostile){{ a }}{{ b | default: '\"' }}") }, ["a": hostile])
+        let rendered = try payload(
+            content { $0.body = plain("\(hostile){{ a }}{{ b | default: '\"' }}") }, ["a": hostile])
         #expect(rendered == #"{"aps":{"alert":{"body":""# + expected + expected + #"\""}}}"#)
     }
 
@@ -151,7 +153,8 @@ import Testing
     @Test(
         "an image whose start is or may become https is accepted",
         arguments: [
-            "https://a/b.jpg", "HTTPS://a", "{{ a }}", "http{{ s }}://x", "https://{{ a }}", "{{ a | default: 'https://x' }}",
+            "https://a/b.jpg", "HTTPS://a", "{{ a }}", "http{{ s }}://x", "https://{{ a }}",
+            "{{ a | default: 'https://x' }}",
             "{{ a | default: 'https' }}://x",
         ])
     func goodImages(image: String) {
@@ -166,7 +169,9 @@ import Testing
     @Test("combinations that APNs or the app would not understand are refused")
     func kinds() throws {
         #expect(mistakes(content { _ in }).hasPrefix("c.yaml:1:1: the content shows nothing"))
-        #expect(mistakes(content { $0.image = plain("https://x", line: 2) }).hasPrefix("c.yaml:2:1: an image needs a text with it"))
+        #expect(
+            mistakes(content { $0.image = plain("https://x", line: 2) }).hasPrefix(
+                "c.yaml:2:1: an image needs a text with it"))
         #expect(
             mistakes(
                 content {
@@ -209,7 +214,8 @@ import Testing
         let template = try PayloadTemplate(
             content {
                 $0.body = plain("x")
-                $0.data = try node(#"{"sound": "a", "category": "b", "badge": 1, "alert": "c", "thread-id": "d", "own": 1}"#)
+                $0.data = try node(
+                    #"{"sound": "a", "category": "b", "badge": 1, "alert": "c", "thread-id": "d", "own": 1}"#)
             })
         #expect(
             template.warnings.map(\.description) == [

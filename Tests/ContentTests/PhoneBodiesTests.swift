@@ -4,7 +4,8 @@ import Testing
 
 @testable import Content
 
-/// Whole requests for an iPhone in a Focus, and for apps that hold their texts themselves. To be read next to the vendors' pages.
+/// Whole requests for an iPhone in a Focus, and for apps that hold their texts themselves. To be
+/// read next to the vendors' pages.
 @Suite("Bodies of requests for phones that decide how they show a push")
 struct PhoneBodiesTests {
     private static let place = SourcePosition(file: "sale.yaml", line: 1, column: 1)
@@ -12,20 +13,23 @@ struct PhoneBodiesTests {
     private static func text(_ value: String) -> SourceText { SourceText(value, at: place) }
 
     private func body(
-        _ service: any PushService, to target: String, at now: Int64 = 0, _ change: (inout MessageContent) throws -> Void
+        _ service: any PushService, to target: String, at now: Int64 = 0,
+        _ change: (inout MessageContent) throws -> Void
     ) throws -> String {
         var content = MessageContent(position: Self.place)
         try change(&content)
         let template = try PayloadTemplate(content, for: service)
         var bytes: [UInt8] = []
         #expect(template.render(template.columns.map { _ in "Anna" }, into: &bytes) == nil)
-        let options = PushOptions(topic: "app", pushType: template.pushType, priority: .high, expiration: nil, collapseID: nil)
+        let options = PushOptions(
+            topic: "app", pushType: template.pushType, priority: .high, expiration: nil, collapseID: nil)
         let id = PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0)
         let push = RequestPush(id: id, target: Array(target.utf8)[...], payload: bytes[...])
         return String(decoding: service.request(options).single(push, at: now).body, as: UTF8.self)
     }
 
-    /// What breaks through a Focus, comes first in the summary, and is judged by the Focus's filter.
+    /// What breaks through a Focus, comes first in the summary, and is judged by the Focus's
+    /// filter.
     private static func focused(_ content: inout MessageContent) {
         (content.title, content.body) = (text("Hi {{ name }}"), text("Your table is ready."))
         (content.sound, content.interruption) = (text("default"), text("time-sensitive"))
@@ -57,10 +61,12 @@ struct PhoneBodiesTests {
 
     @Test("JPush and RongCloud: an iPhone in a Focus, as far as they pass it on")
     func others() throws {
-        let jpush = try JSONValue(parsing: Array(body(JPush(), to: "1a0018970a8d0000001", Self.focusedWithoutSummary).utf8))
+        let jpush = try JSONValue(
+            parsing: Array(body(JPush(), to: "1a0018970a8d0000001", Self.focusedWithoutSummary).utf8))
         #expect(
             jpush["notification"]?["ios"]?.text
-                == #"{"alert":{"title":"Hi Anna","body":"Your table is ready."},"sound":"default","interruption-level":"time-sensitive"}"#)
+                == #"{"alert":{"title":"Hi Anna","body":"Your table is ready."},"sound":"default","interruption-level":"time-sensitive"}"#
+        )
         let rongCloud = try body(RongCloud(), to: "anna") {
             Self.focusedWithoutSummary(&$0)
             $0.sound = nil
@@ -74,7 +80,9 @@ struct PhoneBodiesTests {
     @Test("APNs: a critical push is one by its sound, too, whether it names one or not")
     func critical() throws {
         let token = String(repeating: "ab", count: 32)
-        let without = try body(APNs(), to: token) { ($0.body, $0.interruption) = (Self.text("Leave the building."), Self.text("critical")) }
+        let without = try body(APNs(), to: token) {
+            ($0.body, $0.interruption) = (Self.text("Leave the building."), Self.text("critical"))
+        }
         #expect(
             without
                 == #"{"aps":{"alert":{"body":"Leave the building."},"sound":{"critical":1,"name":"default"},"interruption-level":"critical"}}"#
@@ -96,16 +104,19 @@ struct PhoneBodiesTests {
         let token = String(repeating: "ab", count: 80)
         #expect(try body(APNs(), to: token, at: 1_795_219_200) { $0.payload = try node(Self.start) } == Self.started)
         let options = PushOptions(
-            topic: APNs().topic("com.example.shop", for: .liveactivity), pushType: .liveactivity, priority: .normal, expiration: 0)
+            topic: APNs().topic("com.example.shop", for: .liveactivity), pushType: .liveactivity, priority: .normal,
+            expiration: 0)
         let request = APNs().request(options)
         #expect(
             request.headers.map { "\($0.name): \($0.value)" } == [
-                "apns-topic: com.example.shop.push-type.liveactivity", "apns-push-type: liveactivity", "apns-priority: 5",
+                "apns-topic: com.example.shop.push-type.liveactivity", "apns-push-type: liveactivity",
+                "apns-priority: 5",
                 "apns-expiration: 0",
             ])
         let id = PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0)
         let timed = #"{"aps":{"event":"end","timestamp":1795219200}}"#
-        let single = request.single(RequestPush(id: id, target: Array(token.utf8)[...], payload: Array(timed.utf8)[...]), at: 5)
+        let single = request.single(
+            RequestPush(id: id, target: Array(token.utf8)[...], payload: Array(timed.utf8)[...]), at: 5)
         #expect(single.path == "/3/device/\(token)" && String(decoding: single.body, as: UTF8.self) == timed)
     }
 
@@ -129,9 +140,13 @@ struct PhoneBodiesTests {
     func activityOfCampaign() throws {
         func started(_ content: inout MessageContent) throws {
             var activity = try Self.ofCampaign(.start)
-            (activity.attributesType, activity.attributes) = (Self.text("DeliveryAttributes"), try node(#"{"order":"7"}"#))
+            (activity.attributesType, activity.attributes) = (
+                Self.text("DeliveryAttributes"), try node(#"{"order":"7"}"#)
+            )
             activity.staleSeconds = 1800
-            (content.title, content.body, content.sound) = (Self.text("On its way"), Self.text("12 minutes left"), Self.text("default"))
+            (content.title, content.body, content.sound) = (
+                Self.text("On its way"), Self.text("12 minutes left"), Self.text("default")
+            )
             content.activity = activity
         }
         let aps =
@@ -161,7 +176,9 @@ struct PhoneBodiesTests {
         #expect(throws: Diagnostics.self) { try sent(3584 - around + 1) }
     }
 
-    @Test("an activity that ends leaves the lock screen at once, or after a while", arguments: [(0, "1"), (3600, "1795222800")])
+    @Test(
+        "an activity that ends leaves the lock screen at once, or after a while",
+        arguments: [(0, "1"), (3600, "1795222800")])
     func end(seconds: Int, date: String) throws {
         let ended = try body(APNs(), to: String(repeating: "ab", count: 80), at: 1_795_219_200) {
             var activity = try Self.ofCampaign(.end)
@@ -179,7 +196,8 @@ struct PhoneBodiesTests {
         func localized(_ content: inout MessageContent) {
             content.localized = [
                 .title: LocalizedText(key: Self.text("HI"), arguments: [Self.text("{{ name }}")]),
-                .subtitle: LocalizedText(key: Self.text("NOW")), .body: LocalizedText(key: Self.text("SALE"), arguments: [Self.text("20")]),
+                .subtitle: LocalizedText(key: Self.text("NOW")),
+                .body: LocalizedText(key: Self.text("SALE"), arguments: [Self.text("20")]),
             ]
         }
         let alert =

@@ -11,7 +11,9 @@ struct ServiceMessageTests {
         return Translation(language: SourceText(language, at: at(3, 5)), content: content)
     }
 
-    @Test("a device reads what its service says: its translation, then the campaign's, then its text, then the campaign's")
+    @Test(
+        "a device reads what its service says: its translation, then the campaign's, then its text, then the campaign's"
+    )
     func services() throws {
         let ofFCM = try content { own in
             (own.title, own.sound) = (plain("Android"), plain("ding.caf"))
@@ -30,19 +32,24 @@ struct ServiceMessageTests {
                 && catalog.byteLimit(ofMessage: 3) == FCM().payloadLimit(of: .alert))
         var chooser = MessageChooser(catalog)
         func title(_ language: String, _ service: Int) -> String? {
-            chooser.message(of: Recipient(token: Target(normalized: "aa"), language: language), service: service).flatMap {
-                catalog.messages[$0].content.title?.value
-            }
+            chooser.message(of: Recipient(token: Target(normalized: "aa"), language: language), service: service)
+                .flatMap {
+                    catalog.messages[$0].content.title?.value
+                }
         }
         #expect(["en", "de", "fr"].map { title($0, 0) } == ["Hi", "Hallo", "Salut"])
         #expect(["en", "de", "fr"].map { title($0, 1) } == ["Android", "Hallo", "Androïde"])
         var bytes: [UInt8] = []
         #expect(catalog.messages[3].template.render([], into: &bytes) == nil)
-        #expect(String(decoding: bytes, as: UTF8.self).contains(#""android":{"notification":{"channel_id":"offers","sound":"ding"}}"#))
+        #expect(
+            String(decoding: bytes, as: UTF8.self).contains(
+                #""android":{"notification":{"channel_id":"offers","sound":"ding"}}"#))
         #expect(catalog.messages[0].content.own.isEmpty)
     }
 
-    @Test("what a service removes stays away in every variant and language, except where its own translation brings it back")
+    @Test(
+        "what a service removes stays away in every variant and language, except where its own translation brings it back"
+    )
     func removed() throws {
         let ofFCM = content { own in
             own.removed = [.image, .badge]
@@ -63,9 +70,12 @@ struct ServiceMessageTests {
         #expect(catalog.messages.map(\.content.badge) == [1, 1, 1, nil, nil, nil])
     }
 
-    @Test("what one of several services leaves out is a warning with its remedy, and a mistake where it is the only one")
+    @Test(
+        "what one of several services leaves out is a warning with its remedy, and a mistake where it is the only one")
     func losses() throws {
-        let image = content { ($0.title, $0.body, $0.image) = (plain("Hi"), plain("Sale"), plain("https://a.example/b.png", line: 4)) }
+        let image = content {
+            ($0.title, $0.body, $0.image) = (plain("Hi"), plain("Sale"), plain("https://a.example/b.png", line: 4))
+        }
         let warnings = try MessageCatalog(image, for: [APNs(), RongCloud()]).warnings
         #expect(
             Diagnostics(warnings).description == """
@@ -74,7 +84,9 @@ struct ServiceMessageTests {
                 services: {rongcloud: {image: null}}. [not-carried]
                 """)
         let followed = content { content in
-            (content.title, content.body, content.image) = (plain("Hi"), plain("Sale"), plain("https://a.example/b.png"))
+            (content.title, content.body, content.image) = (
+                plain("Hi"), plain("Sale"), plain("https://a.example/b.png")
+            )
             content.services = [ServiceContent(service: plain("rongcloud"), content: Self.without(.image))]
         }
         #expect(try MessageCatalog(followed, for: [APNs(), RongCloud()]).warnings.isEmpty)
@@ -94,7 +106,9 @@ struct ServiceMessageTests {
 
     @Test("what reaches phones of one system only is a warning also where the service is the only one")
     func partialLosses() throws {
-        let own = try content { content in content.own = [ContentMember(plain("in_app"), try node(#"{"body": "Sale"}"#))] }
+        let own = try content { content in
+            content.own = [ContentMember(plain("in_app"), try node(#"{"body": "Sale"}"#))]
+        }
         let all = content { content in
             (content.title, content.body) = (plain("Hi", line: 4), plain("Sale"))
             content.services = [ServiceContent(service: plain("getui"), content: own)]
@@ -120,8 +134,11 @@ struct ServiceMessageTests {
             } catch { return error.description }
         }
         #expect(mistakes([APNs()]).isEmpty)
-        #expect(mistakes([Getui()]) == "c.yaml:2:1: the title has 51 characters, and Getui takes at most 50. Shorten it.")
-        #expect(mistakes([RongCloud()]) == "c.yaml:2:1: the title has 51 characters, and RongCloud takes at most 50. Shorten it.")
+        #expect(
+            mistakes([Getui()]) == "c.yaml:2:1: the title has 51 characters, and Getui takes at most 50. Shorten it.")
+        #expect(
+            mistakes([RongCloud()])
+                == "c.yaml:2:1: the title has 51 characters, and RongCloud takes at most 50. Shorten it.")
         #expect(
             mistakes([APNs(), Getui()]) == """
                 c.yaml:2:1: the title has 51 characters, and Getui takes at most 50. Shorten it, or write shorter texts for Getui below \

@@ -17,7 +17,8 @@ func content<Failure: Error>(_ fill: (inout MessageContent) throws(Failure) -> V
     return content
 }
 
-/// A payload by hand or data from JSON; every node is on its own line, counted from 10 in writing order.
+/// A payload by hand or data from JSON; every node is on its own line, counted from 10 in writing
+/// order.
 func node(_ json: String) throws -> ContentNode {
     var line = 9
     func convert(_ value: JSONValue) -> ContentNode {
@@ -31,7 +32,10 @@ func node(_ json: String) throws -> ContentNode {
         case .string(let text): .text(SourceText(text, at: place))
         case .array(let values): .array(values.map(convert), place)
         case .object(let members):
-            .object(members.map { member in ContentMember(SourceText(member.name, at: at(line + 1, 3)), convert(member.value)) }, place)
+            .object(
+                members.map { member in
+                    ContentMember(SourceText(member.name, at: at(line + 1, 3)), convert(member.value))
+                }, place)
         }
     }
     return convert(try JSONValue(parsing: json))

@@ -69,9 +69,11 @@ struct TemplateRemedyTests {
     /// nil where it takes a person.
     private static func applied(_ proposal: String, to text: String, at mistake: Diagnostic) -> String? {
         let scalars = Array(text.unicodeScalars), remedy = mistake.remedy ?? ""
-        // A mark or a word alone belongs elsewhere, an example shows a form, and a block also needs its end.
+        // A mark or a word alone belongs elsewhere, an example shows a form, and a block also needs
+        // its end.
         guard let place = mistake.position.map({ $0.column - 1 }), place <= scalars.count,
-            !["{{", "}}", "{%", "%}", "default"].contains(proposal), !proposal.hasPrefix("{% end") || remedy.contains("alone"),
+            !["{{", "}}", "{%", "%}", "default"].contains(proposal),
+            !proposal.hasPrefix("{% end") || remedy.contains("alone"),
             !remedy.contains("\(proposal) …"),
             !remedy.contains("as in \(proposal)"), !text.contains("{$"), !text.contains("${")
         else { return nil }
@@ -80,19 +82,24 @@ struct TemplateRemedyTests {
             all.replaceSubrange(range, with: Array(new.unicodeScalars))
             return String(String.UnicodeScalarView(all))
         }
-        let isWhole = proposal.hasPrefix("{{") || proposal.split(separator: " ").count > 3 || remedy.contains("\(proposal)' alone")
+        let isWhole =
+            proposal.hasPrefix("{{") || proposal.split(separator: " ").count > 3
+            || remedy.contains("\(proposal)' alone")
         if isWhole, let replaced = replacingTag(at: place, of: scalars, by: proposal) { return replaced }
         for quoted in mistake.message.matches(of: /'(.+?)'(?!')/).map({ Array($0.output.1.unicodeScalars) }) {
             if place <= scalars.count, scalars[place...].starts(with: quoted) {
                 // A comparison replaces the one with the wrong operand.
                 let column = proposal.firstMatch(of: #/^([a-z_]+) [=!<>]+ /#)?.output.1.unicodeScalars
-                let start = column.flatMap { column in (0..<place).last { index in scalars[index...].starts(with: column) } }
+                let start = column.flatMap { column in
+                    (0..<place).last { index in scalars[index...].starts(with: column) }
+                }
                 return changed((start ?? place)..<place + quoted.count, proposal)
             }
             // A block with a wrong word: what follows the word stays.
             let word = proposal.split(separator: " ").dropFirst().first.map(String.init) ?? ""
             let wrong = Array(quoted.dropFirst(3).dropLast(3))
-            if quoted.starts(with: "{% ".unicodeScalars), proposal.hasPrefix("{% "), !wrong.isEmpty, scalars[place...].starts(with: wrong),
+            if quoted.starts(with: "{% ".unicodeScalars), proposal.hasPrefix("{% "), !wrong.isEmpty,
+                scalars[place...].starts(with: wrong),
                 proposal.split(separator: " ").count == 3
             {
                 return changed(place..<place + wrong.count, word)
@@ -103,20 +110,26 @@ struct TemplateRemedyTests {
 
     // MARK: - One mistake, one message
 
-    private static let nested = String(repeating: "{% if name %}", count: 21) + "x" + String(repeating: "{% endif %}", count: 21)
+    private static let nested =
+        String(repeating: "{% if name %}", count: 21) + "x" + String(repeating: "{% endif %}", count: 21)
 
     @Test(
         "a single mistake is a single message",
         arguments: [
-            nested, nested + "{% else %}", "{% if a %}" + nested + "{% endif %}", "{% if name %Hi{% endif %}", "{% if name Hi{% endif %}",
+            nested, nested + "{% else %}", "{% if a %}" + nested + "{% endif %}", "{% if name %Hi{% endif %}",
+            "{% if name Hi{% endif %}",
             "{ % if name %}Hi{% endif %}", "{％ if name ％}Hi{% endif %}", "{% if name %}Hi{ % endif %}",
             "{% if name %}Hi{% else Hello{% endif %}",
-            "{% unless a %}x{% else %}y{% endunless %}", "{% unless a %}x{% endif %}", "{% for x in y %}{{ z }}{% else %}a{% endfor %}",
+            "{% unless a %}x{% else %}y{% endunless %}", "{% unless a %}x{% endif %}",
+            "{% for x in y %}{{ z }}{% else %}a{% endfor %}",
             "{% switch a %}x{% else %}y{% endif %}", "{% case a %}{% when 'b' %}x{% else %}y{% endcase %}",
             "{% frobnicate a %}x{% endif %}",
-            "{% if a %}{% frobnicate %}{% endif %}", "{% if a == 'x %}it's{% endif %}", "{{ a | default: 'there }} and {{ b }}",
-            "{{ a | default: 'there }}, it's {{ b | upcase }}", "{{ a | default: \"there }} {% if a %}x{% endif %}", "{{ a {{ b }}",
-            "{% if a %}x{% elsif b c %}y{% else %}z{% endif %}", "{% if a b %}x{% else %}y{% endif %}", "{{ a | foo: 'x', 3 | upcase }}",
+            "{% if a %}{% frobnicate %}{% endif %}", "{% if a == 'x %}it's{% endif %}",
+            "{{ a | default: 'there }} and {{ b }}",
+            "{{ a | default: 'there }}, it's {{ b | upcase }}", "{{ a | default: \"there }} {% if a %}x{% endif %}",
+            "{{ a {{ b }}",
+            "{% if a %}x{% elsif b c %}y{% else %}z{% endif %}", "{% if a b %}x{% else %}y{% endif %}",
+            "{{ a | foo: 'x', 3 | upcase }}",
             "{% if a == 'x' || b == 'y' %}z{% endif %}", "{% raw %}{{ x }} {% if a %}", "{% comment %} {{ x {% if a %}",
             "{% if %}x{% endif %}",
             "{% if a %}x{% endif", "{% if a %}x{% endif }", "{% if a %}x{% endif %", "{% if a %}{% if b %}x{% endif %}",

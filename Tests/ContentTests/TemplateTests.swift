@@ -6,13 +6,16 @@ import Testing
     @Test(
         "a title or body that comes out blank is not sent",
         arguments: [
-            ("{% if vip == 'x' %}only vip{% endif %}", nil), ("{{ a | default: '' }}", nil), ("{{ a | default: ' ' }} ", nil),
+            ("{% if vip == 'x' %}only vip{% endif %}", nil), ("{{ a | default: '' }}", nil),
+            ("{{ a | default: ' ' }} ", nil),
             ("{% if vip == 'x' %}a{% else %} {% endif %}", nil), ("{% if vip == 'x' %}a{% else %}b{% endif %}", "b"),
             ("{{ a | default: '' }} b", " b"),
         ] as [(String, String?)])
     func blankText(body: String, shown: String?) throws {
         let alone = content { $0.body = plain(body, line: 3) }
-        #expect(try payload(alone) == shown.map { #"{"aps":{"alert":{"body":"\#($0)"}}}"# } ?? "c.yaml:3:1: the text comes out blank")
+        #expect(
+            try payload(alone) == shown.map { #"{"aps":{"alert":{"body":"\#($0)"}}}"# }
+                ?? "c.yaml:3:1: the text comes out blank")
         let both = content {
             $0.title = plain("Hi")
             $0.body = plain(body, line: 3)
@@ -39,21 +42,27 @@ import Testing
     @Test(
         "nobody reads punctuation around what is missing",
         arguments: [
-            "Hi {{ a | default: '' }}, welcome", "Hi {% if a %}{{ a }}{% endif %}, welcome", "{{ a | default: '' }}, welcome",
+            "Hi {{ a | default: '' }}, welcome", "Hi {% if a %}{{ a }}{% endif %}, welcome",
+            "{{ a | default: '' }}, welcome",
             "Hi {{ a | default: '' }}!", "Hi, {{ a | default: '' }}!", "Welcome back, {{ a | default: '' }}",
             "Bonjour {{ a | default: '' }} !",
             "({{ a | default: '' }}) Hi", "Hi {% if a %}{{ a }}{% else %}{% endif %} , you", "¡{{ a | default: '' }}!",
             "Code: {{ a | default: '' }}",
-            "您好 {{ a | default: '' }}，欢迎", "Hi {{ a | default: '' }} {{ b | default: '' }}, you", "One\n{{ a | default: '' }}, two",
-            "Say “{{ a | default: '' }}”", "{{ a | default: '' }}'s cart", "Hi {% if a %}x{% elsif b %}y{% endif %}. Bye",
-            "Hi{% if a %} {{ a }}{% endif %} {{ b | default: '' }}, x", "{% if c %}Hi {{ a | default: '' }}, x{% endif %} y",
+            "您好 {{ a | default: '' }}，欢迎", "Hi {{ a | default: '' }} {{ b | default: '' }}, you",
+            "One\n{{ a | default: '' }}, two",
+            "Say “{{ a | default: '' }}”", "{{ a | default: '' }}'s cart",
+            "Hi {% if a %}x{% elsif b %}y{% endif %}. Bye",
+            "Hi{% if a %} {{ a }}{% endif %} {{ b | default: '' }}, x",
+            "{% if c %}Hi {{ a | default: '' }}, x{% endif %} y",
             "Hi {{ a | default: '' }}... x {{ b | default: '' }} y", "Hi {{ a | default: '' | upcase }}, you",
         ])
     func gaps(_ text: String) throws {
         #expect(try body(text, ["c": "1"]).hasPrefix("c.yaml:1:"), "\(text)")
         #expect(try body(text, ["c": "1"]).hasSuffix("punctuation is left over"))
         let byHand = content {
-            $0.payload = .object([ContentMember(plain("aps"), .object([ContentMember(plain("alert"), .text(plain(text)))], at(1)))], at(1))
+            $0.payload = .object(
+                [ContentMember(plain("aps"), .object([ContentMember(plain("alert"), .text(plain(text)))], at(1)))],
+                at(1))
         }
         #expect(try payload(byHand, ["c": "1"]).hasSuffix("punctuation is left over"))
         let full = try body(text, ["a": "Ann", "b": "Bob", "c": "1"])
@@ -63,8 +72,10 @@ import Testing
     @Test(
         "what reads well without the missing part is sent",
         arguments: [
-            ("Hi{% if a %} {{ a }}{% endif %}, welcome", "Hi, welcome"), ("Bonjour{% if a %} {{ a }}{% endif %} !", "Bonjour !"),
-            ("Until Sunday{% if a %} in {{ a }}{% endif %}.", "Until Sunday."), ("{% if a %}{{ a }}, {% endif %}welcome", "welcome"),
+            ("Hi{% if a %} {{ a }}{% endif %}, welcome", "Hi, welcome"),
+            ("Bonjour{% if a %} {{ a }}{% endif %} !", "Bonjour !"),
+            ("Until Sunday{% if a %} in {{ a }}{% endif %}.", "Until Sunday."),
+            ("{% if a %}{{ a }}, {% endif %}welcome", "welcome"),
             ("{{ a | default: '' }} welcome", " welcome"), ("Hi {{ a | default: '' }} :)", "Hi  :)"),
             ("你好{{ a | default: '' }}，欢迎", "你好，欢迎"),
             ("Use {{ a | default: '' }} .NET", "Use  .NET"), ("Hello,{% if a %} dear {{ a }}{% endif %}", "Hello,"),
@@ -101,8 +112,10 @@ import Testing
     @Test(
         "a cell in which nobody would see anything is blank",
         arguments: [
-            "", " ", "\t\r\n", "-", " – ", "NULL", "null", #"\N"#, "N/A", "n/a", "#N/A", " NULL ", "NaN", "nan", "None", "undefined",
-            "(null)", "[NULL]", "<null>", "#NAME?", "#REF!", "#DIV/0!", "#NV", "#BEZUG!", "#¿NOMBRE?", " #N/D ", "--", "---", "\u{A0}",
+            "", " ", "\t\r\n", "-", " – ", "NULL", "null", #"\N"#, "N/A", "n/a", "#N/A", " NULL ", "NaN", "nan", "None",
+            "undefined",
+            "(null)", "[NULL]", "<null>", "#NAME?", "#REF!", "#DIV/0!", "#NV", "#BEZUG!", "#¿NOMBRE?", " #N/D ", "--",
+            "---", "\u{A0}",
             "\u{3000}\u{2003}", "\u{200B}",
             "\u{FEFF} \u{200E}", "\u{0}", "\u{7F}",
         ])
@@ -114,7 +127,8 @@ import Testing
     @Test(
         "a cell with anything to see is not blank and stays as it is",
         arguments: [
-            "0", " a ", "-->", "-5", "Null", "Nan", "none", "None!", "Undefined", "NA", "(x)", "[new]", "<3", "#1", "Una", "nul", "N/A!",
+            "0", " a ", "-->", "-5", "Null", "Nan", "none", "None!", "Undefined", "NA", "(x)", "[new]", "<3", "#1",
+            "Una", "nul", "N/A!",
             "\u{3000}名", "\u{200D}👩‍🚀", "\u{E9}", "~",
         ])
     func notBlank(cell: String) throws {
@@ -123,7 +137,10 @@ import Testing
 
     @Test(
         "braces that make no tag are text",
-        arguments: ["{", "}", "a } b { c", "{\"a\":1}", "100 %", "50%off%", "%a%", "[x]", "<3", "｛限时｝", "{限时}", "{ 1 }", "“quoted”", "*|*"])
+        arguments: [
+            "{", "}", "a } b { c", "{\"a\":1}", "100 %", "50%off%", "%a%", "[x]", "<3", "｛限时｝", "{限时}", "{ 1 }",
+            "“quoted”", "*|*",
+        ])
     func plainBraces(text: String) throws {
         #expect(try body(text) == text)
     }
@@ -148,7 +165,9 @@ import Testing
                 $0.sound = quoted("{{ a | upkase }}", line: 2)
             })
         #expect(
-            text.split(separator: "\n").map { String($0.prefix(12)) } == ["c.yaml:2:16:", "c.yaml:3:9: ", "c.yaml:3:15:", "c.yaml:3:21:"])
+            text.split(separator: "\n").map { String($0.prefix(12)) } == [
+                "c.yaml:2:16:", "c.yaml:3:9: ", "c.yaml:3:15:", "c.yaml:3:21:",
+            ])
     }
 
     @Test("a place in a block of several lines is its line")
@@ -160,9 +179,11 @@ import Testing
     @Test("random texts never crash, and a text without mistake renders")
     func randomTexts() throws {
         let parts = [
-            "{{", "}}", "{%", "%}", "{", "}", "|", ":", "'", "\"", " ", "a", "default", "if", "｛｛", "｝｝", "‘", "é", "1", ",", "👍",
+            "{{", "}}", "{%", "%}", "{", "}", "|", ":", "'", "\"", " ", "a", "default", "if", "｛｛", "｝｝", "‘", "é", "1",
+            ",", "👍",
             "{{ a }}",
-            "{% if a %}", "{% else %}", "{% endif %}", "{%- raw -%}", "{% endraw %}", "{% comment %}", "{% endcomment %}", "| upcase", "==",
+            "{% if a %}", "{% else %}", "{% endif %}", "{%- raw -%}", "{% endraw %}", "{% comment %}",
+            "{% endcomment %}", "| upcase", "==",
             "'x'",
         ]
         var accepted = 0

@@ -17,9 +17,11 @@ struct TrackingTests {
     }
 
     private func catalog(
-        _ content: MessageContent, _ services: [any PushService] = [APNs()], _ variants: [MessageVariant] = [], silent: Bool = false
+        _ content: MessageContent, _ services: [any PushService] = [APNs()], _ variants: [MessageVariant] = [],
+        silent: Bool = false
     ) throws -> MessageCatalog {
-        try MessageCatalog(content, for: services, variants: variants, campaign: "spring", tracking: tracking(silent: silent))
+        try MessageCatalog(
+            content, for: services, variants: variants, campaign: "spring", tracking: tracking(silent: silent))
     }
 
     private func payload(_ catalog: MessageCatalog, _ message: Int = 0, cells: [String] = []) -> String {
@@ -59,11 +61,14 @@ struct TrackingTests {
         inApp.own = [.init(plain("in_app"), try node(#"{"title":"Hi","body":"Sale"}"#))]
         #expect(
             payload(try catalog(inApp, [Getui()])).contains(
-                #""push_message":{"transmission":"{\"title\":\"Hi\",\"body\":\"Sale\",\"volley\":\#(Self.ownAsText)}"}"#))
+                #""push_message":{"transmission":"{\"title\":\"Hi\",\"body\":\"Sale\",\"volley\":\#(Self.ownAsText)}"}"#
+            ))
         // The phone opens a link that is alone, and the app is not asked.
         var web = plainContent
         web.link = quoted("https://example.com/sale")
-        #expect(payload(try catalog(web, [Getui()])).contains(#""click_type":"url","url":"https://example.com/sale?utm_source=volley&"#))
+        #expect(
+            payload(try catalog(web, [Getui()])).contains(
+                #""click_type":"url","url":"https://example.com/sale?utm_source=volley&"#))
     }
 
     @Test("JPush has it in the extras of each system")
@@ -72,7 +77,8 @@ struct TrackingTests {
         #expect(
             payload(try catalog(plainContent, [JPush()]))
                 == #"{"notification":{"android":{"alert":"Sale","title":"Hi",\#(extras)},"#
-                + #""ios":{"alert":{"title":"Hi","body":"Sale"},"mutable-content":true,\#(extras)}},"platform":"all","options":{}}"#)
+                + #""ios":{"alert":{"title":"Hi","body":"Sale"},"mutable-content":true,\#(extras)}},"platform":"all","options":{}}"#
+        )
     }
 
     @Test("RongCloud has it in the extras of each system, as a text")
@@ -80,14 +86,17 @@ struct TrackingTests {
         let extras = #"{"extras":{"volley":"\#(Self.ownAsText)"}}"#
         #expect(
             payload(try catalog(plainContent, [RongCloud()]))
-                == #"{"notification":{"ios":\#(extras),"android":\#(extras),"harmonyOS":\#(extras),"title":"Hi","pushContent":"Sale"}}"#)
+                == #"{"notification":{"ios":\#(extras),"android":\#(extras),"harmonyOS":\#(extras),"title":"Hi","pushContent":"Sale"}}"#
+        )
     }
 
     @Test(
         "links to web pages get utm_*, encoded, in front of the fragment, and none that they have",
         arguments: [
-            ("https://example.com/sale", "https://example.com/sale?UTM"), ("HTTP://example.com", "HTTP://example.com?UTM"),
-            ("https://example.com/a?b=1#top", "https://example.com/a?b=1&UTM#top"), ("https://example.com/?", "https://example.com/?UTM"),
+            ("https://example.com/sale", "https://example.com/sale?UTM"),
+            ("HTTP://example.com", "HTTP://example.com?UTM"),
+            ("https://example.com/a?b=1#top", "https://example.com/a?b=1&UTM#top"),
+            ("https://example.com/?", "https://example.com/?UTM"),
             ("https://example.com/#/a?utm_source=x", "https://example.com/?UTM#/a?utm_source=x"),
             ("shop://sale", "shop://sale"), ("intent://sale#Intent;end", "intent://sale#Intent;end"),
             ("{{ page }}", "https://example.com/%E2%82%AC?UTM"),
@@ -104,7 +113,9 @@ struct TrackingTests {
     func presentParameters(isCell: Bool) throws {
         let link = "https://example.com/?utm_campaign=mine&utm_source=mail"
         let said = content { ($0.title, $0.link) = (quoted("Hi"), quoted(isCell ? "{{ link }}" : link, line: 2)) }
-        #expect(payload(try catalog(said), cells: [link]).contains("\"link\":\"\(link)&utm_medium=push&utm_id=\(Self.run)\""))
+        #expect(
+            payload(try catalog(said), cells: [link]).contains(
+                "\"link\":\"\(link)&utm_medium=push&utm_id=\(Self.run)\""))
     }
 
     @Test("a variant's name is encoded in links, and whole for the app")
@@ -122,7 +133,8 @@ struct TrackingTests {
     func sharedBodies() throws {
         func named(_ service: any PushService, _ bodies: [(String, String)]) throws -> [String] {
             let variants = bodies.map { name, body in
-                MessageVariant(name: plain(name), share: 10_000 / bodies.count, content: content { $0.body = quoted(body) })
+                MessageVariant(
+                    name: plain(name), share: 10_000 / bodies.count, content: content { $0.body = quoted(body) })
             }
             let catalog = try catalog(content { $0.title = quoted("Hi") }, [service], variants)
             return catalog.messages.compactMap { $0.content.tracking?.variant }
@@ -135,17 +147,23 @@ struct TrackingTests {
             #expect(try named(service, doubtful) == ["", ""])
             #expect(try named(service, mixed.map { ($0.0, $0.1) }) == ["", "", "c", "d"])
         }
-        for service in [APNs() as any PushService, FCM(), Getui()] { #expect(try named(service, doubtful) == ["a", "b"]) }
+        for service in [APNs() as any PushService, FCM(), Getui()] {
+            #expect(try named(service, doubtful) == ["a", "b"])
+        }
     }
 
-    @Test("tracking makes no two payloads different that were the same", arguments: [JPush() as any PushService, RongCloud()])
+    @Test(
+        "tracking makes no two payloads different that were the same",
+        arguments: [JPush() as any PushService, RongCloud()])
     func distinctPayloads(service: any PushService) throws {
         let variants = [("a", "Hi {{ name }}"), ("b", "Hi Ada"), ("c", "Sale")].map { name, body in
-            MessageVariant(name: plain(name), share: name == "c" ? 3334 : 3333, content: content { $0.body = quoted(body) })
+            MessageVariant(
+                name: plain(name), share: name == "c" ? 3334 : 3333, content: content { $0.body = quoted(body) })
         }
         let said = content { ($0.title, $0.link) = (quoted("Hi"), quoted("https://example.com/{{ name }}", line: 2)) }
         func payloads(_ tracking: PushTracking?) throws -> Set<[UInt8]> {
-            let catalog = try MessageCatalog(said, for: [service], variants: variants, campaign: "spring", tracking: tracking)
+            let catalog = try MessageCatalog(
+                said, for: [service], variants: variants, campaign: "spring", tracking: tracking)
             var payloads: Set<[UInt8]> = []
             for message in catalog.messages.indices {
                 for name in ["Ada", "Ben", "Ada"] {
@@ -166,7 +184,8 @@ struct TrackingTests {
 
     @Test("payloads are measured with it: a preview's are as long as a run's, and what no longer fits is a mistake")
     func sizes() throws {
-        let sample = try MessageCatalog(plainContent, for: [APNs()], campaign: "spring", tracking: tracking("00000000-000000-spring-0000"))
+        let sample = try MessageCatalog(
+            plainContent, for: [APNs()], campaign: "spring", tracking: tracking("00000000-000000-spring-0000"))
         #expect(payload(sample).utf8.count == payload(try catalog(plainContent)).utf8.count)
         let long = content { $0.body = quoted(String(repeating: "x", count: 4000)) }
         #expect(throws: Never.self) { try MessageCatalog(long, for: [APNs()], campaign: "spring") }
@@ -219,7 +238,8 @@ struct TrackingTests {
     @Test("a run's id that is too long for a label of FCM is shortened, and keeps its moment and its digits")
     func label() throws {
         let name = String(repeating: "n", count: 64), run = "20261201-090000-\(name)-7f3a"
-        let catalog = try MessageCatalog(plainContent, for: [FCM()], campaign: name, tracking: tracking(run, campaign: name))
+        let catalog = try MessageCatalog(
+            plainContent, for: [FCM()], campaign: name, tracking: tracking(run, campaign: name))
         let label = "20261201-090000-" + String(repeating: "n", count: 29) + "-7f3a"
         #expect(label.count == 50 && payload(catalog).contains(#""analytics_label":"\#(label)""#))
     }

@@ -28,9 +28,12 @@ import Testing
         for (name, text) in Self.files { _ = folder.write(name, text) }
     }
 
-    private func refusal(_ name: String, _ passphrase: String? = nil, at moment: Timestamp? = nil, allowsLegacy: Bool = true) -> String? {
+    private func refusal(
+        _ name: String, _ passphrase: String? = nil, at moment: Timestamp? = nil, allowsLegacy: Bool = true
+    ) -> String? {
         do throws(Diagnostic) {
-            _ = try ClientCertificate(file: folder.file(name), passphrase: passphrase, now: moment ?? now, allowsLegacy: allowsLegacy)
+            _ = try ClientCertificate(
+                file: folder.file(name), passphrase: passphrase, now: moment ?? now, allowsLegacy: allowsLegacy)
             return nil
         } catch { return error.description.replacing(folder.path + "/", with: "") }
     }
@@ -38,8 +41,11 @@ import Testing
     /// What openssl finds in the PEM for TLS: subjects in order, and whether the key fits.
     private func contents(_ certificate: ClientCertificate) -> String {
         _ = folder.write("out.pem", certificate.pem)
-        folder.run("openssl crl2pkcs7 -nocrl -certfile out.pem | openssl pkcs7 -print_certs -noout | grep subject >subjects")
-        folder.run("openssl pkey -in out.pem -pubout -out a; openssl x509 -in out.pem -pubkey -noout -out b; cmp a b && echo fits >fits")
+        folder.run(
+            "openssl crl2pkcs7 -nocrl -certfile out.pem | openssl pkcs7 -print_certs -noout | grep subject >subjects")
+        folder.run(
+            "openssl pkey -in out.pem -pubout -out a; openssl x509 -in out.pem -pubkey -noout -out b; cmp a b && echo fits >fits"
+        )
         return folder.read("subjects").replacing("subject=CN = ", with: "") + folder.read("fits")
     }
 
@@ -47,7 +53,10 @@ import Testing
 
     @Test("a .p12 with passphrase gives leaf, chain and key in PEM")
     func p12() throws {
-        #expect(folder.run("openssl pkcs12 -export -in leaf.pem -inkey leaf.key -certfile ca.pem -passout pass:sesame -out push.p12"))
+        #expect(
+            folder.run(
+                "openssl pkcs12 -export -in leaf.pem -inkey leaf.key -certfile ca.pem -passout pass:sesame -out push.p12"
+            ))
         let certificate = try ClientCertificate(file: folder.file("push.p12"), passphrase: "sesame", now: now)
         #expect(certificate.commonName == "Apple Push Services: com.example.shop")
         #expect(contents(certificate) == "Apple Push Services: com.example.shop\nAuthority\nfits\n")
@@ -58,20 +67,26 @@ import Testing
 
     @Test("a .p12 in the old encryption of Keychain Access is read")
     func legacyP12() throws {
-        #expect(folder.run("openssl pkcs12 -export -legacy -in leaf.pem -inkey leaf.key -passout pass:sesame -out push.p12"))
+        #expect(
+            folder.run("openssl pkcs12 -export -legacy -in leaf.pem -inkey leaf.key -passout pass:sesame -out push.p12")
+        )
         let certificate = try ClientCertificate(file: folder.file("push.p12"), passphrase: "sesame", now: now)
         #expect(contents(certificate) == "Apple Push Services: com.example.shop\nfits\n")
     }
 
     @Test("a .p12 in the old encryption says what to do where OpenSSL lacks it, and the command does it")
     func legacyP12WithoutProvider() throws {
-        #expect(folder.run("openssl pkcs12 -export -legacy -in leaf.pem -inkey leaf.key -passout pass:sesame -out push.p12"))
+        #expect(
+            folder.run("openssl pkcs12 -export -legacy -in leaf.pem -inkey leaf.key -passout pass:sesame -out push.p12")
+        )
         #expect(
             refusal("push.p12", "sesame", allowsLegacy: false)
                 == "push.p12: the file is encrypted with an outdated algorithm (RC2 or RC4) that this machine's OpenSSL lacks. "
                 + "On a machine whose OpenSSL has it, run: openssl pkcs12 -legacy -in push.p12 -nodes -out push.pem && chmod 600 push.pem; "
                 + "then name push.pem under 'certificate:'.")
-        #expect(folder.run("openssl pkcs12 -legacy -in push.p12 -passin pass:sesame -nodes -out push.pem && chmod 600 push.pem"))
+        #expect(
+            folder.run(
+                "openssl pkcs12 -legacy -in push.p12 -passin pass:sesame -nodes -out push.pem && chmod 600 push.pem"))
         #expect(refusal("push.pem") == nil)
     }
 
@@ -91,26 +106,32 @@ import Testing
 
     @Test("a passphrase that is needed and missing is asked for")
     func missingPassphrase() {
-        let remedy = "Name the environment variable that holds it as 'passphrase_env:' under 'certificate:', and set it."
+        let remedy =
+            "Name the environment variable that holds it as 'passphrase_env:' under 'certificate:', and set it."
         #expect(folder.run("openssl pkcs12 -export -in leaf.pem -inkey leaf.key -passout pass:sesame -out push.p12"))
         #expect(refusal("push.p12") == "push.p12: the file needs a passphrase, but there is none. \(remedy)")
-        #expect(folder.run("openssl ec -aes128 -in leaf.key -passout pass:sesame -out enc.key && cat leaf.pem enc.key >push.pem"))
+        #expect(
+            folder.run(
+                "openssl ec -aes128 -in leaf.key -passout pass:sesame -out enc.key && cat leaf.pem enc.key >push.pem"))
         #expect(refusal("push.pem") == "push.pem: the file needs a passphrase, but there is none. \(remedy)")
         #expect(
-            refusal("push.pem", "word") == "push.pem: the passphrase is wrong. Check the environment variable that 'passphrase_env:' names."
+            refusal("push.pem", "word")
+                == "push.pem: the passphrase is wrong. Check the environment variable that 'passphrase_env:' names."
         )
         #expect(refusal("push.pem", "sesame") == nil)
     }
 
     @Test("a passphrase beyond ASCII works")
     func unicodePassphrase() {
-        #expect(folder.run("openssl pkcs12 -export -in leaf.pem -inkey leaf.key -passout 'pass:schlüssel鍵' -out push.p12"))
+        #expect(
+            folder.run("openssl pkcs12 -export -in leaf.pem -inkey leaf.key -passout 'pass:schlüssel鍵' -out push.p12"))
         #expect(refusal("push.p12", "schlüssel鍵") == nil)
     }
 
     @Test("a .p12 whose checksum was left out is read, and its passphrase still counts")
     func p12WithoutChecksum() {
-        #expect(folder.run("openssl pkcs12 -export -nomac -in leaf.pem -inkey leaf.key -passout pass:sesame -out push.p12"))
+        #expect(
+            folder.run("openssl pkcs12 -export -nomac -in leaf.pem -inkey leaf.key -passout pass:sesame -out push.p12"))
         #expect(refusal("push.p12", "sesame") == nil)
         #expect(refusal("push.p12", "word")?.hasPrefix("push.p12: the passphrase is wrong") == true)
     }
@@ -137,7 +158,8 @@ import Testing
             refusal("leaf.key") == "leaf.key: the file holds no certificate: this is a key without a certificate. "
                 + "Put the certificate into the same file, or name a .p8 under 'key:'.")
         #expect(
-            refusal("leaf.csr") == "leaf.csr: the file holds no certificate: this is a certificate request. \(Self.export)")
+            refusal("leaf.csr")
+                == "leaf.csr: the file holds no certificate: this is a certificate request. \(Self.export)")
     }
 
     @Test("a key that belongs to another certificate is told apart")
@@ -156,7 +178,9 @@ import Testing
         #expect(folder.run("openssl x509 -in leaf.pem -outform DER -out a.cer"))
         #expect(refusal("a.cer") == "a.cer: this is a certificate without its key (a .cer file). \(Self.export)")
         #expect(
-            refusal("none.p12") == "none.p12: there is no such certificate file. Correct the path in volley.yaml, or copy the file there.")
+            refusal("none.p12")
+                == "none.p12: there is no such certificate file. Correct the path in volley.yaml, or copy the file there."
+        )
         #expect(folder.run("sed 3d leaf.pem >b.pem; cat leaf.key >>b.pem"))
         #expect(refusal("b.pem") == "b.pem: the file holds a key but no certificate. \(Self.export)")
     }
@@ -187,8 +211,9 @@ import Testing
         #expect(folder.run("cat leaf.pem leaf.key >push.pem"))
         let certificate = try ClientCertificate(file: folder.file("push.pem"), passphrase: nil, now: now)
         func warning(daysLeft: Double) -> String? {
-            certificate.expiryWarning(now: certificate.notAfter.adding(seconds: -daysLeft * 86400))?.description.replacing(
-                folder.path + "/", with: "")
+            certificate.expiryWarning(now: certificate.notAfter.adding(seconds: -daysLeft * 86400))?.description
+                .replacing(
+                    folder.path + "/", with: "")
         }
         #expect(warning(daysLeft: 30.01) == nil)
         let rest =
@@ -201,7 +226,9 @@ import Testing
     @Test("random damage to a .p12 never crashes")
     func randomDamage() throws {
         #expect(
-            folder.run("openssl pkcs12 -export -nomac -in leaf.pem -inkey leaf.key -keypbe NONE -certpbe NONE -passout pass: -out push.p12")
+            folder.run(
+                "openssl pkcs12 -export -nomac -in leaf.pem -inkey leaf.key -keypbe NONE -certpbe NONE -passout pass: -out push.p12"
+            )
         )
         folder.run("od -An -v -tu1 push.p12 >bytes")
         let bytes = folder.read("bytes").split(whereSeparator: { $0 == " " || $0 == "\n" }).compactMap { UInt8($0) }

@@ -17,7 +17,8 @@ private let forms: [(name: String, change: @Sendable (String) -> [UInt8])] = [
 
 private let otherEncodings: [(name: String, bytes: @Sendable (String) -> [UInt8])] =
     [
-        ("UTF-16", String.Encoding.utf16), ("UTF-16", .utf16LittleEndian), ("UTF-16", .utf16BigEndian), ("UTF-32", .utf32),
+        ("UTF-16", String.Encoding.utf16), ("UTF-16", .utf16LittleEndian), ("UTF-16", .utf16BigEndian),
+        ("UTF-32", .utf32),
         ("UTF-32", .utf32LittleEndian), ("UTF-32", .utf32BigEndian),
     ].map { name, encoding in (name, { Array($0.data(using: encoding) ?? Data()) }) }
 
@@ -28,7 +29,8 @@ struct EditedFileTests {
     private static let certificate: (pem: String, key: String) = {
         let folder = TemporaryFolder()
         let isMade = folder.run(
-            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -subj /CN=a -days 30 -out c.pem")
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -subj /CN=a -days 30 -out c.pem"
+        )
         precondition(isMade, folder.read("log"))
         return (folder.read("c.pem"), folder.read("k.pem"))
     }()
@@ -56,11 +58,13 @@ struct EditedFileTests {
     }
 
     @Test(
-        "a service account is read with marks, and in every form of its lines", arguments: ["", "\u{FEFF}", "\u{FEFF}\u{FEFF}"],
+        "a service account is read with marks, and in every form of its lines",
+        arguments: ["", "\u{FEFF}", "\u{FEFF}\u{FEFF}"],
         ["\n", "\r\n", "\r"])
     func documents(mark: String, lineEnd: String) throws {
         let text = "\(mark){\n  \"a\": 1\n}\n".replacing("\n", with: lineEnd)
-        let document = SecretDocument(at: .file(folder.write("account.json", text)), noun: "service account", origin: "")
+        let document = SecretDocument(
+            at: .file(folder.write("account.json", text)), noun: "service account", origin: "")
         #expect(try document.json()["a"]?.integerValue == 1)
     }
 
@@ -87,15 +91,20 @@ struct EditedFileTests {
         #expect(refusal?.message.contains(words) == true)
     }
 
-    @Test("a key that signs something else is refused in an account, and one that cannot be decoded shows when it signs")
+    @Test(
+        "a key that signs something else is refused in an account, and one that cannot be decoded shows when it signs")
     func otherKeys() throws {
         let account = SecretDocument(at: .file("account.json"), noun: "service account", origin: "from the console")
-        func refusal(_ pem: String) -> String? { #expect(throws: Diagnostic.self) { try account.check(privateKeyPEM: pem) }?.description }
+        func refusal(_ pem: String) -> String? {
+            #expect(throws: Diagnostic.self) { try account.check(privateKeyPEM: pem) }?.description
+        }
         #expect(
             refusal(SigningKey.generate().pem)
                 == "account.json: the private key in the service account is not an RSA key, which its signatures need (RS256). "
                 + "Get a new service account from the console, and store it unchanged.")
-        #expect(refusal(RSASigningKey.generate(bits: 1024).pem)?.contains("has 1024 bits, but signatures with RSA need") == true)
+        #expect(
+            refusal(RSASigningKey.generate(bits: 1024).pem)?.contains("has 1024 bits, but signatures with RSA need")
+                == true)
         try account.check(privateKeyPEM: RSASigningKey.generate().pem)
         try account.check(privateKeyPEM: "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n")
     }
@@ -103,23 +112,29 @@ struct EditedFileTests {
     @Test(
         "what is around a secret is named, and the secret is not shown",
         arguments: [
-            ("\"s3cretvalue\"", "quotes around it"), ("'s3cretvalue'", "quotes around it"), ("“s3cretvalue”", "quotes around it"),
+            ("\"s3cretvalue\"", "quotes around it"), ("'s3cretvalue'", "quotes around it"),
+            ("“s3cretvalue”", "quotes around it"),
             ("s3cretvalue\"", "a quote next to it"), ("MASTER_SECRET=s3cretvalue", "a name and a '=' in front of it"),
-            ("export MASTER_SECRET='s3cretvalue'", "a name and a '=' in front of it"), ("secret: s3cretvalue", "a name and a colon"),
+            ("export MASTER_SECRET='s3cretvalue'", "a name and a '=' in front of it"),
+            ("secret: s3cretvalue", "a name and a colon"),
         ])
     func surroundedSecrets(text: String, words: String) {
         let secret = PlainSecret(at: .file(folder.write("secret.txt", text)), noun: "master secret")
         let mistake = #expect(throws: Diagnostic.self) { try secret.text() }
-        #expect(mistake?.message.contains("this file holds more than the master secret: \(words)") == true, "\(mistake?.message ?? "")")
+        #expect(
+            mistake?.message.contains("this file holds more than the master secret: \(words)") == true,
+            "\(mistake?.message ?? "")")
         #expect(
             mistake?.remedy == "Write the value alone into it, without its name and without quotes."
                 && !"\(mistake as Any)".contains("s3cr"))
     }
 
     @Test(
-        "a secret with signs of its own is read as it is", arguments: ["c2VjcmV0dmFsdWU=", "c2VjcmV0dmFsdQ==", "GOCSPX-a1=b2", "a.b~c_d"])
+        "a secret with signs of its own is read as it is",
+        arguments: ["c2VjcmV0dmFsdWU=", "c2VjcmV0dmFsdQ==", "GOCSPX-a1=b2", "a.b~c_d"])
     func secretsWithSigns(text: String) throws {
-        #expect(try PlainSecret(at: .file(folder.write("secret.txt", "\(text)\n")), noun: "master secret").text() == text)
+        #expect(
+            try PlainSecret(at: .file(folder.write("secret.txt", "\(text)\n")), noun: "master secret").text() == text)
     }
 
     @Test("another encoding is named, whether it has a mark or not", arguments: otherEncodings.indices)
@@ -129,12 +144,18 @@ struct EditedFileTests {
         let words = "is written in \(name), not in UTF-8"
         #expect(#expect(throws: Diagnostic.self) { try SigningKey(file: key) }?.message.hasSuffix(words) == true)
         let certificate = folder.write("push.pem", bytes(Self.certificate.pem + Self.certificate.key))
-        let refusal = #expect(throws: Diagnostic.self) { try ClientCertificate(file: certificate, passphrase: nil, now: .now()) }
+        let refusal = #expect(throws: Diagnostic.self) {
+            try ClientCertificate(file: certificate, passphrase: nil, now: .now())
+        }
         #expect(refusal?.message.hasSuffix(words) == true)
-        #expect(#expect(throws: Diagnostic.self) { try CertificateAuthorityFile.check(certificate) }?.message.hasSuffix(words) == true)
-        let account = SecretDocument(at: .file(folder.write("a.json", bytes("{\"a\": 1}"))), noun: "service account", origin: "")
+        #expect(
+            #expect(throws: Diagnostic.self) { try CertificateAuthorityFile.check(certificate) }?.message.hasSuffix(
+                words) == true)
+        let account = SecretDocument(
+            at: .file(folder.write("a.json", bytes("{\"a\": 1}"))), noun: "service account", origin: "")
         #expect(#expect(throws: Diagnostic.self) { try account.json() }?.message.hasSuffix(words) == true)
-        let secret = PlainSecret(at: .file(folder.write("secret.txt", bytes("0123456789abcdef"))), noun: "master secret")
+        let secret = PlainSecret(
+            at: .file(folder.write("secret.txt", bytes("0123456789abcdef"))), noun: "master secret")
         #expect(#expect(throws: Diagnostic.self) { try secret.text() }?.message.hasSuffix(words) == true)
     }
 }
@@ -146,7 +167,9 @@ struct CertificateAuthorityFileTests {
     private static let pem: String = {
         let folder = TemporaryFolder()
         precondition(
-            folder.run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -subj /CN=a -days 30 -out c.pem")
+            folder.run(
+                "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -subj /CN=a -days 30 -out c.pem"
+            )
         )
         return folder.read("c.pem")
     }()
@@ -173,7 +196,8 @@ struct CertificateAuthorityFileTests {
         for (text, message) in [
             (changed(2, "AAAA"), "the certificate that begins here is damaged"),
             (changed(2, nil), "the certificate that begins here is damaged"),
-            (changed(2, "Grüße"), "the certificate that begins here is damaged"), (changed(lines - 1, nil), "is cut off"),
+            (changed(2, "Grüße"), "the certificate that begins here is damaged"),
+            (changed(lines - 1, nil), "is cut off"),
             (changed(0, "----BEGIN CERTIFICATE-----"), "this line is damaged"),
             (changed(0, "-----BEGIN CERTIFICATE"), "this line is damaged"),
         ] {
@@ -194,7 +218,9 @@ struct CertificateAuthorityFileTests {
     func others() {
         #expect(refusal("")?.hasPrefix("ca.pem: the file of certificate authorities is empty") == true)
         #expect(refusal("hello")?.hasPrefix("ca.pem: this is not a certificate in PEM form") == true)
-        #expect(refusal(SigningKey.generate().pem)?.hasPrefix("ca.pem:1:1: this is a private key, not a certificate") == true)
+        #expect(
+            refusal(SigningKey.generate().pem)?.hasPrefix("ca.pem:1:1: this is a private key, not a certificate")
+                == true)
         _ = folder.write("c.pem", Self.pem)
         #expect(folder.run("openssl x509 -in c.pem -outform der -out c.der"))
         let der = (try? RegularFile.bytes(of: folder.file("c.der"), atMost: 1 << 16)) ?? []
@@ -209,6 +235,8 @@ struct CertificateAuthorityFileTests {
     func expired() {
         let later = Timestamp.now().adding(seconds: 31 * 86_400)
         #expect(refusal(Array(Self.pem.utf8), now: later)?.contains("the certificate expired at") == true)
-        #expect(refusal(Array((Self.pem + Self.pem).utf8), now: later)?.contains("all certificates of the file have expired") == true)
+        #expect(
+            refusal(Array((Self.pem + Self.pem).utf8), now: later)?.contains(
+                "all certificates of the file have expired") == true)
     }
 }

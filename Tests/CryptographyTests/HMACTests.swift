@@ -29,7 +29,8 @@ struct HMACTests {
                 "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"
             ),
             (
-                String(repeating: "0c", count: 20), "546573742057697468205472756e636174696f6e", "a3b6167473100ee06e0c796c2955552b"
+                String(repeating: "0c", count: 20), "546573742057697468205472756e636174696f6e",
+                "a3b6167473100ee06e0c796c2955552b"
             ),
             (
                 String(repeating: "aa", count: 131),
@@ -56,6 +57,7 @@ struct HMACTests {
     func empty() {
         // Computed with Python: hmac.new(b"k", b"", "sha256").
         #expect(
-            SHA256.hex(HMACSHA256.code(of: [], key: Array("k".utf8))) == "8bb990c40a7d61cb97597a942125025be50ac8beb74436e3735b98893a7f6620")
+            SHA256.hex(HMACSHA256.code(of: [], key: Array("k".utf8)))
+                == "8bb990c40a7d61cb97597a942125025be50ac8beb74436e3735b98893a7f6620")
     }
 }

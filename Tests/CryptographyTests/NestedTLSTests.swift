@@ -17,7 +17,8 @@ final class NestedTLSTests {
     }
 
     private func server(_ name: String, _ applicationProtocol: String = "h2") throws -> TLSServerContext {
-        try TLSServerContext(certificate: authority.issueServerCertificate(names: [name]), applicationProtocols: [applicationProtocol])
+        try TLSServerContext(
+            certificate: authority.issueServerCertificate(names: [name]), applicationProtocols: [applicationProtocol])
     }
 
     private func client() throws -> TLSClientContext {
@@ -30,11 +31,14 @@ final class NestedTLSTests {
         return (sockets[0], sockets[1])
     }
 
-    /// Moves all available bytes between the proxy's end of the outer connection and a socket to the inner server.
+    /// Moves all available bytes between the proxy's end of the outer connection and a socket to
+    /// the inner server.
     private func relay(_ proxy: borrowing TLSConnection, _ socket: Int32) {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         buffer.withUnsafeMutableBytes { bytes in
-            while case .done(let count) = proxy.read(into: bytes) { precondition(write(socket, bytes.baseAddress, count) == count) }
+            while case .done(let count) = proxy.read(into: bytes) {
+                precondition(write(socket, bytes.baseAddress, count) == count)
+            }
             while true {
                 let count = read(socket, bytes.baseAddress, bytes.count)
                 guard count > 0 else { return }
@@ -43,7 +47,9 @@ final class NestedTLSTests {
         }
     }
 
-    private func shakeHands(_ client: borrowing TLSConnection, _ server: borrowing TLSConnection, between: () -> Void = {}) -> (
+    private func shakeHands(
+        _ client: borrowing TLSConnection, _ server: borrowing TLSConnection, between: () -> Void = {}
+    ) -> (
         TLSProgress, TLSProgress
     ) {
         var progress = (TLSProgress.wantsRead, TLSProgress.wantsRead)
@@ -77,16 +83,21 @@ final class NestedTLSTests {
         for message in [[UInt8](repeating: 7, count: 16_384), Array("hello".utf8)] {
             #expect(message.withUnsafeBytes { inner.write($0) } == .done(message.count))
             relay(proxy, near)
-            #expect(buffer.withUnsafeMutableBytes { server.read(into: $0) } == .done(message.count) && buffer.starts(with: message))
+            #expect(
+                buffer.withUnsafeMutableBytes { server.read(into: $0) } == .done(message.count)
+                    && buffer.starts(with: message))
             #expect(message.withUnsafeBytes { server.write($0) } == .done(message.count))
             relay(proxy, near)
             #expect(buffer.withUnsafeMutableBytes { inner.peek(into: $0) } == .done(message.count))
-            #expect(buffer.withUnsafeMutableBytes { inner.read(into: $0) } == .done(message.count) && buffer.starts(with: message))
+            #expect(
+                buffer.withUnsafeMutableBytes { inner.read(into: $0) } == .done(message.count)
+                    && buffer.starts(with: message))
         }
         switch closes {
         case "proxy": proxy.shutdown()
         case "cut":
-            // Not `close`: a program that another test starts at this moment may also have the socket open.
+            // Not `close`: a program that another test starts at this moment may also have the
+            // socket open.
             Glibc.shutdown(theirs, Int32(SHUT_RDWR))
         default:
             server.shutdown()
@@ -94,7 +105,8 @@ final class NestedTLSTests {
             if closes == "both" { proxy.shutdown() }
         }
         let end = buffer.withUnsafeMutableBytes { inner.read(into: $0) }
-        let expected = closes == "proxy" || closes == "cut" ? "the connection was cut" : "the peer closed the connection"
+        let expected =
+            closes == "proxy" || closes == "cut" ? "the connection was cut" : "the peer closed the connection"
         #expect(end == .failed(.closed(expected)))
     }
 
@@ -126,7 +138,11 @@ final class NestedTLSTests {
         inner.shutdown()
         relay(proxy, near)
         var buffer = [UInt8](repeating: 0, count: 100)
-        #expect(buffer.withUnsafeMutableBytes { server.read(into: $0) } == .failed(.closed("the peer closed the connection")))
-        #expect(buffer.withUnsafeMutableBytes { proxy.read(into: $0) } == .failed(.closed("the peer closed the connection")))
+        #expect(
+            buffer.withUnsafeMutableBytes { server.read(into: $0) }
+                == .failed(.closed("the peer closed the connection")))
+        #expect(
+            buffer.withUnsafeMutableBytes { proxy.read(into: $0) } == .failed(.closed("the peer closed the connection"))
+        )
     }
 }

@@ -41,7 +41,9 @@ final class TemporaryFolder {
 
     /// A key in PKCS #8 on the named curve.
     func makeKey(_ name: String, curve: String = "prime256v1") -> String {
-        precondition(run("openssl ecparam -name \(curve) -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out \(name)"), read("log"))
+        precondition(
+            run("openssl ecparam -name \(curve) -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out \(name)"),
+            read("log"))
         return file(name)
     }
 }

@@ -33,17 +33,21 @@ struct PublicKeyNumbersTests {
         #expect(!key.isValid(signature, for: Array((Self.rsaSigned + "A").utf8)))
         #expect(!key.isValid(Array(signature.dropLast()), for: Array(Self.rsaSigned.utf8)))
         // Zeros before a number change nothing.
-        #expect(RSAVerificationKey(modulus: [0, 0] + Self.bytes(Self.modulus), exponent: [0, 1, 0, 1])?.pem == key.pem)
+        #expect(
+            RSAVerificationKey(modulus: [0, 0] + Self.bytes(Self.modulus), exponent: [0, 1, 0, 1])?.pem == key.pem)
     }
 
     @Test("the key of RFC 7515, A.3, checks its signature: 64 bytes, r then s")
     func p256() throws {
         let key = try #require(
             VerificationKey(
-                x: Self.bytes("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"), y: Self.bytes("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0")))
+                x: Self.bytes("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"),
+                y: Self.bytes("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0")))
         let signed = Array(
-            "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ".utf8)
-        let signature = Self.bytes("DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q")
+            "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
+                .utf8)
+        let signature = Self.bytes(
+            "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q")
         #expect(key.isValid(signature, for: signed))
         #expect(!key.isValid(signature.reversed(), for: signed))
         #expect(!key.isValid([UInt8](repeating: 0, count: 64), for: signed))

@@ -23,7 +23,8 @@ struct RSASigningKeyTests {
         _ = folder.write("other", message + [0])
         _ = folder.write("signature", signature)
         #expect(folder.run("openssl pkey -in key.pem -pubout -out public.pem"))
-        #expect(folder.run("openssl dgst -sha256 -verify public.pem -signature signature message"), "\(folder.read("log"))")
+        #expect(
+            folder.run("openssl dgst -sha256 -verify public.pem -signature signature message"), "\(folder.read("log"))")
         #expect(!folder.run("openssl dgst -sha256 -verify public.pem -signature signature other"))
         let verifier = try RSAVerificationKey(pem: folder.read("public.pem"))
         #expect(verifier.isValid(signature, for: message))
@@ -53,13 +54,18 @@ struct RSASigningKeyTests {
     @Test("what is not such a key is refused with what it is, and none of it is shown")
     func refusals() throws {
         let folder = TemporaryFolder()
-        #expect(folder.run("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -aes256 -pass pass:x -out locked.pem"))
+        #expect(
+            folder.run(
+                "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -aes256 -pass pass:x -out locked.pem"))
         let key = RSASigningKey.generate()
-        let damaged = key.pem.split(separator: "\n").enumerated().map { $0.offset == 3 ? "AAAA" : $0.element }.joined(separator: "\n")
+        let damaged = key.pem.split(separator: "\n").enumerated().map { $0.offset == 3 ? "AAAA" : $0.element }.joined(
+            separator: "\n")
         for (pem, words) in [
-            (RSASigningKey.generate(bits: 1024).pem, "the key has 1024 bits"), (SigningKey.generate().pem, "not an RSA key"),
+            (RSASigningKey.generate(bits: 1024).pem, "the key has 1024 bits"),
+            (SigningKey.generate().pem, "not an RSA key"),
             (folder.read("locked.pem"), "encrypted with a passphrase"), (damaged, "damaged"),
-            (key.verificationKey.pem, "not a private key but a public key"), ("", "not a key in PEM"), ("hello", "not a key in PEM"),
+            (key.verificationKey.pem, "not a private key but a public key"), ("", "not a key in PEM"),
+            ("hello", "not a key in PEM"),
         ] {
             let found = try #require(problem(pem), "\(words)")
             #expect(found.message.contains(words), "\(found)")

@@ -8,7 +8,8 @@ final class ResumptionTests {
     private let authority = CertificateAuthority(commonName: "Test authority")
 
     private func server() throws -> TLSServerContext {
-        try TLSServerContext(certificate: authority.issueServerCertificate(names: ["localhost"]), offersResumption: true)
+        try TLSServerContext(
+            certificate: authority.issueServerCertificate(names: ["localhost"]), offersResumption: true)
     }
 
     private func client() throws -> TLSClientContext {
@@ -16,7 +17,9 @@ final class ResumptionTests {
     }
 
     /// Whether a connection between the two could be made, and whether it was resumed.
-    private func connect(_ client: TLSClientContext, _ server: TLSServerContext) throws -> (isOpen: Bool, isResumed: Bool) {
+    private func connect(_ client: TLSClientContext, _ server: TLSServerContext) throws -> (
+        isOpen: Bool, isResumed: Bool
+    ) {
         var sockets: [Int32] = [0, 0]
         precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &sockets) == 0)
         defer { for socket in sockets { close(socket) } }

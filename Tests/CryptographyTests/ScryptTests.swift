@@ -47,14 +47,23 @@ struct ScryptTests {
         "the HMAC-SHA-1 codes of RFC 2202",
         arguments: [
             ([UInt8](repeating: 0x0b, count: 20), Array("Hi There".utf8), "b617318655057264e28bc0b6fb378c8ef146be00"),
-            (Array("Jefe".utf8), Array("what do ya want for nothing?".utf8), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"),
-            ([UInt8](repeating: 0xaa, count: 20), [UInt8](repeating: 0xdd, count: 50), "125d7342b9ac11cd91a39af48aa17b4f63f175d3"),
             (
-                [UInt8](repeating: 0xaa, count: 80), Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
+                Array("Jefe".utf8), Array("what do ya want for nothing?".utf8),
+                "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"
+            ),
+            (
+                [UInt8](repeating: 0xaa, count: 20), [UInt8](repeating: 0xdd, count: 50),
+                "125d7342b9ac11cd91a39af48aa17b4f63f175d3"
+            ),
+            (
+                [UInt8](repeating: 0xaa, count: 80),
+                Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
                 "aa4ae5e15272d00e95705637ce8a3b55ed402112"
             ),
         ])
-    func hmac(key: [UInt8], message: [UInt8], hex: String) { #expect(SHA256.hex(HMACSHA1.code(of: message, key: key)) == hex) }
+    func hmac(key: [UInt8], message: [UInt8], hex: String) {
+        #expect(SHA256.hex(HMACSHA1.code(of: message, key: key)) == hex)
+    }
 
     @Test("values are equal when all of their bytes are")
     func comparison() {

@@ -17,7 +17,9 @@ import Testing
     @Test("a directory is not a key file")
     func directory() {
         folder.run("mkdir keys")
-        #expect(refusal(folder.file("keys"), in: folder) == "keys: this is a directory, not a key file. Name the file inside it.")
+        #expect(
+            refusal(folder.file("keys"), in: folder)
+                == "keys: this is a directory, not a key file. Name the file inside it.")
     }
 
     @Test("an empty key file is named so")
@@ -31,7 +33,8 @@ import Testing
     func unreadable() {
         #expect(
             refusal("/proc/self/mem", in: folder)
-                == "/proc/self/mem: the key file cannot be read: its disk or device reports an error. Check the disk and the file.")
+                == "/proc/self/mem: the key file cannot be read: its disk or device reports an error. Check the disk and the file."
+        )
     }
 
     @Test("a file without permission says how to get it", .enabled(if: geteuid() != 0))
@@ -40,13 +43,15 @@ import Testing
         chmod(file, 0)
         #expect(
             refusal(file, in: folder)
-                == "key.p8: the key file may not be read by this user. Give the file to the user that runs Volley, with permissions 600.")
+                == "key.p8: the key file may not be read by this user. Give the file to the user that runs Volley, with permissions 600."
+        )
     }
 
     @Test("a file of a megabyte and more is not taken for a key")
     func tooLarge() {
         let file = folder.write("large.p8", [UInt8](repeating: 0x20, count: 1 << 20))
-        #expect(refusal(file, in: folder) == "large.p8: this is too large to be a key file. Check the path in volley.yaml.")
+        #expect(
+            refusal(file, in: folder) == "large.p8: this is too large to be a key file. Check the path in volley.yaml.")
     }
 
     @Test("what is no file is no key, and is not waited for")
@@ -54,7 +59,8 @@ import Testing
         let remedy = "Volley reads only files: save its output as a file, and name that file instead."
         #expect(refusal("/dev/zero", in: folder) == "/dev/zero: this is a device, not a key file. \(remedy)")
         folder.run("mkfifo pipe.p8")
-        #expect(refusal(folder.file("pipe.p8"), in: folder) == "pipe.p8: this is a named pipe, not a key file. \(remedy)")
+        #expect(
+            refusal(folder.file("pipe.p8"), in: folder) == "pipe.p8: this is a named pipe, not a key file. \(remedy)")
     }
 
     @Test("a text is not a key")
@@ -66,11 +72,14 @@ import Testing
 
     @Test("a certificate is not a signing key, and belongs elsewhere")
     func certificate() {
-        folder.run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -subj /CN=a -out c.pem")
+        folder.run(
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -subj /CN=a -out c.pem")
         #expect(
             refusal(folder.file("c.pem"), in: folder)
-                == "c.pem: this is a certificate, not a signing key. Name it under 'certificate:', or the .p8 under 'key:'.")
-        let words = KeyFileWords(service: "Toypush", source: "a .p8 of Toypush", fileName: "toy.p8", key: "signing_key", certificate: nil)
+                == "c.pem: this is a certificate, not a signing key. Name it under 'certificate:', or the .p8 under 'key:'."
+        )
+        let words = KeyFileWords(
+            service: "Toypush", source: "a .p8 of Toypush", fileName: "toy.p8", key: "signing_key", certificate: nil)
         let error = #expect(throws: Diagnostic.self) { try SigningKey(file: folder.file("c.pem"), words) }
         #expect(error?.remedy == "Name a .p8 of Toypush.")
     }
@@ -78,12 +87,16 @@ import Testing
     @Test("a public key is not a signing key")
     func publicKey() {
         let text = SigningKey.generate().verificationKey.pem
-        #expect(refusal(folder.write("k.pem", text), in: folder) == "k.pem: this is not a signing key but a public key. Name \(apple)")
+        #expect(
+            refusal(folder.write("k.pem", text), in: folder)
+                == "k.pem: this is not a signing key but a public key. Name \(apple)")
     }
 
     @Test("a binary file is recognised as such")
     func binary() {
-        folder.run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -subj /CN=a -outform DER -out c.cer")
+        folder.run(
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -subj /CN=a -outform DER -out c.cer"
+        )
         #expect(
             refusal(folder.file("c.cer"), in: folder)
                 == "c.cer: this is not a .p8 file in PEM: it is binary, like a .p12 or .cer. Name \(apple)")
@@ -91,7 +104,9 @@ import Testing
 
     @Test("an encrypted key says by which command it is decrypted")
     func encrypted() {
-        folder.run("openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes-256-cbc -pass pass:sesame -out my\\ key.p8")
+        folder.run(
+            "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes-256-cbc -pass pass:sesame -out my\\ key.p8"
+        )
         #expect(
             refusal(folder.file("my key.p8"), in: folder)
                 == "my key.p8: the key is encrypted with a passphrase, but Volley reads only keys without one. "
@@ -100,14 +115,18 @@ import Testing
 
     @Test("the command that decrypts an encrypted key does")
     func encryptedRemedy() throws {
-        folder.run("openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes-256-cbc -pass pass:sesame -out key.p8")
-        #expect(folder.run("openssl pkcs8 -topk8 -nocrypt -in key.p8 -passin pass:sesame -out AuthKey.p8 && chmod 600 AuthKey.p8"))
+        folder.run(
+            "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes-256-cbc -pass pass:sesame -out key.p8")
+        #expect(
+            folder.run(
+                "openssl pkcs8 -topk8 -nocrypt -in key.p8 -passin pass:sesame -out AuthKey.p8 && chmod 600 AuthKey.p8"))
         #expect(refusal(folder.file("AuthKey.p8"), in: folder) == nil)
     }
 
     @Test("a key encrypted in the old way is recognised too")
     func encryptedOldForm() {
-        folder.run("openssl ecparam -name prime256v1 -genkey -noout | openssl ec -aes128 -passout pass:sesame -out k.pem")
+        folder.run(
+            "openssl ecparam -name prime256v1 -genkey -noout | openssl ec -aes128 -passout pass:sesame -out k.pem")
         #expect(refusal(folder.file("k.pem"), in: folder)?.contains("is encrypted with a passphrase") == true)
     }
 
@@ -121,7 +140,9 @@ import Testing
         ])
     func otherAlgorithms(options: String, message: String) {
         folder.run("openssl genpkey \(options) -out key.p8")
-        #expect(refusal(folder.file("key.p8"), in: folder) == "key.p8: \(message), but APNs takes only P-256 (ES256). Use \(apple)")
+        #expect(
+            refusal(folder.file("key.p8"), in: folder)
+                == "key.p8: \(message), but APNs takes only P-256 (ES256). Use \(apple)")
     }
 
     @Test("a key that lost a part is damaged")

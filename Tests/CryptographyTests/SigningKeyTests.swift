@@ -5,7 +5,8 @@ import Testing
 
 /// The words of the service that the keys are for.
 let keyFileWords = KeyFileWords(
-    service: "APNs", source: "the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys", fileName: "AuthKey.p8")
+    service: "APNs", source: "the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys",
+    fileName: "AuthKey.p8")
 
 /// The diagnostic for reading `file` as a signing key, without the folder's path.
 func refusal(_ file: String, in folder: TemporaryFolder) -> String? {
@@ -38,7 +39,8 @@ func refusal(_ file: String, in folder: TemporaryFolder) -> String? {
         _ = folder.write("message", "hello")
         #expect(
             folder.run(
-                "openssl dgst -sha256 -sign key.p8 -out signature message && openssl asn1parse -inform DER -in signature -out /dev/null"))
+                "openssl dgst -sha256 -sign key.p8 -out signature message && openssl asn1parse -inform DER -in signature -out /dev/null"
+            ))
         #expect(folder.run("openssl asn1parse -inform DER -in signature | grep INTEGER | sed 's/.*://' >numbers"))
         let numbers = folder.read("numbers").split(separator: "\n").map { text in
             let digits = String(repeating: "0", count: 64 - text.count) + text
@@ -63,7 +65,8 @@ func refusal(_ file: String, in folder: TemporaryFolder) -> String? {
             if signature[0] == 0 { shortR += 1 }
             if signature[32] == 0 { shortS += 1 }
         }
-        // One number in 256 begins with a zero byte: the probability that none of 3000 does is 8 in a million.
+        // One number in 256 begins with a zero byte: the probability that none of 3000 does is 8 in
+        // a million.
         #expect(shortR + shortS > 0)
     }
 

@@ -1,10 +1,12 @@
 import Base
 import PushServices
 
-/// Speaks as APNs does, with requests of several pushes. The body has a line for each: target, space, payload; before them the request's name,
-/// if it has one, after `=`; a generation beyond the first is added to the target after `#`. Answers name bad targets as
-/// `{"bad": {"TARGET": "BadDeviceToken"}}`; with status 207 nothing else was wrong. `BadValue` names no target, `BadMessage` refuses a message, `QuotaUsedUp` everything
-/// for a while, and `Elsewhere` everything at this server.
+/// Speaks as APNs does, with requests of several pushes. The body has a line for each: target,
+/// space, payload; before them the request's name, if it has one, after `=`; a generation beyond
+/// the first is added to the target after `#`. Answers name bad targets as
+/// `{"bad": {"TARGET": "BadDeviceToken"}}`; with status 207 nothing else was wrong. `BadValue`
+/// names no target, `BadMessage` refuses a message, `QuotaUsedUp` everything for a while, and
+/// `Elsewhere` everything at this server.
 struct BatchService: PushService {
     var batching: Batching
     var readsAcceptedBodies = false
@@ -12,9 +14,13 @@ struct BatchService: PushService {
     var repeatProtection = RepeatProtection.none
     private let apns = APNs()
 
-    init(_ largestTargets: Int, hasOwnTexts: Bool = false, paceUnit: Batching.PaceUnit = .requests, largestWithOwnTexts: Int? = nil) {
+    init(
+        _ largestTargets: Int, hasOwnTexts: Bool = false, paceUnit: Batching.PaceUnit = .requests,
+        largestWithOwnTexts: Int? = nil
+    ) {
         batching = Batching(
-            largestTargets: largestTargets, hasOwnTexts: hasOwnTexts, paceUnit: paceUnit, largestWithOwnTexts: largestWithOwnTexts)
+            largestTargets: largestTargets, hasOwnTexts: hasOwnTexts, paceUnit: paceUnit,
+            largestWithOwnTexts: largestWithOwnTexts)
     }
 
     var name: String { apns.name }
@@ -38,7 +44,9 @@ struct BatchService: PushService {
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning { apns.probeMeaning(status: status, reason: reason) }
 
     func request(_ options: PushOptions) -> RequestTemplate {
-        var template = RequestTemplate(pathPrefix: "/push", headers: [.init("topic", value: options.topic)], idHeader: "id") {
+        var template = RequestTemplate(
+            pathPrefix: "/push", headers: [.init("topic", value: options.topic)], idHeader: "id"
+        ) {
             pushes, _, bytes in
             if let name = pushes.name { bytes += "=\(name)\n".utf8 }
             for push in pushes {

@@ -31,7 +31,9 @@ struct Bench: KeepsMachine {
             actions = machine.actions
             machine.actions.removeAll()
             for case .open(let connection) in actions { machine.connectionOpened(connection, at: now) }
-            if answersPings { for case .ping(let connection) in actions { machine.connectionAlive(connection, at: now) } }
+            if answersPings {
+                for case .ping(let connection) in actions { machine.connectionAlive(connection, at: now) }
+            }
             all += actions
         } while !actions.isEmpty
         return all

@@ -59,7 +59,8 @@ struct CanaryTests {
         }
         bench.warmUp()
         #expect(submitted(bench.advance()) == [1, 2, 3])
-        // The limit fell to one: the first two refusals are a consequence, the third is one too many.
+        // The limit fell to one: the first two refusals are a consequence, the third is one too
+        // many.
         bench.machine.limitChanged(0, to: 1)
         for push in [1, 2, 3] { bench.machine.streamRefused(push, at: bench.now) }
         var sent: [Int] = []
@@ -166,7 +167,8 @@ struct CanaryTests {
         #expect(bench.machine.settlements.count { $0.outcome == .unsent && $0.reason == "Expired" } == 4_900)
     }
 
-    @Test("a canary that an earlier sender of the run began goes on: so many fewer go ahead, and all of them are judged")
+    @Test(
+        "a canary that an earlier sender of the run began goes on: so many fewer go ahead, and all of them are judged")
     func goesOn() {
         var bench = Bench(pushes: 500) {
             $0.canaryPushes = 100

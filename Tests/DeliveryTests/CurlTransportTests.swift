@@ -23,7 +23,9 @@ struct CurlTransportTests {
     }
 
     /// Takes turns with the peer until a condition holds, at most ten seconds. Returns the events.
-    private static func go(_ transport: CurlTransport, _ peer: Peer, until isDone: ([TransportEvent]) -> Bool) throws -> [TransportEvent] {
+    private static func go(_ transport: CurlTransport, _ peer: Peer, until isDone: ([TransportEvent]) -> Bool) throws
+        -> [TransportEvent]
+    {
         let start = monotonicNanoseconds()
         var events: [TransportEvent] = []
         while !isDone(events) {
@@ -69,7 +71,9 @@ struct CurlTransportTests {
         }.get()
     }
 
-    @Test("a request that nobody gives up ends a little after its time, and is in doubt", arguments: [Peer.Language.http2, .http1])
+    @Test(
+        "a request that nobody gives up ends a little after its time, and is in doubt",
+        arguments: [Peer.Language.http2, .http1])
     func deadline(language: Peer.Language) throws {
         let peer = try Peer(language), folder = try TemporaryFolder()
         var settings = try Self.settings(peer, inFlight: 3, in: folder)
@@ -79,7 +83,9 @@ struct CurlTransportTests {
             Result {
                 transport.open(0)
                 Self.submit(0..<1, to: transport)
-                let events = try Self.go(transport, peer) { $0.contains { if case .reset = $0 { true } else { false } } }
+                let events = try Self.go(transport, peer) {
+                    $0.contains { if case .reset = $0 { true } else { false } }
+                }
                 #expect(events.count == 2)
                 #expect(peer.sessions.count == 1 && peer.sessions[0].requests.count == 1)
             }
@@ -101,7 +107,8 @@ struct CurlTransportTests {
     private func signatures(wire: Peer.Language) throws {
         let peer = try Peer(wire), folder = try TemporaryFolder()
         var settings = try Self.settings(peer, inFlight: 4, in: folder)
-        let facts = RequestSignature(account: "app-key", nonce: "nonce", nonceDigits: 16, timestamp: "timestamp", signature: "signature")
+        let facts = RequestSignature(
+            account: "app-key", nonce: "nonce", nonceDigits: 16, timestamp: "timestamp", signature: "signature")
         settings.credentials = .signed(RequestSigner(facts, AppSecret(topic: "k1", secret: "s3cret")))
         let transport = try CurlTransport(settings)
         var headers: [[String: String]] = []
@@ -114,7 +121,8 @@ struct CurlTransportTests {
                     var answered = 0
                     _ = try Self.go(transport, peer) { events in
                         for session in peer.sessions {
-                            for (index, request) in session.requests.enumerated() where request.isComplete && !session.isGivenUp(index) {
+                            for (index, request) in session.requests.enumerated()
+                            where request.isComplete && !session.isGivenUp(index) {
                                 guard !headers.contains(where: { $0["id"] == request.headers["id"] }) else { continue }
                                 headers.append(request.headers)
                                 session.answer(index)
@@ -135,7 +143,9 @@ struct CurlTransportTests {
         }
     }
 
-    @Test("a server that cannot be reached is left for a spare one, and one that sends elsewhere is left, too; at most once in a while")
+    @Test(
+        "a server that cannot be reached is left for a spare one, and one that sends elsewhere is left, too; at most once in a while"
+    )
     func spareServers() throws {
         let peer = try Peer(.http1), folder = try TemporaryFolder()
         var settings = try Self.settings(peer, inFlight: 2, in: folder)
@@ -157,10 +167,12 @@ struct CurlTransportTests {
                 transport.changeServer(to: "127.0.0.3")
                 Array("body".utf8).withUnsafeBufferPointer {
                     transport.submit(
-                        request: 1, id: PushID(runSeed: RunSeed.random(), recipient: 1), on: 1, target: .init(start: nil, count: 0),
+                        request: 1, id: PushID(runSeed: RunSeed.random(), recipient: 1), on: 1,
+                        target: .init(start: nil, count: 0),
                         body: $0)
                 }
-                _ = try Self.go(transport, peer) { _ in peer.sessions.contains { $0.requests.last?.isComplete == true } }
+                _ = try Self.go(transport, peer) { _ in peer.sessions.contains { $0.requests.last?.isComplete == true }
+                }
             }
         }.get()
     }
@@ -191,7 +203,8 @@ struct CurlTransportTests {
     @Test(
         "what is left of a budget is read, whatever else a server writes there",
         arguments: [
-            ("0", "12", 12.0 as Double?), ("0", "0", 1), ("3", "12", nil), ("0", "soon", nil), ("0", "-5", nil), ("", "12", nil),
+            ("0", "12", 12.0 as Double?), ("0", "0", 1), ("3", "12", nil), ("0", "soon", nil), ("0", "-5", nil),
+            ("", "12", nil),
             ("0", "9999999999", nil),
         ])
     func budget(remaining: String, reset: String, expected: Double?) throws {
@@ -211,11 +224,13 @@ struct CurlTransportTests {
                     Self.submit(number..<number + 1, to: transport)
                     var isAnswered = false
                     let events = try Self.go(transport, peer) { events in
-                        if let session = peer.sessions.last, session.requests.count == number + 1, session.requests[number].isComplete,
+                        if let session = peer.sessions.last, session.requests.count == number + 1,
+                            session.requests[number].isComplete,
                             !isAnswered
                         {
                             isAnswered = true
-                            session.answer(number, status: status, headers: [("x-left", remaining), ("x-reset", reset)])
+                            session.answer(
+                                number, status: status, headers: [("x-left", remaining), ("x-reset", reset)])
                         }
                         return events.contains { if case .answered = $0 { true } else { false } }
                     }
@@ -242,7 +257,8 @@ struct CurlTransportTests {
 
     private enum Ending { case closed, reset, goAway, inMidFrame, withoutGoAway }
 
-    /// The server's own faults, as its ledger sees them: nothing is sent twice that may have been taken.
+    /// The server's own faults, as its ledger sees them: nothing is sent twice that may have been
+    /// taken.
     @Test(
         "what a server does to connections never makes libcurl send a push again",
         arguments: [Ending.closed, .reset, .goAway, .inMidFrame, .withoutGoAway], [false, true])
@@ -278,7 +294,9 @@ struct CurlTransportTests {
     @Test("refusals, pages of a gateway, and answers that never come are what they are over HTTP/1.1, too")
     func trouble() throws {
         var faults = SimulatorFaults()
-        (faults.tooManyRequestsEvery, faults.unavailableEvery, faults.gatewayEvery, faults.silentEvery) = (11, 13, 17, 41)
+        (faults.tooManyRequestsEvery, faults.unavailableEvery, faults.gatewayEvery, faults.silentEvery) = (
+            11, 13, 17, 41
+        )
         faults.latencyMilliseconds = 2
         var run = SimulatorRun(faults: faults, pushes: 200) {
             $0.wire = Self.calls
@@ -290,7 +308,9 @@ struct CurlTransportTests {
         #expect(result.end == .finished)
         #expect(result.count(.accepted) > 150 && result.count(.unknown) >= 10, "\(result.outcomes)")
         #expect(result.count(.accepted) + result.count(.unknown) == 200, "\(result.outcomes)")
-        #expect(result.outcomes.contains { $0.key.hasPrefix("unknown") && $0.key.contains("NoAnswer") }, "\(result.outcomes)")
+        #expect(
+            result.outcomes.contains { $0.key.hasPrefix("unknown") && $0.key.contains("NoAnswer") },
+            "\(result.outcomes)")
     }
 
     @Test("a server that limits resets, as nghttp2 does, is left before, so that nothing is in doubt")
@@ -348,16 +368,21 @@ struct CurlTransportTests {
         #expect(!head.contains("bearer") && !head.contains("apns"), "\(head)")
     }
 
-    @Test("a wrong password stops the run at once and names the proxy", arguments: [TestProxy.Kind.http, .socks5, .socks5h])
+    @Test(
+        "a wrong password stops the run at once and names the proxy",
+        arguments: [TestProxy.Kind.http, .socks5, .socks5h])
     func wrongPassword(kind: TestProxy.Kind) throws {
         var behaviour = TestProxy.Behaviour()
         (behaviour.user, behaviour.password) = ("volley", "right")
         let proxy = try TestProxy(kind, behaviour)
-        try run(proxy, kind, as: "volley:s3cret@").expectNothingSent(saying: "proxy 127.0.0.1:\(proxy.port)", "user and password")
+        try run(proxy, kind, as: "volley:s3cret@").expectNothingSent(
+            saying: "proxy 127.0.0.1:\(proxy.port)", "user and password")
         #expect(proxy.requests.count == 1, "asked again: \(proxy.requests)")
     }
 
-    @Test("a proxy that forbids the server stops the run at once, and one that cannot reach it is tried again", arguments: [403, 502])
+    @Test(
+        "a proxy that forbids the server stops the run at once, and one that cannot reach it is tried again",
+        arguments: [403, 502])
     func refused(status: Int) throws {
         var behaviour = TestProxy.Behaviour()
         behaviour.refusal = status
@@ -366,12 +391,15 @@ struct CurlTransportTests {
         #expect(proxy.requests.count == (status == 403 ? 1 : 5))
     }
 
-    @Test("a proxy that is not there stops the run and is named, without its password", arguments: TestProxy.Kind.allCases)
+    @Test(
+        "a proxy that is not there stops the run and is named, without its password", arguments: TestProxy.Kind.allCases
+    )
     func noProxy(kind: TestProxy.Kind) throws {
         let port = try Sockets.freePort()
         try SimulatorRun(pushes: 5) {
             $0.wire = Self.calls
-            $0.proxy = "\(kind.rawValue)://volley\(kind == .socks4 || kind == .socks4a ? "" : ":s3cret")@127.0.0.1:\(port)"
+            $0.proxy =
+                "\(kind.rawValue)://volley\(kind == .socks4 || kind == .socks4a ? "" : ":s3cret")@127.0.0.1:\(port)"
         }.run().expectNothingSent(saying: "through the proxy 127.0.0.1:\(port)", "attempts")
     }
 }

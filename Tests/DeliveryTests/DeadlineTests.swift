@@ -42,7 +42,9 @@ struct DeadlineTests {
         #expect(bench.machine.end == nil)
         #expect((bench.machine.nextWake(after: bench.now) ?? .max) <= 11_000_000_000)
         for _ in 0..<11 { bench.advance(seconds: 0.9) }
-        for push in 0..<300 where bench.machine.pushes[push].state == .inFlight { bench.machine.notProcessed(push, at: bench.now) }
+        for push in 0..<300 where bench.machine.pushes[push].state == .inFlight {
+            bench.machine.notProcessed(push, at: bench.now)
+        }
         bench.advance(seconds: 0.9)
         #expect(bench.machine.settlements.count == 300)
         #expect(bench.machine.settlements.dropFirst().allSatisfy { $0.outcome == .unsent && $0.reason == "Expired" })

@@ -31,7 +31,8 @@ struct DeliveryMachineTests {
         #expect(submitted(bench.advance()).count == 1)
     }
 
-    /// Answers everything in flight `rounds` times, 0.1 s apart; returns the connections that were opened in the meantime.
+    /// Answers everything in flight `rounds` times, 0.1 s apart; returns the connections that were
+    /// opened in the meantime.
     private func openedWhileBusy(_ bench: inout Bench, rounds: Int, answersARound: Int? = nil) -> Int {
         var opened = 0
         for _ in 0..<rounds {
@@ -124,10 +125,14 @@ struct DeliveryMachineTests {
     }
 
     /// Refuses everything in flight, step by step; returns how often a push was submitted.
-    private func submissionsWhileRefused(_ bench: inout Bench, seconds: Int, _ refuse: (inout Bench, Int) -> Void) -> Int {
+    private func submissionsWhileRefused(_ bench: inout Bench, seconds: Int, _ refuse: (inout Bench, Int) -> Void)
+        -> Int
+    {
         var count = 0
         for _ in 0..<seconds * 10 where bench.machine.end == nil {
-            for push in bench.machine.pushes.indices where bench.machine.pushes[push].state == .inFlight { refuse(&bench, push) }
+            for push in bench.machine.pushes.indices where bench.machine.pushes[push].state == .inFlight {
+                refuse(&bench, push)
+            }
             count += submitted(bench.advance(seconds: 0.1)).count
         }
         return count
@@ -356,7 +361,9 @@ struct DeliveryMachineTests {
         bench.advance(seconds: 2)
         bench.answer(0, status, reason)
         let settled = bench.machine.settlements.first
-        #expect(settled?.outcome == .unknown && settled?.reason == "RefusedAgain" && settled?.status == status && settled?.attempts == 2)
+        #expect(
+            settled?.outcome == .unknown && settled?.reason == "RefusedAgain" && settled?.status == status
+                && settled?.attempts == 2)
     }
 
     @Test("a push whose answer was lost is gone when the service says so the next time: that is true of the device")
@@ -375,7 +382,11 @@ struct DeliveryMachineTests {
         bench.advance()
         bench.answer(0, 403, "ExpiredProviderToken")
         let actions = bench.advance()
-        #expect(actions == [.renewToken(connection: 0), .close(connection: 0), .open(connection: 0), .submit(request: 0, connection: 0)])
+        #expect(
+            actions == [
+                .renewToken(connection: 0), .close(connection: 0), .open(connection: 0),
+                .submit(request: 0, connection: 0),
+            ])
     }
 
     @Test("Shutdown lets the connection finish what is in flight, and takes another for the rest")
@@ -468,12 +479,14 @@ struct DeliveryMachineTests {
         bench.warmUp()
         bench.advance()
         bench.machine.stop(
-            .service("apns", .refused(reason: "InvalidProviderToken", status: 403, clockLagSeconds: nil)), at: bench.now)
+            .service("apns", .refused(reason: "InvalidProviderToken", status: 403, clockLagSeconds: nil)), at: bench.now
+        )
         bench.advance()
         #expect(bench.machine.end == nil)
         #expect(bench.machine.settlements.count { $0.outcome == .unsent } == 5)
         bench.answer(1, 403, "InvalidProviderToken")
-        #expect(bench.machine.settlements.count { $0.outcome == .unsent } == 6, "its refusal says nothing about the device")
+        #expect(
+            bench.machine.settlements.count { $0.outcome == .unsent } == 6, "its refusal says nothing about the device")
         bench.answer(2, 200)
         bench.advance(seconds: 11)
         #expect(bench.machine.end != nil)
@@ -495,7 +508,9 @@ struct DeliveryMachineTests {
         #expect(bench.machine.end == nil)
     }
 
-    @Test("it names the moment to wake when a slow pace opens its connection late, and when a helper tries to connect again")
+    @Test(
+        "it names the moment to wake when a slow pace opens its connection late, and when a helper tries to connect again"
+    )
     func wakesToConnect() {
         var slow = Bench(pushes: 3) { $0.pace = Pace(pushes: 1, intervalSeconds: 60) }
         slow.warmUp()

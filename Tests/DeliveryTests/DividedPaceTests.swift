@@ -39,7 +39,8 @@ struct DividedPaceTests {
                     beatsAt: second + Int64.random(in: 0..<second, using: &random))
                 machine.shares.setPart(0)
                 for _ in 0..<Int.random(in: 1...2, using: &random) {
-                    machine.senders.append((machine.shares.join(weight: 1), Int.random(in: 1...size, using: &random), second))
+                    machine.senders.append(
+                        (machine.shares.join(weight: 1), Int.random(in: 1...size, using: &random), second))
                 }
                 machines.append(machine)
             }
@@ -70,11 +71,14 @@ struct DividedPaceTests {
             machines[place].beatsAt = now + second
             machines[place].used = machines[place].shares.used(at: now)
             let others = machines.indices.reduce(0) {
-                $1 == place ? $0 : $0 + (forgetsWhatIsUsed ? machines[$1].granted : max(machines[$1].granted, machines[$1].used))
+                $1 == place
+                    ? $0
+                    : $0 + (forgetsWhatIsUsed ? machines[$1].granted : max(machines[$1].granted, machines[$1].used))
             }
             // Often the same again, so that something is sent.
             let wanted =
-                Int.random(in: 0..<4, using: &random) > 0 ? machines[place].granted : Int.random(in: 0...pace.pushes, using: &random)
+                Int.random(in: 0..<4, using: &random) > 0
+                ? machines[place].granted : Int.random(in: 0...pace.pushes, using: &random)
             machines[place].granted = max(0, min(wanted, pace.pushes - others))
             // The answer is lost, or takes its time.
             guard Int.random(in: 0..<10, using: &random) > 0 else { return machines[place].grant = nil }
@@ -104,12 +108,15 @@ struct DividedPaceTests {
     }
 
     private static let paces = [
-        (Pace(pushes: 1, intervalSeconds: 1), 60), (Pace(pushes: 7, intervalSeconds: 1), 60), (Pace(pushes: 300, intervalSeconds: 1), 20),
+        (Pace(pushes: 1, intervalSeconds: 1), 60), (Pace(pushes: 7, intervalSeconds: 1), 60),
+        (Pace(pushes: 300, intervalSeconds: 1), 20),
         (Pace(pushes: 3, intervalSeconds: 60), 600), (Pace(pushes: 500, intervalSeconds: 60), 300),
         (Pace(pushes: 20, intervalSeconds: 3600), 10_000),
     ]
 
-    @Test("all machines together never send more than the pace in any of its intervals, however often their parts change", arguments: 0..<6)
+    @Test(
+        "all machines together never send more than the pace in any of its intervals, however often their parts change",
+        arguments: 0..<6)
     func together(kind: Int) {
         let (pace, seconds) = Self.paces[kind]
         let seeds: UInt64 = pace.intervalSeconds > 60 ? 2 : pace.intervalSeconds > 1 ? 6 : 12
@@ -125,7 +132,9 @@ struct DividedPaceTests {
                 sent += world.departures.count
             }
         }
-        #expect(Double(sent) > 0.15 * Double(2 * seeds) * pace.perSecond * Double(seconds), "what sends nothing proves nothing: \(sent)")
+        #expect(
+            Double(sent) > 0.15 * Double(2 * seeds) * pace.perSecond * Double(seconds),
+            "what sends nothing proves nothing: \(sent)")
     }
 
     @Test("who gives parts must count what is still used, or the pace is exceeded")
@@ -140,7 +149,9 @@ struct DividedPaceTests {
     }
 
     /// How many leave in this many seconds; the loop wakes up to a millisecond late.
-    private func sent(_ shares: inout PaceArbiter, _ member: Int, from start: Int64, seconds: Double, size: Int = 1) -> Int {
+    private func sent(_ shares: inout PaceArbiter, _ member: Int, from start: Int64, seconds: Double, size: Int = 1)
+        -> Int
+    {
         var now = start, count = 0
         while now < start + Int64(seconds * 1e9) {
             while shares.take(size, for: member, at: now) { count += size }
@@ -188,7 +199,8 @@ struct DividedPaceTests {
         #expect(sent(&shares, member, from: Self.second, seconds: 600) == 17)
         shares.setPart(10)
         #expect(shares.used(at: 601 * Self.second) == 17)
-        #expect(sent(&shares, member, from: 601 * Self.second, seconds: 3000) == 0, "the hour has had more than its part")
+        #expect(
+            sent(&shares, member, from: 601 * Self.second, seconds: 3000) == 0, "the hour has had more than its part")
         #expect(shares.used(at: 4300 * Self.second) == 10)
         #expect(sent(&shares, member, from: 4300 * Self.second, seconds: 3600) == 10)
     }
@@ -236,7 +248,9 @@ struct DividedPaceTests {
         var bench = Bench(pushes: 500) { $0.sharedPaces = [shared] }
         bench.machine.paceArbiter = [shared.join()]
         #expect(submitted(bench.advance(seconds: 1)).isEmpty && bench.machine.wait(at: bench.now) == .pace)
-        #expect(bench.machine.nextWake(after: bench.now).map { $0 > bench.now.nanoseconds + Self.second } ?? true, "it need not ask")
+        #expect(
+            bench.machine.nextWake(after: bench.now).map { $0 > bench.now.nanoseconds + Self.second } ?? true,
+            "it need not ask")
         shared.setPart(50)
         var count = 0
         for _ in 0..<2_000 {

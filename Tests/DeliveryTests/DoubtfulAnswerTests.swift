@@ -61,7 +61,8 @@ struct DoubtfulAnswerTests {
     func stranger(answer: StrangeAnswer, resends: Bool) {
         var bench = Bench(pushes: 5) { $0.resendsUnknown = resends }
         bench.advance()
-        bench.machine.answered(0, .init(status: 410, reason: answer.reason, id: answer.id, isCutOff: answer.isCutOff), at: bench.now)
+        bench.machine.answered(
+            0, .init(status: 410, reason: answer.reason, id: answer.id, isCutOff: answer.isCutOff), at: bench.now)
         #expect(submitted(bench.advance(seconds: 100)).isEmpty)
         let first = bench.machine.settlements.first
         #expect(first?.outcome == .unknown && first?.status == 410, "\(bench.machine.settlements)")
@@ -82,7 +83,8 @@ struct DoubtfulAnswerTests {
         #expect(outcome(.init(status: 410, reason: "SomethingNew", id: .own))?.outcome == .invalidToken)
     }
 
-    @Test("5xx that leaves in doubt sends later requests to a spare server, where there is one", arguments: [false, true])
+    @Test(
+        "5xx that leaves in doubt sends later requests to a spare server, where there is one", arguments: [false, true])
     func spareServer(isThere: Bool) {
         for service in [RongCloud(), Getui()] as [any PushService] {
             // Not every answer in doubt shows that the server has trouble.

@@ -10,7 +10,8 @@ struct GracefulLeaveTests {
         actions.compactMap { if case .open(let connection) = $0 { connection } else { nil } }
     }
 
-    /// Answers everything until the present connection has had this many pushes; returns the actions that were requested in the meantime.
+    /// Answers everything until the present connection has had this many pushes; returns the
+    /// actions that were requested in the meantime.
     private func use(_ bench: inout Bench, _ connection: Int, upTo count: Int) -> [DeliveryMachine.Action] {
         var all = bench.advance()
         while bench.machine.connections[connection].answers < count, bench.machine.end == nil {
@@ -24,7 +25,8 @@ struct GracefulLeaveTests {
         return all
     }
 
-    @Test("another is opened at once, while the old one is drained; after a few requests it is a loss, with its back-off")
+    @Test(
+        "another is opened at once, while the old one is drained; after a few requests it is a loss, with its back-off")
     func atOnce() {
         var bench = Bench(pushes: 5000) { $0.streamsPerConnection = 10 }
         _ = use(&bench, 0, upTo: 100)
@@ -36,7 +38,9 @@ struct GracefulLeaveTests {
         #expect(bench.machine.recentLosses.add(at: bench.now.nanoseconds) == 2)
     }
 
-    @Test("a server that leaves after as many requests each time is left before it says so, and the next one is open by then")
+    @Test(
+        "a server that leaves after as many requests each time is left before it says so, and the next one is open by then"
+    )
     func budget() {
         var bench = Bench(pushes: 5000) { $0.streamsPerConnection = 10 }
         for connection in 0..<2 {

@@ -7,7 +7,8 @@ import Testing
 /// Answers that a proxy compressed.
 @Suite("compressed answers")
 struct GzipBodyTests {
-    /// Made with Python's gzip and zlib: with the fixed code, with a code of its own, and stored, with a file's name.
+    /// Made with Python's gzip and zlib: with the fixed code, with a code of its own, and stored,
+    /// with a file's name.
     private static let fixed = "H4sIAAAAAAACA6tWKkpNLM7PU7JSckpMcUkty0xODcnPTs1TqgUA6LzZFxsAAAA="
     private static let own =
         "H4sIAAAAAAACAyWRS24EMQhEr4L6BOZjbM9tshhlFUWaLKO5e151VqabAh7F7/V8vb5f1+P3+nr+/Hx8Pq/HNcyt7Ji3xbRsq2Ndtt18kAveKr"

@@ -10,17 +10,22 @@ import Testing
 struct OutageTests {
     /// Answers everything in flight, repeatedly; returns how often pushes were submitted.
     private func submissions(
-        _ bench: inout Bench, seconds: Double, _ answer: (inout Bench, Int) -> Void = { $0.answer($1, 500, "InternalServerError") }
+        _ bench: inout Bench, seconds: Double,
+        _ answer: (inout Bench, Int) -> Void = { $0.answer($1, 500, "InternalServerError") }
     ) -> Int {
         var count = 0
         for _ in 0..<Int(seconds * 10) where bench.machine.end == nil {
-            for push in bench.machine.pushes.indices where bench.machine.pushes[push].state == .inFlight { answer(&bench, push) }
+            for push in bench.machine.pushes.indices where bench.machine.pushes[push].state == .inFlight {
+                answer(&bench, push)
+            }
             count += submitted(bench.advance(seconds: 0.1)).count
         }
         return count
     }
 
-    @Test("of a service that answers 500 to everybody nobody fails, and the run stops when it lasts", arguments: [1, 5, 60, 10_000])
+    @Test(
+        "of a service that answers 500 to everybody nobody fails, and the run stops when it lasts",
+        arguments: [1, 5, 60, 10_000])
     func fromTheBeginning(pushes: Int) {
         var bench = Bench(pushes: pushes) { $0.canaryPushes = Canary.usualSize }
         bench.advance()
@@ -72,7 +77,9 @@ struct OutageTests {
         #expect(bench.machine.settlements.allSatisfy { $0.outcome == .accepted })
     }
 
-    @Test("what a gateway answers leaves in doubt; when it answers everybody, pushes are tried one at a time", arguments: [true, false])
+    @Test(
+        "what a gateway answers leaves in doubt; when it answers everybody, pushes are tried one at a time",
+        arguments: [true, false])
     func gateway(resends: Bool) {
         var bench = Bench(pushes: 10_000) { $0.resendsUnknown = resends }
         bench.advance()
@@ -85,11 +92,13 @@ struct OutageTests {
         let reason = cause.sentence
         #expect(reason.contains("HTTP504, apparently not from APNs itself"), "\(reason)")
         let unknown = bench.machine.settlements.filter { $0.outcome == .unknown }
-        #expect((1...count).contains(unknown.count) && unknown.allSatisfy { $0.status == 504 && $0.reason == "HTTP504" })
+        #expect(
+            (1...count).contains(unknown.count) && unknown.allSatisfy { $0.status == 504 && $0.reason == "HTTP504" })
         #expect(bench.machine.settlements.count { $0.outcome == .unsent } == 10_000 - unknown.count)
     }
 
-    @Test("answers that are cut off together are one doubt: a push is tried within a second, not after the longest wait")
+    @Test(
+        "answers that are cut off together are one doubt: a push is tried within a second, not after the longest wait")
     func cutTogether() {
         var bench = Bench(pushes: 1000) {
             $0.resendsUnknown = false

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Delivery
 
-/// The whole machine, on a virtual clock, against a server that accepts everything: only the pace may slow down a run.
+/// The whole machine, on a virtual clock, against a server that accepts everything: only the pace
+/// may slow down a run.
 @Suite("pace of a run")
 struct PaceKeepingTests {
     private struct Departures {
@@ -32,7 +33,8 @@ struct PaceKeepingTests {
 
     /// Plays a whole run.
     /// - Parameters:
-    ///   - lateness: the most nanoseconds by which the loop wakes too late; epoll counts milliseconds.
+    ///   - lateness: the most nanoseconds by which the loop wakes too late; epoll counts
+    ///     milliseconds.
     ///   - latency: nanoseconds until an answer.
     private func departures(_ pace: Pace, pushes: Int, lateness: Int64, latency: Int64) -> Departures {
         var bench = Bench(pushes: pushes) {
@@ -55,7 +57,9 @@ struct PaceKeepingTests {
             guard bench.machine.end == nil, wake < .max else { break }
             let late = lateness > 0 ? Int64.random(in: 0...lateness, using: &random) : 0
             bench.now = bench.now.adding(nanoseconds: max(wake - bench.now.nanoseconds, 1) + late)
-            while pushes - bench.machine.openPushes < dueTimes.count, dueTimes[pushes - bench.machine.openPushes] <= bench.now.nanoseconds {
+            while pushes - bench.machine.openPushes < dueTimes.count,
+                dueTimes[pushes - bench.machine.openPushes] <= bench.now.nanoseconds
+            {
                 guard let push = answers.removeFirst() else { break }
                 bench.answer(push, 200)
             }
@@ -63,7 +67,9 @@ struct PaceKeepingTests {
         return departures
     }
 
-    @Test("within 2 % of it in every whole second, and never above it in any", arguments: [100, 500, 2000], [Int64(0), 1_000_000])
+    @Test(
+        "within 2 % of it in every whole second, and never above it in any", arguments: [100, 500, 2000],
+        [Int64(0), 1_000_000])
     func reached(pushes: Int, lateness: Int64) {
         let departures = departures(
             Pace(pushes: pushes, intervalSeconds: 1), pushes: pushes * 6, lateness: lateness, latency: 30_000_000)

@@ -26,7 +26,9 @@ struct PaceSharesTests {
     private func play(_ pace: Pace, _ senders: [Sender], seed: UInt64 = 1) -> [Sender] {
         var senders = senders, shares = PaceArbiter(pace, counting: .targets), random = SplitMix(seed: seed)
         let all = senders.reduce(0) { $0 + $1.left }
-        for place in senders.indices { senders[place].member = shares.join(weight: Double(senders[place].left) / Double(all)) }
+        for place in senders.indices {
+            senders[place].member = shares.join(weight: Double(senders[place].left) / Double(all))
+        }
         var going = Array(senders.indices)
         while let place = going.min(by: { senders[$0].wakesAt < senders[$1].wakesAt }) {
             let now = senders[place].wakesAt, isStopped = Double(now - second) / 1e9 >= senders[place].stopsAt
@@ -62,9 +64,13 @@ struct PaceSharesTests {
     }
 
     /// How long a sender took, in seconds.
-    private func end(_ senders: [Sender]) -> Double { Double((senders.flatMap(\.times).max() ?? second) - second) / 1e9 }
+    private func end(_ senders: [Sender]) -> Double {
+        Double((senders.flatMap(\.times).max() ?? second) - second) / 1e9
+    }
 
-    @Test("never more than the pace in a second, and all of it is used, whatever their parts and requests", arguments: UInt64(0)..<40)
+    @Test(
+        "never more than the pace in a second, and all of it is used, whatever their parts and requests",
+        arguments: UInt64(0)..<40)
     func together(seed: UInt64) {
         var random = SplitMix(seed: seed)
         let pace = Int.random(in: 100...2000, using: &random)
@@ -81,7 +87,9 @@ struct PaceSharesTests {
 
     @Test("each gets its part, so that they end together")
     func parts() {
-        let sent = play(Pace(pushes: 1000, intervalSeconds: 1), [Sender(left: 8000), Sender(left: 1500), Sender(left: 500, size: 50)])
+        let sent = play(
+            Pace(pushes: 1000, intervalSeconds: 1),
+            [Sender(left: 8000), Sender(left: 1500), Sender(left: 500, size: 50)])
         let ends = sent.map { end([$0]) }
         #expect(ends.allSatisfy { (9...10.4).contains($0) }, "\(ends)")
     }
@@ -100,14 +108,16 @@ struct PaceSharesTests {
 
     @Test("what a slower sender does not use goes to the others as well")
     func slower() {
-        let sent = play(Pace(pushes: 1000, intervalSeconds: 1), [Sender(left: 5000, size: 10, rest: 0.1), Sender(left: 5000)])
+        let sent = play(
+            Pace(pushes: 1000, intervalSeconds: 1), [Sender(left: 5000, size: 10, rest: 0.1), Sender(left: 5000)])
         #expect(most(sent) <= 1000 && (5.4...5.9).contains(end([sent[1]])), "\(end([sent[1]]))")
     }
 
     @Test(
         "slow paces are kept in any second and in any of their intervals",
         arguments: [
-            Pace(pushes: 1, intervalSeconds: 1), Pace(pushes: 3, intervalSeconds: 1), Pace(pushes: 20, intervalSeconds: 60),
+            Pace(pushes: 1, intervalSeconds: 1), Pace(pushes: 3, intervalSeconds: 1),
+            Pace(pushes: 20, intervalSeconds: 60),
             Pace(pushes: 100, intervalSeconds: 60), Pace(pushes: 6000, intervalSeconds: 60),
         ])
     func slow(pace: Pace) {

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("pacer")
 struct PacerTests {
-    /// When pushes leave if the loop wakes up to `lateness` nanoseconds late, for this many seconds.
+    /// When pushes leave if the loop wakes up to `lateness` nanoseconds late, for this many
+    /// seconds.
     private func departures(_ pace: Pace, lateness: Int64, seconds: Int64) -> [Int64] {
         var pacer = Pacer(pace)
         var random = SplitMix(seed: 1)
@@ -15,7 +16,9 @@ struct PacerTests {
         var times: [Int64] = []
         while now < end {
             while pacer.take(at: now) { times.append(now) }
-            now = max(now + 1, pacer.nextTime ?? now) + (lateness > 0 ? Int64.random(in: 0...lateness, using: &random) : 0)
+            now =
+                max(now + 1, pacer.nextTime ?? now)
+                + (lateness > 0 ? Int64.random(in: 0...lateness, using: &random) : 0)
         }
         return times
     }
@@ -31,13 +34,15 @@ struct PacerTests {
     }
 
     @Test(
-        "never more than the pace in any sliding second", arguments: [1, 2, 7, 99, 100, 101, 1000, 5000], [Int64(0), 1_500_000, 40_000_000])
+        "never more than the pace in any sliding second", arguments: [1, 2, 7, 99, 100, 101, 1000, 5000],
+        [Int64(0), 1_500_000, 40_000_000])
     func slidingSecond(pushes: Int, lateness: Int64) {
         let times = departures(Pace(pushes: pushes, intervalSeconds: 1), lateness: lateness, seconds: 5)
         #expect(most(times, within: 1_000_000_000) <= pushes)
     }
 
-    @Test("the mean is within 2 % of the pace when the loop wakes a little late", arguments: [1, 10, 100, 1000, 20_000])
+    @Test(
+        "the mean is within 2 % of the pace when the loop wakes a little late", arguments: [1, 10, 100, 1000, 20_000])
     func mean(pushes: Int) {
         let seconds: Int64 = pushes < 100 ? 200 : 5
         let times = departures(Pace(pushes: pushes, intervalSeconds: 1), lateness: 1_500_000, seconds: seconds)
@@ -75,7 +80,9 @@ struct PacerTests {
         var times: [Int64] = []
         while now < 25_000_000_000 {
             while pacer.take(size, at: now) { times += Array(repeating: now, count: size) }
-            now = max(now + 1, pacer.nextTime(for: size) ?? now) + (lateness > 0 ? Int64.random(in: 0...lateness, using: &random) : 0)
+            now =
+                max(now + 1, pacer.nextTime(for: size) ?? now)
+                + (lateness > 0 ? Int64.random(in: 0...lateness, using: &random) : 0)
         }
         #expect(most(times, within: 1_000_000_000) <= pushes)
         #expect(Double(times.count) >= 0.97 * 20 * Double(pushes / size * size), "\(times.count)")
@@ -112,7 +119,8 @@ struct PacerTests {
     func ramp() {
         let counts = ramp(Pace(pushes: 600_000, intervalSeconds: 60), rampSeconds: 60, seconds: 70)
         #expect((200...300).contains(counts[0]), "\(counts[0])")
-        #expect((9_000...11_000).contains(counts[..<10].reduce(0, +)), "a small campaign does not wait: \(counts[..<10])")
+        #expect(
+            (9_000...11_000).contains(counts[..<10].reduce(0, +)), "a small campaign does not wait: \(counts[..<10])")
         #expect((4_700...5_300).contains(counts[29]))
         #expect(zip(counts[..<60], counts[1...60]).allSatisfy { $0 < $1 })
         #expect(counts[61...].allSatisfy { (9_700...10_000).contains($0) })

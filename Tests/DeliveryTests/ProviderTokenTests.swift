@@ -12,7 +12,9 @@ struct ProviderTokenTests {
         func set(minutes value: Int) { minutes.withLock { $0 = value } }
         var now: Moment {
             let minutes = minutes.withLock { Int64($0) }
-            return Moment(nanoseconds: (100 + minutes) * 60_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000 + minutes * 60))
+            return Moment(
+                nanoseconds: (100 + minutes) * 60_000_000_000,
+                wall: Timestamp(epochSeconds: 1_800_000_000 + minutes * 60))
         }
     }
 
@@ -22,7 +24,9 @@ struct ProviderTokenTests {
 
     private func source(_ key: SigningKey? = nil) -> SignedTokenSource {
         let clock = clock
-        return SignedTokenSource(key: key ?? self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: history) { clock.now }
+        return SignedTokenSource(key: key ?? self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: history) {
+            clock.now
+        }
     }
 
     private func decode(_ part: Substring) -> [UInt8] {
@@ -56,7 +60,8 @@ struct ProviderTokenTests {
 
     @Test("machines that send together date tokens by their common clock, in whatever way this machine's is set")
     func commonClock() throws {
-        let common = CommonClock(), source = SignedTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", clock: common)
+        let common = CommonClock(),
+            source = SignedTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", clock: common)
         common.correct(bySeconds: -3600.25)
         let parts = source.current().value.dropFirst("bearer ".count).split(separator: ".")
         let issued = try #require(try JSONValue(parsing: decode(parts[1]))["iat"]?.integerValue)
@@ -104,7 +109,9 @@ struct ProviderTokenTests {
         #expect(source.renew(after: second) == nil)
     }
 
-    @Test("a loop changes its connections when the token grows old, also while the machine slept, and when another loop renewed it")
+    @Test(
+        "a loop changes its connections when the token grows old, also while the machine slept, and when another loop renewed it"
+    )
     func watch() {
         let source = source()
         var watch = CredentialRenewal()
@@ -133,7 +140,9 @@ struct ProviderTokenTests {
         #expect(awaited == .changed)
     }
 
-    @Test("a token that one connection had to renew is renewed for all of them, so that none uses it for more than an hour")
+    @Test(
+        "a token that one connection had to renew is renewed for all of them, so that none uses it for more than an hour"
+    )
     func watchRenews() throws {
         let source = source()
         var watch = CredentialRenewal()

@@ -51,7 +51,9 @@ struct QuotaTests {
         #expect(expected.contains(wait(&bench, atMost: 100_000).seconds))
     }
 
-    @Test("a service that takes a push as its last one gets no other until the time it said, and what is in flight is answered")
+    @Test(
+        "a service that takes a push as its last one gets no other until the time it said, and what is in flight is answered"
+    )
     func spent() {
         var bench = bench()
         bench.answer(1, 200) { $0.budgetReturnsAfterSeconds = 20 }
@@ -124,7 +126,9 @@ struct QuotaTests {
             Issue.record("it goes on")
             return
         }
-        #expect(cause.sentence.contains("429 QuotaUsedUp") && cause.sentence.contains("has accepted none for 15 min"), "\(cause.sentence)")
+        #expect(
+            cause.sentence.contains("429 QuotaUsedUp") && cause.sentence.contains("has accepted none for 15 min"),
+            "\(cause.sentence)")
         #expect(bench.machine.settlements.allSatisfy { $0.outcome == .accepted || $0.outcome == .unsent })
     }
 
@@ -157,7 +161,8 @@ struct QuotaTests {
         for push in 1...10 { late.answer(push, 429, "QuotaUsedUp") }
         late.advance(seconds: 31)
         #expect(late.machine.end == .finished)
-        #expect(late.machine.settlements.count { $0.outcome == .unsent && $0.reason == OwnReason.expired.rawValue } == 49)
+        #expect(
+            late.machine.settlements.count { $0.outcome == .unsent && $0.reason == OwnReason.expired.rawValue } == 49)
         var stopped = bench()
         for push in 1...10 { stopped.answer(push, 429, "QuotaUsedUp") }
         stopped.machine.interrupt(at: stopped.now)
@@ -226,7 +231,9 @@ struct RefusedLikeAllTests {
         bench.advance()
         bench.answer(0, 400, "BadMessage")
         bench.advance()
-        #expect(bench.machine.end == .stopped(.service("apns", .refused(reason: "BadMessage", status: 400, clockLagSeconds: nil))))
+        #expect(
+            bench.machine.end
+                == .stopped(.service("apns", .refused(reason: "BadMessage", status: 400, clockLagSeconds: nil))))
         #expect(bench.machine.settlements.count { $0.outcome == .rejected } == 1)
         #expect(bench.machine.settlements.count { $0.outcome == .unsent } == 49)
     }
@@ -245,7 +252,9 @@ struct RefusedLikeAllTests {
         }
     }
 
-    @Test("once a push was accepted, in this epoch or an earlier one, it concerns that push alone", arguments: [true, false])
+    @Test(
+        "once a push was accepted, in this epoch or an earlier one, it concerns that push alone",
+        arguments: [true, false])
     func later(isEarlier: Bool) {
         var bench = bench { $0.earlier.hasAccepted = isEarlier }
         bench.advance()

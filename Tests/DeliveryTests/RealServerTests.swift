@@ -4,10 +4,12 @@ import PushServices
 import TestServers
 import Testing
 
-/// Whole runs against other projects' servers. Our own strict simulator cannot show that others understand us.
+/// Whole runs against other projects' servers. Our own strict simulator cannot show that others
+/// understand us.
 @Suite("delivery to servers of others")
 struct RealServerTests {
-    /// Every push is accepted at its first attempt, and the server's own log has every device exactly once.
+    /// Every push is accepted at its first attempt, and the server's own log has every device
+    /// exactly once.
     private func expectAllAccepted(
         _ server: RealServer, pushes: Int, late: (pushes: Int, afterSeconds: Double)? = nil,
         _ configure: (inout SenderSettings) -> Void = { _ in }
@@ -21,7 +23,9 @@ struct RealServerTests {
         let tokens = try server.acceptedTokens(atLeast: total)
         #expect(Set(tokens) == Set((0..<total).map(SimulatorRun.token)))
         let again = settlements.reduce(0) { $0 + $1.attempts - 1 }
-        #expect(again == 0 && tokens.count == total, "\(again) were sent again, and the server accepted \(tokens.count) requests")
+        #expect(
+            again == 0 && tokens.count == total,
+            "\(again) were sent again, and the server accepted \(tokens.count) requests")
     }
 
     private func outcomes(_ settlements: [Settlement]) -> [String: Int] {
@@ -41,7 +45,8 @@ struct RealServerTests {
     @Test("nginx allows few streams, and never sees more", needsNginx)
     func fewStreams() throws {
         try expectAllAccepted(
-            .nginx("http2_max_concurrent_streams 4; keepalive_requests 10000; location / { return 200; }"), pushes: 2000)
+            .nginx("http2_max_concurrent_streams 4; keepalive_requests 10000; location / { return 200; }"), pushes: 2000
+        )
     }
 
     @Test("nginx says GOAWAY after every 100 requests, and no push is lost or repeated", needsNginx)
@@ -52,7 +57,8 @@ struct RealServerTests {
     @Test("nginx closes a connection that stands idle, and the next pushes take another", needsNginx)
     func idle() throws {
         try expectAllAccepted(
-            .nginx("keepalive_timeout 1s; http2_recv_timeout 1s; location / { return 200; }"), pushes: 500, late: (500, 2.5))
+            .nginx("keepalive_timeout 1s; http2_recv_timeout 1s; location / { return 200; }"), pushes: 500,
+            late: (500, 2.5))
     }
 
     @Test("an answer with a body is read and does not disturb the others", needsNginx)
@@ -65,13 +71,16 @@ struct RealServerTests {
         let server = try RealServer.nginx("location / { return 413; }")
         let (end, settlements) = try send(server.settings(), pushes: 5)
         #expect(end == .finished)
-        #expect(settlements.allSatisfy { $0.outcome == .rejected && $0.status == 413 && $0.reason == "HTTP413" }, "\(settlements)")
+        #expect(
+            settlements.allSatisfy { $0.outcome == .rejected && $0.status == 413 && $0.reason == "HTTP413" },
+            "\(settlements)")
     }
 
     @Test(
         "nghttpd echoes every payload, whatever its limits", needsNghttpd,
         arguments: [
-            [], ["-m", "4"], ["-m", "1"], ["-w", "10", "-W", "16"], ["-c", "0"], ["--early-response"], ["--no-content-length"],
+            [], ["-m", "4"], ["-m", "1"], ["-w", "10", "-W", "16"], ["-c", "0"], ["--early-response"],
+            ["--no-content-length"],
             ["-b", "200"],
         ])
     func nghttpd(options: [String]) throws {
@@ -85,14 +94,18 @@ struct RealServerTests {
         }
     }
 
-    @Test("over libcurl connections of HTTP/1.1 that nginx closes while they are idle, or used up, are replaced", needsNginx)
+    @Test(
+        "over libcurl connections of HTTP/1.1 that nginx closes while they are idle, or used up, are replaced",
+        needsNginx)
     func idleCalls() throws {
         let server = try RealServer.nginx(
             "keepalive_timeout 1s; keepalive_requests 20; location / { return 200 'thank you'; }", speaksHTTP1: true)
         try expectAllAccepted(server, pushes: 200, late: (200, 2.5)) { $0.wire = .calls(inFlight: 6) }
     }
 
-    @Test("over libcurl nghttpd echoes every payload", needsNghttpd, arguments: [[], ["-m", "4"], ["--no-content-length"]])
+    @Test(
+        "over libcurl nghttpd echoes every payload", needsNghttpd,
+        arguments: [[], ["-m", "4"], ["--no-content-length"]])
     func echoedCalls(options: [String]) throws {
         try expectAllAccepted(.nghttpd(options), pushes: 800) { $0.wire = .calls(inFlight: 6) }
     }

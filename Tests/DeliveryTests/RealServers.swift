@@ -6,7 +6,8 @@ import PushServices
 import TestServers
 import Testing
 
-/// A server from another project, on loopback, with its own certificate. It logs every request that it answered.
+/// A server from another project, on loopback, with its own certificate. It logs every request that
+/// it answered.
 struct RealServer {
     let port: Int
     let authorityFile: String
@@ -21,7 +22,8 @@ struct RealServer {
     func settings() -> SenderSettings {
         let tokens = SignedTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         var settings = SenderSettings(
-            endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
+            endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile),
+            credentials: .token(tokens),
             options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: .random())
         settings.retry.firstDelaySeconds = 0.01
         settings.connections = 1
@@ -30,8 +32,9 @@ struct RealServer {
         return settings
     }
 
-    /// The device tokens of all requests that it answered with 200, from its log; a token may occur twice. A server writes its log after its answer, so
-    /// the log is waited for until it has as many as were answered.
+    /// The device tokens of all requests that it answered with 200, from its log; a token may occur
+    /// twice. A server writes its log after its answer, so the log is waited for until it has as
+    /// many as were answered.
     func acceptedTokens(atLeast answered: Int) throws -> [String] {
         for _ in 0..<200 {
             if try loggedTokens().count >= answered { break }
@@ -47,7 +50,8 @@ struct RealServer {
         }
     }
 
-    /// nginx, which answers 200 without reading the body. Source of the directives: nginx.org, ngx_http_v2_module and ngx_http_core_module.
+    /// nginx, which answers 200 without reading the body. Source of the directives: nginx.org,
+    /// ngx_http_v2_module and ngx_http_core_module.
     /// - Parameters:
     ///   - directives: of the server, such as `keepalive_requests 100;`.
     ///   - speaksHTTP1: whether it speaks HTTP/1.1 only.
@@ -55,7 +59,9 @@ struct RealServer {
         let folder = try TemporaryFolder()
         let (authorityFile, pem) = try certificate(in: folder)
         let port = try Sockets.freePort()
-        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder.path)/\($0);" }
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+            "\($0)_temp_path \(folder.path)/\($0);"
+        }
         let configuration = try folder.write(
             "nginx.conf",
             """
@@ -85,7 +91,8 @@ struct RealServer {
         let (authorityFile, pem) = try certificate(in: folder)
         let port = try Sockets.freePort()
         let process = try ServerProcess(
-            nghttpd ?? "nghttpd", ["-v", "-a", "127.0.0.1", "-d", folder.path, "--echo-upload"] + options + ["\(port)", pem, pem],
+            nghttpd ?? "nghttpd",
+            ["-v", "-a", "127.0.0.1", "-d", folder.path, "--echo-upload"] + options + ["\(port)", pem, pem],
             port: port,
             log: "\(folder.path)/out")
         return RealServer(port: port, authorityFile: authorityFile, folder: folder, process: process, log: "out")

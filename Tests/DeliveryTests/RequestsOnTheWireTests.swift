@@ -35,13 +35,15 @@ struct RequestsOnTheWireTests {
         return log
     }
 
-    private static func answer(_ session: any PeerSession, _ request: Int, _ badTargets: Set<String>, _ log: inout Log) {
+    private static func answer(_ session: any PeerSession, _ request: Int, _ badTargets: Set<String>, _ log: inout Log)
+    {
         let lines = String(decoding: session.requests[request].body, as: UTF8.self).split(separator: "\n")
         let pushes = lines.map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
         log.requests.append(pushes.map { $0[0] })
         let bad = pushes.filter { badTargets.contains($0[0]) }.map { "\"\($0[0])\":\"BadDeviceToken\"" }
         guard bad.isEmpty else {
-            return session.answer(request, status: 400, body: "{\"reason\":\"BadTarget\",\"bad\":{\(bad.joined(separator: ","))}}")
+            return session.answer(
+                request, status: 400, body: "{\"reason\":\"BadTarget\",\"bad\":{\(bad.joined(separator: ","))}}")
         }
         for push in pushes {
             if log.accepted.updateValue(push[1], forKey: push[0]) != nil { log.acceptedTwice += 1 }
@@ -52,7 +54,8 @@ struct RequestsOnTheWireTests {
     @Test(
         "every target gets its own text once, and those that an answer names are invalid",
         arguments: [
-            (Wire.http2, Peer.Language.http2), (.calls(inFlight: 4), .http2), (.calls(inFlight: 4), .http1), (.calls(inFlight: 1), .http1),
+            (Wire.http2, Peer.Language.http2), (.calls(inFlight: 4), .http2), (.calls(inFlight: 4), .http1),
+            (.calls(inFlight: 1), .http1),
         ])
     func delivers(wire: Wire, language: Peer.Language) throws {
         let texts = ["Hi", "Hello", "Hey"]
@@ -78,23 +81,28 @@ struct RequestsOnTheWireTests {
         }
         func send(place: Bool) throws -> Log {
             // In one batch, so that all are there before the first request leaves.
-            try Self.send(service, .calls(inFlight: 4), .http2, seed: seed, batchSize: 250) { text($0, place: place) }.log
+            try Self.send(service, .calls(inFlight: 4), .http2, seed: seed, batchSize: 250) { text($0, place: place) }
+                .log
         }
         let (plain, tracked) = (try send(place: false), try send(place: true))
         #expect(tracked.requests.count == plain.requests.count && plain.requests.count < 40)
         #expect(tracked.accepted.count == 250)
-        func id(_ target: String) -> String { PushID(runSeed: seed, recipient: Int(target.dropFirst()) ?? -1).description }
+        func id(_ target: String) -> String {
+            PushID(runSeed: seed, recipient: Int(target.dropFirst()) ?? -1).description
+        }
         for request in tracked.requests {
             // What follows the first push is not read where a service takes one text.
             for target in hasOwnTexts ? request : Array(request.prefix(1)) {
-                #expect(tracked.accepted[target]?.hasSuffix(" \(id(target))") == true, "\(tracked.accepted[target] ?? "")")
+                #expect(
+                    tracked.accepted[target]?.hasSuffix(" \(id(target))") == true, "\(tracked.accepted[target] ?? "")")
             }
         }
     }
 
     /// Sends 250 pushes to the targets t0, t1, … with these payloads.
     private static func send(
-        _ service: BatchService, _ wire: Wire, _ language: Peer.Language, badTargets: Set<String> = [], seed: RunSeed = .random(),
+        _ service: BatchService, _ wire: Wire, _ language: Peer.Language, badTargets: Set<String> = [],
+        seed: RunSeed = .random(),
         batchSize: Int = 50, _ payload: (Int) -> [UInt8]
     ) throws -> (log: Log, outcomes: [Int: Outcome]) {
         let peer = try Peer(language)
@@ -126,7 +134,9 @@ struct RequestsOnTheWireTests {
         let log = serve(peer, badTargets: badTargets) { isOver.isSet.load(ordering: .acquiring) }
         #expect(thread.join() == .finished)
         var outcomes: [Int: Outcome] = [:]
-        while let group = results.take() { for settlement in group { outcomes[settlement.recipient] = settlement.outcome } }
+        while let group = results.take() {
+            for settlement in group { outcomes[settlement.recipient] = settlement.outcome }
+        }
         return (log, outcomes)
     }
 }

@@ -25,7 +25,9 @@ struct RequestsTests {
 
         mutating func add(_ recipients: Range<Int>, text: (Int) -> String = { _ in "Hi" }) {
             var batch = PushBatch()
-            for recipient in recipients { batch.append(recipient: recipient, token: "\(recipient)", payload: Array(text(recipient).utf8)) }
+            for recipient in recipients {
+                batch.append(recipient: recipient, token: "\(recipient)", payload: Array(text(recipient).utf8))
+            }
             let stored = store.insert(batch)
             for (index, push) in batch.pushes.enumerated() {
                 texts.add(push.recipient, in: (stored, index), &store, to: &keeper.machine, at: now)
@@ -61,7 +63,8 @@ struct RequestsTests {
             machine.answered(request, .init(status: status, reason: reason, id: .own), targets: targets, at: now)
         }
 
-        /// Continues until nothing more is sent; each request gets the service's answer about its recipients.
+        /// Continues until nothing more is sent; each request gets the service's answer about its
+        /// recipients.
         mutating func run(_ answer: ([Int]) -> (status: Int, reason: String, targets: [String])) -> [[Int]] {
             var all: [[Int]] = []
             var requests = advance()
@@ -77,7 +80,9 @@ struct RequestsTests {
         }
 
         func outcomes() -> [Int: Outcome] {
-            Dictionary(machine.settlements.map { ($0.recipient, $0.outcome) }) { _, _ in preconditionFailure("settled twice") }
+            Dictionary(machine.settlements.map { ($0.recipient, $0.outcome) }) { _, _ in
+                preconditionFailure("settled twice")
+            }
         }
     }
 
@@ -133,7 +138,8 @@ struct RequestsTests {
 
     // MARK: Answers
 
-    @Test("a request that is refused for one bad target is halved until the target stands alone, and that is no attempt")
+    @Test(
+        "a request that is refused for one bad target is halved until the target stands alone, and that is no attempt")
     func halved() {
         var loop = Loop(BatchService(1000)) { ($0.canaryPushes, $0.retry.maximumAttempts) = (0, 1) }
         loop.add(0..<1000)
@@ -176,7 +182,9 @@ struct RequestsTests {
         #expect(loop.outcomes() == [0: .rejected])
     }
 
-    @Test("a text that no device gets is refused for all after a few devices alone, also for those that come later, and blames no device")
+    @Test(
+        "a text that no device gets is refused for all after a few devices alone, also for those that come later, and blames no device"
+    )
     func badText() {
         var loop = Loop(BatchService(100)) { $0.canaryPushes = 0 }
         loop.add(0..<400) { $0 % 4 == 0 ? "bad" : "good" }
@@ -187,7 +195,10 @@ struct RequestsTests {
         #expect(tries.count <= 7 && tries.filter { $0.count == 1 }.count == 3, "\(tries.map(\.count))")
         let outcomes = loop.outcomes()
         #expect(outcomes.count == 800 && outcomes.allSatisfy { $0.value == ($0.key % 4 == 0 ? .rejected : .accepted) })
-        #expect(loop.machine.settlements.filter { $0.outcome == .rejected }.allSatisfy { $0.reason == "BadValue" && $0.status == 400 })
+        #expect(
+            loop.machine.settlements.filter { $0.outcome == .rejected }.allSatisfy {
+                $0.reason == "BadValue" && $0.status == 400
+            })
         #expect(loop.machine.ending == nil)
     }
 
@@ -200,10 +211,14 @@ struct RequestsTests {
         guard case .stopped(.service(_, .refused("BadValue", 400, _)))? = loop.machine.ending?.end else {
             return #expect(Bool(false), "\(String(describing: loop.machine.ending))")
         }
-        #expect(loop.outcomes().values.count { $0 == .rejected } == 3 && loop.outcomes().values.count { $0 == .unsent } == 997)
+        #expect(
+            loop.outcomes().values.count { $0 == .rejected } == 3
+                && loop.outcomes().values.count { $0 == .unsent } == 997)
     }
 
-    @Test("devices that are not named are found by halves once another got the text, and are rejected", arguments: [0, 700, 999])
+    @Test(
+        "devices that are not named are found by halves once another got the text, and are rejected",
+        arguments: [0, 700, 999])
     func unnamed(device: Int) {
         var loop = Loop(BatchService(1000)) { $0.canaryPushes = 0 }
         loop.add(0..<1000)
@@ -220,7 +235,9 @@ struct RequestsTests {
         loop.add(1000..<2000)
         _ = loop.run { $0.contains { (1000...1002).contains($0) } ? (400, "BadValue", []) : (200, "", []) }
         let outcomes = loop.outcomes()
-        #expect(outcomes.count == 2000 && outcomes.allSatisfy { $0.value == ((1000...1002).contains($0.key) ? .rejected : .accepted) })
+        #expect(
+            outcomes.count == 2000
+                && outcomes.allSatisfy { $0.value == ((1000...1002).contains($0.key) ? .rejected : .accepted) })
     }
 
     @Test("a push that another server refused goes again under a new name, as one that the service refused")
@@ -245,7 +262,9 @@ struct RequestsTests {
         #expect(loop.outcomes().allSatisfy { $0.value == ($0.key % 20 == 7 ? .rejected : .accepted) })
     }
 
-    @Test("what an answer says of each target settles each on its own; those refused for now are tried again together, and no other")
+    @Test(
+        "what an answer says of each target settles each on its own; those refused for now are tried again together, and no other"
+    )
     func each() throws {
         var loop = Loop(BatchService(6)) { $0.canaryPushes = 0 }
         loop.add(0..<6)
@@ -256,7 +275,8 @@ struct RequestsTests {
             return (207, "", ["", "TooManyRequests", "BadDeviceToken", "", "TooManyRequests", "Odd"])
         }
         #expect(requests == [Array(0..<6), [1, 4]])
-        #expect(loop.outcomes() == [0: .accepted, 1: .accepted, 2: .invalidToken, 3: .accepted, 4: .accepted, 5: .rejected])
+        #expect(
+            loop.outcomes() == [0: .accepted, 1: .accepted, 2: .invalidToken, 3: .accepted, 4: .accepted, 5: .rejected])
         let settlements = loop.machine.settlements
         #expect(try #require(settlements.first { $0.recipient == 5 }).reason == "Odd")
         #expect(settlements.filter { [1, 4].contains($0.recipient) }.allSatisfy { $0.attempts == 2 })
@@ -286,7 +306,8 @@ struct RequestsTests {
         loop.answer(requests[0].request, 400, reason)
         for request in requests.dropFirst() { loop.answer(request.request, 400, reason) }
         _ = loop.advance()
-        guard case .stopped(let cause) = loop.machine.ending?.end, case .service(_, .refused(reason, 400, _)) = cause else {
+        guard case .stopped(let cause) = loop.machine.ending?.end, case .service(_, .refused(reason, 400, _)) = cause
+        else {
             Issue.record("\(String(describing: loop.machine.ending))")
             return
         }
@@ -317,7 +338,9 @@ struct RequestsTests {
 
     // MARK: Pace
 
-    @Test("a pace that counts targets is kept by requests of several, in any sliding second", arguments: [7, 60, 100, 1000])
+    @Test(
+        "a pace that counts targets is kept by requests of several, in any sliding second",
+        arguments: [7, 60, 100, 1000])
     func paceOfTargets(pushes: Int) {
         var loop = Loop(BatchService(100, paceUnit: .targets)) {
             $0.canaryPushes = 0
@@ -358,8 +381,11 @@ struct RequestsTests {
         #expect((9...10).contains(requests) || requests == 5)
     }
 
-    /// Plays a run with calls that keep a pace of calls and one of devices, and says when which devices left.
-    private func play(_ pushes: Int, devices: Pace, texts: Int) -> (times: [(seconds: Double, devices: Int)], paces: RequestPaces) {
+    /// Plays a run with calls that keep a pace of calls and one of devices, and says when which
+    /// devices left.
+    private func play(_ pushes: Int, devices: Pace, texts: Int) -> (
+        times: [(seconds: Double, devices: Int)], paces: RequestPaces
+    ) {
         let shared = [SharedPace(Pace(pushes: 540, intervalSeconds: 60)), SharedPace(devices, counting: .targets)]
         var loop = Loop(BatchService(1000)) {
             $0.canaryPushes = 0
@@ -391,8 +417,10 @@ struct RequestsTests {
     @Test(
         "a pace of devices is kept beside one of calls, both in any second, and the time is the one that a preview tells",
         arguments: [
-            Pace(pushes: 5, intervalSeconds: 1), Pace(pushes: 17, intervalSeconds: 1), Pace(pushes: 50, intervalSeconds: 1),
-            Pace(pushes: 1000, intervalSeconds: 1), Pace(pushes: 6000, intervalSeconds: 60), Pace(pushes: 50_000, intervalSeconds: 1),
+            Pace(pushes: 5, intervalSeconds: 1), Pace(pushes: 17, intervalSeconds: 1),
+            Pace(pushes: 50, intervalSeconds: 1),
+            Pace(pushes: 1000, intervalSeconds: 1), Pace(pushes: 6000, intervalSeconds: 60),
+            Pace(pushes: 50_000, intervalSeconds: 1),
         ], [1, 3, 1_000_000])
     func pacesOfDevicesAndCalls(devices: Pace, texts: Int) throws {
         let pushes = texts > 3 ? 90 : min(36_000, Int(devices.perSecond * 12))
@@ -405,6 +433,8 @@ struct RequestsTests {
         let calls = texts > 3 ? pushes : (0..<texts).reduce(0) { sum, _ in sum + (pushes / texts + size - 1) / size }
         let told = try #require(paces.seconds(pushes: pushes, requests: calls)), last = try #require(times.last)
         // The last call is not followed by its spaces.
-        #expect(abs(last.seconds - told) <= 0.04 * told + max(0.25, Double(size) / devices.perSecond), "\(last.seconds) s, told \(told) s")
+        #expect(
+            abs(last.seconds - told) <= 0.04 * told + max(0.25, Double(size) / devices.perSecond),
+            "\(last.seconds) s, told \(told) s")
     }
 }

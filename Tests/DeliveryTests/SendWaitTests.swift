@@ -78,14 +78,20 @@ struct SendWaitTests {
         #expect((25...30).contains(seconds))
     }
 
-    @Test("of several loops one that nothing holds up speaks for all; outages and refusals are the service's; last answers add up")
+    @Test(
+        "of several loops one that nothing holds up speaks for all; outages and refusals are the service's; last answers add up"
+    )
     func together() {
         #expect(SendWait.together([]) == nil)
         #expect(SendWait.together([.server, nil]) == nil)
-        #expect(SendWait.together([.last(answers: 2, again: 1), .last(answers: 3, again: 0)]) == .last(answers: 5, again: 1))
+        #expect(
+            SendWait.together([.last(answers: 2, again: 1), .last(answers: 3, again: 0)]) == .last(answers: 5, again: 1)
+        )
         #expect(SendWait.together([.last(answers: 2, again: 1), .server]) == .server)
         #expect(SendWait.together([nil, .outage(seconds: 5), .outage(seconds: 9)]) == .outage(seconds: 9))
-        #expect(SendWait.together([nil, .throttle(perSecond: 100), .throttle(perSecond: 50.5)]) == .throttle(perSecond: 150.5))
+        #expect(
+            SendWait.together([nil, .throttle(perSecond: 100), .throttle(perSecond: 50.5)])
+                == .throttle(perSecond: 150.5))
     }
 
     @Test("loops are told apart by their place, and one that has ended waits for nothing")

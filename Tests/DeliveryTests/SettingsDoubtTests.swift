@@ -4,7 +4,8 @@ import Testing
 
 @testable import Delivery
 
-/// What is said of the settings, or by something other than the service, while other pushes are accepted.
+/// What is said of the settings, or by something other than the service, while other pushes are
+/// accepted.
 @Suite("answers about the settings")
 struct SettingsDoubtTests {
     /// A run in which 30 pushes are in flight, and `accepted` of them were accepted first.
@@ -30,7 +31,8 @@ struct SettingsDoubtTests {
 
     /// Answers that say nothing of a device, by service.
     static let refusals: [(service: any PushService, status: Int, reason: String)] = [
-        (APNs(), 404, "BadPath"), (APNs(), 405, "MethodNotAllowed"), (APNs(), 403, "NewlyForbidden"), (APNs(), 400, "TopicDisallowed"),
+        (APNs(), 404, "BadPath"), (APNs(), 405, "MethodNotAllowed"), (APNs(), 403, "NewlyForbidden"),
+        (APNs(), 400, "TopicDisallowed"),
         (FCM(), 403, "PERMISSION_DENIED"), (FCM(), 404, "NOT_FOUND"), (FCM(), 401, "THIRD_PARTY_AUTH_ERROR"),
     ]
 
@@ -56,7 +58,9 @@ struct SettingsDoubtTests {
         #expect(bench.machine.end == .finished && outcomes(bench) == [0: .accepted, 1: .rejected])
     }
 
-    @Test("twenty in a row stop the run; one push shows the cause, and a resumption reaches the others", arguments: refusals.indices)
+    @Test(
+        "twenty in a row stop the run; one push shows the cause, and a resumption reaches the others",
+        arguments: refusals.indices)
     func repeated(number: Int) {
         let (service, status, reason) = Self.refusals[number]
         var bench = bench(service)
@@ -103,13 +107,15 @@ struct SettingsDoubtTests {
         #expect(outcomes(late)[1] == .rejected)
     }
 
-    @Test("a quota of the day that is used up stops the run at once, whatever was accepted before, and rejects no device")
+    @Test(
+        "a quota of the day that is used up stops the run at once, whatever was accepted before, and rejects no device")
     func usedUp() {
         var bench = bench(BatchService(1))
         bench.answer(1, 400, "DayUsedUp")
         #expect(cause(bench) == .refused(reason: "DayUsedUp", status: 400, clockLagSeconds: nil))
         bench.answer(2, 400, "DayUsedUp")
-        #expect([1, 2, 40].allSatisfy { outcomes(bench)[$0] == .unsent } && !outcomes(bench).values.contains(.rejected))
+        #expect(
+            [1, 2, 40].allSatisfy { outcomes(bench)[$0] == .unsent } && !outcomes(bench).values.contains(.rejected))
     }
 
     // MARK: Strangers
@@ -122,11 +128,14 @@ struct SettingsDoubtTests {
             var bench = bench(service, accepted: 0)
             bench.answer(0, status) { $0.id = .missing }
             #expect(cause(bench) == .notTheService(status: status), "\(service.name)")
-            #expect(outcomes(bench).count == 60 && outcomes(bench).values.allSatisfy { $0 == .unsent }, "\(service.name)")
+            #expect(
+                outcomes(bench).count == 60 && outcomes(bench).values.allSatisfy { $0 == .unsent }, "\(service.name)")
         }
     }
 
-    @Test("one of them among accepted pushes is tried again; twenty in a row stop the run, and settle none", arguments: [302, 407])
+    @Test(
+        "one of them among accepted pushes is tried again; twenty in a row stop the run, and settle none",
+        arguments: [302, 407])
     func among(status: Int) {
         var bench = bench()
         bench.answer(1, status)
@@ -148,7 +157,9 @@ struct SettingsDoubtTests {
             bench.advance()
             bench.answer(0, status) { $0.id = .missing }
             #expect(cause(bench) == .notTheService(status: status), "\(service.name)")
-            #expect(outcomes(bench)[0] == .unknown && bench.machine.settlements.count { $0.outcome == .unsent } == 2, "\(service.name)")
+            #expect(
+                outcomes(bench)[0] == .unknown && bench.machine.settlements.count { $0.outcome == .unsent } == 2,
+                "\(service.name)")
         }
     }
 }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("a pace that several runs share")
 struct SharedPaceTests {
-    /// A run that tries to push whenever it is told to, up to `lateness` nanoseconds late; with its number of pushes.
+    /// A run that tries to push whenever it is told to, up to `lateness` nanoseconds late; with its
+    /// number of pushes.
     private struct Run {
         var share: PaceParticipant
         var lateness: Int64
@@ -68,7 +69,9 @@ struct SharedPaceTests {
     @Test("each gets its part of a slow pace, whoever wakes first, and sleeps until it is its turn")
     func slow() {
         let shared = SharedPace(Pace(pushes: 2, intervalSeconds: 1))
-        var runs = [Int64(0), 2_000_000, 5_000_000].map { Run(share: shared.join(), lateness: $0, longestSleep: 10 * second) }
+        var runs = [Int64(0), 2_000_000, 5_000_000].map {
+            Run(share: shared.join(), lateness: $0, longestSleep: 10 * second)
+        }
         drive(&runs, seconds: 60)
         #expect(most(runs.flatMap(\.pushes)) <= 2)
         #expect(runs.allSatisfy { (38...41).contains($0.pushes.count) }, "\(runs.map(\.pushes.count))")
@@ -125,15 +128,20 @@ struct SharedPaceTests {
         #expect(times.count > 1_000 && most(times) <= 51, "\(most(times)) in a second")
     }
 
-    @Test("a slow service beside a fast one keeps to its own pace, not to less, and the rest of the shared one goes to the other")
+    @Test(
+        "a slow service beside a fast one keeps to its own pace, not to less, and the rest of the shared one goes to the other"
+    )
     func slowService() {
-        let devices = SharedPace(Pace(pushes: 24, intervalSeconds: 1)), calls = SharedPace(Pace(pushes: 540, intervalSeconds: 60))
+        let devices = SharedPace(Pace(pushes: 24, intervalSeconds: 1)),
+            calls = SharedPace(Pace(pushes: 540, intervalSeconds: 60))
         var benches = (0..<2).map { _ in Bench(pushes: 3_000) }
         benches[0].machine.paceArbiter = [devices.join(weight: 0.5)]
         benches[1].machine.paceArbiter = [calls.join(), devices.join(weight: 0.5)]
         let times = play(&benches, milliseconds: 100_000)
         #expect(most(times[0] + times[1]) <= 24)
-        let minute = times[1].indices.map { first in times[1][first...].prefix { $0 < times[1][first] + 60 * second }.count }.max() ?? 0
+        let minute =
+            times[1].indices.map { first in times[1][first...].prefix { $0 < times[1][first] + 60 * second }.count }
+            .max() ?? 0
         #expect(minute <= 540)
         #expect(times[1].count > 870 && times[0].count + times[1].count > 2_300, "\(times.map(\.count))")
     }

@@ -27,14 +27,16 @@ struct SimulatorRun {
     var late: (pushes: Int, afterSeconds: Double)?
 
     init(
-        faults: SimulatorFaults = SimulatorFaults(), pushes: Int = 20, _ configure: @escaping (inout SenderSettings) -> Void = { _ in }
+        faults: SimulatorFaults = SimulatorFaults(), pushes: Int = 20,
+        _ configure: @escaping (inout SenderSettings) -> Void = { _ in }
     ) {
         self.faults = faults
         self.pushes = pushes
         self.configure = configure
     }
 
-    /// A source with its own history: the process's history would compare the key with those of all other runs.
+    /// A source with its own history: the process's history would compare the key with those of all
+    /// other runs.
     static func source(_ key: SigningKey) -> SignedTokenSource {
         SignedTokenSource(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", history: SignedTokenHistory()) {
             Moment(nanoseconds: bootNanoseconds(), wall: .now())
@@ -60,13 +62,16 @@ struct SimulatorRun {
         let authority = try folder.write("ca.pem", simulator.certificateAuthorityPEM)
         let source = tokens?(key) ?? Self.source(key)
         var settings = SenderSettings(
-            endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority), credentials: .token(source),
+            endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority),
+            credentials: .token(source),
             options: PushOptions(topic: Self.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
         settings.retry.firstDelaySeconds = 0.01
-        // On a slow machine others would be added, but tests count connections. Adding them is tested with the machine.
+        // On a slow machine others would be added, but tests count connections. Adding them is
+        // tested with the machine.
         settings.connections = 1
         settings.retry.longestDelaySeconds = 0.1
-        // Nor should a slow machine, for example under a sanitizer, run into time-outs that the test is not about.
+        // Nor should a slow machine, for example under a sanitizer, run into time-outs that the
+        // test is not about.
         (settings.connectTimeoutSeconds, settings.answerTimeoutSeconds) = (60, 60)
         configure(&settings)
         let (end, settlements) = try send(settings, pushes: pushes, payload: payload, late: late, meanwhile: meanwhile)
@@ -97,9 +102,13 @@ struct RunResult {
         let accepted = count(.accepted)
         #expect(
             (accepted...accepted + count(.unknown)).contains(ledger.acceptedTokens),
-            "\(accepted) reported as accepted and \(count(.unknown)) as unknown, but the server accepted \(ledger.acceptedTokens)")
-        #expect(ledger.requests <= settlements.reduce(0) { $0 + $1.attempts }, "the transport sent pushes again by itself")
-        if !settings.resendsUnknown { #expect(ledger.accepted == ledger.acceptedTokens, "sent again though it may have been processed") }
+            "\(accepted) reported as accepted and \(count(.unknown)) as unknown, but the server accepted \(ledger.acceptedTokens)"
+        )
+        #expect(
+            ledger.requests <= settlements.reduce(0) { $0 + $1.attempts }, "the transport sent pushes again by itself")
+        if !settings.resendsUnknown {
+            #expect(ledger.accepted == ledger.acceptedTokens, "sent again though it may have been processed")
+        }
     }
 
     /// All were accepted, each at its first attempt and once.
@@ -125,7 +134,8 @@ struct RunResult {
         for word in words { #expect(text.contains(word), "\(text)", sourceLocation: sourceLocation) }
     }
 
-    /// The run stopped before anything was sent, said so in these words, and showed no password of a proxy.
+    /// The run stopped before anything was sent, said so in these words, and showed no password of
+    /// a proxy.
     func expectNothingSent(saying words: String..., sourceLocation: SourceLocation = #_sourceLocation) {
         guard case .stopped(let cause) = end else {
             Issue.record("it did not stop: \(end)", sourceLocation: sourceLocation)
@@ -148,7 +158,8 @@ let smallPayload = #"{"aps":{"alert":"Hi"}}"#
 
 /// Sends `pushes` pushes, and checks that every one of them settled exactly once.
 func send(
-    _ settings: SenderSettings, pushes: Int, payload: String = smallPayload, late: (pushes: Int, afterSeconds: Double)? = nil,
+    _ settings: SenderSettings, pushes: Int, payload: String = smallPayload,
+    late: (pushes: Int, afterSeconds: Double)? = nil,
     meanwhile: (@Sendable (SendControl) -> Void)? = nil
 ) throws -> (RunEnd, [Settlement]) {
     let sender = try Sender(settings)
@@ -203,7 +214,9 @@ final class TemporaryFolder {
     private static func remove(_ path: String) {
         guard unlink(path) != 0, let folder = opendir(path) else { return }
         while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if name != ".", name != ".." { remove("\(path)/\(name)") }
         }
         closedir(folder)

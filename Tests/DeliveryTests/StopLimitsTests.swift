@@ -69,11 +69,15 @@ struct StopLimitsTests {
         bench.advance()
         #expect(reason(bench) == nil)
         for push in 201...400 { bench.answer(push, 200) }
-        for push in submitted(bench.advance(seconds: 1)) where push <= 6 { bench.answer(push, 503, "ServiceUnavailable") }
+        for push in submitted(bench.advance(seconds: 1)) where push <= 6 {
+            bench.answer(push, 503, "ServiceUnavailable")
+        }
         bench.advance()
         #expect(reason(bench) == nil, "6 of 401")
         for push in 401...430 { bench.answer(push, 503, "ServiceUnavailable") }
-        for push in submitted(bench.advance(seconds: 1)) where (401...430).contains(push) { bench.answer(push, 503, "ServiceUnavailable") }
+        for push in submitted(bench.advance(seconds: 1)) where (401...430).contains(push) {
+            bench.answer(push, 503, "ServiceUnavailable")
+        }
         bench.advance()
         #expect(reason(bench)?.contains("were failed (") == true)
         #expect(reason(bench)?.contains("ServiceUnavailable") == true)
@@ -108,7 +112,9 @@ struct StopLimitsTests {
         for push in 1...60 { bench.answer(push, 413, "PayloadTooLarge") }
         for push in 61...499 { bench.answer(push, 200) }
         // What has been told before is replaced, not added to.
-        for told in [[Outcome.accepted: 300, .rejected: 35], [.accepted: 458, .rejected: 40, .unknown: 70, .unsent: 9]] {
+        for told in [
+            [Outcome.accepted: 300, .rejected: 35], [.accepted: 458, .rejected: 40, .unknown: 70, .unsent: 9],
+        ] {
             control.noteElsewhere(told)
             bench.machine.tallyOfOthers = loopGroup.exchange(bench.machine.tally, of: loop)
             bench.advance()
@@ -151,7 +157,9 @@ struct StopLimitsTests {
     @Test("what the loops count is told to all others")
     func exchange() throws {
         let loopGroup = LoopGroup(control: SendControl(), largest: 3)
-        let (first, second, third) = (try loopGroup.join(Wakeup()), try loopGroup.join(Wakeup()), try loopGroup.join(Wakeup()))
+        let (first, second, third) = (
+            try loopGroup.join(Wakeup()), try loopGroup.join(Wakeup()), try loopGroup.join(Wakeup())
+        )
         #expect(loopGroup.exchange(AnswerTally(accepted: 5, failed: 1), of: first) == AnswerTally())
         #expect(loopGroup.exchange(AnswerTally(rejected: 2), of: second) == AnswerTally(accepted: 5, failed: 1))
         #expect(loopGroup.exchange(AnswerTally(accepted: 7), of: first) == AnswerTally(rejected: 2))

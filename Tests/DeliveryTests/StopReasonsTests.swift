@@ -37,14 +37,20 @@ struct StopReasonsTests {
             Issue.record("it does not stop", sourceLocation: sourceLocation)
             return
         }
-        #expect(reason.hasSuffix(".") && !reason.contains("  ") && !reason.contains(".."), "\(reason)", sourceLocation: sourceLocation)
-        #expect(reason.first?.isUppercase == true || reason.hasPrefix("example.com") || reason.first?.isNumber == true, "\(reason)")
+        #expect(
+            reason.hasSuffix(".") && !reason.contains("  ") && !reason.contains(".."), "\(reason)",
+            sourceLocation: sourceLocation)
+        #expect(
+            reason.first?.isUppercase == true || reason.hasPrefix("example.com") || reason.first?.isNumber == true,
+            "\(reason)")
         let advice = ["Check ", "check ", "Ask ", "Resume ", "resume ", "report it", "Set the clock", "Set the clock"]
         #expect(advice.contains { reason.contains($0) }, "\(reason)", sourceLocation: sourceLocation)
         #expect(reason.count < 600, "\(reason)", sourceLocation: sourceLocation)
     }
 
-    @Test("every refusal of apns.md settles, is tried again, or stops with its reason and advice", arguments: rows.indices)
+    @Test(
+        "every refusal of apns.md settles, is tried again, or stops with its reason and advice", arguments: rows.indices
+    )
     func refusals(row: Int) {
         let (status, reasons, effect) = Self.rows[row]
         for reason in reasons.split(separator: " ").map(String.init) {
@@ -62,7 +68,8 @@ struct StopReasonsTests {
     @Test(
         "every connection that cannot be had says why and what to check",
         arguments: [
-            ConnectionFailure.untrusted("self-signed certificate"), .notHTTP2, .certificateRefused("alert bad certificate"),
+            ConnectionFailure.untrusted("self-signed certificate"), .notHTTP2,
+            .certificateRefused("alert bad certificate"),
             .misconfigured("no such file"), .proxyRefused(.credentials("407")), .proxyRefused(.forbidden("403")),
             .proxyRefused(.untrusted("self-signed certificate")),
         ])
@@ -82,7 +89,8 @@ struct StopReasonsTests {
         if hasAnswered { bench.warmUp() }
         for _ in 0..<500 where bench.machine.end == nil {
             bench.advance(seconds: 0.9)
-            for connection in bench.machine.connections.indices where bench.machine.connections[connection].state == .open {
+            for connection in bench.machine.connections.indices
+            where bench.machine.connections[connection].state == .open {
                 bench.machine.connectionFailed(connection, .unreachable("Connection refused"), at: bench.now)
             }
         }
@@ -127,7 +135,8 @@ struct StopReasonsTests {
         }
         bench.warmUp()
         let answers: [Outcome: (Int, String)] = [
-            .invalidToken: (410, "Unregistered"), .rejected: (413, "PayloadTooLarge"), .failed: (503, "ServiceUnavailable"),
+            .invalidToken: (410, "Unregistered"), .rejected: (413, "PayloadTooLarge"),
+            .failed: (503, "ServiceUnavailable"),
         ]
         let (status, reason) = answers[outcome] ?? (200, "")
         bench.advance()
@@ -163,10 +172,14 @@ struct StopReasonsTests {
                 APNs calls the provider token expired although it is only 5 min 0 s old, and allows no newer one within 20 minutes. A token is good for \
                 an hour, so this machine's clock seems to be at least 55 min 0 s behind the server's. Set the clock, then resume the run.
                 """)
-        #expect(refused("InvalidProviderToken", serverAheadSeconds: -600)?.contains("10 min 0 s ahead of the server's") == true)
+        #expect(
+            refused("InvalidProviderToken", serverAheadSeconds: -600)?.contains("10 min 0 s ahead of the server's")
+                == true)
         #expect(refused("InvalidProviderToken", serverAheadSeconds: -20)?.contains("ahead of") == false)
         #expect(refused("TopicDisallowed", serverAheadSeconds: -600)?.contains("ahead of") != true)
-        for (reason, ahead) in [("ExpiredProviderToken", nil), ("InvalidProviderToken", -600.0), ("ExpiredProviderToken", 600)] {
+        for (reason, ahead) in [
+            ("ExpiredProviderToken", nil), ("InvalidProviderToken", -600.0), ("ExpiredProviderToken", 600),
+        ] {
             expectHelp(refused(reason, serverAheadSeconds: ahead))
         }
     }

@@ -41,7 +41,8 @@ struct SubmissionGateTests {
         bench.advance(seconds: 59)
         #expect(bench.machine.settlements.isEmpty)
         bench.advance(seconds: 1)
-        #expect(bench.machine.settlements.count { $0.outcome == .unsent && $0.reason == OwnReason.expired.rawValue } == 10)
+        #expect(
+            bench.machine.settlements.count { $0.outcome == .unsent && $0.reason == OwnReason.expired.rawValue } == 10)
         #expect(bench.machine.end == .finished)
     }
 

@@ -3,11 +3,13 @@ import Testing
 
 @testable import Delivery
 
-/// A server that accepts a number of pushes a second and is too busy for the others, and a driver with a virtual clock.
+/// A server that accepts a number of pushes a second and is too busy for the others, and a driver
+/// with a virtual clock.
 private struct BusyServer: KeepsMachine {
     enum Refusal: CaseIterable, Sendable { case tooManyRequests, unavailable, refusedStream }
 
-    /// How many it accepts a second at a moment (in seconds); a bucket holds a fifth of a second's worth.
+    /// How many it accepts a second at a moment (in seconds); a bucket holds a fifth of a second's
+    /// worth.
     var capacity: (Double) -> Double
     var refusal = Refusal.unavailable
     var latency: Int64 = 20_000_000
@@ -38,7 +40,8 @@ private struct BusyServer: KeepsMachine {
     }
 
     private var now: Moment {
-        Moment(nanoseconds: nanoseconds, wall: Timestamp(epochMilliseconds: 1_800_000_000_000 + nanoseconds / 1_000_000))
+        Moment(
+            nanoseconds: nanoseconds, wall: Timestamp(epochMilliseconds: 1_800_000_000_000 + nanoseconds / 1_000_000))
     }
     /// Since the beginning.
     var seconds: Double { Double(nanoseconds - 1_000_000_000) / 1e9 }
@@ -109,14 +112,18 @@ private struct BusyServer: KeepsMachine {
 
 @Suite("adaptive slow-down")
 struct ThrottleTests {
-    @Test("a server that takes 500 a second is sent about 500 a second, and no push fails", arguments: BusyServer.Refusal.allCases)
+    @Test(
+        "a server that takes 500 a second is sent about 500 a second, and no push fails",
+        arguments: BusyServer.Refusal.allCases)
     fileprivate func settles(refusal: BusyServer.Refusal) {
         var server = BusyServer(pushes: 15_000, capacity: { _ in 500 }) { $0.canaryPushes = 100 }
         server.refusal = refusal
         server.run(seconds: 60)
         #expect(server.count(.accepted) == 15_000)
         #expect(server.seconds < 1.25 * 15_000 / 500, "took \(server.seconds) s")
-        let (sent, refused) = (server.rate(server.submissions, from: 8, to: 28), server.rate(server.refusals, from: 8, to: 28))
+        let (sent, refused) = (
+            server.rate(server.submissions, from: 8, to: 28), server.rate(server.refusals, from: 8, to: 28)
+        )
         #expect((450...600).contains(sent), "\(sent) a second")
         #expect(refused < 50, "\(refused) refused a second")
     }
@@ -132,7 +139,9 @@ struct ThrottleTests {
 
     @Test("the rate follows what the server takes, down and up again, and the limit goes when there is none")
     func follows() {
-        var server = BusyServer(pushes: 60_000, capacity: { (10..<30).contains($0) ? 300 : 2_000 }) { $0.streamsPerConnection = 30 }
+        var server = BusyServer(pushes: 60_000, capacity: { (10..<30).contains($0) ? 300 : 2_000 }) {
+            $0.streamsPerConnection = 30
+        }
         server.run(seconds: 80)
         let rates = [(2.0, 10.0), (14, 30), (55, 60)].map { server.rate(server.submissions, from: $0.0, to: $0.1) }
         #expect((1_350...1_600).contains(rates[0]), "as fast as 30 streams and 20 ms allow: \(rates)")
@@ -143,10 +152,13 @@ struct ThrottleTests {
 
     @Test("never faster than the pace, while slowed down or not")
     func pace() {
-        var server = BusyServer(pushes: 6_000, capacity: { $0 < 5 ? 1_000 : 120 }) { $0.pace = Pace(pushes: 300, intervalSeconds: 1) }
+        var server = BusyServer(pushes: 6_000, capacity: { $0 < 5 ? 1_000 : 120 }) {
+            $0.pace = Pace(pushes: 300, intervalSeconds: 1)
+        }
         server.run(seconds: 60)
         let submissions = server.submissions
-        #expect(submissions.indices.dropFirst(300).allSatisfy { submissions[$0] - submissions[$0 - 300] > 1_000_000_000 })
+        #expect(
+            submissions.indices.dropFirst(300).allSatisfy { submissions[$0] - submissions[$0 - 300] > 1_000_000_000 })
         #expect(server.count(.failed) == 0)
         #expect(server.rate(submissions, from: 12, to: 40) < 160)
     }
@@ -162,7 +174,9 @@ struct ThrottleTests {
 
     @Test("after an outage the run is as fast as before, soon")
     func outage() {
-        var server = BusyServer(pushes: 40_000, capacity: { (5..<25).contains($0) ? 0 : 1_000_000 }) { $0.streamsPerConnection = 20 }
+        var server = BusyServer(pushes: 40_000, capacity: { (5..<25).contains($0) ? 0 : 1_000_000 }) {
+            $0.streamsPerConnection = 20
+        }
         server.run(seconds: 60)
         #expect(server.rate(server.submissions, from: 1, to: 5) > 900)
         #expect(server.rate(server.submissions, from: 12, to: 25) < 100)
@@ -234,7 +248,8 @@ struct ThrottleTests {
         let rate = try #require(throttle.rate)
         answer(5_000, from: 1_100_000_000) { _ in false }
         #expect(throttle.rate == rate)
-        // The window in which the outage ends is a bad one, and no reason to return to the initial rate.
+        // The window in which the outage ends is a bad one, and no reason to return to the initial
+        // rate.
         answer(3_000, from: 6_200_000_000) { _ in true }
         #expect((rate / 10...rate).contains(try #require(throttle.rate)))
     }

@@ -16,7 +16,9 @@ struct TransportContractTests {
 
     @Test("libcurl", arguments: TransportConformance.ofCalls, [Peer.Language.http2, .http1])
     func calls(behaviour: TransportConformance.Behaviour, language: Peer.Language) throws {
-        let conformance = TransportConformance(language) { try Self.adapter($0, connectsWithRequest: true, CurlTransport.init) }
+        let conformance = TransportConformance(language) {
+            try Self.adapter($0, connectsWithRequest: true, CurlTransport.init)
+        }
         try withPipeSignalBlocked { Result { try conformance.check(behaviour) } }.get()
     }
 
@@ -34,12 +36,14 @@ struct TransportContractTests {
         let transport = try make(settings)
         let seed = settings.runSeed
         return TransportUnderTest(
-            idHeader: "apns-id", connectsWithRequest: connectsWithRequest, open: { transport.open($0) }, close: { transport.close($0) },
+            idHeader: "apns-id", connectsWithRequest: connectsWithRequest, open: { transport.open($0) },
+            close: { transport.close($0) },
             submit: { request, connection, target, body in
                 Array(target.utf8).withUnsafeBufferPointer { target in
                     body.withUnsafeBufferPointer { body in
                         transport.submit(
-                            request: request, id: PushID(runSeed: seed, recipient: request), on: connection, target: target, body: body)
+                            request: request, id: PushID(runSeed: seed, recipient: request), on: connection,
+                            target: target, body: body)
                     }
                 }
             }, abandon: { transport.abandon(request: $0, on: $1) }, ping: { transport.ping($0) },

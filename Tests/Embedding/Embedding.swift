@@ -6,9 +6,10 @@ import Planning
 import Sending
 import Workspace
 
-/// A program that embeds the library VolleyKit, built as an outsider: it plans a campaign, sends it to the built-in simulator, stops
-/// halfway, resumes, and reads the figures. It has no terminal, handles no signal, and prints one line with what it saw. Arguments:
-/// volley.yaml, the campaign, the folder of runs.
+/// A program that embeds the library VolleyKit, built as an outsider: it plans a campaign, sends it
+/// to the built-in simulator, stops halfway, resumes, and reads the figures. It has no terminal,
+/// handles no signal, and prints one line with what it saw. Arguments: volley.yaml, the campaign,
+/// the folder of runs.
 @main
 struct Embedding {
     static func main() throws {
@@ -23,7 +24,8 @@ struct Embedding {
         let first = try Cancellation()
         let begun = try propose(planned.run, in: project, context).send(
             options(context, first, log) { settled in if settled >= planned.run.plan.audience / 4 { first.request() } })
-        let resumed = try proposeToGoOn(planned.run, in: project, context).send(options(context, try Cancellation(), log) { _ in })
+        let resumed = try proposeToGoOn(planned.run, in: project, context).send(
+            options(context, try Cancellation(), log) { _ in })
         let outcomes = try planned.run.figures().outcomes
         let document = JSONValue.object(pairs: [
             ("planned", .integer(Int64(planned.run.plan.audience))), ("first", .string(name(begun.end))),
@@ -35,7 +37,8 @@ struct Embedding {
     }
 
     private static func options(
-        _ context: SendingContext, _ cancellation: Cancellation, _ log: EventLog, _ onSettled: @escaping @Sendable (Int) -> Void
+        _ context: SendingContext, _ cancellation: Cancellation, _ log: EventLog,
+        _ onSettled: @escaping @Sendable (Int) -> Void
     ) -> RunOptions {
         RunOptions(
             context: context,

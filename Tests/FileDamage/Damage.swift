@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import TestSupport
 
-/// Damages a database of Volley at random, always the same way from the same seed: bits of the file, or a value that gets another type or size.
+/// Damages a database of Volley at random, always the same way from the same seed: bits of the
+/// file, or a value that gets another type or size.
 public struct Damage {
     private var random: SeededRandom
     /// What was done, without any content of the file.
@@ -18,9 +19,12 @@ public struct Damage {
         return first..<first + (environment["VOLLEY_FUZZ_FILES"].flatMap(Int.init) ?? usual)
     }
 
-    /// Says which seed is tried, where many are: a crash ends the process, and this is what is left.
+    /// Says which seed is tried, where many are: a crash ends the process, and this is what is
+    /// left.
     public static func announce(_ seed: Int) {
-        if ProcessInfo.processInfo.environment["VOLLEY_FUZZ_FILES"] != nil { FileHandle.standardError.write(Data("\rseed \(seed) ".utf8)) }
+        if ProcessInfo.processInfo.environment["VOLLEY_FUZZ_FILES"] != nil {
+            FileHandle.standardError.write(Data("\rseed \(seed) ".utf8))
+        }
     }
 
     /// Makes a database of statements.
@@ -59,7 +63,8 @@ public struct Damage {
         defer { try? database.close() }
         return try database.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA ignore_check_constraints = 1")
-            let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+            let tables = try String.fetchAll(
+                db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
             guard let table = tables.randomElement(using: &random),
                 let column = try db.columns(in: table).randomElement(using: &random)?.name,
                 case let rows = try DatabaseValue.fetchAll(db, sql: "SELECT \(column) FROM \(table)"),
@@ -73,16 +78,23 @@ public struct Damage {
     }
 
     private mutating func value(like row: DatabaseValue) -> DatabaseValue {
-        if let text = String.fromDatabaseValue(row), !text.isEmpty, Bool.random(using: &random) { return edited(text).databaseValue }
-        let numbers: [Int64] = [0, 1, -1, 7, 1 << 31, 1 << 32 + 1, 1 << 41, 1 << 62, .max, .min, -62_135_596_800_001, 253_402_300_800_000]
+        if let text = String.fromDatabaseValue(row), !text.isEmpty, Bool.random(using: &random) {
+            return edited(text).databaseValue
+        }
+        let numbers: [Int64] = [
+            0, 1, -1, 7, 1 << 31, 1 << 32 + 1, 1 << 41, 1 << 62, .max, .min, -62_135_596_800_001, 253_402_300_800_000,
+        ]
         let texts = [
-            "", "0f", "x", "{}", "[]", "[[", "{\"a\":9223372036854775807}", "finished", "running", "planned", "9223372036854775807-ff",
+            "", "0f", "x", "{}", "[]", "[[", "{\"a\":9223372036854775807}", "finished", "running", "planned",
+            "9223372036854775807-ff",
         ]
         switch Int.random(in: 0..<4, using: &random) {
         case 0: return (numbers.randomElement(using: &random) ?? 0).databaseValue
         case 1: return (texts.randomElement(using: &random) ?? "").databaseValue
         case 2: return ([0.5, 1e300, .infinity, -.infinity].randomElement(using: &random) ?? 0).databaseValue
-        default: return Data((0..<Int.random(in: 0..<40, using: &random)).map { _ in .random(in: 0...255, using: &random) }).databaseValue
+        default:
+            return Data((0..<Int.random(in: 0..<40, using: &random)).map { _ in .random(in: 0...255, using: &random) })
+                .databaseValue
         }
     }
 
@@ -100,8 +112,10 @@ public struct Damage {
 
 /// Damage of a single bit, in one place after the other.
 extension Damage {
-    /// Flips a bit of a file's bytes, one after the other, and calls `body` each time. What is zero is left out: most of a file, which says nothing.
-    /// - Parameter step: flips one bit of every `step`th byte; with `VOLLEY_FUZZ_FILES` all eight of each.
+    /// Flips a bit of a file's bytes, one after the other, and calls `body` each time. What is zero
+    /// is left out: most of a file, which says nothing.
+    /// - Parameter step: flips one bit of every `step`th byte; with `VOLLEY_FUZZ_FILES` all eight
+    ///   of each.
     public static func flipEach(of path: String, every step: Int, _ body: (_ place: Int) throws -> Void) throws {
         let file = URL(fileURLWithPath: path), intact = [UInt8](try Data(contentsOf: file))
         let tellsAll = ProcessInfo.processInfo.environment["VOLLEY_FUZZ_FILES"] != nil
@@ -125,9 +139,12 @@ extension Damage {
         defer { try? database.close() }
         return try? database.read { db in
             guard try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") == "ok" else { return nil }
-            let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
+            let tables = try String.fetchAll(
+                db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
             return try tables.flatMap { table in
-                try Row.fetchAll(db, sql: "SELECT * FROM \"\(table)\" NOT INDEXED").map { $0.databaseValues.map(\.description) }
+                try Row.fetchAll(db, sql: "SELECT * FROM \"\(table)\" NOT INDEXED").map {
+                    $0.databaseValues.map(\.description)
+                }
             }
         }
     }

@@ -2,8 +2,9 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Other projects' SDKs and libraries as clients of Volley's simulators. `StandIns/clients` has a file for each, with its calls and what its
-/// documentation says about them; `make test-servers` gets the clients.
+/// Other projects' SDKs and libraries as clients of Volley's simulators. `StandIns/clients` has a
+/// file for each, with its calls and what its documentation says about them; `make test-servers`
+/// gets the clients.
 @Suite("clients of others", .serialized)
 struct ForeignClientsTests {
     struct Client: Sendable, CustomTestStringConvertible {
@@ -19,7 +20,8 @@ struct ForeignClientsTests {
 
     private static let clients = [
         Client(file: "firebase", module: "firebase_admin"), Client(file: "google_auth", module: "google/auth"),
-        Client(file: "pyfcm", module: "pyfcm"), Client(file: "jpush", module: "jpush"), Client(file: "aioapns", module: "aioapns"),
+        Client(file: "pyfcm", module: "pyfcm"), Client(file: "jpush", module: "jpush"),
+        Client(file: "aioapns", module: "aioapns"),
         Client(file: "kalyke", module: "kalyke"), Client(file: "pyapns2", module: "apns2", folder: "python-apns2"),
     ]
 
@@ -47,11 +49,15 @@ struct ForeignClientsTests {
     func drawnAnswers() throws {
         try ForeignPrograms.requireModule("hypercorn")
         // It waits as services ask it to, which takes a minute or more.
-        guard let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"], wanted.isEmpty || "answers".contains(wanted)
+        guard let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"],
+            wanted.isEmpty || "answers".contains(wanted)
         else { try Test.cancel("`make test-servers` plays it") }
         let played = try RunningVolley(
             executable: ForeignPrograms.hypercornPython,
-            ["\(ForeignPrograms.standIns)/answers_check.py", "--volley", VolleyBinary.path, "--seeds", "2", "--devices", "400"],
+            [
+                "\(ForeignPrograms.standIns)/answers_check.py", "--volley", VolleyBinary.path, "--seeds", "2",
+                "--devices", "400",
+            ],
             in: FileManager.default.temporaryDirectory, environment: ["PYTHONDONTWRITEBYTECODE": "1"], input: nil
         ).finish(timeout: 900)
         #expect(played.status == 0, "\(played.output)\(played.errors.suffix(2000))")

@@ -6,7 +6,8 @@ import TestCommands
 import TestServers
 import Testing
 
-/// Campaigns to a stand-in for FCM that shares no code with Volley's simulator. `make test-servers` gets what it needs.
+/// Campaigns to a stand-in for FCM that shares no code with Volley's simulator. `make test-servers`
+/// gets what it needs.
 @Suite("FCM and software of others", .serialized)
 struct ForeignFCMTests {
     /// A stand-in with its account, and a project that sends to it.
@@ -15,15 +16,18 @@ struct ForeignFCMTests {
         private let server: ServerProcess
 
         /// - Parameters:
-        ///   - starts: the beginnings of the devices' tokens, by their number; they decide the stand-in's answers.
+        ///   - starts: the beginnings of the devices' tokens, by their number; they decide the
+        ///     stand-in's answers.
         ///   - options: of its program.
         init(devices: Int, starts: [Int: String] = [:], options: [String] = []) throws {
             let port = try Sockets.freePort()
             folder = try ProjectFolder(
-                export: "device_token\n" + (0..<devices).map { Self.token($0, after: starts[$0] ?? "") + "\n" }.joined())
+                export: "device_token\n" + (0..<devices).map { Self.token($0, after: starts[$0] ?? "") + "\n" }.joined()
+            )
             let authority = CertificateAuthority(commonName: "Volley test")
             try folder.write("ca.pem", authority.certificatePEM)
-            try folder.write("server.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
+            try folder.write(
+                "server.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
             let account = SimulatedServiceAccount.generate(project: "shop-1a2b")
             try folder.write("account.json", account.json(tokenURI: "https://localhost:\(port)/token"))
             let path = folder.url.path
@@ -31,7 +35,8 @@ struct ForeignFCMTests {
             server = try ForeignPrograms.start(
                 ForeignPrograms.hypercornPython,
                 [
-                    "\(ForeignPrograms.standIns)/fcm.py", "--port=\(port)", "--certificate=\(path)/server.pem", "--ledger=\(path)/ledger",
+                    "\(ForeignPrograms.standIns)/fcm.py", "--port=\(port)", "--certificate=\(path)/server.pem",
+                    "--ledger=\(path)/ledger",
                     "--account=\(path)/account.json",
                 ] + options, port: port, log: "\(path)/fcm.log")
             try folder.write(
@@ -47,13 +52,15 @@ struct ForeignFCMTests {
                     columns: {token: device_token}
                 """)
             try folder.writeCampaign(
-                content: "title: Hi {{ device_token }}\nbody: Sale\nsound: spring.caf\nbadge: 1\nlink: shop://sale\ndata: {kind: sale}",
+                content:
+                    "title: Hi {{ device_token }}\nbody: Sale\nsound: spring.caf\nbadge: 1\nlink: shop://sale\ndata: {kind: sale}",
                 delivery: "expires: 1h\ncollapse: sale\npriority: high")
         }
 
         static func token(_ number: Int, after start: String) -> String {
             let end = String(number)
-            return start + String(repeating: "c", count: 22 - start.count) + ":APA91b" + String(repeating: "0", count: 134 - end.count)
+            return start + String(repeating: "c", count: 22 - start.count) + ":APA91b"
+                + String(repeating: "0", count: 134 - end.count)
                 + end
         }
 
@@ -64,10 +71,11 @@ struct ForeignFCMTests {
 
         /// How often the stand-in noted each token.
         func ledger(_ what: String) throws -> [String: Int] {
-            try String(contentsOfFile: folder.url.path + "/ledger", encoding: .utf8).split(separator: "\n").reduce(into: [:]) {
-                let words = $1.split(separator: " ")
-                if words[0] == what { $0[String(words[1]), default: 0] += 1 }
-            }
+            try String(contentsOfFile: folder.url.path + "/ledger", encoding: .utf8).split(separator: "\n").reduce(
+                into: [:]) {
+                    let words = $1.split(separator: " ")
+                    if words[0] == what { $0[String(words[1]), default: 0] += 1 }
+                }
         }
 
         /// The tokens of an outcome, by the report.
@@ -146,7 +154,8 @@ struct ForeignFCMTests {
     }
 
     @Test(
-        "a proxy that answers in FCM's place settles no device, from the first message or later", arguments: [302, 407], [0, 150])
+        "a proxy that answers in FCM's place settles no device, from the first message or later",
+        arguments: [302, 407], [0, 150])
     func portal(status: Int, after: Int) throws {
         try ForeignPrograms.requireModule("hypercorn")
         let stand = try Stand(devices: 600, options: ["--portal=\(status)", "--portal-after=\(after)"])
@@ -154,7 +163,9 @@ struct ForeignFCMTests {
         #expect(sent.status == 3 && sent.errors.contains(String(status)), "\(sent)")
         let accepted = try stand.ledger("accepted").count
         #expect(accepted == after)
-        #expect(try stand.reported("accepted").count == accepted && stand.reported("unsent").count == 600 - accepted, "\(sent)")
+        #expect(
+            try stand.reported("accepted").count == accepted && stand.reported("unsent").count == 600 - accepted,
+            "\(sent)")
     }
 
     @Test("a retry-after that is a date is obeyed")

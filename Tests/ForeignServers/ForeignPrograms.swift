@@ -3,7 +3,8 @@ import TestCommands
 import TestServers
 import Testing
 
-/// Where the programs from other projects are: installed, or unpacked below `.build/servers` by `make servers` and `make test-servers`.
+/// Where the programs from other projects are: installed, or unpacked below `.build/servers` by
+/// `make servers` and `make test-servers`.
 enum ForeignPrograms {
     private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
@@ -17,14 +18,18 @@ enum ForeignPrograms {
     /// The interpreter of a folder with modules of its own.
     static func python(in folder: String) -> String { "\(unpacked)/\(folder)/bin/python3" }
 
-    /// Starts a program with the libraries and modules that were unpacked with it, and waits until it listens.
+    /// Starts a program with the libraries and modules that were unpacked with it, and waits until
+    /// it listens.
     /// - Parameters:
     ///   - program: a name or a path.
     ///   - log: gets its output.
     static func start(_ program: String, _ arguments: [String], port: Int, log: String) throws -> ServerProcess {
-        let libraries = ["x86_64-linux-gnu", "aarch64-linux-gnu"].flatMap { ["\(unpacked)/usr/lib/\($0)", "\(unpacked)/lib/\($0)"] }
+        let libraries = ["x86_64-linux-gnu", "aarch64-linux-gnu"].flatMap {
+            ["\(unpacked)/usr/lib/\($0)", "\(unpacked)/lib/\($0)"]
+        }
         let variables = [
-            "LD_LIBRARY_PATH=" + libraries.joined(separator: ":"), "PYTHONPATH=\(unpacked)/usr/lib/python3/dist-packages",
+            "LD_LIBRARY_PATH=" + libraries.joined(separator: ":"),
+            "PYTHONPATH=\(unpacked)/usr/lib/python3/dist-packages",
             "PYTHONDONTWRITEBYTECODE=1",
         ]
         do {
@@ -36,7 +41,8 @@ enum ForeignPrograms {
         }
     }
 
-    /// Checks that a folder of Python has a module. Without it the test is cancelled; in `make test-servers` that is a failure.
+    /// Checks that a folder of Python has a module. Without it the test is cancelled; in
+    /// `make test-servers` that is a failure.
     static func requireModule(_ module: String, in folder: String = "python") throws {
         let packages = "\(unpacked)/\(folder)/lib"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: packages)) ?? []

@@ -2,11 +2,13 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Whole campaigns, sent by the real binary to other projects' servers, through other projects' proxies. Each stand-in has a ledger, and
-/// the report is compared with it, device by device. `make test-servers` plays all scenarios, `make test` the quick ones.
+/// Whole campaigns, sent by the real binary to other projects' servers, through other projects'
+/// proxies. Each stand-in has a ledger, and the report is compared with it, device by device.
+/// `make test-servers` plays all scenarios, `make test` the quick ones.
 @Suite("servers of others", .serialized)
 struct ForeignServersTests {
-    /// Text that the names of the scenarios to play contain; a missing program is then a failure. Nil for the quick ones.
+    /// Text that the names of the scenarios to play contain; a missing program is then a failure.
+    /// Nil for the quick ones.
     private static let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"]
 
     private static func chosen(_ scenarios: [Scenario]) -> [Scenario] {
@@ -31,8 +33,12 @@ struct ForeignServersTests {
         if Self.wanted != nil { print("\(scenario.name): exit \(sent.status), \(judgement.summary)") }
         let comment = Comment(rawValue: "\(scenario.name): exit \(sent.status), \(judgement.summary) \(sent.errors)")
         #expect(judgement.outcomes.sum == scenario.devices, comment)
-        #expect(judgement.claimed.isEmpty, "reported as accepted, and were not: \(judgement.claimed.sorted().prefix(3)); \(comment)")
-        #expect(judgement.denied.isEmpty, "accepted, and not reported so: \(judgement.denied.sorted().prefix(3)); \(comment)")
+        #expect(
+            judgement.claimed.isEmpty,
+            "reported as accepted, and were not: \(judgement.claimed.sorted().prefix(3)); \(comment)")
+        #expect(
+            judgement.denied.isEmpty,
+            "accepted, and not reported so: \(judgement.denied.sorted().prefix(3)); \(comment)")
         if scenario.unknown == "skip", !scenario.mayDouble { #expect(judgement.doubled == 0, comment) }
         if case .answersToAll = scenario.fault {
             #expect(sent.status == 130 && judgement.unknown < 30, comment)
@@ -43,7 +49,8 @@ struct ForeignServersTests {
     }
 
     @Test(
-        "without a fault everybody is accepted once, is reported so, and waits five seconds at most", arguments: chosen(Scenario.faultless))
+        "without a fault everybody is accepted once, is reported so, and waits five seconds at most",
+        arguments: chosen(Scenario.faultless))
     func faultless(scenario: Scenario) throws {
         let judgement = try judge(scenario)
         let comment = Comment(rawValue: "\(scenario.name): \(judgement.summary)")

@@ -5,8 +5,8 @@ import TestCommands
 import TestServers
 import Testing
 
-/// A service whose stand-in is written in Python from what its vendor documents, with an account that the stand-in
-/// accepts.
+/// A service whose stand-in is written in Python from what its vendor documents, with an account
+/// that the stand-in accepts.
 enum JudgedService: String, CaseIterable, CustomTestStringConvertible {
     case jpush, getui, rongcloud
 
@@ -26,7 +26,8 @@ enum JudgedService: String, CaseIterable, CustomTestStringConvertible {
     fileprivate var account: [String] {
         switch self {
         case .jpush: ["app_key: 0a1b2c3d4e5f60718293a4b5", "master_secret: {file: secret.txt}"]
-        case .getui: ["app_id: Jz1kA9xW2pQ7vB4nL5sT8y", "app_key: K8sdW0qPz16JbcXy2mV5t4", "master_secret: {file: secret.txt}"]
+        case .getui:
+            ["app_id: Jz1kA9xW2pQ7vB4nL5sT8y", "app_key: K8sdW0qPz16JbcXy2mV5t4", "master_secret: {file: secret.txt}"]
         case .rongcloud: ["app_key: e0x9wycfx7flq", "app_secret: {file: secret.txt}"]
         }
     }
@@ -63,11 +64,12 @@ enum JudgedService: String, CaseIterable, CustomTestStringConvertible {
     fileprivate var delivery: String? { self == .rongcloud ? nil : "expires: 1h\ncollapse: sale" }
 }
 
-/// Campaigns through JPush, Getui and RongCloud to stand-ins that share no code with Volley's simulators. `make
-/// test-servers` gets what they need.
+/// Campaigns through JPush, Getui and RongCloud to stand-ins that share no code with Volley's
+/// simulators. `make test-servers` gets what they need.
 @Suite("JPush, Getui and RongCloud, judged by others", .serialized)
 struct ForeignServicesTests {
-    /// Text that the names to play contain; a missing program is then a failure. Nil to play only what is installed.
+    /// Text that the names to play contain; a missing program is then a failure. Nil to play only
+    /// what is installed.
     private static let wanted = ProcessInfo.processInfo.environment["VOLLEY_FOREIGN_SERVERS"]
 
     /// The services whose names contain the text.
@@ -102,23 +104,27 @@ struct ForeignServicesTests {
         ///   - options: of the stand-in.
         ///   - app: further lines of the app.
         init(
-            _ service: JudgedService, devices: Int, starts: [Int: String] = [:], title: String = "Hi", delivery: String = "",
+            _ service: JudgedService, devices: Int, starts: [Int: String] = [:], title: String = "Hi",
+            delivery: String = "",
             own: String = "", options: [String] = [], app: [String] = []
         ) throws {
             try ForeignServicesTests.require()
             self.service = service
             let (port, spare) = (try Sockets.freePort(), try Sockets.freePort())
             folder = try ProjectFolder(
-                export: "target,first_name\n" + (0..<devices).map { "\(service.target($0, after: starts[$0] ?? "")),Ada\($0)\n" }.joined())
+                export: "target,first_name\n"
+                    + (0..<devices).map { "\(service.target($0, after: starts[$0] ?? "")),Ada\($0)\n" }.joined())
             let authority = CertificateAuthority(commonName: "Volley test")
             try folder.write("ca.pem", authority.certificatePEM)
-            try folder.write("server.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
+            try folder.write(
+                "server.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
             let path = folder.url.path
             let spareOption = service == .jpush ? [] : ["--spare-port=\(spare)"]
             server = try ForeignPrograms.start(
                 ForeignPrograms.hypercornPython,
                 [
-                    "\(ForeignPrograms.standIns)/\(service.rawValue).py", "--port=\(port)", "--certificate=\(path)/server.pem",
+                    "\(ForeignPrograms.standIns)/\(service.rawValue).py", "--port=\(port)",
+                    "--certificate=\(path)/server.pem",
                     "--ledger=\(path)/ledger",
                 ] + service.arguments + spareOption + options, port: port, log: "\(path)/\(service.rawValue).log")
             settings = ["environment: {url: \"https://localhost:\(port)\", ca: ca.pem}"] + service.account + app
@@ -127,7 +133,8 @@ struct ForeignServicesTests {
             try folder.write("volley.yaml", "runs: runs\napps:\n  shop:\n" + lines.map { "    \($0)\n" }.joined())
             let delivery = [service.delivery ?? "", delivery].filter { !$0.isEmpty }.joined(separator: "\n")
             try folder.writeCampaign(
-                content: "title: \(title)\nbody: Sale\n\(service.content(own))", delivery: delivery.isEmpty ? nil : delivery)
+                content: "title: \(title)\nbody: Sale\n\(service.content(own))",
+                delivery: delivery.isEmpty ? nil : delivery)
         }
 
         func writeSecret(_ text: String) throws {
@@ -155,7 +162,8 @@ struct ForeignServicesTests {
         }
 
         func begin() throws -> RunningVolley {
-            try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url, environment: Self.direct)
+            try VolleyBinary.start(
+                ["send", "campaign.yaml", "--yes", "--json"], in: folder.url, environment: Self.direct)
         }
 
         /// How often the stand-in noted each target.
@@ -190,9 +198,9 @@ struct ForeignServicesTests {
                 })
         }
 
-        /// Conditions that must always hold: no device got it twice, the report claims nothing that was not accepted
-        /// and denies nothing that was, no call was repeated with other contents, and no message was lost because its
-        /// id had been used.
+        /// Conditions that must always hold: no device got it twice, the report claims nothing that
+        /// was not accepted and denies nothing that was, no call was repeated with other contents,
+        /// and no message was lost because its id had been used.
         func expectAgreement(_ comment: Comment? = nil) throws {
             let accepted = ledger("accepted")
             #expect(accepted.values.allSatisfy { $0 == 1 }, comment)
@@ -214,7 +222,9 @@ struct ForeignServicesTests {
         }
     }
 
-    @Test("the stand-ins themselves judge as the vendors document, by a client of Python's own library", .enabled(if: isWhole))
+    @Test(
+        "the stand-ins themselves judge as the vendors document, by a client of Python's own library",
+        .enabled(if: isWhole))
     func standIns() throws {
         try Self.require()
         let process = Process(), output = Pipe()
@@ -248,7 +258,9 @@ struct ForeignServicesTests {
         #expect(!stand.words.keys.contains { $0.hasPrefix("refused") }, "\(stand.words)")
     }
 
-    @Test("one campaign through all of them: each reaches its own", .enabled(if: chosen.count == JudgedService.allCases.count))
+    @Test(
+        "one campaign through all of them: each reaches its own",
+        .enabled(if: chosen.count == JudgedService.allCases.count))
     func together() throws {
         let stands = try JudgedService.allCases.map { try Stand($0, devices: 0) }
         let rows = (0..<210).map { number in
@@ -262,11 +274,14 @@ struct ForeignServicesTests {
             "runs: runs\napps:\n  shop:\n    columns: {service: {column: platform}}\n    services:\n"
                 + stands.map { "      \($0.entry)\n" }.joined())
         try folder.writeCampaign(content: "title: Hi {{ first_name }}\nbody: Sale\nlink: shop://sale")
-        let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json", environment: Stand.direct, timeout: 240)
+        let sent = try folder.volley(
+            "send", "campaign.yaml", "--yes", "--json", environment: Stand.direct, timeout: 240)
         #expect(sent.status == 0, "\(sent)")
         for stand in stands {
             let own = rows.filter { $0.0 == stand.service }.map(\.target)
-            #expect(stand.ledger("accepted") == Dictionary(uniqueKeysWithValues: own.map { ($0, 1) }), "\(stand.service): \(sent)")
+            #expect(
+                stand.ledger("accepted") == Dictionary(uniqueKeysWithValues: own.map { ($0, 1) }),
+                "\(stand.service): \(sent)")
             #expect(!stand.words.keys.contains { $0.hasPrefix("refused") }, "\(stand.words)")
         }
     }
@@ -318,7 +333,9 @@ struct ForeignServicesTests {
         #expect(sent.status == 3 && sent.errors.contains(String(status)), "\(sent)")
         let accepted = stand.ledger("accepted").count
         #expect(accepted > 0 && stand.words["trouble-portal"] ?? 0 > 0, "\(stand.words)")
-        #expect(try stand.reported("accepted").count == accepted && stand.reported("unsent").count == 600 - accepted, "\(sent)")
+        #expect(
+            try stand.reported("accepted").count == accepted && stand.reported("unsent").count == 600 - accepted,
+            "\(sent)")
     }
 
     @Test("JPush: ids that nobody knows are invalid where the call has no other", .enabled(if: plays(.jpush)))
@@ -335,19 +352,23 @@ struct ForeignServicesTests {
         .enabled(if: isWhole && plays(.jpush)), arguments: ["", "--old-header"])
     func quota(header: String) throws {
         let stand = try Stand(
-            .jpush, devices: 12, title: "Hi {{ first_name }}", options: ["--quota=8", "--window=15"] + (header.isEmpty ? [] : [header]))
+            .jpush, devices: 12, title: "Hi {{ first_name }}",
+            options: ["--quota=8", "--window=15"] + (header.isEmpty ? [] : [header]))
         let sent = try stand.send()
         #expect(sent.status == 0 && stand.ledger("accepted").count == 12, "\(sent)")
         try stand.expectAgreement("\(sent)")
     }
 
-    @Test("Getui: each device has its own answer, and a wrong one does not lose the others their message", .enabled(if: plays(.getui)))
+    @Test(
+        "Getui: each device has its own answer, and a wrong one does not lose the others their message",
+        .enabled(if: plays(.getui)))
     func statuses() throws {
         let starts = [3: "dead", 40: "1d1e", 41: "0ff", 42: "0dd", 43: "a55", 250: "dead"]
         let stand = try Stand(.getui, devices: 300, starts: starts)
         let sent = try stand.send()
         #expect(sent.status == 1, "some were rejected: \(sent)")
-        #expect(try stand.reported("invalid_token") == Set([3, 250].map { JudgedService.getui.target($0, after: "dead") }))
+        #expect(
+            try stand.reported("invalid_token") == Set([3, 250].map { JudgedService.getui.target($0, after: "dead") }))
         #expect(
             try stand.reported("rejected")
                 == Set([(40, "1d1e"), (42, "0dd")].map { JudgedService.getui.target($0, after: $1) }))
@@ -361,7 +382,8 @@ struct ForeignServicesTests {
         "Getui: tokens that end, are revoked, or are the only one, are renewed", .enabled(if: isWhole && plays(.getui)),
         arguments: [["--token-seconds=2", "--latency=300"], ["--revoke-each=5"], ["--one-token"]])
     func tokens(options: [String]) throws {
-        let stand = try Stand(.getui, devices: 60, title: "Hi {{ first_name }}", delivery: "pace: 20/s", options: options)
+        let stand = try Stand(
+            .getui, devices: 60, title: "Hi {{ first_name }}", delivery: "pace: 20/s", options: options)
         let sent = try stand.send()
         #expect(sent.status == 0 && stand.ledger("accepted").count == 60, "\(sent)")
         try stand.expectAgreement("\(sent)")
@@ -372,20 +394,25 @@ struct ForeignServicesTests {
         .enabled(if: plays(.getui)), arguments: [[], ["--lists-per-task=1"]])
     func lists(options: [String]) throws {
         let starts = [30: "dead", 740: "1d1e", 741: "0ff", 1250: "dead"]
-        let stand = try Stand(.getui, devices: 2500, starts: starts, options: options + ["--latency=50"], app: ["lists: true"])
+        let stand = try Stand(
+            .getui, devices: 2500, starts: starts, options: options + ["--latency=50"], app: ["lists: true"])
         let sent = try stand.send()
         #expect(sent.status == 1, "one was rejected: \(sent)")
-        #expect(try stand.reported("invalid_token") == Set([30, 1250].map { JudgedService.getui.target($0, after: "dead") }))
+        #expect(
+            try stand.reported("invalid_token")
+                == Set([30, 1250].map { JudgedService.getui.target($0, after: "dead") }))
         #expect(stand.ledger("accepted").count == 2497 && stand.ledger("lost").isEmpty, "\(stand.words)")
         #expect(stand.acceptedCalls.contains { $0.hasPrefix("RASL_") })
         try stand.expectAgreement("\(sent)")
     }
 
     @Test(
-        "Getui: lists whose answers are lost leave their devices unknown, and nobody gets it twice", .enabled(if: isWhole && plays(.getui)),
+        "Getui: lists whose answers are lost leave their devices unknown, and nobody gets it twice",
+        .enabled(if: isWhole && plays(.getui)),
         arguments: ["gateway", "cut-before", "cut-after"])
     func lostLists(kind: String) throws {
-        let stand = try Stand(.getui, devices: 6000, options: ["--\(kind)-every=3", "--latency=50"], app: ["lists: true"])
+        let stand = try Stand(
+            .getui, devices: 6000, options: ["--\(kind)-every=3", "--latency=50"], app: ["lists: true"])
         let sent = try stand.send()
         #expect(stand.words.keys.contains { $0.hasPrefix("trouble-") }, "\(stand.words)")
         try stand.expectAgreement("\(kind)")
@@ -397,7 +424,9 @@ struct ForeignServicesTests {
         let stand = try Stand(.rongcloud, devices: 250)
         let start = Date()
         let sent = try stand.send()
-        #expect(sent.status == 0 && stand.ledger("accepted").count == 250 && Date().timeIntervalSince(start) > 1.4, "\(sent)")
+        #expect(
+            sent.status == 0 && stand.ledger("accepted").count == 250 && Date().timeIntervalSince(start) > 1.4,
+            "\(sent)")
         #expect(stand.words["refused-1008"] == nil, "\(stand.words)")
         try stand.expectAgreement("\(sent)")
     }
@@ -416,11 +445,13 @@ struct ForeignServicesTests {
                 }
             // Once: some of them require a minute's wait.
             let passing = waits.map { (service, ["--error=\($0)", "--error-every=2", "--error-times=1"], true) }
-            return common + passing + (service == .rongcloud ? [(service, ["--error=1050", "--error-every=3"], false)] : [])
+            return common + passing
+                + (service == .rongcloud ? [(service, ["--error=1050", "--error-every=3"], false)] : [])
         }
 
     @Test(
-        "trouble on the way and at the service: nobody gets it twice, and the report knows what is not known", .enabled(if: isWhole),
+        "trouble on the way and at the service: nobody gets it twice, and the report knows what is not known",
+        .enabled(if: isWhole),
         arguments: troubles.indices)
     func trouble(number: Int) throws {
         let (service, options, isCertain) = Self.troubles[number]
@@ -433,7 +464,9 @@ struct ForeignServicesTests {
         try stand.expectAgreement(comment)
         let unknown = try stand.reported("unknown").count
         #expect(try stand.reported("accepted").count + unknown == devices, "\(service) \(options): \(sent)")
-        if isCertain || service.recognizesRepeats { #expect(unknown == 0 && sent.status == 0, "\(service) \(options): \(sent)") }
+        if isCertain || service.recognizesRepeats {
+            #expect(unknown == 0 && sent.status == 0, "\(service) \(options): \(sent)")
+        }
     }
 
     /// Rows of the tables that stop a run.
@@ -448,7 +481,8 @@ struct ForeignServicesTests {
     func stop(number: Int) throws {
         let (service, code) = Self.stops[number]
         let stand = try Stand(
-            service, devices: 30, title: "Hi {{ first_name }}", delivery: "pace: 10/s", options: ["--error=\(code)", "--error-every=1"])
+            service, devices: 30, title: "Hi {{ first_name }}", delivery: "pace: 10/s",
+            options: ["--error=\(code)", "--error-every=1"])
         let sent = try stand.send()
         #expect(sent.status != 0 && stand.ledger("accepted").isEmpty, "\(service) \(code): \(sent)")
         #expect(sent.errors.contains(String(code)), "\(service) \(code): \(sent)")
@@ -465,7 +499,9 @@ struct ForeignServicesTests {
         #expect(try stand.reported("unsent").count == 30)
     }
 
-    @Test("with a wrong secret nobody gets it; a resumption and a retry with the right one reach everyone", arguments: chosen)
+    @Test(
+        "with a wrong secret nobody gets it; a resumption and a retry with the right one reach everyone",
+        arguments: chosen)
     func wrongSecret(service: JudgedService) throws {
         let stand = try Stand(service, devices: 40)
         try stand.writeSecret("0000000000000000aaaaaaaa")
@@ -482,12 +518,14 @@ struct ForeignServicesTests {
                 "retry", "last", "--outcome", "rejected", "--yes", "--json", environment: Stand.direct, timeout: 240)
             #expect(retried.status == 0, "\(retried)")
         }
-        #expect(stand.ledger("accepted").count == 40 && stand.ledger("accepted").values.allSatisfy { $0 == 1 }, "\(again)")
+        #expect(
+            stand.ledger("accepted").count == 40 && stand.ledger("accepted").values.allSatisfy { $0 == 1 }, "\(again)")
     }
 
     @Test("a run that is killed goes on, and nobody gets it twice", arguments: chosen)
     func killed(service: JudgedService) throws {
-        let stand = try Stand(service, devices: 40, title: "Hi {{ first_name }}", delivery: "pace: 10/s", options: ["--latency=200"])
+        let stand = try Stand(
+            service, devices: 40, title: "Hi {{ first_name }}", delivery: "pace: 10/s", options: ["--latency=200"])
         let running = try stand.begin()
         let limit = Date().addingTimeInterval(60)
         while running.isRunning, stand.ledger("accepted").count < 12, Date() < limit { usleep(20_000) }

@@ -90,7 +90,9 @@ enum ForwardProxy: String {
     }
 
     /// - Parameter configuration: is written to a file, which becomes the last argument.
-    private func start(_ configuration: String?, _ options: [String], port: Int, in folder: String) throws -> ServerProcess {
+    private func start(_ configuration: String?, _ options: [String], port: Int, in folder: String) throws
+        -> ServerProcess
+    {
         let file = "\(folder)/\(rawValue).conf"
         try configuration?.write(toFile: file, atomically: true, encoding: .utf8)
         let arguments = options + (configuration == nil ? [] : [file])

@@ -30,7 +30,8 @@ enum Front {
         }
     }
 
-    /// The signal to reload its configuration: new processes take new connections, the old ones close theirs cleanly.
+    /// The signal to reload its configuration: new processes take new connections, the old ones
+    /// close theirs cleanly.
     var reloadSignal: Int32? {
         switch self {
         case .nginx: SIGHUP
@@ -46,9 +47,11 @@ enum Front {
     func start(port: Int, backend: Int, in folder: String) throws -> ServerProcess {
         switch self {
         case .nginx(let directives):
-            let location = "location / { proxy_pass http://standin; proxy_http_version 1.1; proxy_set_header Connection \"\"; }"
+            let location =
+                "location / { proxy_pass http://standin; proxy_http_version 1.1; proxy_set_header Connection \"\"; }"
             return try Self.startNginx(
-                directives + [location], upstream: "upstream standin { server 127.0.0.1:\(backend); keepalive 300; }", port: port,
+                directives + [location], upstream: "upstream standin { server 127.0.0.1:\(backend); keepalive 300; }",
+                port: port,
                 in: folder
             )
         case .haproxy(let global, let defaults):
@@ -93,16 +96,20 @@ enum Front {
         }
     }
 
-    private func start(_ configuration: String, _ options: [String], port: Int, in folder: String) throws -> ServerProcess {
+    private func start(_ configuration: String, _ options: [String], port: Int, in folder: String) throws
+        -> ServerProcess
+    {
         let file = "\(folder)/\(program).conf"
         try configuration.write(toFile: file, atomically: true, encoding: .utf8)
         return try ForeignPrograms.start(program, options + [file], port: port, log: "\(folder)/\(program).out")
     }
 
-    /// nginx as one server over HTTP/2 and TLS, with a worker below a master. Source of the directives: nginx.org, ngx_http_core_module,
-    /// ngx_http_log_module and ngx_http_map_module.
+    /// nginx as one server over HTTP/2 and TLS, with a worker below a master. Source of the
+    /// directives: nginx.org, ngx_http_core_module, ngx_http_log_module and ngx_http_map_module.
     /// - Parameter directives: of the server.
-    static func startNginx(_ directives: [String], upstream: String = "", port: Int, in folder: String) throws -> ServerProcess {
+    static func startNginx(_ directives: [String], upstream: String = "", port: Int, in folder: String) throws
+        -> ServerProcess
+    {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
         let configuration = """
             daemon off; worker_processes 1; pid \(folder)/nginx.pid; error_log \(folder)/nginx.log;

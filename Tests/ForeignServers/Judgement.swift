@@ -52,7 +52,9 @@ struct Judgement {
 
     /// In one line.
     var summary: String {
-        let others = reported.filter { $0.key != "unknown" }.sorted { $0.key < $1.key }.map { "\($0.value.count) \($0.key)" }
+        let others = reported.filter { $0.key != "unknown" }.sorted { $0.key < $1.key }.map {
+            "\($0.value.count) \($0.key)"
+        }
         return
             (others + [
                 "\(unknown) unknown", "ledger \(accepted.count)", "\(doubled) doubled", "slowest \(slowest) ms",

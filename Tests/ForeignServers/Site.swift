@@ -3,7 +3,8 @@ import Foundation
 import TestCommands
 import TestServers
 
-/// A scenario's servers, with a certificate of the test's own authority, and the project that sends to them.
+/// A scenario's servers, with a certificate of the test's own authority, and the project that sends
+/// to them.
 final class Site {
     let folder: ProjectFolder
     private let scenario: Scenario
@@ -21,7 +22,8 @@ final class Site {
         (standInPort, frontPort, proxyPort) = (try Sockets.freePort(), try Sockets.freePort(), try Sockets.freePort())
         let authority = CertificateAuthority(commonName: "Volley test")
         try folder.write("ca.pem", authority.certificatePEM)
-        try folder.write("server.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
+        try folder.write(
+            "server.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
         try folder.write("key.p8", SigningKey.generate().pem)
         chmod(folder.url.appendingPathComponent("key.p8").path, 0o600)
         try startStandIn()
@@ -49,7 +51,8 @@ final class Site {
         // Each epoch has its own ledger: its connections are counted from one.
         epochs += 1
         standIn = try scenario.standIn.start(
-            scenario.options, scenario.front?.wire ?? .http2, port: standInPort, ledger: ledger(epochs), in: folder.url.path)
+            scenario.options, scenario.front?.wire ?? .http2, port: standInPort, ledger: ledger(epochs),
+            in: folder.url.path)
     }
 
     private func startFront() throws {
@@ -81,7 +84,8 @@ final class Site {
     /// - Parameter timeout: in seconds.
     func send(timeout: Double = 120) throws -> VolleyBinary.Result {
         let direct = ["https_proxy": "", "HTTPS_PROXY": "", "all_proxy": "", "ALL_PROXY": ""]
-        let running = try VolleyBinary.start(["send", "campaign.yaml", "--yes", "--json"], in: folder.url, environment: direct)
+        let running = try VolleyBinary.start(
+            ["send", "campaign.yaml", "--yes", "--json"], in: folder.url, environment: direct)
         let deadline = Date().addingTimeInterval(timeout)
         if let step = scenario.fault.step {
             var next = step
@@ -118,7 +122,8 @@ final class Site {
             // The last line may be incomplete.
             return text.split(separator: "\n").compactMap { line in
                 let words = line.split(separator: " ")
-                return words.count == 4 ? Entry(what: words[0], token: String(words[1]), connection: "\(epoch) \(words[2])") : nil
+                return words.count == 4
+                    ? Entry(what: words[0], token: String(words[1]), connection: "\(epoch) \(words[2])") : nil
             }
         }
     }

@@ -1,7 +1,8 @@
 import Foundation
 import TestServers
 
-/// A server that answers as APNs does, made from other projects' software. It notes in a ledger what it saw and accepted.
+/// A server that answers as APNs does, made from other projects' software. It notes in a ledger
+/// what it saw and accepted.
 enum StandIn: String {
     /// net/http of Go with golang.org/x/net/http2.
     case go
@@ -11,8 +12,8 @@ enum StandIn: String {
     case h2
     /// hypercorn, a server for Python's applications.
     case hypercorn
-    /// nginx, which answers by itself, before it has read the body. Its ledger is its log of answers, so it may lose lines when it is
-    /// killed.
+    /// nginx, which answers by itself, before it has read the body. Its ledger is its log of
+    /// answers, so it may lose lines when it is killed.
     case nginx
 
     /// The missing program on this machine; nil if nothing is missing.
@@ -41,9 +42,12 @@ enum StandIn: String {
     ///   - options: of its program; for nginx directives of its server.
     ///   - folder: has `server.pem`.
     ///   - ledger: a file, appended to.
-    func start(_ options: [String], _ wire: Wire, port: Int, ledger: String, in folder: String) throws -> ServerProcess {
+    func start(_ options: [String], _ wire: Wire, port: Int, ledger: String, in folder: String) throws -> ServerProcess
+    {
         let certificate = "\(folder)/server.pem"
-        let usual = ["--port=\(port)", "--ledger=\(ledger)"] + (wire == .http2 ? ["--certificate=\(certificate)"] : []) + options
+        let usual =
+            ["--port=\(port)", "--ledger=\(ledger)"] + (wire == .http2 ? ["--certificate=\(certificate)"] : [])
+            + options
         let log = "\(folder)/\(rawValue).log"
         let script = { (name: String) in "\(ForeignPrograms.standIns)/\(name)" }
         func run(_ program: String, _ arguments: [String]) throws -> ServerProcess {

@@ -13,7 +13,8 @@ struct BodyOrderTests {
     }
 
     @Test(
-        "the one that the window cut in two is not overtaken by those that come after it", arguments: [1, 150, 399, 400, 401, 1000, 5000])
+        "the one that the window cut in two is not overtaken by those that come after it",
+        arguments: [1, 150, 399, 400, 401, 1000, 5000])
     func oldestFirst(_ given: Int) throws {
         let pair = try SessionPair(window: 65_535)
         var submitted = 0
@@ -33,7 +34,8 @@ struct BodyOrderTests {
         }
         #expect(pair.server.requests == pair.server.requests.sorted())
         let sent = 65_535 + 200 * given
-        #expect(pair.server.requests.count == min(submitted, sent / body.utf8.count), "as many as the window takes whole")
+        #expect(
+            pair.server.requests.count == min(submitted, sent / body.utf8.count), "as many as the window takes whole")
     }
 
     @Test("streams with windows of 16 bytes wait for their own, and keep none from going", arguments: [UInt32(16), 0])
@@ -60,7 +62,8 @@ struct BodyOrderTests {
         let pair = try SessionPair(window: 65_535)
         for tag in 0..<170 { pair.submit(tag, body: body) }
         step(pair, giving: 0)
-        // The 164th is cut by the connection's window; now its own window is closed, and that of all new streams is 100.
+        // The 164th is cut by the connection's window; now its own window is closed, and that of
+        // all new streams is 100.
         pair.server.submit(settings: [(.initialWindowSize, 100)])
         step(pair, giving: 0)
         step(pair, giving: 5000)

@@ -30,7 +30,9 @@ struct HTTP2ClientSessionTests {
         pair.server.answer(1, status: "429", retryAfter: "30", body: Array("{}".utf8))
         pair.exchange()
         let end = try #require(pair.client.ended.first)
-        #expect(end.tag == 7 && end.status == 429 && end.retryAfterSeconds == 30 && end.body == Array("{}".utf8) && !end.isUnsent)
+        #expect(
+            end.tag == 7 && end.status == 429 && end.retryAfterSeconds == 30 && end.body == Array("{}".utf8)
+                && !end.isUnsent)
         #expect(pair.client.ended.count == 1)
     }
 
@@ -47,7 +49,9 @@ struct HTTP2ClientSessionTests {
         }
     }
 
-    @Test("a retry-after that is no date, negative or blank is none", arguments: ["Sat, 21 Nov 2026", "soon", "-1", "", "1234567890"])
+    @Test(
+        "a retry-after that is no date, negative or blank is none",
+        arguments: ["Sat, 21 Nov 2026", "soon", "-1", "", "1234567890"])
     func retryAfter(_ value: String) throws {
         let pair = try SessionPair()
         pair.submit(0)
@@ -121,7 +125,9 @@ struct HTTP2ClientSessionTests {
         #expect(end.tag == 3 && end.error == .internalError && end.status == 0 && !end.isUnsent)
     }
 
-    @Test("an answer whose body is cut off by a reset, or by the connection's end, keeps its status", arguments: [true, false])
+    @Test(
+        "an answer whose body is cut off by a reset, or by the connection's end, keeps its status",
+        arguments: [true, false])
     func cutOff(isReset: Bool) throws {
         let pair = try SessionPair()
         pair.submit(3)
@@ -169,7 +175,8 @@ struct HTTP2ClientSessionTests {
     @Test("an answer before the body is sent ends the request, and the rest of it is not sent")
     func earlyAnswer() throws {
         let pair = try SessionPair()
-        // More than the window of a stream, 65,535 bytes: the server returns none of it before it has read.
+        // More than the window of a stream, 65,535 bytes: the server returns none of it before it
+        // has read.
         pair.submit(0, body: String(repeating: "x", count: 100_000))
         var said = pair.collect(upTo: HTTP2ClientSession.largestFrame)
         pair.deliver(said)
@@ -218,7 +225,9 @@ struct HTTP2ClientSessionTests {
         await #expect(processExitsWith: .failure) {
             _ = try? SessionPair(headers: [HTTP2Header("apns-topic", value: "x\r\napns-priority: 1")])
         }
-        await #expect(processExitsWith: .failure) { _ = try? SessionPair(headers: [HTTP2Header("apns-topic", value: "x\u{7F}")]) }
+        await #expect(processExitsWith: .failure) {
+            _ = try? SessionPair(headers: [HTTP2Header("apns-topic", value: "x\u{7F}")])
+        }
     }
 
     @Test("bytes that are no HTTP/2 end the session with a word about it")

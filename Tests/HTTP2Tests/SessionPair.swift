@@ -1,6 +1,7 @@
 import HTTP2
 
-/// A client's session and a server's, without a socket between them: the test carries the bytes from one to the other.
+/// A client's session and a server's, without a socket between them: the test carries the bytes
+/// from one to the other.
 final class SessionPair {
     let client: HTTP2ClientSession
     let server: HearingSession
@@ -9,16 +10,18 @@ final class SessionPair {
     private var isFirst = true
     private let callbacks: HTTP2ServerCallbacks
 
-    /// - Parameter window: of each stream. Only `giveWindow` widens it again, and that of the connection (65,535 bytes); nil for a window
-    ///   that never closes.
+    /// - Parameter window: of each stream. Only `giveWindow` widens it again, and that of the
+    ///   connection (65,535 bytes); nil for a window that never closes.
     init(
-        headers: [HTTP2Header] = [HTTP2Header("apns-topic", value: "com.example.shop")], streamLimit: UInt32? = nil, window: UInt32? = nil
+        headers: [HTTP2Header] = [HTTP2Header("apns-topic", value: "com.example.shop")], streamLimit: UInt32? = nil,
+        window: UInt32? = nil
     ) throws {
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: window != nil)
         client = try HTTP2ClientSession(authority: "localhost:2197", headers: headers, ownHeader: "apns-id")
         server = try HearingSession(callbacks)
         let limits = [
-            streamLimit.map { (HTTP2ServerSession.Setting.maximumConcurrentStreams, $0) }, window.map { (.initialWindowSize, $0) },
+            streamLimit.map { (HTTP2ServerSession.Setting.maximumConcurrentStreams, $0) },
+            window.map { (.initialWindowSize, $0) },
         ]
         server.submit(settings: limits.compactMap(\.self))
         exchange()
@@ -29,7 +32,8 @@ final class SessionPair {
         Array(path.utf8).withUnsafeBufferPointer { path in
             Array(own.utf8).withUnsafeBufferPointer { own in
                 Array(body.utf8).withUnsafeBufferPointer { body in
-                    client.submit(tag: tag, path: (path, UnsafeBufferPointer(start: nil, count: 0)), own: own, body: body)
+                    client.submit(
+                        tag: tag, path: (path, UnsafeBufferPointer(start: nil, count: 0)), own: own, body: body)
                 }
             }
         }
@@ -74,7 +78,9 @@ final class HearingSession: HTTP2ServerSession {
 
     override func requestEnded(streamID: Int32) { requests.append(streamID) }
     override func streamClosed(_ streamID: Int32) { closed.append(streamID) }
-    override func payloadReceived(_ bytes: UnsafeBufferPointer<UInt8>, streamID: Int32) { received[streamID, default: []] += bytes }
+    override func payloadReceived(_ bytes: UnsafeBufferPointer<UInt8>, streamID: Int32) {
+        received[streamID, default: []] += bytes
+    }
 
     override func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> BodyPiece {
         let rest = bodies[streamID] ?? []
@@ -84,12 +90,16 @@ final class HearingSession: HTTP2ServerSession {
         return BodyPiece(count: count, end: count == rest.count ? .endOfStream : .more)
     }
 
-    func answer(_ stream: Int32, status: String = "200", retryAfter: String? = nil, id: String? = nil, body: [UInt8] = []) {
+    func answer(
+        _ stream: Int32, status: String = "200", retryAfter: String? = nil, id: String? = nil, body: [UInt8] = []
+    ) {
         bodies[stream] = body
         Array(status.utf8).withUnsafeBufferPointer { status in
             Array((retryAfter ?? "").utf8).withUnsafeBufferPointer { wait in
                 Array((id ?? "").utf8).withUnsafeBufferPointer { id in
-                    let others = [retryAfter.map { _ in Field("retry-after", wait) }, id.isEmpty ? nil : Field("apns-id", id)]
+                    let others = [
+                        retryAfter.map { _ in Field("retry-after", wait) }, id.isEmpty ? nil : Field("apns-id", id),
+                    ]
                     ([Field(":status", status)] + others.compactMap(\.self)).withUnsafeBufferPointer {
                         submitAnswer($0, hasBody: !body.isEmpty, streamID: stream)
                     }

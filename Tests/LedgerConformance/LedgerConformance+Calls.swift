@@ -4,7 +4,8 @@ import Runs
 extension LedgerConformance {
     static let calls: [Behaviour] = [
         Behaviour("calls are there as they were named, in their order, also for another process") { bench in
-            let open = try bench.run(of: 400, segments: [RunSegment(ids: 0..<300, service: 0), RunSegment(ids: 300..<400, service: 1)])
+            let open = try bench.run(
+                of: 400, segments: [RunSegment(ids: 0..<300, service: 0), RunSegment(ids: 300..<400, service: 1)])
             let first = try open()
             try first.start()
             try first.take(0..<300)
@@ -16,7 +17,8 @@ extension LedgerConformance {
             let second = try open()
             try expect(second.calls(ofService: 0).map(\.name), ["a", "b"], "names")
             try expect(second.calls(ofService: 0).map(\.recipients), [ids, [5]], "recipients")
-            try expect(second.calls(ofService: 0).map(\.namedAt), [LedgerBench.noon, LedgerBench.noon], "when they were named")
+            try expect(
+                second.calls(ofService: 0).map(\.namedAt), [LedgerBench.noon, LedgerBench.noon], "when they were named")
             try expect(second.calls(ofService: 1).map(\.recipients), [[300, 399]], "recipients of the other service")
         },
         Behaviour("a run that names no calls has none") { bench in
@@ -59,7 +61,8 @@ extension LedgerConformance {
             try ledger.append(.callsNamed([call("a", [0, 1, 2])]))
             try ledger.append(.settled([[settled(0, .unknown, status: 0), unsent(1)]]))
             try ledger.append(.reopened([0, 1, 2], resendsUnknown: true, at: .now()))
-            try expect(ledger.calls(ofService: 0).filter { $0.name.isEmpty }.flatMap(\.recipients), [0], "who is in doubt")
+            try expect(
+                ledger.calls(ofService: 0).filter { $0.name.isEmpty }.flatMap(\.recipients), [0], "who is in doubt")
         },
         Behaviour("names of calls change no claim, no outcome and no figure") { bench in
             let ledger = try bench.sending(6)

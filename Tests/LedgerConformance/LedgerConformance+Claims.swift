@@ -9,7 +9,8 @@ extension LedgerConformance {
             try expect(ledger.claims().made, 0, "claims that were made")
             try expect(ledger.status().epoch, "", "epoch")
             try expect(ledger.counts(), [.unsent: 20], "outcomes")
-            try expect(ledger.status().end, RunStatus(state: .planned, cause: nil, startedAt: nil, finishedAt: nil), "status")
+            try expect(
+                ledger.status().end, RunStatus(state: .planned, cause: nil, startedAt: nil, finishedAt: nil), "status")
         },
         Behaviour("the first range begins with the first recipient, and is no longer than was asked for") { bench in
             try expect(bench.sending(20).lease(atMost: 8, of: 0..<20), 0..<8, "first range")
@@ -41,7 +42,8 @@ extension LedgerConformance {
         Behaviour("a range lies within its leg, and within the audience") { bench in
             let ledger = try bench.sending(20)
             try expect(ledger.lease(atMost: 100, of: 6..<9), 6..<9, "range of a leg")
-            try expect(ledger.lease(atMost: 100, of: 15..<40), 15..<20, "range of a leg that is longer than the audience")
+            try expect(
+                ledger.lease(atMost: 100, of: 15..<40), 15..<20, "range of a leg that is longer than the audience")
             try expect(ledger.lease(atMost: 100, of: 20..<40), nil, "range beyond the audience")
         },
         Behaviour("legs in any order, claimed in parts of any size, come to everybody once") { bench in
@@ -60,7 +62,9 @@ extension LedgerConformance {
         Behaviour("a range of whom one is claimed already is not claimed") { bench in
             let ledger = try bench.sending(20)
             try ledger.take(5..<8)
-            for range in [0..<6, 7..<9, 5..<8, 6..<7, 0..<20] { try refused("a claim of \(range)") { try ledger.take(range) } }
+            for range in [0..<6, 7..<9, 5..<8, 6..<7, 0..<20] {
+                try refused("a claim of \(range)") { try ledger.take(range) }
+            }
             try expect(ledger.claims().claimed.ranges, [5..<8], "claims")
             try expect(ledger.claims().made, 3, "claims that were made")
         },
@@ -77,7 +81,8 @@ extension LedgerConformance {
         },
         Behaviour("who gets nothing is recorded in the moment of the claim") { bench in
             let ledger = try bench.sending(20)
-            try ledger.append(.claimed(0..<10, unsent: [unsent(3, .frequencyCap), unsent(7, .frequencyCap)], at: LedgerBench.noon))
+            try ledger.append(
+                .claimed(0..<10, unsent: [unsent(3, .frequencyCap), unsent(7, .frequencyCap)], at: LedgerBench.noon))
             try expect(ledger.recipients(.unsent), [3, 7], "who is unsent")
             try expect(ledger.claimedWithoutOutcome(), [0..<3, 4..<7, 8..<10], "claimed without an outcome")
         },

@@ -7,14 +7,17 @@ extension LedgerConformance {
             let ledger = try bench.ledger(of: 6)
             let new = NewEpoch(after: "", reached: 0, claimed: 0, in: "sandbox")
             try ledger.lockForSending(isSending: true)
-            try expect(ledger.append(.epochNoted(new, at: LedgerBench.noon)).beginning, .noted, "the beginning of a life")
+            try expect(
+                ledger.append(.epochNoted(new, at: LedgerBench.noon)).beginning, .noted, "the beginning of a life")
             try ledger.append(.epochBegan(new.epoch, at: LedgerBench.noon, from: [.planned]))
             try expect(ledger.append(.epochConfirmed(givenUp: [])).beginning, .noted, "whether the life was confirmed")
             try expect(ledger.status().epoch, new.epoch, "life")
             try expect(
-                ledger.status().end, RunStatus(state: .running, cause: nil, startedAt: LedgerBench.noon, finishedAt: nil), "status")
+                ledger.status().end,
+                RunStatus(state: .running, cause: nil, startedAt: LedgerBench.noon, finishedAt: nil), "status")
             try expect(ledger.loss(during: .sending), nil, "what is lost")
-            try expect(ledger.status().isBeingSent && ledger.status().sendingSince != nil, true, "whether it is being sent")
+            try expect(
+                ledger.status().isBeingSent && ledger.status().sendingSince != nil, true, "whether it is being sent")
         },
         Behaviour("a run begins from the states alone that were looked at") { bench in
             let ledger = try bench.ledger(of: 6)
@@ -46,7 +49,9 @@ extension LedgerConformance {
             let open = try bench.run(of: 6)
             let (first, second) = (try open(), try open())
             try first.start(from: [.planned])
-            try refused("a second beginning") { try second.append(.epochBegan("1-b", at: LedgerBench.noon, from: [.planned])) }
+            try refused("a second beginning") {
+                try second.append(.epochBegan("1-b", at: LedgerBench.noon, from: [.planned]))
+            }
             first.crash()
             try refused("a second beginning of what the first has begun") {
                 try second.append(.epochBegan("1-b", at: LedgerBench.noon, from: [.planned]))
@@ -63,7 +68,8 @@ extension LedgerConformance {
             let second = try open()
             try second.start(from: [.stopped], at: LedgerBench.noon.adding(seconds: 60))
             try expect(
-                second.status().end, RunStatus(state: .running, cause: nil, startedAt: LedgerBench.noon, finishedAt: nil), "status")
+                second.status().end,
+                RunStatus(state: .running, cause: nil, startedAt: LedgerBench.noon, finishedAt: nil), "status")
         },
         Behaviour("who saw an older life than the last begins none") { bench in
             let ledger = try bench.sending(6)
@@ -71,7 +77,8 @@ extension LedgerConformance {
             try ledger.append(.epochEnded)
             let stale = NewEpoch(after: "", reached: 0, claimed: 0, in: "sandbox")
             try expect(
-                ledger.append(.epochNoted(stale, at: LedgerBench.noon)).beginning, .isOutdated, "a life after one that is not the last")
+                ledger.append(.epochNoted(stale, at: LedgerBench.noon)).beginning, .isOutdated,
+                "a life after one that is not the last")
         },
         Behaviour("who knows of fewer claims than were made begins no life") { bench in
             let open = try bench.run(of: 6)
@@ -81,14 +88,18 @@ extension LedgerConformance {
             first.crash()
             let second = try open()
             let older = try NewEpoch(after: second.status().epoch, reached: 2, claimed: 2, in: "sandbox")
-            try expect(second.append(.epochNoted(older, at: LedgerBench.noon)).beginning, .isOutdated, "a life of an older copy")
+            try expect(
+                second.append(.epochNoted(older, at: LedgerBench.noon)).beginning, .isOutdated,
+                "a life of an older copy")
             let present = try NewEpoch(after: second.status().epoch, reached: 5, claimed: 5, in: "sandbox")
-            try expect(second.append(.epochNoted(present, at: LedgerBench.noon)).beginning, .noted, "a life of what is there")
+            try expect(
+                second.append(.epochNoted(present, at: LedgerBench.noon)).beginning, .noted, "a life of what is there")
         },
     ]
 
     static let crashes: [Behaviour] = [
-        Behaviour("after a crash who was claimed and has no outcome is between sent and unsent, and nobody else is") { bench in
+        Behaviour("after a crash who was claimed and has no outcome is between sent and unsent, and nobody else is") {
+            bench in
             let open = try bench.run(of: 20)
             let first = try open()
             try first.start()
@@ -124,10 +135,13 @@ extension LedgerConformance {
             try expect(second.append(.lost(at: LedgerBench.noon)).count, 9, "who was lost")
             try expect(second.append(.lost(at: LedgerBench.noon)).count, 0, "who was lost the second time")
             try expect(second.recipients(.unknown), Array(2..<12), "who is unknown")
-            try expect(second.figures(withGroups: false).count(.processEnded), 9, "who may have been sent to as the process ended")
+            try expect(
+                second.figures(withGroups: false).count(.processEnded), 9,
+                "who may have been sent to as the process ended")
             try expect(second.figures(withGroups: false).count(.interrupted), 1, "who was not")
         },
-        Behaviour("a crash after reopening leaves them unknown, and those whose outcome was there before as they were") { bench in
+        Behaviour("a crash after reopening leaves them unknown, and those whose outcome was there before as they were")
+        { bench in
             let open = try bench.run(of: 6)
             let first = try open()
             try first.start()
@@ -150,7 +164,8 @@ extension LedgerConformance {
                     guard let range = try ledger.lease(atMost: 11, of: 0..<100) else { break }
                     try ledger.take(range)
                     sent += range
-                    // The last of each group is handed to the wire, and no answer to it is recorded.
+                    // The last of each group is handed to the wire, and no answer to it is
+                    // recorded.
                     try ledger.append(.settled([range.dropLast().map { settled($0) }]))
                 }
                 ledger.crash()
@@ -158,7 +173,9 @@ extension LedgerConformance {
             try expect(sent, Array(0..<100), "who was sent to")
             let last = try open()
             try expect(last.counts().values.reduce(0, +), 100, "everybody")
-            try expect(last.recipients(.accepted).count + last.counts()[.unknown, default: 0], 100, "who accepted it or is unknown")
+            try expect(
+                last.recipients(.accepted).count + last.counts()[.unknown, default: 0], 100,
+                "who accepted it or is unknown")
         },
         Behaviour("a process that stood still while another took over claims nobody any more") { bench in
             let open = try bench.run(of: 20)
@@ -169,7 +186,9 @@ extension LedgerConformance {
             first.crash()
             try second.start()
             try second.take(4..<8)
-            for entry in [RunEntry.claimed(8..<12, at: LedgerBench.noon), .reopened([0], resendsUnknown: false, at: .now())] {
+            for entry in [
+                RunEntry.claimed(8..<12, at: LedgerBench.noon), .reopened([0], resendsUnknown: false, at: .now()),
+            ] {
                 let error = try refused("a claim for an epoch that is over") { try first.append(entry) }
                 try expect(error as? SendingRevoked, SendingRevoked(isCancelled: false), "\(error)")
             }

@@ -48,7 +48,9 @@ extension LedgerConformance {
             try sender.start()
             try sender.take(0..<3)
             try other.append(.ordered(.cancel, at: LedgerBench.noon.adding(seconds: 9)))
-            for entry in [RunEntry.claimed(3..<6, at: LedgerBench.noon), .reopened([0], resendsUnknown: true, at: .now())] {
+            for entry in [
+                RunEntry.claimed(3..<6, at: LedgerBench.noon), .reopened([0], resendsUnknown: true, at: .now()),
+            ] {
                 let error = try refused("a claim of a run that is cancelled") { try sender.append(entry) }
                 try expect(error as? SendingRevoked, SendingRevoked(isCancelled: true), "\(error)")
             }
@@ -97,7 +99,8 @@ extension LedgerConformance {
                 let ledger = try open()
                 try ledger.start()
                 try expect(
-                    ledger.answers(ofService: 0).beforeEpochs.map(\.answers), (0..<epoch).map { ($0 + 1) * 4 }, "answers before lives")
+                    ledger.answers(ofService: 0).beforeEpochs.map(\.answers), (0..<epoch).map { ($0 + 1) * 4 },
+                    "answers before lives")
                 let ids = epoch * 4..<epoch * 4 + 4
                 try ledger.take(ids)
                 try ledger.append(.settled([ids.map { settled($0) }]))
@@ -115,7 +118,9 @@ extension LedgerConformance {
             first.crash()
             let second = try open()
             let older = try NewEpoch(after: second.status().epoch, reached: 3, claimed: 6, in: "sandbox")
-            try expect(second.append(.epochNoted(older, at: LedgerBench.noon)).beginning, .isOutdated, "a life of what has reached fewer")
+            try expect(
+                second.append(.epochNoted(older, at: LedgerBench.noon)).beginning, .isOutdated,
+                "a life of what has reached fewer")
             try second.start(from: [.stopped])
         },
     ]

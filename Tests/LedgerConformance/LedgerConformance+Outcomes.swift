@@ -8,7 +8,10 @@ extension LedgerConformance {
             try ledger.take(0..<4)
             var gone = settled(1, .invalidToken, status: 410, reason: "Unregistered", attempts: 2)
             gone.invalidSince = LedgerBench.noon.adding(seconds: -3600)
-            let all = [settled(0), gone, settled(2, .failed, status: 503, reason: "Shutdown", attempts: 6), unsent(3, .expired)]
+            let all = [
+                settled(0), gone, settled(2, .failed, status: 503, reason: "Shutdown", attempts: 6),
+                unsent(3, .expired),
+            ]
             try ledger.append(.settled([all]))
             var found: [Settlement?] = []
             try ledger.forEachResult { _, _, settlement, _ in found.append(settlement) }
@@ -26,7 +29,9 @@ extension LedgerConformance {
             let ledger = try bench.sending(6)
             try ledger.take(0..<6)
             try ledger.append(.settled([[settled(2)]]))
-            try refused("an outcome in another's place") { try ledger.append(.settled([[settled(1)], [settled(2, .failed)]])) }
+            try refused("an outcome in another's place") {
+                try ledger.append(.settled([[settled(1)], [settled(2, .failed)]]))
+            }
             try expect(ledger.recipients(.accepted), [2], "who accepted it")
             try expect(ledger.counts(), [.accepted: 1, .unknown: 5], "outcomes")
         },
@@ -45,11 +50,13 @@ extension LedgerConformance {
             try expect(ledger.counts(), [.unsent: 6], "outcomes")
             try refused("an outcome of nobody") { try ledger.append(.settled([[unsent(6)]])) }
         },
-        Behaviour("who is claimed is unknown until an outcome is recorded, and the figures come to the audience") { bench in
+        Behaviour("who is claimed is unknown until an outcome is recorded, and the figures come to the audience") {
+            bench in
             let ledger = try bench.sending(20)
             try ledger.take(0..<12)
             try expect(ledger.counts(), [.unknown: 12, .unsent: 8], "outcomes")
-            try ledger.append(.settled([[settled(3), settled(4, .rejected, status: 400, reason: "BadTopic"), unsent(5)]]))
+            try ledger.append(
+                .settled([[settled(3), settled(4, .rejected, status: 400, reason: "BadTopic"), unsent(5)]]))
             try expect(ledger.counts(), [.accepted: 1, .rejected: 1, .unknown: 9, .unsent: 9], "outcomes")
             // A recipient that was claimed and has no outcome may turn out to be unsent.
             try expect(ledger.reached(), 2, "who was reached")
@@ -58,11 +65,14 @@ extension LedgerConformance {
             let ledger = try bench.sending(6)
             try ledger.take(0..<2)
             try ledger.append(.settled([[settled(0)]]))
-            try expect(ledger.append(.deferred(0..<4, .quietHours, isTooLate: false, at: LedgerBench.noon)).count, 2, "who is unsent")
+            try expect(
+                ledger.append(.deferred(0..<4, .quietHours, isTooLate: false, at: LedgerBench.noon)).count, 2,
+                "who is unsent")
             try expect(ledger.claims().claimed.ranges, [0..<2], "claims")
             try expect(ledger.counts(), [.accepted: 1, .unknown: 1, .unsent: 4], "outcomes")
             try expect(
-                ledger.append(.deferred(2..<4, .quietHours, isTooLate: false, at: LedgerBench.noon)).count, 2, "who is unsent once more")
+                ledger.append(.deferred(2..<4, .quietHours, isTooLate: false, at: LedgerBench.noon)).count, 2,
+                "who is unsent once more")
             try expect(ledger.lease(atMost: 9, of: 0..<6), 2..<6, "next range")
             try ledger.take(2..<6)
             try expect(ledger.claimedWithoutOutcome(), [1..<6], "claimed without an outcome")
@@ -70,7 +80,9 @@ extension LedgerConformance {
         },
         Behaviour("a wave that is too late stays unsent for good") { bench in
             let ledger = try bench.sending(6, waves: [2, 2, 2])
-            try expect(ledger.append(.deferred(2..<4, .tooLate, isTooLate: true, at: LedgerBench.noon)).count, 2, "who is unsent")
+            try expect(
+                ledger.append(.deferred(2..<4, .tooLate, isTooLate: true, at: LedgerBench.noon)).count, 2,
+                "who is unsent")
             try expect(ledger.claims().skippedWaves, [2], "waves that were skipped")
             try expect(ledger.claims().claimed.ranges, [2..<4], "claims")
             try expect(ledger.lease(atMost: 9, of: 0..<6), 0..<2, "range before the wave")
@@ -90,7 +102,9 @@ extension LedgerConformance {
             try ledger.append(.settled([[unsent(2, .frequencyCap)]]))
             try expect(isDone(), false, "whether a wave of whom one is unsent is done")
             try expect(isDone([.frequencyCap]), true, "whether a wave is done of whom one gets nothing any more")
-            try expect(isDone(resending: true, [.frequencyCap]), false, "whether a wave is done of whom an unknown one is sent to again")
+            try expect(
+                isDone(resending: true, [.frequencyCap]), false,
+                "whether a wave is done of whom an unknown one is sent to again")
         },
     ]
 
@@ -100,7 +114,9 @@ extension LedgerConformance {
             for isAsked in [false, true] {
                 var found: [String] = []
                 try ledger.forEachPush(in: 2..<9, PushSelection(withTraits: isAsked)) { push in
-                    let (token, cell) = (String(decoding: push.token, as: UTF8.self), String(decoding: push.cells[0], as: UTF8.self))
+                    let (token, cell) = (
+                        String(decoding: push.token, as: UTF8.self), String(decoding: push.cells[0], as: UTF8.self)
+                    )
                     found.append("\(push.id) \(token) \(cell) \(String(decoding: push.language, as: UTF8.self))")
                 }
                 let expected = (2..<6).map { id in
@@ -118,14 +134,17 @@ extension LedgerConformance {
             try ledger.append(
                 .settled([
                     [
-                        settled(0), unsent(1), settled(2, .unknown, status: 0, attempts: 3), settled(3, .failed, status: 503),
-                        unsent(4, .frequencyCap), settled(5, .unknown, status: 400, reason: "RefusedAgain", attempts: 2),
+                        settled(0), unsent(1), settled(2, .unknown, status: 0, attempts: 3),
+                        settled(3, .failed, status: 503),
+                        unsent(4, .frequencyCap),
+                        settled(5, .unknown, status: 400, reason: "RefusedAgain", attempts: 2),
                     ]
                 ]))
             func left(resending: Bool) throws -> [String] {
                 var found: [String] = []
                 try ledger.forEachPush(
-                    in: 0..<8, PushSelection(unsettled: OpenOutcomes(resendsUnknown: resending, closing: [.frequencyCap]))
+                    in: 0..<8,
+                    PushSelection(unsettled: OpenOutcomes(resendsUnknown: resending, closing: [.frequencyCap]))
                 ) { push in
                     found.append("\(push.id) \(push.attempts) \(push.mayHaveArrived)")
                 }
@@ -133,13 +152,16 @@ extension LedgerConformance {
             }
             let rest = (6..<8).map { "\($0) 0 true" }
             try expect(left(resending: false), ["1 0 false"] + rest, "who is left")
-            try expect(left(resending: true), ["1 0 false", "2 3 true"] + rest, "who is left where the unknown are sent to again")
+            try expect(
+                left(resending: true), ["1 0 false", "2 3 true"] + rest,
+                "who is left where the unknown are sent to again")
         },
         Behaviour("who is reopened is claimed and nothing else; who is settled stays so") { bench in
             let ledger = try bench.sending(6)
             try ledger.take(0..<6)
             try ledger.append(.settled([[settled(0), unsent(1), settled(2, .unknown, status: 0, attempts: 3)]]))
-            try expect(ledger.append(.reopened([0, 1, 2], resendsUnknown: false, at: .now())).attempts, [:], "attempts")
+            try expect(
+                ledger.append(.reopened([0, 1, 2], resendsUnknown: false, at: .now())).attempts, [:], "attempts")
             try expect(ledger.claimedWithoutOutcome(), [1..<2, 3..<6], "claimed without an outcome")
             try expect(ledger.append(.reopened([2, 3], resendsUnknown: true, at: .now())).attempts, [2: 3], "attempts")
             try expect(ledger.counts(), [.accepted: 1, .unknown: 5], "outcomes")

@@ -29,15 +29,22 @@ extension LedgerConformance {
             try expect(plan.ids(ofService: 1).ranges, [6..<10], "recipients of the second service")
         },
         Behaviour("waves of several services have a leg for each wave and service that has recipients") { bench in
-            let segments = [RunSegment(ids: 0..<2, service: 0), RunSegment(ids: 2..<5, service: 1), RunSegment(ids: 5..<8, service: 0)]
+            let segments = [
+                RunSegment(ids: 0..<2, service: 0), RunSegment(ids: 2..<5, service: 1),
+                RunSegment(ids: 5..<8, service: 0),
+            ]
             let plan = try bench.run(of: 8, waves: [5, 3], segments: segments)().plan
             try expect(plan.segments, segments, "legs")
-            try expect(plan.waves.map { plan.segments(of: $0.ids) }, [Array(segments[..<2]), Array(segments[2...])], "legs of waves")
+            try expect(
+                plan.waves.map { plan.segments(of: $0.ids) }, [Array(segments[..<2]), Array(segments[2...])],
+                "legs of waves")
         },
         Behaviour("with one service the legs are the waves, or the whole run") { bench in
             try expect(bench.ledger(of: 6).plan.segments, [RunSegment(ids: 0..<6, service: 0)], "legs")
             let plan = try bench.ledger(of: 6, waves: [4, 2]).plan
-            try expect(plan.segments, [RunSegment(ids: 0..<4, service: 0), RunSegment(ids: 4..<6, service: 0)], "legs of waves")
+            try expect(
+                plan.segments, [RunSegment(ids: 0..<4, service: 0), RunSegment(ids: 4..<6, service: 0)], "legs of waves"
+            )
         },
         Behaviour("a recipient is read with its leg's form of target") { bench in
             let ledger = try bench.run(of: 10, segments: two)()
@@ -45,7 +52,9 @@ extension LedgerConformance {
             try ledger.forEachPush(in: 4..<8, PushSelection()) { found.append("\($0.service) \($0.token.count)") }
             try expect(found, ["0 64", "0 64", "1 141", "1 141"], "services and lengths of targets")
             found = []
-            try ledger.forEachPush(in: 0..<10, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true), withTraits: true)) { push in
+            try ledger.forEachPush(
+                in: 0..<10, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true), withTraits: true)
+            ) { push in
                 found.append("\(push.id) \(push.service)")
             }
             try expect(found, (0..<10).map { "\($0) \($0 < 6 ? 0 : 1)" }, "services of what is left")
@@ -72,10 +81,12 @@ extension LedgerConformance {
                 try expect(sum, figures.outcomes[outcome] ?? -1, "devices that are \(outcome)")
             }
             try expect(
-                figures.services[0].outcomes.filter { $0.value > 0 }, [.accepted: 1, .rejected: 1, .unknown: 1, .unsent: 3],
+                figures.services[0].outcomes.filter { $0.value > 0 },
+                [.accepted: 1, .rejected: 1, .unknown: 1, .unsent: 3],
                 "outcomes of the first service")
             try expect(
-                figures.services[1].outcomes.filter { $0.value > 0 }, [.accepted: 1, .rejected: 1, .unknown: 1, .unsent: 1],
+                figures.services[1].outcomes.filter { $0.value > 0 },
+                [.accepted: 1, .rejected: 1, .unknown: 1, .unsent: 1],
                 "outcomes of the second service")
             try expect(figures.services[1].reasons, ["INVALID_ARGUMENT": 1], "reasons of the second service")
             try expect(figures.figures(ofService: 1), figures.services[1], "figures of the second service")
@@ -141,7 +152,9 @@ extension LedgerConformance {
             let ledger = try bench.run(of: 10, segments: two)()
             try ledger.start()
             for segment in [RunSegment(ids: 0..<5, service: 0), RunSegment(ids: 6..<10, service: 0)] {
-                try refused("a state of \(segment)") { try ledger.append(.segment(segment, SegmentState(cause: .interrupted))) }
+                try refused("a state of \(segment)") {
+                    try ledger.append(.segment(segment, SegmentState(cause: .interrupted)))
+                }
             }
         },
         Behaviour("a leg of a run of one service can be held, too") { bench in

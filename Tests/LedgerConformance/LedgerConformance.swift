@@ -2,8 +2,9 @@ public import Base
 import PushServices
 public import Runs
 
-/// What every ledger must do, whatever it stores runs in: which process claims, what is recorded, what a crash leaves,
-/// which process may send, what others request. A new kind of ledger is correct when it passes all of them.
+/// What every ledger must do, whatever it stores runs in: which process claims, what is recorded,
+/// what a crash leaves, which process may send, what others request. A new kind of ledger is
+/// correct when it passes all of them.
 public struct LedgerConformance: Sendable {
     /// Opens a run as a separate process would: each call returns another holder of the same run.
     public typealias Open = () throws -> any RunLedger
@@ -31,8 +32,8 @@ public struct LedgerConformance: Sendable {
 
     private let make: @Sendable (RunPlan, [Recipient]) throws -> Open
 
-    /// - Parameter make: makes a planned run of these recipients, in a separate place that lasts as long as the
-    ///   returned closure.
+    /// - Parameter make: makes a planned run of these recipients, in a separate place that lasts as
+    ///   long as the returned closure.
     public init(make: @escaping @Sendable (RunPlan, [Recipient]) throws -> Open) { self.make = make }
 
     /// Checks one behaviour, with a separate run.
@@ -53,10 +54,12 @@ final class LedgerBench {
 
     /// Opens a planned run of this many recipients, repeatedly.
     /// - Parameters:
-    ///   - waves: how many recipients are sent to together, wave after wave; empty if all are at once.
+    ///   - waves: how many recipients are sent to together, wave after wave; empty if all are at
+    ///     once.
     ///   - segments: if there are two services, their segments.
     func run(of audience: Int, waves: [Int] = [], segments: [RunSegment] = []) throws -> LedgerConformance.Open {
-        var settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        var settings = RunSettings(
+            environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         settings.unknownPolicy = .resend
         if !segments.isEmpty {
             var second = ServiceSettings(environment: .named(FCM.production), topic: "shop-1a2b")
@@ -64,9 +67,11 @@ final class LedgerBench {
             settings.services.append(second)
         }
         var plan = RunPlan(
-            id: "20261201-090000-spring-sale-7f3a", campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml",
+            id: "20261201-090000-spring-sale-7f3a", campaign: "spring-sale", app: "shop",
+            campaignFile: "/x/spring.yaml",
             campaignSource: "name: spring-sale\n",
-            projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"], plannedAt: Self.noon, planHash: "abc",
+            projectFile: "/x/volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["first_name"], plannedAt: Self.noon,
+            planHash: "abc",
             rows: audience, audience: audience, skipped: [:], settings: .success(settings), preview: .object([]))
         for count in waves {
             let first = plan.waves.last?.ids.upperBound ?? 0
@@ -90,7 +95,8 @@ final class LedgerBench {
 
     static func recipient(_ id: Int, ofService service: Int = 0) -> Recipient {
         let digits = String(id, radix: 16)
-        let target = service == 0 ? String(repeating: "a", count: 64 - digits.count) : String(repeating: "Z", count: 140)
+        let target =
+            service == 0 ? String(repeating: "a", count: 64 - digits.count) : String(repeating: "Z", count: 140)
         return Recipient(
             token: Target(normalized: target + digits), registrationID: "reg\(id)", alias: "user\(id)",
             language: id.isMultiple(of: 2) ? "en" : "", fields: ["name \(id)"]
@@ -99,9 +105,11 @@ final class LedgerBench {
 }
 
 extension RunLedger {
-    /// Begins an epoch, or another one after an earlier one, as the gate before sending does. A process that is gone
-    /// left `running` behind.
-    func start(from states: Set<RunState> = [.planned, .running, .stopped], at moment: Timestamp = LedgerBench.noon) throws {
+    /// Begins an epoch, or another one after an earlier one, as the gate before sending does. A
+    /// process that is gone left `running` behind.
+    func start(from states: Set<RunState> = [.planned, .running, .stopped], at moment: Timestamp = LedgerBench.noon)
+        throws
+    {
         try lockForSending(isSending: true)
         let new = try NewEpoch(after: status().epoch, reached: reached(), claimed: claims().made, in: "sandbox")
         try expect(append(.epochNoted(new, at: moment)).beginning, .noted, "the beginning of an epoch")
@@ -109,7 +117,8 @@ extension RunLedger {
         try expect(append(.epochConfirmed(givenUp: [])).beginning, .noted, "whether the epoch was confirmed")
     }
 
-    /// The process is gone: everything that it had written is there, and any process may get its right to send.
+    /// The process is gone: everything that it had written is there, and any process may get its
+    /// right to send.
     func crash() { unlock() }
 
     /// Recipients that the run has reached, or may have, according to the record.
@@ -137,7 +146,8 @@ extension RunLedger {
     /// The counts of all outcomes that occur.
     func counts() throws -> [Outcome: Int] { try figures(withGroups: false).outcomes.filter { $0.value > 0 } }
 
-    /// Whether there is nothing left to send to some recipients: all are claimed, and none of their outcomes is open.
+    /// Whether there is nothing left to send to some recipients: all are claimed, and none of their
+    /// outcomes is open.
     public func isSettled(_ ids: Range<Int>, _ open: OpenOutcomes) throws -> Bool {
         try claims().claimed.contains(all: ids) && unsettled(in: ids, open).isEmpty
     }
@@ -149,7 +159,9 @@ extension RunStatus {
 }
 
 /// A push with an outcome.
-func settled(_ id: Int, _ outcome: Outcome = .accepted, status: Int = 200, reason: String = "", attempts: Int = 1) -> Settlement {
+func settled(_ id: Int, _ outcome: Outcome = .accepted, status: Int = 200, reason: String = "", attempts: Int = 1)
+    -> Settlement
+{
     Settlement(
         recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts, latencyMilliseconds: 30,
         settledAt: LedgerBench.noon)

@@ -45,8 +45,13 @@ extension MemoryLedger {
                     try Array((withTraits ? recipient.variant : "").utf8).withUnsafeBufferPointer { variant in
                         var located = EscapedCells()
                         guard targets.contains(token) else { throw Diagnostic("recipient \(id) has no target") }
-                        guard located.locate(in: cells) else { throw Diagnostic("the cells of recipient \(id) cannot be read") }
-                        try body(StoredPush(id: id, token: token, cells: located, language: language, variant: variant, service: service))
+                        guard located.locate(in: cells) else {
+                            throw Diagnostic("the cells of recipient \(id) cannot be read")
+                        }
+                        try body(
+                            StoredPush(
+                                id: id, token: token, cells: located, language: language, variant: variant,
+                                service: service))
                     }
                 }
             }
@@ -69,7 +74,9 @@ extension MemoryLedger {
         }
     }
 
-    func calls(ofService service: Int) throws -> [NamedCall] { run.account.withLock { $0.calls.filter { $0.service == service } } }
+    func calls(ofService service: Int) throws -> [NamedCall] {
+        run.account.withLock { $0.calls.filter { $0.service == service } }
+    }
 
     // MARK: - Outcomes
 
@@ -78,12 +85,15 @@ extension MemoryLedger {
             try checkSending(account)
             var attempts: [Int: Int] = [:]
             for id in ids {
-                guard let settlement = account.outcomes[id], Self.isOpen(settlement, OpenOutcomes(resendsUnknown: resendsUnknown)) else {
+                guard let settlement = account.outcomes[id],
+                    Self.isOpen(settlement, OpenOutcomes(resendsUnknown: resendsUnknown))
+                else {
                     continue
                 }
                 if settlement.outcome == .unknown, account.lastCall > 0, !has(.forgetsWhomItDoubts) {
                     account.append(
-                        NamedCall(service: plan.service(of: id), name: "", namedAt: settlement.settledAt, recipients: [id]))
+                        NamedCall(
+                            service: plan.service(of: id), name: "", namedAt: settlement.settledAt, recipients: [id]))
                 }
                 if settlement.attempts > 0 { attempts[id] = settlement.attempts }
                 account.outcomes[id] = nil
@@ -101,9 +111,11 @@ extension MemoryLedger {
                 account.skipped.insert(ids.lowerBound)
             }
             var count = 0
-            for id in ids where account.outcomes[id]?.outcome == .unsent || !claimed.contains(id) || has(.defersWhoIsUnderWay) {
+            for id in ids
+            where account.outcomes[id]?.outcome == .unsent || !claimed.contains(id) || has(.defersWhoIsUnderWay) {
                 let attempts = account.outcomes[id]?.attempts ?? 0
-                account.outcomes[id] = Settlement(recipient: id, outcome: .unsent, own: reason, attempts: attempts, settledAt: now)
+                account.outcomes[id] = Settlement(
+                    recipient: id, outcome: .unsent, own: reason, attempts: attempts, settledAt: now)
                 count += 1
             }
             return count
@@ -112,13 +124,18 @@ extension MemoryLedger {
 
     func recordLost(at now: Timestamp) throws -> Int {
         let lost = has(.losesNobody) ? [] : try claimedWithoutOutcome().flatMap(Array.init)
-        _ = try append(.settled([lost.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }]))
+        _ = try append(
+            .settled([lost.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }]))
         return lost.count
     }
 
-    func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws {
+    func forEachResult(
+        _ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void
+    ) throws {
         let (outcomes, claimed) = run.account.withLock { ($0.outcomes, $0.claimed) }
-        for (id, recipient) in run.recipients.enumerated() { try body(id, recipient, outcomes[id], claimed.contains(id)) }
+        for (id, recipient) in run.recipients.enumerated() {
+            try body(id, recipient, outcomes[id], claimed.contains(id))
+        }
     }
 
     func figures(withGroups: Bool) throws -> RunFigures { run.account.withLock { $0.figures(plan, run.fault) } }
@@ -129,7 +146,8 @@ extension MemoryLedger {
         run.account.withLock { account in
             var seen: Set<String> = []
             return ServiceAnswers(
-                ofRetried: TokenEvidence(), beforeEpochs: account.beforeEpochs[has(.mixesTheAnswersOfServices) ? 0 : service, default: []],
+                ofRetried: TokenEvidence(),
+                beforeEpochs: account.beforeEpochs[has(.mixesTheAnswersOfServices) ? 0 : service, default: []],
                 receipts: account.receipts[service, default: []].filter { seen.insert($0).inserted })
         }
     }

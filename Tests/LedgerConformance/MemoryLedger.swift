@@ -30,7 +30,8 @@ final class MemoryLedger: RunLedger {
         case .claimed(let ids, let unsent, let at): try claim(ids, unsent: unsent, at: at)
         case .settled(let parts):
             try with { account in try account.record(parts.flatMap(\.self), audience: plan.audience, run.fault) }
-        case .reopened(let ids, let resendsUnknown, _): return EntryYield(attempts: try reopen(ids, resendsUnknown: resendsUnknown))
+        case .reopened(let ids, let resendsUnknown, _):
+            return EntryYield(attempts: try reopen(ids, resendsUnknown: resendsUnknown))
         case .deferred(let ids, let reason, let isTooLate, let at):
             return EntryYield(count: try `defer`(ids, reason: reason, isTooLate: isTooLate, at: at))
         case .callsNamed(let calls): try name(calls)
@@ -46,12 +47,15 @@ final class MemoryLedger: RunLedger {
             try record(state, cause: cause, at: at, from: expected)
         case .finished(let objection, let at): return EntryYield(objection: try finish(at: at, unless: objection))
         case .ordered(let order, let at):
-            guard try status().isBeingSent || has(.takesOrdersForNobody) else { throw Diagnostic("no process sends this run") }
+            guard try status().isBeingSent || has(.takesOrdersForNobody) else {
+                throw Diagnostic("no process sends this run")
+            }
             try record(order.state, cause: order == .cancel ? .cancelled : nil, at: at, from: order.expected)
         case .epochNoted(let epoch, _): return EntryYield(beginning: try note(epoch))
         case .epochConfirmed: try with { $0.noted?.previous = nil }
         case .epochEnded: try endEpoch()
-        case .claimsNoted(let made): try with { account in if account.noted?.epoch == own { account.noted?.claimed = made } }
+        case .claimsNoted(let made):
+            try with { account in if account.noted?.epoch == own { account.noted?.claimed = made } }
         }
         return EntryYield()
     }
@@ -89,7 +93,8 @@ final class MemoryLedger: RunLedger {
                 let isNewest = isKnown && epoch.reached >= known.reached && epoch.claimed >= known.claimed
                 guard isNewest || has(.followsAnyEpoch) else { return .isOutdated }
             }
-            account.noted = MemoryRun.NotedEpoch(epoch: epoch.epoch, previous: epoch.seen, reached: epoch.reached, claimed: epoch.claimed)
+            account.noted = MemoryRun.NotedEpoch(
+                epoch: epoch.epoch, previous: epoch.seen, reached: epoch.reached, claimed: epoch.claimed)
             return .noted
         }
     }
@@ -97,7 +102,9 @@ final class MemoryLedger: RunLedger {
     private func begin(_ epoch: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending(isSending: true)
         try with { account in
-            guard expected.contains(account.state) || has(.beginsFromAnyState) else { throw Diagnostic("the run is \(account.state)") }
+            guard expected.contains(account.state) || has(.beginsFromAnyState) else {
+                throw Diagnostic("the run is \(account.state)")
+            }
             account.epoch = epoch
             if !account.claims.isEmpty {
                 let figures = account.figures(plan, run.fault)
@@ -108,7 +115,9 @@ final class MemoryLedger: RunLedger {
                 }
             }
             if !has(.keepsStopsOfSegments) {
-                account.segments = account.segments.compactMapValues { state in state.heldUntil.map { SegmentState(heldUntil: $0) } }
+                account.segments = account.segments.compactMapValues { state in
+                    state.heldUntil.map { SegmentState(heldUntil: $0) }
+                }
             }
             let end = account.finishedAt
             Self.set(.running, nil, at: now, &account)
@@ -126,7 +135,9 @@ final class MemoryLedger: RunLedger {
         }
     }
 
-    private static func set(_ state: RunState, _ cause: StopCause?, at now: Timestamp, _ account: inout MemoryRun.Account) {
+    private static func set(
+        _ state: RunState, _ cause: StopCause?, at now: Timestamp, _ account: inout MemoryRun.Account
+    ) {
         account.state = state
         account.cause = cause
         if state == .running {
@@ -166,7 +177,8 @@ final class MemoryLedger: RunLedger {
         if has(.leasesIntoTheNextSegment) {
             return claims.next(atMost: limit, of: segment.lowerBound..<max(segment.lowerBound, plan.audience))
         }
-        return claims.next(atMost: limit, of: has(.leasesBeyondTheSegment) ? segment : segment.clamped(to: 0..<plan.audience))
+        return claims.next(
+            atMost: limit, of: has(.leasesBeyondTheSegment) ? segment : segment.clamped(to: 0..<plan.audience))
     }
 
     /// - Throws: `SendingRevoked`.
@@ -180,7 +192,8 @@ final class MemoryLedger: RunLedger {
         guard !range.isEmpty else { return }
         try with { account in
             try checkSending(account)
-            guard range.clamped(to: 0..<plan.audience) == range, account.claimed.ranges(in: range).isEmpty || has(.claimsTwice)
+            guard range.clamped(to: 0..<plan.audience) == range,
+                account.claimed.ranges(in: range).isEmpty || has(.claimsTwice)
             else {
                 throw Diagnostic("\(range) cannot be claimed")
             }

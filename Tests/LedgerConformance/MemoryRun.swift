@@ -2,8 +2,8 @@ public import Base
 public import Runs
 import Synchronization
 
-/// A run in memory that does what ledgers do, written as plainly as possible. It lacks only files, locks and
-/// transactions.
+/// A run in memory that does what ledgers do, written as plainly as possible. It lacks only files,
+/// locks and transactions.
 public final class MemoryRun: Sendable {
     let plan: RunPlan
     let recipients: [Recipient]
@@ -24,12 +24,14 @@ public final class MemoryRun: Sendable {
     /// What a ledger may do wrong, to test that the behaviours notice it.
     public enum Fault: CaseIterable, Sendable {
         case sharesTheRightToSend, beginsFromAnyState, followsAnyEpoch, keepsTheEnd
-        case leasesWhoIsClaimed, leasesBeyondTheSegment, leasesIntoTheNextSegment, claimsTwice, keepsDeferrals, claimsAfterTheEnd,
+        case leasesWhoIsClaimed, leasesBeyondTheSegment, leasesIntoTheNextSegment, claimsTwice, keepsDeferrals,
+            claimsAfterTheEnd,
             forgetsWhoWasReopened
         case settlesTwice, recordsHalf, settlesWhoIsUnclaimed, losesNobody, defersWhoIsUnderWay, handsOutTheSettled
         case takesOrdersForNobody, takesOrdersThatDoNotFit
         case namesWhoIsUnclaimed, namesHalf, forgetsWhomItDoubts, forgetsAllCalls
-        case stopsAnything, stopsTheWrongSegment, keepsStopsOfSegments, countsOneServiceForAll, mixesTheAnswersOfServices,
+        case stopsAnything, stopsTheWrongSegment, keepsStopsOfSegments, countsOneServiceForAll,
+            mixesTheAnswersOfServices,
             readsOneServiceForAll,
             forgetsReceipts, mixesReceipts
     }
@@ -68,7 +70,8 @@ public final class MemoryRun: Sendable {
         var status: RunStatus {
             let isCutOff = state == .running && holder == nil
             var status = RunStatus(
-                state: isCutOff ? .stopped : state, cause: isCutOff ? .ledger(.processGone) : cause, startedAt: startedAt,
+                state: isCutOff ? .stopped : state, cause: isCutOff ? .ledger(.processGone) : cause,
+                startedAt: startedAt,
                 finishedAt: finishedAt)
             (status.epoch, status.segments) = (epoch, segments)
             (status.isBeingSent, status.sendingSince) = (holder != nil, holder?.since)
@@ -79,7 +82,10 @@ public final class MemoryRun: Sendable {
             var figures = figures(of: 0..<plan.audience)
             guard plan.serviceCount > 1 else { return figures }
             figures.services = (0..<plan.serviceCount).map { service in
-                self.figures(of: (0..<plan.audience).filter { fault == .countsOneServiceForAll || plan.service(of: $0) == service })
+                self.figures(
+                    of: (0..<plan.audience).filter {
+                        fault == .countsOneServiceForAll || plan.service(of: $0) == service
+                    })
             }
             return figures
         }

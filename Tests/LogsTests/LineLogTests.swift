@@ -14,11 +14,16 @@ struct LineLogTests {
     private func written(_ format: LogFormat, _ body: (Logger) -> Void) -> String {
         let lines = Lines()
         let moment = Timestamp(epochMilliseconds: 1_796_115_600_250)
-        body(Logger(label: "volley") { _ in LineLog(format, now: { moment }, write: { line in lines.text.withLock { $0 += line } }) })
+        body(
+            Logger(label: "volley") { _ in
+                LineLog(format, now: { moment }, write: { line in lines.text.withLock { $0 += line } })
+            })
         return lines.text.withLock { $0 }
     }
 
-    private static let subject = LogSubject(app: "shop", campaign: "spring-sale", run: "20261201-090000-spring-sale-0f3a").metadata
+    private static let subject = LogSubject(
+        app: "shop", campaign: "spring-sale", run: "20261201-090000-spring-sale-0f3a"
+    ).metadata
 
     @Test("text: time, level, what it is about, and the message on one line")
     func text() {
@@ -51,7 +56,9 @@ struct LineLogTests {
     func figures() throws {
         let subject = LogSubject(campaign: "spring-sale", figures: ["audience": 12, "accepted": 11]).metadata
         let event = try JSONValue(parsing: written(.json) { $0.info("finished", metadata: subject) })
-        #expect(event["audience"] == .integer(12) && event["accepted"] == .integer(11) && event["campaign"] == .string("spring-sale"))
+        #expect(
+            event["audience"] == .integer(12) && event["accepted"] == .integer(11)
+                && event["campaign"] == .string("spring-sale"))
         #expect(
             written(.text) { $0.info("finished", metadata: subject) }.hasSuffix(
                 " info [accepted=11 audience=12 campaign=spring-sale] finished\n"))
@@ -66,7 +73,8 @@ struct LineLogTests {
             logger.info("finished", metadata: ["run": "own"])
             logger.info("alone")
         }
-        #expect(text.contains(" info [host=a run=own] finished\n") && text.contains(" info [host=a run=common] alone\n"))
+        #expect(
+            text.contains(" info [host=a run=own] finished\n") && text.contains(" info [host=a run=common] alone\n"))
     }
 
     @Test(
@@ -74,13 +82,16 @@ struct LineLogTests {
         arguments: [(Logger.Level.error, 3), (.warning, 4), (.info, 6), (.debug, 7)])
     func journal(level: Logger.Level, priority: Int) {
         let text = written(.journal) { $0.log(level: level, "two\nlines", metadata: Self.subject) }
-        #expect(text == "<\(priority)>[app=shop campaign=spring-sale run=20261201-090000-spring-sale-0f3a] two | lines\n")
+        #expect(
+            text == "<\(priority)>[app=shop campaign=spring-sale run=20261201-090000-spring-sale-0f3a] two | lines\n")
         #expect(written(.journal) { $0.log(level: level, "alone") } == "<\(priority)>alone\n")
     }
 
     @Test("a message cannot forge a second event, nor what it is about")
     func forged() {
-        let text = written(.text) { $0.info("x\r2026-01-01T00:00:00Z error y", metadata: LogSubject(campaign: "a] \n<0>b").metadata) }
+        let text = written(.text) {
+            $0.info("x\r2026-01-01T00:00:00Z error y", metadata: LogSubject(campaign: "a] \n<0>b").metadata)
+        }
         #expect(text.split(whereSeparator: \.isNewline).count == 1)
         #expect(written(.journal) { $0.info("x\r<0>y") }.split(separator: "\n").allSatisfy { $0.hasPrefix("<6>") })
     }

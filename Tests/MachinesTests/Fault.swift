@@ -10,8 +10,8 @@ enum Fault: String, CaseIterable, Sendable {
     case killAndResumeHome = "kill-and-resume-home"
     /// A process is stopped for longer than others take to declare it dead, and then continues.
     case stopHelper = "stop-helper", stopHome = "stop-home"
-    /// The database shuts down at once, and is back after seconds; or does not answer for longer than workers may
-    /// submit without it.
+    /// The database shuts down at once, and is back after seconds; or does not answer for longer
+    /// than workers may submit without it.
     case restartDatabase = "restart-database", freezeDatabase = "freeze-database"
     /// The primary is gone, and the standby for which its commits waited takes over.
     case promoteStandby = "promote-standby"
@@ -30,21 +30,27 @@ enum Fault: String, CaseIterable, Sendable {
     /// What the machines need for it.
     func prepare(_ setup: inout Machines.Setup) {
         switch self {
-        case .restartDatabase, .freezeDatabase, .killDuringRestart, .stopHomeDuringRestart, .noConnections: setup.hasOwnServer = true
+        case .restartDatabase, .freezeDatabase, .killDuringRestart, .stopHomeDuringRestart, .noConnections:
+            setup.hasOwnServer = true
         case .promoteStandby: setup.hasStandby = true
         case .freezeRelay: setup.relayed = .third
         case .freezeHomeRelay: setup.relayed = .home
         case .fullDisk: setup.hasSmallDisk = true
         case .clocksApart: setup.clocks = [.home: 3600, .second: -3600]
-        case .none, .killHelper, .killBothHelpers, .killHome, .killAndResumeHome, .stopHelper, .stopHome, .stopHomeTwice, .noRights: break
+        case .none, .killHelper, .killBothHelpers, .killHome, .killAndResumeHome, .stopHelper, .stopHome,
+            .stopHomeTwice, .noRights:
+            break
         }
     }
 
     /// How many workers it kills, with their claims.
     var deaths: Int {
         switch self {
-        case .none, .restartDatabase, .freezeDatabase, .promoteStandby, .clocksApart, .noConnections, .noRights, .fullDisk: 0
-        case .killHelper, .killHome, .killAndResumeHome, .stopHelper, .stopHome, .stopHomeDuringRestart, .freezeRelay, .freezeHomeRelay,
+        case .none, .restartDatabase, .freezeDatabase, .promoteStandby, .clocksApart, .noConnections, .noRights,
+            .fullDisk:
+            0
+        case .killHelper, .killHome, .killAndResumeHome, .stopHelper, .stopHome, .stopHomeDuringRestart, .freezeRelay,
+            .freezeHomeRelay,
             .killDuringRestart:
             1
         case .killBothHelpers, .stopHomeTwice: 2
@@ -60,7 +66,8 @@ enum Fault: String, CaseIterable, Sendable {
         }
     }
 
-    /// The messages that home must show while the database refuses something, and when home takes part again.
+    /// The messages that home must show while the database refuses something, and when home takes
+    /// part again.
     var words: String? {
         switch self {
         case .noRights: "Give the role its rights"
@@ -145,7 +152,9 @@ enum Moment: String, CaseIterable, Sendable {
         let answered: Int
         switch self {
         case .publishing:
-            machines.wait(atMost: 60) { machines.database.runState != "" || machines.answered > 0 || !machines.isRunning(.home) }
+            machines.wait(atMost: 60) {
+                machines.database.runState != "" || machines.answered > 0 || !machines.isRunning(.home)
+            }
             return
         case .canary: answered = 1
         case .early: answered = recipients / 20 + Int.random(in: 0..<max(1, recipients / 10), using: &random)

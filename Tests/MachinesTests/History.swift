@@ -42,9 +42,10 @@ struct History: Sendable, CustomStringConvertible {
         }
         let judge = try MachineJudge(machines)
         found += judge.findings(limits(machines.setup), recipients: machines.setup.recipients)
-        let end = Double(judge.lastAnswer) / 1000, start = (fault == .killDuringRestart ? settled : struck).timeIntervalSince1970
-        // At two thirds of the pace until the part of the dead is free. A process that does not reach the database
-        // declares no other dead.
+        let end = Double(judge.lastAnswer) / 1000,
+            start = (fault == .killDuringRestart ? settled : struck).timeIntervalSince1970
+        // At two thirds of the pace until the part of the dead is free. A process that does not
+        // reach the database declares no other dead.
         let sending = Double(left) / (Double(MachineScale.pace) * 0.6)
         // Processes that share two cores with twenty others send more slowly than the pace.
         let slack = MachineScale.isThorough ? 0.0 : 60
@@ -67,20 +68,23 @@ struct History: Sendable, CustomStringConvertible {
             try machines.start(.home, "resume", "last")
             status = machines.finishHome(within: 250)
         }
-        for (name, status) in machines.finishHelpers() where status != 0 && !(status == 128 + SIGKILL && fault.deaths > 0) {
+        for (name, status) in machines.finishHelpers()
+        where status != 0 && !(status == 128 + SIGKILL && fault.deaths > 0) {
             found.append("\(name.rawValue) ended with \(status)")
         }
         return status
     }
 
     private func limits(_ setup: Machines.Setup) -> MachineJudge.Limits {
-        // What a process sends in a third of a second, were it alone, and what it has claimed ahead of that.
+        // What a process sends in a third of a second, were it alone, and what it has claimed ahead
+        // of that.
         let claimed = MachineScale.pace / 3 + max(50, MachineScale.pace / 10)
-        // If a worker never confirmed the database's new epoch, its claims are not known: all that it had leased, for a
-        // second, is unknown.
+        // If a worker never confirmed the database's new epoch, its claims are not known: all that
+        // it had leased, for a second, is unknown.
         let leased = fault == .killDuringRestart ? MachineScale.pace : 0
         let isCalm = fault == .none || fault == .clocksApart
         return MachineJudge.Limits(
-            unknown: fault.deaths * (claimed + leased), pace: MachineScale.pace, reachesPace: isCalm && MachineScale.isThorough)
+            unknown: fault.deaths * (claimed + leased), pace: MachineScale.pace,
+            reachesPace: isCalm && MachineScale.isThorough)
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 import TestCommands
 import TestServers
 
-/// The PostgreSQL that machines share: a separate database on a server that may have others, or a separate server if
-/// the server itself must fail.
+/// The PostgreSQL that machines share: a separate database on a server that may have others, or a
+/// separate server if the server itself must fail.
 final class MachineDatabase {
     /// How a machine comes to it.
     enum Route {

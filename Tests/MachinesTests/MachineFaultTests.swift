@@ -2,8 +2,9 @@ import TestServers
 import TestSupport
 import Testing
 
-/// A run that three machines send, with a real PostgreSQL, real processes and a simulator with a ledger, and something
-/// that goes wrong on the way. `make machines` plays twenty large histories of each fault.
+/// A run that three machines send, with a real PostgreSQL, real processes and a simulator with a
+/// ledger, and something that goes wrong on the way. `make machines` plays twenty large histories
+/// of each fault.
 @Suite(
     "three machines and a fault", .serialized,
     .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
@@ -17,7 +18,8 @@ struct MachineFaultTests {
                 guard fault.canBePlayed else { return nil }
                 // Each fault strikes at each moment in turn.
                 let moments = Moment.allCases
-                return History(fault: fault, moment: moments[(number * 2 + seed + 1) % moments.count], seed: UInt64(seed))
+                return History(
+                    fault: fault, moment: moments[(number * 2 + seed + 1) % moments.count], seed: UInt64(seed))
             }
         }
     }

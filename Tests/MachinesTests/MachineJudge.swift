@@ -43,11 +43,14 @@ struct MachineJudge {
             found.append("the report has \(report.count) lines of \(tokens.count) devices, not \(recipients)")
         }
         found += compare()
-        if count("unknown") > limits.unknown { found.append("\(count("unknown")) are unknown; \(limits.unknown) may be") }
+        if count("unknown") > limits.unknown {
+            found.append("\(count("unknown")) are unknown; \(limits.unknown) may be")
+        }
         if count("unsent") > limits.unsent { found.append("\(count("unsent")) are unsent; \(limits.unsent) may be") }
         guard let pace = limits.pace else { return found }
         let busiest = busiestSecond()
-        // Where tests share the processors, a simulator may read the pushes of a moment later, and count them with the next.
+        // Where tests share the processors, a simulator may read the pushes of a moment later, and
+        // count them with the next.
         let allowed = MachineScale.isThorough ? pace : pace + max(3, pace / 5)
         if busiest > allowed { found.append("\(busiest) in a second; the pace is \(pace)") }
         if limits.reachesPace, let slowest = slowestSecond(), slowest * 20 < pace * 19 {
@@ -64,13 +67,18 @@ struct MachineJudge {
         for line in report {
             let times = accepted[line.token] ?? 0
             if line.outcome == "accepted", times == 0 { invented.append(line.token) }
-            if line.outcome != "accepted", line.outcome != "unknown", times > 0 { concealed.append("\(line.token) \(line.outcome)") }
+            if line.outcome != "accepted", line.outcome != "unknown", times > 0 {
+                concealed.append("\(line.token) \(line.outcome)")
+            }
         }
-        let twice = accepted.filter { $0.value > 1 }.keys, strangers = Set(accepted.keys).subtracting(report.map(\.token))
+        let twice = accepted.filter { $0.value > 1 }.keys,
+            strangers = Set(accepted.keys).subtracting(report.map(\.token))
         return [
             ("reported as accepted, and not in a ledger", invented), ("accepted, and not reported so", concealed),
             ("accepted twice", Array(twice)), ("accepted, and not in the report", Array(strangers)),
-        ].compactMap { what, tokens in tokens.isEmpty ? nil : "\(tokens.count) \(what): \(tokens.prefix(3).joined(separator: ", "))" }
+        ].compactMap { what, tokens in
+            tokens.isEmpty ? nil : "\(tokens.count) \(what): \(tokens.prefix(3).joined(separator: ", "))"
+        }
     }
 
     /// The most answers in any second, wherever it begins.
@@ -83,7 +91,8 @@ struct MachineJudge {
         return most
     }
 
-    /// The mean of five seconds that had the fewest answers, between the fifth second and two seconds before the last.
+    /// The mean of five seconds that had the fewest answers, between the fifth second and two
+    /// seconds before the last.
     private func slowestSecond() -> Int? {
         guard let start = entries.first?.milliseconds else { return nil }
         var counts: [Int: Int] = [:]

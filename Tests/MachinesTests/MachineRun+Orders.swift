@@ -17,7 +17,9 @@ extension MachineRun {
             if given.status != 0 { found.append("\(order): \(given.status) \(given.errors)") }
         }
         let unknown = try machines.volley(.third, "pause", "20260101-000000-nobody-0000")
-        if unknown.status != 2 || !unknown.errors.contains("there") { found.append("a run that is nowhere: \(unknown)") }
+        if unknown.status != 2 || !unknown.errors.contains("there") {
+            found.append("a run that is nowhere: \(unknown)")
+        }
         try give("pause", from: givers[0])
         machines.wait(atMost: 5) { false }
         let before = machines.answered
@@ -31,7 +33,8 @@ extension MachineRun {
         return found
     }
 
-    /// Fetches a run that was cancelled, has it resumed where it was planned, and gives orders from where the copy is.
+    /// Fetches a run that was cancelled, has it resumed where it was planned, and gives orders from
+    /// where the copy is.
     static func giveOrdersFromCopy(_ machines: Machines) throws -> [String] {
         machines.wait(atMost: 60) { machines.answered > 300 }
         let run = try machines.database.sql("SELECT id FROM volley_run")
@@ -46,7 +49,9 @@ extension MachineRun {
         try give("store", "fetch", run)
         let before = machines.answered
         try machines.start(.home, "resume", "last")
-        if !machines.wait(atMost: 40, until: { machines.answered > before + 100 }) { found.append("it was not resumed") }
+        if !machines.wait(atMost: 40, until: { machines.answered > before + 100 }) {
+            found.append("it was not resumed")
+        }
         try give("pause", run)
         machines.wait(atMost: 5) { false }
         let paused = machines.answered
@@ -105,27 +110,32 @@ extension MachineRun {
         machines.wait(atMost: 60) { machines.answered > 500 }
         machines.database.server.stop()
         var found: [String] = []
-        for name in Machines.Name.allCases where !machines.wait(atMost: 10, until: { machines.said(name).contains("cannot be reached") }) {
+        for name in Machines.Name.allCases
+        where !machines.wait(atMost: 10, until: { machines.said(name).contains("cannot be reached") }) {
             found.append("\(name.rawValue) does not say within ten seconds that the store is away")
         }
         machines.signal(.home, SIGINT)
         let status = machines.finishHome(within: 10)
         if status != 130 { found.append("home ended with \(status), and not within ten seconds as interrupted") }
-        if !machines.said(.home).contains("could not be told") { found.append("home does not say that the others continue") }
+        if !machines.said(.home).contains("could not be told") {
+            found.append("home does not say that the others continue")
+        }
         try machines.database.server.start()
         try machines.start(.home, "resume", "last")
         return found
     }
 
-    /// Ends the database's server, stops the run at home, ends the process there, and gives the order again once the
-    /// server is back.
+    /// Ends the database's server, stops the run at home, ends the process there, and gives the
+    /// order again once the server is back.
     static func stopWithoutStore(_ machines: Machines, by order: String, state: String) throws -> [String] {
         machines.wait(atMost: 60) { machines.answered > 500 }
         machines.database.server.stop()
         var found: [String] = []
         func give(_ status: Int32, saying words: String) throws {
             let given = try machines.volley(.home, order, "last")
-            if given.status != status || !(given.output + given.errors).contains(words) { found.append("\(order): \(given)") }
+            if given.status != status || !(given.output + given.errors).contains(words) {
+                found.append("\(order): \(given)")
+            }
         }
         if !machines.wait(atMost: 10, until: { machines.said(.home).contains("cannot be reached") }) {
             found.append("home does not say within ten seconds that the store is away")
@@ -159,7 +169,9 @@ extension MachineRun {
         var found = cancelled.status == 0 ? [] : ["cancel: \(cancelled.status) \(cancelled.errors)"]
         let before = machines.answered
         machines.wait(atMost: 3) { false }
-        if machines.answered != before { found.append("\(machines.answered - before) were sent after it was cancelled") }
+        if machines.answered != before {
+            found.append("\(machines.answered - before) were sent after it was cancelled")
+        }
         return found
     }
 }

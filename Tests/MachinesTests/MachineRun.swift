@@ -4,7 +4,8 @@ import Glibc
 import TestCommands
 import TestServers
 
-/// Runs over three machines without a fault: the smallest, those of several services, in waves, and what people ask for on the way.
+/// Runs over three machines without a fault: the smallest, those of several services, in waves, and
+/// what people ask for on the way.
 enum MachineRun: String, CaseIterable, Sendable {
     case one, sixty, otherKey = "another key", services = "several services", waves, brake = "stop_when"
     case homeKilledBetweenWaves = "home killed between two waves", orders, ordersAtHome = "orders where it was planned"
@@ -15,15 +16,16 @@ enum MachineRun: String, CaseIterable, Sendable {
     /// The database is away while home is interrupted.
     case interruptedWithoutStore = "interrupted while the store is away"
     /// Home is told to stop while the database is away, and then interrupted.
-    case cancelledWithoutStore = "cancelled while the store is away", pausedWithoutStore = "paused while the store is away"
+    case cancelledWithoutStore = "cancelled while the store is away", pausedWithoutStore =
+        "paused while the store is away"
     case cancelledAfterDeath = "cancelled at home after its process was killed"
     case resumedAfterAll = "resumed after it was cancelled so"
     /// A backup of the database is brought back while home sends alone, or after it was killed.
     case restored, restoredAfterDeath = "restored after home was killed"
 
     private static let pace = 250
-    /// Runs in which people interrupt and give orders, but no pace is measured: they may be played at the same
-    /// time as others.
+    /// Runs in which people interrupt and give orders, but no pace is measured: they may be played
+    /// at the same time as others.
     static let withOrders: [MachineRun] = [
         .ordersAtHome, .ordersFromCopy, .ordersBetweenWaves, .resumed, .declaredDead, .interruptedWithoutStore,
         .cancelledWithoutStore, .pausedWithoutStore,
@@ -46,12 +48,15 @@ enum MachineRun: String, CaseIterable, Sendable {
         case .services, .resumed:
             setup.hasFCM = true
             let fcm = (0..<1000).map { "fcm\($0):APA91b" + String(repeating: "x", count: 134) + ",android\n" }
-            setup.export = "device_token,platform\n" + (0..<1000).map { "\(Machines.token($0)),ios\n" }.joined() + fcm.joined()
+            setup.export =
+                "device_token,platform\n" + (0..<1000).map { "\(Machines.token($0)),ios\n" }.joined() + fcm.joined()
         case .waves, .homeKilledBetweenWaves, .ordersBetweenWaves:
             // The first wave is due at once, the other one within a minute or two.
             let zones = ["UTC", "Etc/GMT-1"]
-            setup.export = "device_token,timezone\n" + (0..<2000).map { "\(Machines.token($0)),\(zones[$0 % 2])\n" }.joined()
-            setup.schedule = "schedule: {at: \(Self.nextMinute()), timezone: recipient, fallback_timezone: UTC, late: send}"
+            setup.export =
+                "device_token,timezone\n" + (0..<2000).map { "\(Machines.token($0)),\(zones[$0 % 2])\n" }.joined()
+            setup.schedule =
+                "schedule: {at: \(Self.nextMinute()), timezone: recipient, fallback_timezone: UTC, late: send}"
         case .brake:
             setup.delivery += "\nstop_when: {invalid_token: 20%, after: 400}"
             let bad = (0..<2000).filter { $0 % 3 == 0 }.map { Machines.token($0) + "\n" }.joined()
@@ -99,7 +104,8 @@ enum MachineRun: String, CaseIterable, Sendable {
         case .brake: (expected, limits.unsent) = (3, machines.setup.recipients)
         case .orders, .ordersAtHome:
             (expected, limits.unsent) = (3, machines.setup.recipients)
-            found += try Self.giveOrders(machines, from: self == .orders ? [.third, .second, .third] : [.home, .home, .home])
+            found += try Self.giveOrders(
+                machines, from: self == .orders ? [.third, .second, .third] : [.home, .home, .home])
         case .ordersFromCopy:
             (expected, limits.unsent) = (3, machines.setup.recipients)
             found += try Self.giveOrdersFromCopy(machines)
@@ -134,12 +140,18 @@ enum MachineRun: String, CaseIterable, Sendable {
         if status != expected, expected != 0 || status != 1 || limits.unknown == 0 {
             found.append("home ended with \(status), not \(expected)")
         }
-        for (name, status) in machines.finishHelpers() where status != 0 { found.append("\(name.rawValue) ended with \(status)") }
+        for (name, status) in machines.finishHelpers() where status != 0 {
+            found.append("\(name.rawValue) ended with \(status)")
+        }
         let judge = try MachineJudge(machines)
         found += judge.findings(limits, recipients: machines.setup.recipients)
-        if self == .sixty, judge.busiestSecond() > 2 { found.append("\(judge.busiestSecond()) in a second, of a pace of 1/s") }
+        if self == .sixty, judge.busiestSecond() > 2 {
+            found.append("\(judge.busiestSecond()) in a second, of a pace of 1/s")
+        }
         // Four hundred answers, and what left until everybody knew of them.
-        if self == .brake, machines.setup.recipients - judge.count("unsent") > 400 + 4 * Self.pace { found.append("it stopped late") }
+        if self == .brake, machines.setup.recipients - judge.count("unsent") > 400 + 4 * Self.pace {
+            found.append("it stopped late")
+        }
         return found
     }
 
@@ -178,14 +190,21 @@ enum MachineRun: String, CaseIterable, Sendable {
         } else {
             first = machines.finishHome(within: 60)
         }
-        let (said, words) = (machines.said(.home), self == .restored ? "has forgotten" : "could say whether something is missing")
-        if first != 3 || !said.contains(words) { found.append("home ended with \(first), and not because the store \(words)") }
-        // If a killed process's records were lost, only the ledger still has the devices that it had sent to.
+        let (said, words) = (
+            machines.said(.home), self == .restored ? "has forgotten" : "could say whether something is missing"
+        )
+        if first != 3 || !said.contains(words) {
+            found.append("home ended with \(first), and not because the store \(words)")
+        }
+        // If a killed process's records were lost, only the ledger still has the devices that it
+        // had sent to.
         if self == .restoredAfterDeath { return found }
         try machines.start(.home, "resume", "last")
         let status = machines.finishHome(within: 150)
         if ![0, 1].contains(status) { found.append("home ended with \(status) after the resumption") }
-        for (name, status) in machines.finishHelpers() where status != 0 { found.append("\(name.rawValue) ended with \(status)") }
+        for (name, status) in machines.finishHelpers() where status != 0 {
+            found.append("\(name.rawValue) ended with \(status)")
+        }
         let limits = MachineJudge.Limits(unknown: machines.setup.recipients, pace: Self.pace)
         found += try MachineJudge(machines).findings(limits, recipients: machines.setup.recipients)
         return found

@@ -5,9 +5,12 @@ import Testing
     "three machines without a fault", .serialized,
     .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct MachineRunTests {
-    @Test("runs of one device, of sixty at one a second, of several services and in waves; brakes, other keys, and orders from any machine")
+    @Test(
+        "runs of one device, of sixty at one a second, of several services and in waves; brakes, other keys, and orders from any machine"
+    )
     func runs() {
-        let plays = MachineRun.allCases.filter { !MachineRun.withOrders.contains($0) }.map { run in Play(name: run.rawValue) { run.play() }
+        let plays = MachineRun.allCases.filter { !MachineRun.withOrders.contains($0) }.map { run in
+            Play(name: run.rawValue) { run.play() }
         }
         play(plays)
     }

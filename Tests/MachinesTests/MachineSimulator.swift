@@ -2,7 +2,8 @@ import Base
 import Foundation
 import TestCommands
 
-/// `volley simulate` with a ledger, in a folder of its own. It outlives the machines that send to it.
+/// `volley simulate` with a ledger, in a folder of its own. It outlives the machines that send to
+/// it.
 final class MachineSimulator {
     /// An answer in the ledger.
     struct Entry {
@@ -24,7 +25,8 @@ final class MachineSimulator {
         folder = try ProjectFolder()
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("volley.yaml"))
         process = try VolleyBinary.start(
-            ["simulate", "--service", service, "--port", "0", "--for", "1500", "--ledger", "ledger.jsonl", "--json"] + options,
+            ["simulate", "--service", service, "--port", "0", "--for", "1500", "--ledger", "ledger.jsonl", "--json"]
+                + options,
             in: folder.url)
         let limit = Date().addingTimeInterval(60)
         while process.isRunning, !process.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }
@@ -45,7 +47,9 @@ final class MachineSimulator {
 
     /// How many answers the ledger has so far: all lines are about equally long.
     func countSoFar() -> Int {
-        guard let bytes = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int, bytes > 0 else { return 0 }
+        guard let bytes = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int, bytes > 0 else {
+            return 0
+        }
         if lineBytes == nil, let text = try? String(contentsOf: file, encoding: .utf8) {
             lineBytes = text.split(separator: "\n", maxSplits: 1).first.map { $0.utf8.count + 1 }
         }

@@ -3,7 +3,8 @@ import Foundation
 import Glibc
 import TestCommands
 
-/// Three machines: folders with volley.yaml, of which `home` has the campaign and sends, and the others help (`volley work`).
+/// Three machines: folders with volley.yaml, of which `home` has the campaign and sends, and the
+/// others help (`volley work`).
 final class Machines {
     enum Name: String, CaseIterable, Sendable {
         case home, second, third
@@ -37,7 +38,9 @@ final class Machines {
     /// Where a library is that sets clocks; nil if it is missing.
     static let faketime: String? = {
         let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
-        return folders.map { "/usr/lib/\($0)/faketime/libfaketimeMT.so.1" }.first { FileManager.default.fileExists(atPath: $0) }
+        return folders.map { "/usr/lib/\($0)/faketime/libfaketimeMT.so.1" }.first {
+            FileManager.default.fileExists(atPath: $0)
+        }
     }()
 
     init(_ setup: Setup) throws {
@@ -61,8 +64,10 @@ final class Machines {
 
     private func project() -> String {
         var lines = [
-            "runs: runs", "store: {postgres: {url_env: VOLLEY_DATABASE}}", "apps:", "  shop:", "    topic: com.example.shop",
-            "    environment: \(simulators[0].environment)", "    key: {file: \(simulators[0].key), id: SIMULATOR1, team: VOLLEYTEAM}",
+            "runs: runs", "store: {postgres: {url_env: VOLLEY_DATABASE}}", "apps:", "  shop:",
+            "    topic: com.example.shop",
+            "    environment: \(simulators[0].environment)",
+            "    key: {file: \(simulators[0].key), id: SIMULATOR1, team: VOLLEYTEAM}",
         ]
         if setup.hasFCM {
             let fcm = simulators[1]
@@ -79,8 +84,11 @@ final class Machines {
 
     private func writeCampaign() throws {
         let home = folder(.home)
-        try home.write("devices.csv", setup.export ?? "device_token\n" + (0..<setup.recipients).map { Self.token($0) + "\n" }.joined())
-        try home.writeCampaign(audience: "devices: devices.csv\n\(setup.audience)", delivery: "pace: \(setup.pace)\n\(setup.delivery)")
+        try home.write(
+            "devices.csv",
+            setup.export ?? "device_token\n" + (0..<setup.recipients).map { Self.token($0) + "\n" }.joined())
+        try home.writeCampaign(
+            audience: "devices: devices.csv\n\(setup.audience)", delivery: "pace: \(setup.pace)\n\(setup.delivery)")
         guard let schedule = setup.schedule else { return }
         let file = home.url.appendingPathComponent("campaign.yaml")
         try home.write("campaign.yaml", try String(contentsOf: file, encoding: .utf8) + schedule + "\n")
@@ -101,13 +109,18 @@ final class Machines {
         var environment = ["VOLLEY_DATABASE": addresses[name] ?? "", "NO_COLOR": "1"]
         var launcher: [String] = []
         if let offset = setup.clocks[name], let library = Self.faketime {
-            // libfaketime sets a variable of its environment, which hides its arguments from a Swift program: the shell has it set before.
+            // libfaketime sets a variable of its environment, which hides its arguments from a
+            // Swift program: the shell has it set before.
             launcher = ["sh", "-ec", "exec \"$0\" \"$@\""]
             environment.merge(
-                ["LD_PRELOAD": library, "FAKETIME": offset < 0 ? "\(offset)" : "+\(offset)", "FAKETIME_DONT_FAKE_MONOTONIC": "1"]
+                [
+                    "LD_PRELOAD": library, "FAKETIME": offset < 0 ? "\(offset)" : "+\(offset)",
+                    "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                ]
             ) { $1 }
         }
-        processes[name] = try VolleyBinary.start(arguments, in: folder(name).url, environment: environment, launcher: launcher)
+        processes[name] = try VolleyBinary.start(
+            arguments, in: folder(name).url, environment: environment, launcher: launcher)
     }
 
     /// Runs a command to its end on a machine, next to the processes that run there.
@@ -115,7 +128,8 @@ final class Machines {
 
     func volley(_ name: Name, _ arguments: [String]) throws -> VolleyBinary.Result {
         try VolleyBinary.run(
-            arguments, in: folder(name).url, environment: ["VOLLEY_DATABASE": addresses[name] ?? "", "NO_COLOR": "1"], timeout: 200)
+            arguments, in: folder(name).url, environment: ["VOLLEY_DATABASE": addresses[name] ?? "", "NO_COLOR": "1"],
+            timeout: 200)
     }
 
     /// Starts the helpers, and then the campaign at home.
@@ -134,7 +148,8 @@ final class Machines {
         Glibc.kill(process.processID, number)
     }
 
-    /// Declares a process dead in the store, as another one would after half a minute: it leaves what it had leased and not claimed.
+    /// Declares a process dead in the store, as another one would after half a minute: it leaves
+    /// what it had leased and not claimed.
     func declareDead(_ name: Name) throws {
         guard let process = processes[name]?.processID else { return }
         try database.sql(
@@ -168,14 +183,18 @@ final class Machines {
     /// - Returns: their exit codes.
     func finishHelpers() -> [Name: Int32] {
         for name in Name.helpers { signal(name, SIGINT) }
-        return Dictionary(uniqueKeysWithValues: Name.helpers.map { ($0, processes[$0]?.finish(timeout: 40).status ?? -1) })
+        return Dictionary(
+            uniqueKeysWithValues: Name.helpers.map { ($0, processes[$0]?.finish(timeout: 40).status ?? -1) })
     }
 
     /// What everybody said at the end, the store included: for what went wrong.
     var lastWords: [String] {
-        let run = (try? database.sql("SELECT state, cause, conductor, to_timestamp(ended_at / 1000.0) FROM volley_run")) ?? ""
-        let workers = try? database.sql("SELECT number, machine, beat, joined_at, dead_at FROM volley_sender ORDER BY number")
-        return ["the store: \(run)\n\(workers ?? "")"] + Name.allCases.map { "\($0.rawValue) said: \(said($0).suffix(1200))" }
+        let run =
+            (try? database.sql("SELECT state, cause, conductor, to_timestamp(ended_at / 1000.0) FROM volley_run")) ?? ""
+        let workers = try? database.sql(
+            "SELECT number, machine, beat, joined_at, dead_at FROM volley_sender ORDER BY number")
+        return ["the store: \(run)\n\(workers ?? "")"]
+            + Name.allCases.map { "\($0.rawValue) said: \(said($0).suffix(1200))" }
     }
 
     // MARK: - Waiting

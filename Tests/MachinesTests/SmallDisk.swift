@@ -10,7 +10,8 @@ final class SmallDisk {
 
     /// Root, outside a container that forbids it.
     static let canBeMade: Bool = {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-disk-\(UUID().uuidString)").path
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-disk-\(UUID().uuidString)")
+            .path
         defer { rmdir(folder) }
         return getuid() == 0 && (try? SmallDisk(folder)) != nil
     }()
@@ -25,7 +26,8 @@ final class SmallDisk {
     deinit { try? Self.run("umount -l '\(folder)'") }
 
     func fill(_ isFull: Bool) throws {
-        try Self.run(isFull ? "dd if=/dev/zero of='\(folder)/filler' bs=4k 2>/dev/null || true" : "rm -f '\(folder)/filler'")
+        try Self.run(
+            isFull ? "dd if=/dev/zero of='\(folder)/filler' bs=4k 2>/dev/null || true" : "rm -f '\(folder)/filler'")
     }
 
     private static func run(_ command: String) throws {

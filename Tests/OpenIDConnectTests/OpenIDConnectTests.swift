@@ -22,13 +22,15 @@ private final class Bench: Sendable {
                 OpenIDSettings(
                     issuer: stub.issuer, clientID: TestIdentityProvider.clientID, clientSecret: secret,
                     scopes: ["profile", "groups"],
-                    rolesClaim: "groups", nameClaim: "preferred_username", certificateAuthorityFile: authority ? stub.authorityFile : nil)
+                    rolesClaim: "groups", nameClaim: "preferred_username",
+                    certificateAuthorityFile: authority ? stub.authorityFile : nil)
             }, proxy: { host, port in host == "localhost" && stub.issuer.contains(":\(port)/") ? proxy : nil })
     }
 
     /// The whole way, once.
     func signIn(
-        _ purpose: OpenIDAttempt.Purpose = .signIn, at now: Timestamp = .now(), changing: ([String: String]) -> [String: String] = { $0 }
+        _ purpose: OpenIDAttempt.Purpose = .signIn, at now: Timestamp = .now(),
+        changing: ([String: String]) -> [String: String] = { $0 }
     )
         throws -> OpenIDIdentity
     {
@@ -39,7 +41,8 @@ private final class Bench: Sendable {
     }
 
     func problem(
-        _ purpose: OpenIDAttempt.Purpose = .signIn, at now: Timestamp = .now(), changing: ([String: String]) -> [String: String] = { $0 }
+        _ purpose: OpenIDAttempt.Purpose = .signIn, at now: Timestamp = .now(),
+        changing: ([String: String]) -> [String: String] = { $0 }
     )
         -> OpenIDProblem?
     {
@@ -57,7 +60,9 @@ struct OpenIDConnectTests {
         let bench = try Bench(secret: kind == "public" ? nil : "s3cret & +%")
         bench.stub.change {
             if kind == "ES256" { $0.algorithm = .es256 }
-            if kind == "post" { $0.description["token_endpoint_auth_methods_supported"] = .array([.string("client_secret_post")]) }
+            if kind == "post" {
+                $0.description["token_endpoint_auth_methods_supported"] = .array([.string("client_secret_post")])
+            }
             if kind == "public" { $0.clientSecret = nil }
         }
         let now = Timestamp.now()
@@ -68,7 +73,9 @@ struct OpenIDConnectTests {
         #expect(bench.stub.count("/realms/shop/userinfo") == 0)
         // A second one fetches only the tokens.
         _ = try bench.signIn()
-        #expect(bench.stub.count("/realms/shop/.well-known/openid-configuration") == 1 && bench.stub.count("/realms/shop/keys") == 1)
+        #expect(
+            bench.stub.count("/realms/shop/.well-known/openid-configuration") == 1
+                && bench.stub.count("/realms/shop/keys") == 1)
     }
 
     @Test("what the ID token leaves out comes from the userinfo endpoint, about the same person alone")
@@ -94,7 +101,10 @@ struct OpenIDConnectTests {
         ("no signature, in other letters", .algorithm, { ($0.algorithm, $0.header["alg"]) = (.none, .string("nOnE")) }),
         ("no signature, with an algorithm", .form, { ($0.algorithm, $0.header["alg"]) = (.none, .string("RS256")) }),
         ("HMAC with the public key", .algorithm, { $0.algorithm = .hs256 }),
-        ("HMAC with the public key that claims to be RSA", .signature, { ($0.algorithm, $0.header["alg"]) = (.hs256, .string("RS256")) }),
+        (
+            "HMAC with the public key that claims to be RSA", .signature,
+            { ($0.algorithm, $0.header["alg"]) = (.hs256, .string("RS256")) }
+        ),
         ("a key of somebody else under the right name", .signature, { $0.algorithm = .foreignRS256 }),
         (
             "a key that comes with the token", .unknownKey,
@@ -111,7 +121,10 @@ struct OpenIDConnectTests {
         ("no issuer", .issuer, { $0.claims["iss"] = .some(nil) }),
         ("for another client", .audience, { $0.claims["aud"] = .string("other") }),
         ("for nobody", .audience, { $0.claims["aud"] = .some(nil) }),
-        ("for several, issued to nobody", .authorizedParty, { $0.claims["aud"] = .array([.string("volley"), .string("other")]) }),
+        (
+            "for several, issued to nobody", .authorizedParty,
+            { $0.claims["aud"] = .array([.string("volley"), .string("other")]) }
+        ),
         ("issued to another client", .authorizedParty, { $0.claims["azp"] = .string("other") }),
         ("expired", .expired, { $0.claims["exp"] = .integer(now - 100) }),
         ("without an end", .expired, { $0.claims["exp"] = .string("never") }),
@@ -127,7 +140,10 @@ struct OpenIDConnectTests {
         ("encrypted", .form, { $0.tokens["id_token"] = .string("a.b.c.d.e") }),
         ("no token", .form, { $0.tokens["id_token"] = .string("") }),
         ("padded", .form, { $0.tokens["id_token"] = .string("eyJhbGciOiJSUzI1NiJ9=.e30.AA") }),
-        ("claims twice", .claims, { $0.tokens["id_token"] = .string("eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJhIiwiaXNzIjoiYiJ9.AA") }),
+        (
+            "claims twice", .claims,
+            { $0.tokens["id_token"] = .string("eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJhIiwiaXNzIjoiYiJ9.AA") }
+        ),
     ]
 
     @Test("a token that is not as it should be is refused", arguments: attacks.indices)
@@ -181,7 +197,9 @@ struct OpenIDConnectTests {
         #expect(other.problem() == .token(.unknownKey))
     }
 
-    @Test("an answer that comes from another provider, or does not say from which where it must, is refused before its code is used")
+    @Test(
+        "an answer that comes from another provider, or does not say from which where it must, is refused before its code is used"
+    )
     func mixUp() throws {
         let bench = try Bench()
         bench.stub.change { $0.way["iss"] = "https://evil.example" }
@@ -201,18 +219,23 @@ struct OpenIDConnectTests {
         let bench = try Bench()
         func ended(_ code: String, _ description: String? = nil) -> OpenIDProblem? {
             bench.problem { answer in
-                ["state": answer["state"] ?? "", "error": code].merging(description.map { ["error_description": $0] } ?? [:]) { $1 }
+                ["state": answer["state"] ?? "", "error": code].merging(
+                    description.map { ["error_description": $0] } ?? [:]
+                ) { $1 }
             }
         }
         #expect(ended("access_denied") == .denied(code: "access_denied"))
         #expect(ended("login_required", "Not now") == .denied(code: "login_required (Not now)"))
-        #expect(ended("invalid_scope", "No such\nscope: groups") == .failed(code: "invalid_scope (No such scope: groups)"))
+        #expect(
+            ended("invalid_scope", "No such\nscope: groups") == .failed(code: "invalid_scope (No such scope: groups)"))
         #expect(
             ended("server_error", String(repeating: "é", count: 200))
                 == .failed(code: "server_error (\(String(repeating: "é", count: 100)))"))
         #expect(bench.problem { ["state": $0["state"] ?? ""] } == .noCode)
         #expect(bench.problem { ["state": $0["state"] ?? "", "code": String(repeating: "c", count: 5000)] } == .noCode)
-        #expect(bench.problem { ["state": $0["state"] ?? "", "code": "stolen"] } == .refused(.token, status: 400, code: "invalid_grant"))
+        #expect(
+            bench.problem { ["state": $0["state"] ?? "", "code": "stolen"] }
+                == .refused(.token, status: 400, code: "invalid_grant"))
     }
 
     @Test("what a provider says of a refused request is for the log, unless it repeats a secret")
@@ -225,11 +248,15 @@ struct OpenIDConnectTests {
             }
             return bench.problem()
         }
-        #expect(code("The secret has expired") == .refused(.token, status: 401, code: "invalid_client (The secret has expired)"))
+        #expect(
+            code("The secret has expired")
+                == .refused(.token, status: 401, code: "invalid_client (The secret has expired)"))
         #expect(code("s3cret & +% is wrong") == .refused(.token, status: 401, code: "invalid_client"))
     }
 
-    @Test("where a secret would have to be encoded, it goes into the form if the provider takes it there, as not all decode it")
+    @Test(
+        "where a secret would have to be encoded, it goes into the form if the provider takes it there, as not all decode it"
+    )
     func eitherWay() throws {
         for (secret, isInForm) in [("s3cret & +%", true), ("s3cret-._~", false)] {
             let bench = try Bench(secret: secret)
@@ -248,7 +275,9 @@ struct OpenIDConnectTests {
     @Test("a sign-in comes back once, within its time, to the browser that began it, and to this process")
     func attempts() throws {
         let attempts = OpenIDAttempts(), now = Timestamp.now()
-        func problem(_ cookie: String?, _ state: String, at time: Timestamp = now, _ attempts: OpenIDAttempts) -> OpenIDProblem? {
+        func problem(_ cookie: String?, _ state: String, at time: Timestamp = now, _ attempts: OpenIDAttempts)
+            -> OpenIDProblem?
+        {
             do throws(OpenIDProblem) { _ = try attempts.take(cookie, state: state, at: time) } catch { return error }
             return nil
         }
@@ -269,7 +298,8 @@ struct OpenIDConnectTests {
         #expect(taken == begun && taken.to == "/runs?a=ü")
         #expect(problem(cookie, begun.state, attempts) == .used)
         #expect(attempts.begin(.signIn, to: "/" + String(repeating: "a", count: 2000), at: now).attempt.to == "")
-        #expect(attempts.begin(.signIn, to: "/" + String(repeating: "a", count: 1999), at: now).cookie.utf8.count < 4000)
+        #expect(
+            attempts.begin(.signIn, to: "/" + String(repeating: "a", count: 1999), at: now).cookie.utf8.count < 4000)
     }
 
     @Test("showing once more who one is asks the provider to ask anew, and takes nothing else for it")
@@ -285,9 +315,11 @@ struct OpenIDConnectTests {
     }
 
     @Test(
-        "answers that are too large, too late, redirected, errors or no JSON end the sign-in", arguments: ["/token", "/keys", "/userinfo"])
+        "answers that are too large, too late, redirected, errors or no JSON end the sign-in",
+        arguments: ["/token", "/keys", "/userinfo"])
     func badAnswers(path: String) throws {
-        let endpoint: OpenIDProblem.Endpoint = ["/token": .token, "/keys": .keys, "/userinfo": .userinfo][path] ?? .discovery
+        let endpoint: OpenIDProblem.Endpoint =
+            ["/token": .token, "/keys": .keys, "/userinfo": .userinfo][path] ?? .discovery
         let bench = try Bench()
         func problem(_ answer: TestIdentityProvider.Answer) -> OpenIDProblem? {
             bench.stub.change {
@@ -296,7 +328,8 @@ struct OpenIDConnectTests {
             }
             return bench.problem()
         }
-        #expect(problem(.init(body: "{\"a\":\"" + String(repeating: "a", count: 300_000) + "\"}")) == .tooLarge(endpoint))
+        #expect(
+            problem(.init(body: "{\"a\":\"" + String(repeating: "a", count: 300_000) + "\"}")) == .tooLarge(endpoint))
         let moved = problem(.init("302 Found", headers: ["Location: \(bench.stub.issuer)/elsewhere"]))
         #expect(moved == .refused(endpoint, status: 302, code: ""))
         #expect(bench.stub.count("/realms/shop/elsewhere") == 0)
@@ -305,7 +338,9 @@ struct OpenIDConnectTests {
                 == .refused(endpoint, status: 400, code: "invalid_grant"))
         #expect(problem(.init(body: "<html>")) == .unreadable(endpoint, "it is no JSON object"))
         #expect(problem(.init(body: "[]")) == .unreadable(endpoint, "it is no JSON object"))
-        #expect(problem(.init(body: String(repeating: "[", count: 100_000))) == .unreadable(endpoint, "it is no JSON object"))
+        #expect(
+            problem(.init(body: String(repeating: "[", count: 100_000)))
+                == .unreadable(endpoint, "it is no JSON object"))
     }
 
     @Test("a provider that does not answer keeps nobody longer than ten seconds, and is then left alone for a moment")
@@ -313,7 +348,9 @@ struct OpenIDConnectTests {
         let bench = try Bench(), now = Timestamp.now()
         bench.stub.change { $0.answers["/.well-known/openid-configuration"] = .init(seconds: 15) }
         let begin = ContinuousClock.now
-        guard case .unreachable(.discovery, let reason)? = bench.problem(at: now) else { return #expect(Bool(false), "it was waited for") }
+        guard case .unreachable(.discovery, let reason)? = bench.problem(at: now) else {
+            return #expect(Bool(false), "it was waited for")
+        }
         #expect(reason.contains("timed out"))
         #expect(ContinuousClock.now - begin < .seconds(14))
         let again = ContinuousClock.now
@@ -332,7 +369,9 @@ struct OpenIDConnectTests {
         #expect(try right.signIn().name == "jane")
         #expect(proxy.tunnels == 3 && proxy.requests.allSatisfy { right.stub.issuer.contains("//\($0.target)/") })
         let wrong = try Bench(proxy: ProxyAddress("http://volley:hunter3@127.0.0.1:\(proxy.port)"))
-        guard case .unreachable(.discovery, let reason)? = wrong.problem() else { return #expect(Bool(false), "the proxy let it pass") }
+        guard case .unreachable(.discovery, let reason)? = wrong.problem() else {
+            return #expect(Bool(false), "the proxy let it pass")
+        }
         #expect(!reason.contains("hunter3"))
     }
 
@@ -351,7 +390,10 @@ struct OpenIDConnectTests {
                 "it calls itself 'https://evil.example', and volley.yaml must name the issuer exactly so"
             ),
             ("token_endpoint", .string("http://localhost/token"), "token_endpoint is no https address"),
-            ("authorization_endpoint", .string("https://a/\r\nSet-Cookie: x"), "authorization_endpoint is no https address"),
+            (
+                "authorization_endpoint", .string("https://a/\r\nSet-Cookie: x"),
+                "authorization_endpoint is no https address"
+            ),
             ("jwks_uri", .string("file:///etc/passwd"), "jwks_uri is no https address"),
             ("jwks_uri", .string("https://user@host/"), "jwks_uri is no https address"),
             ("userinfo_endpoint", .integer(1), "userinfo_endpoint is no https address"),

@@ -54,10 +54,14 @@ struct ActivityCampaignTests {
         let text = try folder.preview().output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(text.contains("‹driver Mia›"))
         #expect(
-            text.contains("these rows have no 'activity_token', a token of a Live Activity, so there is no activity to send to"), "\(text)")
+            text.contains(
+                "these rows have no 'activity_token', a token of a Live Activity, so there is no activity to send to"),
+            "\(text)")
     }
 
-    @Test("--why names the newer row that an activity follows when its device has another token, whose tags are not united with it")
+    @Test(
+        "--why names the newer row that an activity follows when its device has another token, whose tags are not united with it"
+    )
     func moved() throws {
         let folder = try project("{event: update, state: {minutes: 5}}")
         let token = ProjectFolder.token
@@ -91,7 +95,8 @@ struct ActivityCampaignTests {
     @Test("--why finds a device by its own token, and says that its activity's is missing")
     func why() throws {
         let folder = try project("{event: update, state: {a: 1}}")
-        let said = try folder.explain(ProjectFolder.token(2)).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let said = try folder.explain(ProjectFolder.token(2)).output.split(whereSeparator: \.isWhitespace).joined(
+            separator: " ")
         #expect(said.contains("its 'activity_token' is blank, so there is no Live Activity to send to"), "\(said)")
     }
 
@@ -106,7 +111,9 @@ struct ActivityCampaignTests {
         #expect(json["skipped"]?["missing_token"] == .integer(1) && json["skipped"]?["bad_token"] == .integer(1))
         let text = try folder.preview().output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(text.contains("no 'start_token', a token of a Live Activity, or no registration token,"), "\(text)")
-        #expect(text.contains("the cell in the column 'start_token' is not a token of a Live Activity: in 1 row"), "\(text)")
+        #expect(
+            text.contains("the cell in the column 'start_token' is not a token of a Live Activity: in 1 row"), "\(text)"
+        )
     }
 
     @Test(
@@ -129,7 +136,8 @@ struct ActivityCampaignTests {
 
     @Test("a test over APNs goes to the activity that the test device's cells name, and is refused without one")
     func overAPNs() throws {
-        let start = "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}"
+        let start =
+            "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}"
         let folder = try project(start)
         #expect(throws: (any Error).self) { try test(folder).close() }
         let settings = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
@@ -138,7 +146,9 @@ struct ActivityCampaignTests {
             try folder.write("volley.yaml", settings.replacing("\"\(ProjectFolder.token(9))\"", with: device))
             let run = try test(folder)
             defer { run.close() }
-            #expect(run.plan.previewText.contains("\(Target(normalized: ProjectFolder.token(90)))"), "\(run.plan.previewText)")
+            #expect(
+                run.plan.previewText.contains("\(Target(normalized: ProjectFolder.token(90)))"),
+                "\(run.plan.previewText)")
         }
     }
 
@@ -152,14 +162,19 @@ struct ActivityCampaignTests {
             try test(folder).close()
             Issue.record("planned")
         } catch let mistake as Diagnostic {
-            #expect(mistake.message.hasPrefix("the start_token of '") && mistake.message.hasSuffix("' is not a token of a Live Activity"))
+            #expect(
+                mistake.message.hasPrefix("the start_token of '")
+                    && mistake.message.hasSuffix("' is not a token of a Live Activity"))
         }
     }
 
-    @Test("an app with a service without activities gets one mistake for that, and one for a column that the export lacks")
+    @Test(
+        "an app with a service without activities gets one mistake for that, and one for a column that the export lacks"
+    )
     func severalServices() throws {
         let folder = try project(
-            "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}")
+            "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}"
+        )
         try folder.write(
             "volley.yaml",
             """
@@ -176,7 +191,10 @@ struct ActivityCampaignTests {
         let mistakes = try folder.check().errors.split(separator: "\n").filter { !$0.contains("warning: ") }
         #expect(mistakes.count == 2, "\(mistakes)")
         #expect(mistakes.contains { $0.contains("a Live Activity goes through") })
-        #expect(mistakes.contains { $0.contains("has no column 'start_token' of the tokens that activities are started with") })
+        #expect(
+            mistakes.contains {
+                $0.contains("has no column 'start_token' of the tokens that activities are started with")
+            })
     }
 
     /// An app over FCM with three phones and a test device.
@@ -215,7 +233,8 @@ struct ActivityCampaignTests {
     @Test("a start goes to the tokens with which activities are started, in the column that volley.yaml names")
     func start() throws {
         let folder = try project(
-            "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}")
+            "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}"
+        )
         let preview = try folder.preview(isJSON: true).json()
         #expect(preview["audience"] == .integer(1))
         #expect(try folder.plan().status == 0)
@@ -228,7 +247,8 @@ struct ActivityCampaignTests {
         func write(_ state: String) throws {
             try folder.write(
                 "campaign.yaml",
-                "name: score\napp: shop\naudience: {channel: \(channel)}\nactivity: {event: update, state: {goals: \(state)}}\n")
+                "name: score\napp: shop\naudience: {channel: \(channel)}\nactivity: {event: update, state: {goals: \(state)}}\n"
+            )
         }
         try write("1")
         try folder.write("devices.csv", "")
@@ -313,10 +333,13 @@ struct ActivityCampaignTests {
             observer: PlanningObserver { event in
                 if case .warnings(let found) = event { warnings.withLock { $0 += found.map(\.message) } }
             }, cancellation: try Cancellation())
-        let run = try planTest(CampaignFile(folder.url.appendingPathComponent("campaign.yaml").path), options, at: .now())
+        let run = try planTest(
+            CampaignFile(folder.url.appendingPathComponent("campaign.yaml").path), options, at: .now())
         defer { run.close() }
         var targets: [String] = []
-        try run.forEachResult { _, recipient, _, _ in targets.append("\(recipient.token.text) \(recipient.fields.joined(separator: " "))") }
+        try run.forEachResult { _, recipient, _, _ in
+            targets.append("\(recipient.token.text) \(recipient.fields.joined(separator: " "))")
+        }
         return (targets, warnings.withLock { $0 })
     }
 
@@ -344,7 +367,8 @@ struct ActivityCampaignTests {
     @Test("without a token of an activity there is no test, and the mistake says where to write it")
     func noTest() throws {
         let folder = try project(
-            "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}")
+            "{event: start, attributes_type: D, attributes: {}, state: {a: 1}}\ncontent: {title: On its way, body: 12 minutes left}"
+        )
         do {
             _ = try testRun(folder)
             Issue.record("planned")

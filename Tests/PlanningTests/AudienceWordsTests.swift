@@ -6,7 +6,9 @@ import Testing
 
 @Suite("An audience in words")
 struct AudienceWordsTests {
-    private func text(_ value: String) -> SourceText { SourceText(value, at: SourcePosition(file: "c.yaml", line: 1, column: 1)) }
+    private func text(_ value: String) -> SourceText {
+        SourceText(value, at: SourcePosition(file: "c.yaml", line: 1, column: 1))
+    }
 
     private func names(_ values: String..., file: String? = nil) -> NameList {
         var list = NameList()
@@ -24,7 +26,8 @@ struct AudienceWordsTests {
     func whole() {
         #expect(sentence { $0.everyone = true } == "Every device of the export.")
         #expect(
-            sentence { ($0.anyTags, $0.noneTags) = (names("a", "b"), names("c")) } == "Devices with the tag a or b and without the tag c.")
+            sentence { ($0.anyTags, $0.noneTags) = (names("a", "b"), names("c")) }
+                == "Devices with the tag a or b and without the tag c.")
         #expect(sentence { $0.allTags = names("a", "b") } == "Devices with all of the tags a and b.")
         let all = sentence {
             ($0.anyTags, $0.aliases, $0.registrationIDs) = (names("a"), names("u1", file: "vip.txt"), names("r1"))
@@ -56,9 +59,13 @@ struct AudienceWordsTests {
     @Test("long lists are cut, with the number of the others, and device tokens are shortened")
     func short() {
         let token = String(repeating: "ab", count: 32)
-        #expect(sentence { $0.aliases = names("a", "b", "c", "d", "e", "f", "g") } == "The devices of a, b, c, d, e and 2 more.")
+        #expect(
+            sentence { $0.aliases = names("a", "b", "c", "d", "e", "f", "g") }
+                == "The devices of a, b, c, d, e and 2 more.")
         #expect(sentence { $0.registrationIDs = names(token) } == "The devices registered as abab…abab.")
         #expect(AudienceWords.words(ColumnCondition(column: text("t"), test: .oneOf([token]))) == "t is abab…abab")
-        #expect(AudienceWords.words(ColumnCondition(column: text("t"), test: .comparison(.equal, token))) == "t is abab…abab")
+        #expect(
+            AudienceWords.words(ColumnCondition(column: text("t"), test: .comparison(.equal, token)))
+                == "t is abab…abab")
     }
 }

@@ -3,7 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Typical mistakes in a campaign or volley.yaml. Each is refused with the place, a helpful word, and no run.
+/// Typical mistakes in a campaign or volley.yaml. Each is refused with the place, a helpful word,
+/// and no run.
 @Suite("bad campaign files")
 struct BadCampaignTests {
     private static let head = "name: test\napp: shop\n"
@@ -19,7 +20,10 @@ struct BadCampaignTests {
             (head + "titel: x\n" + tail, "campaign.yaml:3:1: ", "titel"),
             (head + "audiense:\n  everyone: true\n" + tail, "campaign.yaml:3:1: ", "'audience'"),
             (head + "name: again\n" + tail, "campaign.yaml:3:1: ", "name"),
-            (head + "audience:\n  devices: devices.csv\n  tags: {one: x}\ncontent:\n  title: Hi\n", "campaign.yaml:5:10: ", "one"),
+            (
+                head + "audience:\n  devices: devices.csv\n  tags: {one: x}\ncontent:\n  title: Hi\n",
+                "campaign.yaml:5:10: ", "one"
+            ),
             (head + tail + "  badge: many\n", "campaign.yaml:8:10: ", "badge"),
             (head + tail + "  badge: \"+1\"\n", "campaign.yaml:8:10: ", "add"),
             (head + tail + "delivery:\n  expires: 4 parsecs\n", "campaign.yaml:9:12: ", "4h"),
@@ -32,26 +36,37 @@ struct BadCampaignTests {
             (head + tail + "  body: \"{{ first_name | upkase }}\"\n", "campaign.yaml:8:26: ", "upcase"),
             (head + "audience:\n  devices: devices.csv\ncontent:\n  title: Hi\n", "campaign.yaml:", "everyone"),
             (
-                head + "audience:\n  devices: devices.csv\n  everyone: true\n  tags: [a]\ncontent:\n  title: Hi\n", "campaign.yaml:",
+                head + "audience:\n  devices: devices.csv\n  everyone: true\n  tags: [a]\ncontent:\n  title: Hi\n",
+                "campaign.yaml:",
                 "everyone"
             ),
-            (head + "audience:\n  devices: nowhere.csv\n  everyone: true\ncontent:\n  title: Hi\n", "campaign.yaml:4:12: ", "nowhere.csv"),
             (
-                head + "audience:\n  devices: devices.csv\n  aliases: {file: nobody.txt}\ncontent:\n  title: Hi\n", "campaign.yaml:5:",
+                head + "audience:\n  devices: nowhere.csv\n  everyone: true\ncontent:\n  title: Hi\n",
+                "campaign.yaml:4:12: ", "nowhere.csv"
+            ),
+            (
+                head + "audience:\n  devices: devices.csv\n  aliases: {file: nobody.txt}\ncontent:\n  title: Hi\n",
+                "campaign.yaml:5:",
                 "nobody.txt"
             ),
-            (head + "audience:\n  devices: ~x/a.csv\n  everyone: true\ncontent:\n  title: Hi\n", "campaign.yaml:4:12: ", "'~'"),
             (
-                head + "audience:\n  devices: devices.csv\n  everyone: true\n  exclude: {devices: ~x/a.csv}\ncontent:\n  title: Hi\n",
+                head + "audience:\n  devices: ~x/a.csv\n  everyone: true\ncontent:\n  title: Hi\n",
+                "campaign.yaml:4:12: ", "'~'"
+            ),
+            (
+                head
+                    + "audience:\n  devices: devices.csv\n  everyone: true\n  exclude: {devices: ~x/a.csv}\ncontent:\n  title: Hi\n",
                 "campaign.yaml:6:22: ", "'~'"
             ),
             (
-                head + "audience:\n  devices: devices.csv\n  aliases: {file: ~x/a.txt}\ncontent:\n  title: Hi\n", "campaign.yaml:5:19: ",
+                head + "audience:\n  devices: devices.csv\n  aliases: {file: ~x/a.txt}\ncontent:\n  title: Hi\n",
+                "campaign.yaml:5:19: ",
                 "'~'"
             ),
             (head + tail + "  image: http://example.com/a.png\n", "campaign.yaml:8:10: ", "https"),
             (
-                head + "audience:\n  devices: devices.csv\n  everyone: true\n  where: {colour: red}\ncontent:\n  title: Hi\n",
+                head
+                    + "audience:\n  devices: devices.csv\n  everyone: true\n  where: {colour: red}\ncontent:\n  title: Hi\n",
                 "campaign.yaml:6:", "colour"
             ),
         ])
@@ -84,7 +99,8 @@ struct BadCampaignTests {
             try folder.write("volley.yaml", project + (project.hasSuffix("\n") ? "" : "\n") + place)
             let result = try folder.check()
             #expect(
-                result.status == 2 && result.errors.contains("ca.pem:2:1: the certificate that begins here is damaged"), "\(result.errors)")
+                result.status == 2 && result.errors.contains("ca.pem:2:1: the certificate that begins here is damaged"),
+                "\(result.errors)")
         }
     }
 
@@ -121,7 +137,8 @@ struct BadCampaignTests {
     func allAtOnce() throws {
         let folder = try ProjectFolder()
         try folder.write(
-            "campaign.yaml", "name: Bad Name\napp: shp\naudience:\n  everyone: maybe\ncontent:\n  titel: Hi\ndelivery:\n  pace: fast\n")
+            "campaign.yaml",
+            "name: Bad Name\napp: shp\naudience:\n  everyone: maybe\ncontent:\n  titel: Hi\ndelivery:\n  pace: fast\n")
         let result = try folder.check()
         for place in [":1:7: ", ":2:6: ", ":4:13: ", ":6:3: ", ":8:9: "] {
             #expect(result.errors.contains("campaign.yaml\(place)"), "\(place) \(result.errors)")

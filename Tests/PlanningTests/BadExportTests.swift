@@ -7,7 +7,9 @@ import Testing
 /// Damaged exports. Whatever the damage, no run file is left that looks complete.
 @Suite("bad exports")
 struct BadExportTests {
-    private func preview(_ folder: ProjectFolder, _ file: String, audience: String = "everyone: true") throws -> ProjectFolder.Said {
+    private func preview(_ folder: ProjectFolder, _ file: String, audience: String = "everyone: true") throws
+        -> ProjectFolder.Said
+    {
         try folder.writeCampaign(audience: "devices: \(file)\n\(audience)")
         return try folder.preview(isJSON: true)
     }
@@ -24,7 +26,8 @@ struct BadExportTests {
         let folder = try ProjectFolder()
         try folder.write("empty.csv", "")
         try expectRefused(preview(folder, "empty.csv"), "empty.csv", "empty", in: folder)
-        try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("folder.csv"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("folder.csv"), withIntermediateDirectories: true)
         try expectRefused(preview(folder, "folder.csv"), "folder.csv", in: folder)
         try folder.write("people.csv", "name,devicetoken\nAda,\(ProjectFolder.token(1))\n")
         try expectRefused(preview(folder, "people.csv"), "people.csv", "devicetoken", "columns", in: folder)
@@ -36,7 +39,8 @@ struct BadExportTests {
     func truncatedGzip() throws {
         let folder = try ProjectFolder(export: ProjectFolder.export(devices: 5000))
         _ = try RunningVolley(
-            executable: "/bin/sh", ["-c", "gzip -k devices.csv && head -c 20000 devices.csv.gz > cut.csv.gz"], in: folder.url,
+            executable: "/bin/sh", ["-c", "gzip -k devices.csv && head -c 20000 devices.csv.gz > cut.csv.gz"],
+            in: folder.url,
             environment: [:], input: nil
         ).finish()
         let whole = try preview(folder, "devices.csv.gz")
@@ -59,11 +63,15 @@ struct BadExportTests {
         for line in [3, 4, 5] { #expect(allowed.errors.contains("devices.csv:\(line)"), "\(allowed.errors)") }
     }
 
-    @Test("a row of an export is named with the folders of the server, except in a browser", arguments: [TextMedium.terminal, .console])
+    @Test(
+        "a row of an export is named with the folders of the server, except in a browser",
+        arguments: [TextMedium.terminal, .console])
     func folders(face: TextMedium) throws {
         let tokens = (0..<5).map(ProjectFolder.token)
         let folder = try ProjectFolder(
-            export: "device_token,first_name\n\(tokens[0]),Ada\n\(tokens[1])\n7276zz,Ada\n\(tokens[2]),O\\'Neil\n\(tokens[3]),Ada\n")
+            export:
+                "device_token,first_name\n\(tokens[0]),Ada\n\(tokens[1])\n7276zz,Ada\n\(tokens[2]),O\\'Neil\n\(tokens[3]),Ada\n"
+        )
         try folder.writeCampaign(
             audience: "devices: devices.csv\neveryone: true\nmax_bad_rows: 60%",
             content: "title: \"Hi {{ first_name | default: 'there' }}\"")
@@ -81,10 +89,12 @@ struct BadExportTests {
         try folder.write("zeros.csv", Data(whole[..<half] + [UInt8](repeating: 0, count: whole.count - half)))
         let everything = "everyone: true\nmax_bad_rows: 99%"
         let line = whole[..<half].count { $0 == 0x0A } + 1
-        try expectRefused(preview(folder, "zeros.csv", audience: everything), "zeros.csv:\(line):", "zero bytes", in: folder)
+        try expectRefused(
+            preview(folder, "zeros.csv", audience: everything), "zeros.csv:\(line):", "zero bytes", in: folder)
         try folder.write("twice.csv", (rows + rows).joined(separator: "\n"))
         try expectRefused(
-            preview(folder, "twice.csv", audience: everything), "twice.csv:\(rows.count + 1):", "there is a second header",
+            preview(folder, "twice.csv", audience: everything), "twice.csv:\(rows.count + 1):",
+            "there is a second header",
             "[a.csv, b.csv]",
             in: folder)
     }
@@ -97,7 +107,8 @@ struct BadExportTests {
         rows[devices - 2] += "\""
         try folder.write("quotes.csv", "device_token,first_name\n" + rows.joined(separator: "\n"))
         try expectRefused(
-            preview(folder, "quotes.csv"), "\(devices - 2) of \(devices) rows cannot be read", "quotes.csv:3", in: folder)
+            preview(folder, "quotes.csv"), "\(devices - 2) of \(devices) rows cannot be read", "quotes.csv:3",
+            in: folder)
     }
 
     @Test("a list of excluded devices that excludes nobody is warned of by name, with its lines", arguments: [1, 3000])
@@ -107,7 +118,9 @@ struct BadExportTests {
         try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true\nexclude: {devices: gone.txt}")
         let warned = try folder.preview(isJSON: true)
         #expect(try warned.json().int("audience") == 20)
-        #expect(warned.errors.contains("gone.txt:1:1: warning: ") && warned.errors.contains("[exclusion-not-found]"), "\(warned.errors)")
+        #expect(
+            warned.errors.contains("gone.txt:1:1: warning: ") && warned.errors.contains("[exclusion-not-found]"),
+            "\(warned.errors)")
         #expect(warned.errors.contains(lines == 1 ? "its only line" : "none of its 3,000 lines"))
         try folder.write("gone.txt", "user1\nreg3\n")
         let good = try folder.preview(isJSON: true)
@@ -119,7 +132,8 @@ struct BadExportTests {
     func largeCell() throws {
         let folder = try ProjectFolder(
             export:
-                "device_token,note\n\(ProjectFolder.token(1)),\(String(repeating: "x", count: 10_000_000))\n\(ProjectFolder.token(2)),y\n")
+                "device_token,note\n\(ProjectFolder.token(1)),\(String(repeating: "x", count: 10_000_000))\n\(ProjectFolder.token(2)),y\n"
+        )
         let result = try preview(folder, "devices.csv")
         #expect(result.status == 0, "\(result.errors)")
         #expect(try result.json().int("audience") == 2)
@@ -129,7 +143,9 @@ struct BadExportTests {
     func brokenJSONLine() throws {
         let folder = try ProjectFolder()
         let lines = (0..<200).map {
-            $0 == 6 ? "{\"device_token\": \"\(ProjectFolder.token($0))" : "{\"device_token\": \"\(ProjectFolder.token($0))\"}"
+            $0 == 6
+                ? "{\"device_token\": \"\(ProjectFolder.token($0))"
+                : "{\"device_token\": \"\(ProjectFolder.token($0))\"}"
         }
         try folder.write("devices.jsonl", lines.joined(separator: "\n") + "\n")
         let result = try preview(folder, "devices.jsonl")
@@ -141,7 +157,8 @@ struct BadExportTests {
     @Test("a broken JSON array is refused")
     func brokenJSONArray() throws {
         let folder = try ProjectFolder()
-        try folder.write("devices.json", "[\n{\"device_token\": \"\(ProjectFolder.token(1))\"},\n{\"device_token\" \"x\"}\n]\n")
+        try folder.write(
+            "devices.json", "[\n{\"device_token\": \"\(ProjectFolder.token(1))\"},\n{\"device_token\" \"x\"}\n]\n")
         try expectRefused(preview(folder, "devices.json"), "devices.json:3", in: folder)
     }
 

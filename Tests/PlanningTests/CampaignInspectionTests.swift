@@ -28,14 +28,17 @@ struct CampaignInspectionTests {
     @Test("a campaign whose folder was moved is said to be in no folder, rather than without a volley.yaml")
     func movedFolder() throws {
         let folder = try folder("{everyone: true}"), fields = "name: c\n\(Self.campaign)audience: {everyone: true}\n"
-        try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("deep"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("deep"), withIntermediateDirectories: true)
         try folder.write("deep/c.yaml", fields)
         let campaign = file("deep/c.yaml", folder)
         try FileManager.default.moveItem(
             at: folder.url.appendingPathComponent("deep"), to: folder.url.appendingPathComponent("deep.moved"))
         let gone = CampaignContext.noProject(of: campaign.path, remedy: "Name one.").description
         #expect(
-            gone.hasSuffix("the folder of this campaign is not there. Put it back, or name the place where the campaign is now."), "\(gone)"
+            gone.hasSuffix(
+                "the folder of this campaign is not there. Put it back, or name the place where the campaign is now."),
+            "\(gone)"
         )
         let there = CampaignContext.noProject(of: "/c.yaml", remedy: "Name one.").description
         #expect(there == "/c.yaml: there is no volley.yaml in this campaign's folder or above it. Name one.")
@@ -60,7 +63,8 @@ struct CampaignInspectionTests {
 
     @Test("are not files of a date, which are there when it comes")
     func dated() throws {
-        let folder = try folder("{devices: 'devices-{{ date }}.csv', everyone: true, exclude: {devices: 'no-{{ date }}.csv'}}")
+        let folder = try folder(
+            "{devices: 'devices-{{ date }}.csv', everyone: true, exclude: {devices: 'no-{{ date }}.csv'}}")
         var inspection = CampaignInspection()
         #expect(inspection.obstacles(to: [file("c.yaml", folder)], now: .now()).isEmpty)
     }
@@ -81,7 +85,10 @@ struct CampaignInspectionTests {
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("devices.csv"))
         #expect(messages().count == 1, "\(messages())")
         // A mistake elsewhere in the same file hides nothing; one of a whole file is reported once.
-        let (hook, whole) = (Diagnostic("no hook", file: "volley.yaml"), Diagnostic("not readable", file: folder.url.path + "/devices.csv"))
+        let (hook, whole) = (
+            Diagnostic("no hook", file: "volley.yaml"),
+            Diagnostic("not readable", file: folder.url.path + "/devices.csv")
+        )
         let said = inspection.obstacles(to: [file("c.yaml", folder)], besides: [hook, whole], now: .now())
         #expect(said.count == 1 && said[0].position?.file.hasSuffix("volley.yaml") == true, "\(said)")
     }

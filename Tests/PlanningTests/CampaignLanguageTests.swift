@@ -68,14 +68,19 @@ struct CampaignLanguageTests {
 
     @Test("a campaign that uses all of it is fine; its Chinese text lacks things, which are warnings")
     func isFine() throws {
-        let columns = "device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version"
+        let columns =
+            "device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version"
         let folder = try ProjectFolder(app: "environment: simulator\ndevices: exports/devices.csv")
-        try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
         try folder.write("exports/devices.csv", columns + "\n")
         try folder.write("suppressed.csv", ProjectFolder.token(2) + "\n")
         try folder.write("campaign.yaml", Self.everything)
         let checked = try folder.check()
-        #expect(checked.errors.split(separator: "\n").allSatisfy { $0.contains(": warning: ") && $0.contains("-translated]") })
+        #expect(
+            checked.errors.split(separator: "\n").allSatisfy {
+                $0.contains(": warning: ") && $0.contains("-translated]")
+            })
         #expect(checked.output == "campaign.yaml: fine\n" && checked.status == 0, "\(checked.errors)")
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The parts of docs/reference about a campaign file: its examples are valid campaigns, and those that are not are followed by what `volley
-/// check` says about them.
+/// The parts of docs/reference about a campaign file: its examples are valid campaigns, and those
+/// that are not are followed by what `volley check` says about them.
 @Suite("the reference of the campaign file")
 struct CampaignReferenceTests {
     /// A block in YAML, and the message that the next block promises.
@@ -18,7 +18,8 @@ struct CampaignReferenceTests {
     private static let examples = ["campaigns.md", "templates.md", "warnings.md"].flatMap(read(page:))
 
     private static func read(page: String) -> [Example] {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs/reference/\(page)")
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../docs/reference/\(page)")
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
         var examples: [Example] = []
         var open: (language: Substring, line: Int, text: [Substring])?
@@ -56,16 +57,21 @@ struct CampaignReferenceTests {
         let row =
             (hasJPush ? "," : "")
             + ",\(ProjectFolder.token(1)),191e35f7e07,user42,daily,en,Europe/Berlin,2026-11-01,2026-10-01,Ada,Lyon,3.10.0,1250,2026-12-24,3,gold,,"
-        let android = "cJ8xk2LmQz0:APA91b" + String(repeating: "x", count: 120) + "," + row.dropFirst(1 + ProjectFolder.token(1).count)
+        let android =
+            "cJ8xk2LmQz0:APA91b" + String(repeating: "x", count: 120) + ","
+            + row.dropFirst(1 + ProjectFolder.token(1).count)
         // An example whose devices a service chooses belongs to an app with that service.
         let further =
             (hasFCM ? ["fcm: {project: shop-1a2b, environment: simulator}"] : [])
-            + (hasJPush || example.yaml.contains("by: jpush") ? ["jpush: {app_key: 0123456789abcdef01234567, environment: simulator}"] : [])
+            + (hasJPush || example.yaml.contains("by: jpush")
+                ? ["jpush: {app_key: 0123456789abcdef01234567, environment: simulator}"] : [])
             + (example.yaml.contains("by: getui")
-                ? ["getui: {app_id: SimulatorAppId00000000, app_key: SimulatorAppKey0000000, environment: simulator}"] : [])
+                ? ["getui: {app_id: SimulatorAppId00000000, app_key: SimulatorAppKey0000000, environment: simulator}"]
+                : [])
         let services = further.isEmpty ? "" : "\nservices: {\(further.joined(separator: ", "))}"
         let folder = try ProjectFolder(app: "environment: simulator\ndevices: exports/devices.csv" + services)
-        try FileManager.default.createDirectory(at: folder.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("exports"), withIntermediateDirectories: true)
         try folder.write("exports/devices.csv", columns + "\n" + row + "\n" + (hasFCM ? android + "\n" : ""))
         try folder.write("vip.txt", "user42\n")
         try folder.write("suppressed.csv", ProjectFolder.token(2) + "\n")
@@ -73,7 +79,8 @@ struct CampaignReferenceTests {
         let content = example.yaml.contains("by: getui") ? "{title: Hi, body: Sale}" : "{title: Hi}"
         let needed = [("name", "a"), ("app", "shop"), ("audience", "{tags: [daily]}"), ("content", content)]
         let lines = example.yaml.split(separator: "\n")
-        let rest = needed.filter { key, _ in !lines.contains { $0.hasPrefix(key + ":") } }.map { "\($0): \($1)\n" }.joined()
+        let rest = needed.filter { key, _ in !lines.contains { $0.hasPrefix(key + ":") } }.map { "\($0): \($1)\n" }
+            .joined()
         try folder.write("campaign.yaml", example.yaml + rest)
         let checked = try folder.check()
         #expect(checked.errors == example.message ?? "")

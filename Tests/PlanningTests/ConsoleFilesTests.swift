@@ -12,10 +12,12 @@ import Workspace
 struct ConsoleFilesTests {
     @Test("lists are lists by their endings, and volley.yaml, keys and runs are none")
     func lists() throws {
-        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)")
+            .path
         defer { try? FileManager.default.removeItem(atPath: base) }
         try FileManager.default.createDirectory(atPath: "\(base)/runs", withIntermediateDirectories: true)
-        try FilePaths.create("\(base)/volley.yaml", bytes: Array("apps: {shop: {topic: a.b, environment: simulator}}\n".utf8))
+        try FilePaths.create(
+            "\(base)/volley.yaml", bytes: Array("apps: {shop: {topic: a.b, environment: simulator}}\n".utf8))
         let roots = ConsoleRoots(try Project.read(file: "\(base)/volley.yaml").0)
         func mistakes(_ audience: String) throws -> Int {
             let draft = Campaign.draft(
@@ -32,7 +34,8 @@ struct ConsoleFilesTests {
 
     @Test("a campaign may not bring SQL of its own, while that of its app counts")
     func queries() throws {
-        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)")
+            .path
         defer { try? FileManager.default.removeItem(atPath: base) }
         try FileManager.default.createDirectory(atPath: base, withIntermediateDirectories: true)
         let project = """
@@ -57,10 +60,13 @@ struct ConsoleFilesTests {
 
     @Test("what a pattern or a date leads to decides: a pattern into the runs, a date that spells a secret")
     func patterns() throws {
-        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)")
+            .path
         defer { try? FileManager.default.removeItem(atPath: base) }
         try FileManager.default.createDirectory(atPath: "\(base)/runs", withIntermediateDirectories: true)
-        for file in ["runs/x.csv", "secret.txt", "a.csv"] { try FilePaths.create("\(base)/\(file)", bytes: Array("token\nSECRET\n".utf8)) }
+        for file in ["runs/x.csv", "secret.txt", "a.csv"] {
+            try FilePaths.create("\(base)/\(file)", bytes: Array("token\nSECRET\n".utf8))
+        }
         let project = """
             apps:
               shop:
@@ -76,8 +82,10 @@ struct ConsoleFilesTests {
             return check(campaign, at: .now()).errors.map(\.message)
         }
         for audience in [
-            "{everyone: true, devices: 'run[s]/x.csv'}", "{everyone: true, devices: '*/x.csv'}", "{everyone: true, devices: '*/*.csv'}",
-            "{aliases: {file: \"{{ date | date: 'secret' }}.txt\"}}", "{aliases: {file: secret.txt}}", "{aliases: {file: ./secret.txt}}",
+            "{everyone: true, devices: 'run[s]/x.csv'}", "{everyone: true, devices: '*/x.csv'}",
+            "{everyone: true, devices: '*/*.csv'}",
+            "{aliases: {file: \"{{ date | date: 'secret' }}.txt\"}}", "{aliases: {file: secret.txt}}",
+            "{aliases: {file: ./secret.txt}}",
             "{everyone: true, exclude: {devices: 's*.txt'}}", "{tags: {none: {file: secret.txt}, any: [a]}}",
             "{everyone: true, exclude: {registration_ids: {file: secret.txt}}}",
         ] {
@@ -92,10 +100,13 @@ struct ConsoleFilesTests {
     @Test(
         "a record that Volley keeps keeps its locks, whatever names it by a link: a list, an export, a pattern, a key, a payload",
         arguments: [
-            "{everyone: true, devices: LINK}", "{everyone: true, devices: 'har?.csv'}", "{everyone: true, devices: [a.csv, LINK]}",
-            "{aliases: {file: LINK}}", "{tags: {file: LINK}}", "{tags: {none: {file: LINK}}}", "{registration_ids: {file: LINK}}",
+            "{everyone: true, devices: LINK}", "{everyone: true, devices: 'har?.csv'}",
+            "{everyone: true, devices: [a.csv, LINK]}",
+            "{aliases: {file: LINK}}", "{tags: {file: LINK}}", "{tags: {none: {file: LINK}}}",
+            "{registration_ids: {file: LINK}}",
             "{everyone: true, exclude: {devices: LINK}}", "{everyone: true, exclude: {devices: '*ard.csv'}}",
-            "{everyone: true, exclude: {tags: {file: LINK}}}", "{everyone: true, exclude: {registration_ids: {file: LINK}}}",
+            "{everyone: true, exclude: {tags: {file: LINK}}}",
+            "{everyone: true, exclude: {registration_ids: {file: LINK}}}",
         ], ["hard.csv", "runs/schedule.sqlite", "soft.csv"])
     func locks(audience: String, name: String) throws {
         try Self.withLockedRecord { base in
@@ -105,7 +116,8 @@ struct ConsoleFilesTests {
                 var campaign = CampaignFile(file, text: text)
                 campaign.isConfined = isConfined
                 let errors = check(campaign, at: .now()).errors
-                let words = isConfined ? "the console may not use the file" : "this is a record that Volley keeps, not a file"
+                let words =
+                    isConfined ? "the console may not use the file" : "this is a record that Volley keeps, not a file"
                 let found = errors.first { $0.message.contains(words) }
                 #expect(found?.position?.file == file && found?.position?.line == 3, "\(errors)")
             }
@@ -113,7 +125,8 @@ struct ConsoleFilesTests {
     }
 
     @Test(
-        "nor does volley.yaml take them: an export of an app, a key; nor a payload, a campaign or a file that is read whole")
+        "nor does volley.yaml take them: an export of an app, a key; nor a payload, a campaign or a file that is read whole"
+    )
     func otherLocks() throws {
         try Self.withLockedRecord { base in
             let link = "\(base)/hard.csv"
@@ -124,7 +137,8 @@ struct ConsoleFilesTests {
                 try FilePaths.replace("\(base)/volley.yaml", bytes: Array("apps:\n  \(app)\n".utf8))
                 let text = "name: x\napp: shop\naudience: {everyone: true}\ncontent: {title: x}\n"
                 let errors = check(CampaignFile("\(base)/x.yaml", text: text), at: .now()).errors
-                #expect(errors.contains { $0.message.contains("this is a record that Volley keeps") }, "\(app): \(errors)")
+                #expect(
+                    errors.contains { $0.message.contains("this is a record that Volley keeps") }, "\(app): \(errors)")
             }
             #expect(throws: Diagnostics.self) { try ContentNode.read(payloadFile: link, for: PushServices.standard) }
             #expect(throws: Diagnostics.self) { try Campaign.read(file: link, now: .now()) }
@@ -132,9 +146,11 @@ struct ConsoleFilesTests {
         }
     }
 
-    /// A project whose record of the schedule this process has locked, and links to it. Fails if the lock is gone afterwards.
+    /// A project whose record of the schedule this process has locked, and links to it. Fails if
+    /// the lock is gone afterwards.
     private static func withLockedRecord(_ body: (_ base: String) throws -> Void) throws {
-        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)").path
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)")
+            .path
         defer { try? FileManager.default.removeItem(atPath: base) }
         try FileManager.default.createDirectory(atPath: "\(base)/runs", withIntermediateDirectories: true)
         let project = "apps: {shop: {topic: a.b, environment: simulator, devices: a.csv}}\n"
@@ -147,7 +163,9 @@ struct ConsoleFilesTests {
         try #require(link(record, "\(base)/hard.csv") == 0 && symlink("hard.csv", "\(base)/soft.csv") == 0)
         // Source: lockf(3): it is a lock of fcntl(2), as SQLite's are.
         try #require(lockf(descriptor, F_TLOCK, 0) == 0)
-        func isLocked() throws -> Bool { try String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8).contains("POSIX") }
+        func isLocked() throws -> Bool {
+            try String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8).contains("POSIX")
+        }
         try #require(try isLocked())
         _ = try Project.read(file: "\(base)/volley.yaml").0.catalog(ProjectChoice())
         try body(base)

@@ -24,20 +24,25 @@ struct DatedPathTests {
     @Test("are those of the machine without a schedule; a path without a date does not depend on it")
     func machine() throws {
         let here = try ZoneDatabase.system.machineZone.localTime(at: now)
-        #expect(try DatedPath(now: now, zone: nil).filled(SourceText("{{ date }}", at: place)) == String("\(here)".prefix(10)))
+        #expect(
+            try DatedPath(now: now, zone: nil).filled(SourceText("{{ date }}", at: place))
+                == String("\(here)".prefix(10)))
         #expect(try DatedPath(now: now, zone: nil).filled(SourceText("devices.csv", at: place)) == "devices.csv")
     }
 
     @Test("may be written otherwise, and more than once")
     func formats() throws {
-        #expect(try filled("{{ date | date: '%Y/%m' }}/{{ date | date: \"%d-%H%M_%j%%\" }}.csv") == "2026/12/01-0030_335%.csv")
+        #expect(
+            try filled("{{ date | date: '%Y/%m' }}/{{ date | date: \"%d-%H%M_%j%%\" }}.csv")
+                == "2026/12/01-0030_335%.csv")
         #expect(try filled("{{ yesterday | date: '%Y%m%d' }}") == "20261130")
     }
 
     @Test(
         "with mistakes say what is known",
         arguments: [
-            "{{ today }}", "{{ date", "{{ date | upcase }}", "{{ date | date: '%B' }}", "{{ date | date: '%' }}", "{{ date | date: }}",
+            "{{ today }}", "{{ date", "{{ date | upcase }}", "{{ date | date: '%B' }}", "{{ date | date: '%' }}",
+            "{{ date | date: }}",
         ])
     func mistakes(path: String) throws {
         let mistake = #expect(throws: Diagnostic.self) { try filled(path) }

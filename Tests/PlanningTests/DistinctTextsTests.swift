@@ -27,7 +27,8 @@ struct DistinctTextsTests {
         #expect(abs(Double(counted.count) / Double(texts.count) - 1) < 0.08, "\(counted.count)")
     }
 
-    @Test("many are estimated within some percent, and repeats change nothing", arguments: [4097, 8192, 50_000, 400_000])
+    @Test(
+        "many are estimated within some percent, and repeats change nothing", arguments: [4097, 8192, 50_000, 400_000])
     func estimate(number: Int) {
         for seed in 1...5 as ClosedRange<UInt64> {
             let counted = count(of: number, seed: seed)

@@ -3,19 +3,24 @@ import Content
 import Foundation
 import Testing
 
-/// Tests what the tables of docs/reference/templates.md say about templates. `CampaignReferenceTests` runs its examples.
+/// Tests what the tables of docs/reference/templates.md say about templates.
+/// `CampaignReferenceTests` runs its examples.
 @Suite("The tables of docs/reference/templates.md")
 struct DocumentedTemplatesTests {
     private static let text: String = {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        return (try? String(contentsOf: folder.appendingPathComponent("docs/reference/templates.md"), encoding: .utf8)) ?? ""
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return (try? String(contentsOf: folder.appendingPathComponent("docs/reference/templates.md"), encoding: .utf8))
+            ?? ""
     }()
 
     /// The rows of the tables whose header begins with these cells.
     private static func rows(_ head: [String]) -> [[String]] {
         let lines = text.components(separatedBy: "\n").map { line in
             line.hasPrefix("|")
-                ? line.dropFirst().dropLast().components(separatedBy: "|").map { $0.trimmingCharacters(in: .whitespaces) } : []
+                ? line.dropFirst().dropLast().components(separatedBy: "|").map {
+                    $0.trimmingCharacters(in: .whitespaces)
+                } : []
         }
         guard let start = lines.firstIndex(where: { $0.starts(with: head) }) else { return [] }
         return Array(lines[(start + 2)...].prefix { !$0.isEmpty })
@@ -56,11 +61,14 @@ struct DocumentedTemplatesTests {
     @Test("every example of a text that is not ready gets the warning, and what only looks like one gets none")
     func ready() throws {
         // Columns of the export and the day are known elsewhere.
-        let rows = Self.rows(["not ready", "for example"]).filter { !$0[0].contains("export") && !$0[0].hasPrefix("a day") }
+        let rows = Self.rows(["not ready", "for example"]).filter {
+            !$0[0].contains("export") && !$0[0].hasPrefix("a day")
+        }
         #expect(rows.count == 7)
         for row in rows {
             for (cell, isReady) in [(row[1], false), (row[2], true)] {
-                let examples = cell.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+                let examples = cell.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(
+                    \.element)
                 for example in examples {
                     var content = MessageContent(position: SourcePosition(file: "c.yaml", line: 1, column: 1))
                     content.body = SourceText(example, at: content.position)
@@ -77,7 +85,8 @@ struct DocumentedTemplatesTests {
         #expect(rows.count == 9)
         for row in rows {
             for comparison in row[0].components(separatedBy: ", ") {
-                #expect(try render("{% if \(comparison.replacing("`", with: "")) %}x{% else %}x{% endif %}", "1") == "x")
+                #expect(
+                    try render("{% if \(comparison.replacing("`", with: "")) %}x{% else %}x{% endif %}", "1") == "x")
             }
         }
     }

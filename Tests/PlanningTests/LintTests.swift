@@ -8,13 +8,16 @@ import Testing
 struct LintTests {
     private let place = SourcePosition(file: "c.yaml", line: 3, column: 5)
 
-    private func allowed(_ name: WarningName) -> AllowedWarning { AllowedWarning(name: name, reason: "So it is meant.", position: place) }
+    private func allowed(_ name: WarningName) -> AllowedWarning {
+        AllowedWarning(name: name, reason: "So it is meant.", position: place)
+    }
 
     @Test("are silenced with their reason; the others are said")
     func silenced() {
         let lint = Lint(
             [
-                .warning(.doubleBlank, message: "two"), .warning(.tagNotFound, message: "no"), .warning(.tagNotFound, message: "nor"),
+                .warning(.doubleBlank, message: "two"), .warning(.tagNotFound, message: "no"),
+                .warning(.tagNotFound, message: "nor"),
                 Diagnostic("odd", severity: .warning),
             ],
             allowed: [allowed(.tagNotFound)], lookedAt: [.files, .rows])
@@ -23,7 +26,8 @@ struct LintTests {
         #expect(lint.silenced.map(\.reason) == ["So it is meant.", "So it is meant."])
         #expect(
             lint.silencedJSON.text.hasPrefix(
-                #"[{"file":null,"line":null,"column":null,"message":"no","remedy":null,"name":"tag-not-found","reason":"So it is meant."}"#)
+                #"[{"file":null,"line":null,"column":null,"message":"no","remedy":null,"name":"tag-not-found","reason":"So it is meant."}"#
+            )
         )
     }
 
@@ -42,9 +46,12 @@ struct LintTests {
         #expect(unused(.secretReadable, [.files, .rows]).isEmpty)
     }
 
-    @Test("an entry with a retired name silences what took its place, and is named as the campaign has it where nothing did")
+    @Test(
+        "an entry with a retired name silences what took its place, and is named as the campaign has it where nothing did"
+    )
     func retired() {
-        let entry = AllowedWarning(name: .textNotReady, written: "markup-in-text", reason: "So it is meant.", position: place)
+        let entry = AllowedWarning(
+            name: .textNotReady, written: "markup-in-text", reason: "So it is meant.", position: place)
         let lint = Lint([.warning(.textNotReady, message: "odd")], allowed: [entry], lookedAt: [.files, .rows])
         #expect(lint.shown.isEmpty && lint.silenced.map(\.warning.message) == ["odd"])
         let unused = Lint([], allowed: [entry], lookedAt: [.files, .rows]).shown
@@ -54,7 +61,8 @@ struct LintTests {
     @Test("every warning has a kebab-case name of its own, and something that it comes from")
     func names() {
         for name in WarningName.allCases {
-            #expect(name.rawValue.allSatisfy { $0 == "-" || $0.isLowercase } && !name.sources.isEmpty, "\(name.rawValue)")
+            #expect(
+                name.rawValue.allSatisfy { $0 == "-" || $0.isLowercase } && !name.sources.isEmpty, "\(name.rawValue)")
         }
     }
 
@@ -62,8 +70,12 @@ struct LintTests {
         "an empty audience is blamed on what left out the rows that it selects",
         arguments: [
             ([.notMatched: 90, .badToken: 2], "All rows that it selects were skipped as bad_token"),
-            ([.notMatched: 90, .badToken: 2, .filtered: 1, .duplicateToken: 9], "Most rows that it selects were skipped as bad_token"),
-            ([.notMatched: 90, .badRow: 99, .duplicateToken: 9], "Most rows were skipped as bad_row"), ([.notMatched: 9], "not_matched"),
+            (
+                [.notMatched: 90, .badToken: 2, .filtered: 1, .duplicateToken: 9],
+                "Most rows that it selects were skipped as bad_token"
+            ),
+            ([.notMatched: 90, .badRow: 99, .duplicateToken: 9], "Most rows were skipped as bad_row"),
+            ([.notMatched: 9], "not_matched"),
             ([.badToken: 3, .filtered: 7], "Most rows were skipped as filtered"),
         ] as [([SkipReason: Int], String)])
     func emptyAudience(skipped: [SkipReason: Int], words: String) {
@@ -71,7 +83,9 @@ struct LintTests {
         #expect(AudienceLint.remedy(forNoneOf: [:], file: "c.yaml") == nil)
     }
 
-    @Test("an audience is no smaller for the devices that are left out on purpose, nor for suppressed ones that the export no longer has")
+    @Test(
+        "an audience is no smaller for the devices that are left out on purpose, nor for suppressed ones that the export no longer has"
+    )
     func leftOut() {
         typealias Side = (audience: Int, skipped: [SkipReason: Int])
         func isDropped(_ then: Side, _ now: Side) -> Bool {

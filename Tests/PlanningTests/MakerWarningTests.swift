@@ -6,7 +6,8 @@ import Testing
 
 @testable import Planning
 
-/// What makers of phones do with marketing, as check and preview say it. Nothing is sent, so no server is needed.
+/// What makers of phones do with marketing, as check and preview say it. Nothing is sent, so no
+/// server is needed.
 @Suite("warnings about makers of phones")
 struct MakerWarningTests {
     private static let classes =
@@ -15,7 +16,8 @@ struct MakerWarningTests {
 
     /// A project whose app goes to a server of JPush, with five devices.
     private func project(
-        _ content: String = classes, schedule: String = "", delivery: String = "", export: String? = nil, environment: String? = nil
+        _ content: String = classes, schedule: String = "", delivery: String = "", export: String? = nil,
+        environment: String? = nil
     ) throws -> ProjectFolder {
         let rows = (0..<5).map { "1a0018970a8d000000\($0),\($0)@x" }.joined(separator: "\n")
         let folder = try ProjectFolder(export: export ?? "registration_id,alias\n\(rows)\n")
@@ -62,14 +64,18 @@ struct MakerWarningTests {
             + "harmony: {category: MARKETING}}}"
         let followed = try project(remedy).check()
         #expect(followed.status == 0 && !followed.errors.contains("maker-category"), "\(followed)")
-        let some = try project("services: {jpush: {makers: {xiaomi: {channel: '1'}, vivo: {category: A}}, harmony: {category: A}}}").check()
+        let some = try project(
+            "services: {jpush: {makers: {xiaomi: {channel: '1'}, vivo: {category: A}}, harmony: {category: A}}}"
+        ).check()
         #expect(some.errors.contains("JPush gets no category for OPPO, so these phones"), "\(some)")
         let byHand = try project(
             "services: {jpush: {options: {third_party_channel: {xiaomi: {channel_id: '1'}, oppo: {category: A}, vivo: {category: A}}}, "
                 + "harmony: {category: A}}}"
         ).check()
         #expect(byHand.status == 0 && !byHand.errors.contains("maker-category"), "\(byHand)")
-        #expect(try !project("", environment: "simulator").check().errors.contains("maker-"), "no phone gets what a simulator gets")
+        #expect(
+            try !project("", environment: "simulator").check().errors.contains("maker-"),
+            "no phone gets what a simulator gets")
     }
 
     @Test("a rule that goes out more often than phones show marketing is warned of, until the campaign caps it")
@@ -84,28 +90,42 @@ struct MakerWarningTests {
             "\(found)")
         let capped = try project(schedule: daily, delivery: "frequency: at most 2 per day").check()
         #expect(capped.status == 0 && !capped.errors.contains("maker-cap"), "\(capped)")
-        #expect(try !project(schedule: "timezone: Asia/Shanghai, repeat: '0 8,18 * * *'").check().errors.contains("maker-cap"))
+        #expect(
+            try !project(schedule: "timezone: Asia/Shanghai, repeat: '0 8,18 * * *'").check().errors.contains(
+                "maker-cap"))
     }
 
     @Test(
         "a time at night in China, or by the clocks of devices, is warned of",
         arguments: [
-            ("at: 2030-12-02 03:00, timezone: Asia/Shanghai", "5 devices go out between 00:00 and 06:00 in China, when"),
-            ("at: 2030-12-02 20:00, timezone: Europe/Berlin", "5 devices go out between 00:00 and 06:00 in China, when"),
-            ("at: 2030-12-02 09:00, timezone: Asia/Shanghai", nil), ("at: 2030-12-02 06:00, timezone: Asia/Shanghai", nil),
+            (
+                "at: 2030-12-02 03:00, timezone: Asia/Shanghai",
+                "5 devices go out between 00:00 and 06:00 in China, when"
+            ),
+            (
+                "at: 2030-12-02 20:00, timezone: Europe/Berlin",
+                "5 devices go out between 00:00 and 06:00 in China, when"
+            ),
+            ("at: 2030-12-02 09:00, timezone: Asia/Shanghai", nil),
+            ("at: 2030-12-02 06:00, timezone: Asia/Shanghai", nil),
             ("at: 2030-12-02 03:00, timezone: recipient, fallback_timezone: Asia/Shanghai", "by their clocks, when"),
             ("at: 2030-12-02 03:00, timezone: Asia/Shanghai, quiet_hours: 00:00-06:00", nil),
         ] as [(String, String?)])
     func nights(schedule: String, words: String?) throws {
         let errors = try project(schedule: schedule).preview().errors
         #expect(errors.contains("maker-quiet-hours") == (words != nil), "\(errors)")
-        if let words { #expect(errors.contains(words) && errors.contains("phones of Huawei and Honor may show nothing"), "\(errors)") }
+        if let words {
+            #expect(
+                errors.contains(words) && errors.contains("phones of Huawei and Honor may show nothing"), "\(errors)")
+        }
     }
 
     @Test("a remedy for the night is one that can be followed")
     func nightRemedies() throws {
         let shanghai = try project(schedule: "at: 2030-12-02 03:00, timezone: Asia/Shanghai").preview().errors
-        #expect(shanghai.contains("; quiet_hours: 00:00-06:00 under 'schedule' holds pushes until they end. [maker-quiet-hours]"))
+        #expect(
+            shanghai.contains(
+                "; quiet_hours: 00:00-06:00 under 'schedule' holds pushes until they end. [maker-quiet-hours]"))
         let berlin = try project(schedule: "at: 2030-12-02 20:00, timezone: Europe/Berlin").preview().errors
         #expect(berlin.contains("Choose another time, or a faster pace. [maker-quiet-hours]"))
     }
@@ -118,7 +138,9 @@ struct MakerWarningTests {
         func node(_ value: JSONValue) -> ContentNode {
             switch value {
             case .object(let members):
-                .object(members.map { ContentMember(SourceText($0.name, at: content.position), node($0.value)) }, content.position)
+                .object(
+                    members.map { ContentMember(SourceText($0.name, at: content.position), node($0.value)) },
+                    content.position)
             case .integer(let number): .integer(number, content.position)
             default: .text(SourceText(value.stringValue ?? "", at: content.position))
             }
@@ -139,7 +161,10 @@ struct MakerWarningTests {
                 #"{"makers":{"huawei":{"category":"FINANCE"},"honor":{"importance":"normal"},"oppo":{"category":"ORDER"},"vivo":{"classification":"system"}},"harmony":{"category":"FINANCE"}}"#,
                 "3 Meizu, 1 Xiaomi"
             ),
-            (#"{"makers":{"huawei":{"category":"marketing"},"oppo":{"category":"NEWS"}}}"#, "3 Meizu, 2 Huawei Honor OPPO vivo, 1 Xiaomi"),
+            (
+                #"{"makers":{"huawei":{"category":"marketing"},"oppo":{"category":"NEWS"}}}"#,
+                "3 Meizu, 2 Huawei Honor OPPO vivo, 1 Xiaomi"
+            ),
             (#"{"options":{"classification":1}}"#, ""),
             (
                 #"{"options":{"third_party_channel":{"vivo":{"classification":1},"honor":{"importance":"NORMAL"},"xiaomi":{"channel_id":"1"}}}}"#,
@@ -199,6 +224,8 @@ struct MakerWarningTests {
         // 23:00 to 01:00, and 05:00 to 07:00.
         #expect(try count("2026-12-01T15:00:00Z", 7200, perSecond: 1) == 3600)
         #expect(try count("2026-12-01T21:00:00Z", 7200, perSecond: 1) == 3600)
-        #expect(try count("2026-12-01T21:00:00Z", 7200, perSecond: nil) == 7200 && count("2026-12-01T02:00:00Z", 7200, perSecond: nil) == 0)
+        #expect(
+            try count("2026-12-01T21:00:00Z", 7200, perSecond: nil) == 7200
+                && count("2026-12-01T02:00:00Z", 7200, perSecond: nil) == 0)
     }
 }

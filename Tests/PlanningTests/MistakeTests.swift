@@ -3,9 +3,9 @@ import TestCommands
 import TestSupport
 import Testing
 
-/// Campaigns with people's mistakes, each with the whole output of `volley check` or, if that finds nothing, of `volley
-/// preview`; see `MistakeCase`. A reader must be able to correct the file from the output alone. To record an output
-/// again, delete it from the topic's file.
+/// Campaigns with people's mistakes, each with the whole output of `volley check` or, if that finds
+/// nothing, of `volley preview`; see `MistakeCase`. A reader must be able to correct the file from
+/// the output alone. To record an output again, delete it from the topic's file.
 @Suite("mistakes that people make")
 struct MistakeTests {
     @Test("there are at least twenty, each number stands for one, and each topic has a test")
@@ -17,9 +17,11 @@ struct MistakeTests {
     }
 
     private static let topics = [
-        "yaml-syntax", "yaml-quotes", "yaml-lists", "keys", "whole-files", "columns", "exports", "targets", "selectors", "tags",
+        "yaml-syntax", "yaml-quotes", "yaml-lists", "keys", "whole-files", "columns", "exports", "targets", "selectors",
+        "tags",
         "exclusions", "where-dates", "where-numbers", "where-versions", "where-values", "languages", "placeholders",
-        "template-conditions", "blank-cells", "drafts", "texts", "addresses", "badges-and-sounds", "variants", "delivery",
+        "template-conditions", "blank-cells", "drafts", "texts", "addresses", "badges-and-sounds", "variants",
+        "delivery",
         "schedule",
     ]
 
@@ -107,13 +109,17 @@ struct MistakeTests {
         try mistake.write(into: project.url)
         let checked = try project.check()
         let previewed = checked.status == 0 ? try project.preview(samples: 1) : nil
-        let transcript = MistakeCase.transcript(check: checked.errors + checked.output, preview: previewed.map { $0.errors + $0.output })
+        let transcript = MistakeCase.transcript(
+            check: checked.errors + checked.output, preview: previewed.map { $0.errors + $0.output })
         #expect(!transcript.contains(ProjectFolder.token(1)), "a whole token was shown", sourceLocation: sourceLocation)
         guard mistake.expected != nil else {
             let file = try mistake.record(transcript)
-            Issue.record("\(mistake) was recorded in \(file); check it and run the tests again", sourceLocation: sourceLocation)
+            Issue.record(
+                "\(mistake) was recorded in \(file); check it and run the tests again", sourceLocation: sourceLocation)
             return
         }
-        if let difference = mistake.difference(from: transcript) { Issue.record("\(difference)", sourceLocation: sourceLocation) }
+        if let difference = mistake.difference(from: transcript) {
+            Issue.record("\(difference)", sourceLocation: sourceLocation)
+        }
     }
 }

@@ -7,7 +7,9 @@ import Testing
 @Suite("how long services take that share a pace")
 struct PaceForecastTests {
     private func seconds(_ devices: [Int], _ rates: [Double?], shared: Double?) -> [Double?] {
-        PaceForecast(devices: devices, ownRates: rates, shared: shared).seconds.map { $0.map { ($0 * 1000).rounded() / 1000 } }
+        PaceForecast(devices: devices, ownRates: rates, shared: shared).seconds.map {
+            $0.map { ($0 * 1000).rounded() / 1000 }
+        }
     }
 
     @Test("by their parts they end together")
@@ -33,7 +35,10 @@ struct PaceForecastTests {
 struct RunComparisonTests {
     @Test(
         "a change by more than a third is worth a warning, in both directions",
-        arguments: [(90, 50, true), (90, 60, false), (90, 120, false), (90, 121, true), (0, 5, true), (0, 0, false), (5, 0, true)])
+        arguments: [
+            (90, 50, true), (90, 60, false), (90, 120, false), (90, 121, true), (0, 5, true), (0, 0, false),
+            (5, 0, true),
+        ])
     func warnings(then: Int, now: Int, isWarned: Bool) {
         let comparison = RunComparison(
             run: "20261201-090000-c-7f3a", plannedAt: .now(), audienceThen: then, audienceNow: now,
@@ -44,9 +49,11 @@ struct RunComparisonTests {
 
 @Suite("a pace over several time zones")
 struct ZonePaceTests {
-    @Test("a zone waits for the one before: what is then too late, or quiet, is counted", arguments: [(10, 0), (9, 60)])
+    @Test(
+        "a zone waits for the one before: what is then too late, or quiet, is counted", arguments: [(10, 0), (9, 60)])
     func zones(hours: Int, lost: Int) throws {
-        // At one a minute the 540 devices of Tokyo take nine hours, and those of Berlin should begin eight hours after Tokyo's.
+        // At one a minute the 540 devices of Tokyo take nine hours, and those of Berlin should
+        // begin eight hours after Tokyo's.
         let rows = (0..<1080).map {
             "\(String(repeating: "0", count: 60))\(String(1000 + $0)),\($0 < 540 ? "Asia/Tokyo" : "Europe/Berlin")"
         }
@@ -63,7 +70,8 @@ struct ZonePaceTests {
             """)
         let said = try folder.preview("campaign.yaml").errors
         #expect(
-            said.contains("the push expires") == (lost > 0) && (lost == 0 || said.contains(" \(lost) devices would get none")), "\(said)")
+            said.contains("the push expires") == (lost > 0)
+                && (lost == 0 || said.contains(" \(lost) devices would get none")), "\(said)")
     }
 
     @Test(

@@ -30,10 +30,13 @@ struct PreviewSampleTests {
 
         """
 
-    /// Finnish is at the very end, after more rows than a preview keeps; the first of them drops out.
+    /// Finnish is at the very end, after more rows than a preview keeps; the first of them drops
+    /// out.
     private static func export(rows: Int) -> String {
         var lines = ["device_token,alias,language,last_active,first_name,store"]
-        for row in 0..<rows { lines.append("\(ProjectFolder.token(row)),,en,2026-11-01,,\(row % 7 == 3 ? "" : "Lyon")") }
+        for row in 0..<rows {
+            lines.append("\(ProjectFolder.token(row)),,en,2026-11-01,,\(row % 7 == 3 ? "" : "Lyon")")
+        }
         lines += (0..<40).map { "\(ProjectFolder.token(rows + $0)),,fi-FI,2026-11-01,,\($0 == 0 ? "" : "Oulu")" }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -48,7 +51,8 @@ struct PreviewSampleTests {
         guard case .array(let samples)? = document["samples"] else { return [] }
         return samples.map {
             Shown(
-                variant: $0["variant"]?.stringValue, language: $0["language"]?.stringValue, token: $0["device_token"]?.stringValue)
+                variant: $0["variant"]?.stringValue, language: $0["language"]?.stringValue,
+                token: $0["device_token"]?.stringValue)
         }
     }
 
@@ -64,8 +68,11 @@ struct PreviewSampleTests {
         // Tokens of these devices are zeros, too, and are shortened wherever they are.
         let run = "00000000-000000-test-0000"
         #expect(
-            payload["volley"]?.text == #"{"run":"\#(run)","campaign":"test","id":"00000000-0000-8000-8000-000000000000"}"#)
-        #expect(payload["link"]?.stringValue?.hasSuffix("?utm_source=volley&utm_medium=push&utm_campaign=test&utm_id=\(run)") == true)
+            payload["volley"]?.text
+                == #"{"run":"\#(run)","campaign":"test","id":"00000000-0000-8000-8000-000000000000"}"#)
+        #expect(
+            payload["link"]?.stringValue?.hasSuffix(
+                "?utm_source=volley&utm_medium=push&utm_campaign=test&utm_id=\(run)") == true)
         #expect(preview["payload_bytes"]?.int("max") == payload.text.utf8.count, "\(preview.text)")
         try folder.write("devices.csv", "device_token,code\n\(ProjectFolder.token(0)),\(ProjectFolder.token(0))\n")
         try folder.writeCampaign(content: "title: Hi {{ code }}", delivery: "track: true")
@@ -113,10 +120,14 @@ struct PreviewSampleTests {
     @Test("a preview reads as it did: cards as on a phone, reasons with what to do")
     func text() throws {
         let folder = try ProjectFolder(export: Self.mixed)
-        try folder.write("campaign.yaml", Self.campaign.replacing("everyone: true", with: "aliases: [anna], tags: {any: [y], none: [x]}"))
+        try folder.write(
+            "campaign.yaml",
+            Self.campaign.replacing("everyone: true", with: "aliases: [anna], tags: {any: [y], none: [x]}"))
         let result = try folder.preview()
         #expect(result.status == 0, "\(result.errors)")
-        #expect(try Snapshot.flaw(of: result.output + "--- standard error ---\n" + result.errors, "preview/mixed.txt") == nil)
+        #expect(
+            try Snapshot.flaw(of: result.output + "--- standard error ---\n" + result.errors, "preview/mixed.txt")
+                == nil)
         let verbose = try folder.preview(samples: 1, isVerbose: true)
         #expect(verbose.output.contains(#""thread-id": "spring""#) && !result.output.contains("thread-id"))
     }
@@ -125,7 +136,8 @@ struct PreviewSampleTests {
     func reasons() throws {
         let folder = try ProjectFolder(export: Self.mixed)
         try folder.writeCampaign(
-            audience: "devices: devices.csv\neveryone: true", content: "title: \"{{ first_name }}\"\nbody: \"{{ store }}\"")
+            audience: "devices: devices.csv\neveryone: true",
+            content: "title: \"{{ first_name }}\"\nbody: \"{{ store }}\"")
         let document = try folder.preview(isJSON: true).json()
         #expect(
             document["skipped"]
@@ -139,8 +151,10 @@ struct PreviewSampleTests {
         #expect(blank.map { $0.int("rows") } == [3, 2])
         #expect(
             blank[0]["why"]?.stringValue?.contains(
-                "3 devices have no first_name, but campaign.yaml:7:14 needs it; to reach them, write {{ first_name | default:") == true)
-        try folder.writeCampaign(audience: "devices: devices.csv\neveryone: true", content: "title: \"{{ store | default: 'x' }}\"")
+                "3 devices have no first_name, but campaign.yaml:7:14 needs it; to reach them, write {{ first_name | default:"
+            ) == true)
+        try folder.writeCampaign(
+            audience: "devices: devices.csv\neveryone: true", content: "title: \"{{ store | default: 'x' }}\"")
         let large = try folder.preview()
         #expect(
             large.output.replacing("\n    ", with: " ").contains(
@@ -166,7 +180,8 @@ struct PreviewSampleTests {
     @Test("warnings have names, and can be silenced with a reason")
     func names() throws {
         let folder = try ProjectFolder()
-        try folder.writeCampaign(audience: "devices: devices.csv\ntags: [newss, sports]", content: "title: Hello  you\nbody: World")
+        try folder.writeCampaign(
+            audience: "devices: devices.csv\ntags: [newss, sports]", content: "title: Hello  you\nbody: World")
         let result = try folder.preview()
         #expect(
             result.errors.contains("no row in the exports has the tag 'newss'. Did you mean 'news'? [tag-not-found]"),
@@ -175,23 +190,30 @@ struct PreviewSampleTests {
         let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
         try folder.write(
             "campaign.yaml",
-            text + "allow:\n  - {warning: tag-not-found, reason: It comes next week.}\n  - {warning: double-blank, reason: Our logo.}\n")
+            text
+                + "allow:\n  - {warning: tag-not-found, reason: It comes next week.}\n  - {warning: double-blank, reason: Our logo.}\n"
+        )
         let silent = try folder.preview(isJSON: true)
         #expect(silent.errors.isEmpty, "\(silent.errors)")
         #expect(try silent.json()["warnings"] == .array([]))
-        guard case .array(let silenced)? = try silent.json()["silenced"] else { Issue.record("nothing silenced"); return }
+        guard case .array(let silenced)? = try silent.json()["silenced"] else {
+            Issue.record("nothing silenced"); return
+        }
         #expect(silenced.map { $0["name"]?.stringValue } == ["double-blank", "tag-not-found"])
         // check reads no rows, so it cannot say that the tag now exists.
         try folder.write(
             "campaign.yaml",
-            text.replacing("newss", with: "news").replacing("  you", with: " you") + "allow:\n  - {warning: tag-not-found, reason: x}\n")
+            text.replacing("newss", with: "news").replacing("  you", with: " you")
+                + "allow:\n  - {warning: tag-not-found, reason: x}\n")
         #expect(try folder.check().errors.isEmpty)
         #expect(try folder.preview().errors.contains("[unused-allow]"))
     }
 
     @Test("rows warn of what the campaign cannot know")
     func rows() throws {
-        let rows = (0..<200).map { "\(ProjectFolder.token($0)),\($0 < 195 ? "all" : ""),en,\($0 == 0 ? "{{ x }}" : "Ada")" }
+        let rows = (0..<200).map {
+            "\(ProjectFolder.token($0)),\($0 < 195 ? "all" : ""),en,\($0 == 0 ? "{{ x }}" : "Ada")"
+        }
         let folder = try ProjectFolder(export: "device_token,tags,language,first_name\n" + rows.joined(separator: "\n"))
         func names(_ audience: String, _ content: String) throws -> [String] {
             try folder.writeCampaign(audience: "devices: devices.csv\n" + audience, content: content)
@@ -200,9 +222,14 @@ struct PreviewSampleTests {
             return warnings.compactMap { $0["name"]?.stringValue }
         }
         #expect(
-            try names("tags: [all]", "title: Hi\nlanguages: {de: {title: Hallo}}") == ["audience-nearly-everyone", "language-not-spoken"])
+            try names("tags: [all]", "title: Hi\nlanguages: {de: {title: Hallo}}") == [
+                "audience-nearly-everyone", "language-not-spoken",
+            ])
         #expect(try names("everyone: true", "title: Hi {{ first_name }}") == ["text-not-ready"])
-        #expect(try names("everyone: true\nwhere: {language: de}", "title: Hi") == ["condition-never-holds", "audience-empty"])
+        #expect(
+            try names("everyone: true\nwhere: {language: de}", "title: Hi") == [
+                "condition-never-holds", "audience-empty",
+            ])
         #expect(try names("everyone: true\nwhere: {first_name: Ada}", "title: Hi").isEmpty)
     }
 
@@ -217,10 +244,12 @@ struct PreviewSampleTests {
         }
         try age(9.5)
         #expect(try folder.check().errors.isEmpty)
-        try folder.writeProject(app: "environment: {url: \"https://localhost:1\"}\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}")
+        try folder.writeProject(
+            app: "environment: {url: \"https://localhost:1\"}\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}")
         let result = try folder.preview()
         #expect(
-            result.errors.contains("devices.csv: warning: the export is 9 days old.") && result.errors.contains("[stale-export]"),
+            result.errors.contains("devices.csv: warning: the export is 9 days old.")
+                && result.errors.contains("[stale-export]"),
             "\(result.errors)")
         try age(6.9)
         #expect(try folder.preview().errors.isEmpty)

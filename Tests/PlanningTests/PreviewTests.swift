@@ -17,14 +17,19 @@ struct PreviewTests {
         let preview = try result.json()
         #expect(
             preview.names.prefix(12) == [
-                "campaign", "app", "rows", "audience", "skipped", "selected_by", "languages", "variants", "payload_bytes",
+                "campaign", "app", "rows", "audience", "skipped", "selected_by", "languages", "variants",
+                "payload_bytes",
                 "seconds_at_pace", "samples", "plan_hash",
             ])
-        #expect(preview.names.dropFirst(12) == ["messages", "skipped_why", "warnings", "environment", "in_words", "exports"])
+        #expect(
+            preview.names.dropFirst(12) == [
+                "messages", "skipped_why", "warnings", "environment", "in_words", "exports",
+            ])
         #expect(preview.int("rows") == 20)
         #expect(preview.int("audience") == 11)
         #expect(preview["skipped"] == .object(pairs: [("not_matched", .integer(9))]))
-        #expect(preview["selected_by"] == .object(pairs: [("tag:news", .integer(10)), ("registration_id", .integer(1))]))
+        #expect(
+            preview["selected_by"] == .object(pairs: [("tag:news", .integer(10)), ("registration_id", .integer(1))]))
         #expect(preview["languages"] == .object(pairs: [("en", .integer(11))]))
         #expect(preview["seconds_at_pace"] == .double(5.5))
         guard case .array(let samples)? = preview["samples"] else { Issue.record("no samples"); return }
@@ -69,15 +74,20 @@ struct PreviewTests {
 
     /// As columns of exports hold it, and the same of another service's.
     private static let writings: [String] = {
-        let fcm = "dGhpc2lzYXRlc3Q6QVBB:APA91bH" + "q7Xk_2Lw9-ZtR4vPm1Yc8Ns".reversed() + String(repeating: "uB3fJ6h-K0gD5_", count: 9)
+        let fcm =
+            "dGhpc2lzYXRlc3Q6QVBB:APA91bH" + "q7Xk_2Lw9-ZtR4vPm1Yc8Ns".reversed()
+            + String(repeating: "uB3fJ6h-K0gD5_", count: 9)
         func grouped(_ digits: Int, by sign: String) -> String {
-            stride(from: 0, to: 64, by: digits).map { String(token.dropFirst($0).prefix(digits)) }.joined(separator: sign)
+            stride(from: 0, to: 64, by: digits).map { String(token.dropFirst($0).prefix(digits)) }.joined(
+                separator: sign)
         }
         let bytes = Data(stride(from: 0, to: 64, by: 2).compactMap { UInt8(token.dropFirst($0).prefix(2), radix: 16) })
         let base64 = bytes.base64EncodedString()
         return [
-            token, "<\(grouped(8, by: " "))>", grouped(4, by: "-"), grouped(2, by: ":"), grouped(16, by: "\u{A0}"), base64,
-            base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""), "sent to \(grouped(8, by: " ")) at noon",
+            token, "<\(grouped(8, by: " "))>", grouped(4, by: "-"), grouped(2, by: ":"), grouped(16, by: "\u{A0}"),
+            base64,
+            base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""),
+            "sent to \(grouped(8, by: " ")) at noon",
             fcm, String(fcm.prefix(60)), String(grouped(8, by: " ").prefix(35)),
         ]
     }()
@@ -90,7 +100,8 @@ struct PreviewTests {
         let folder = try ProjectFolder(export: export)
         let number = "{% if seen > 3 %}a{% else %}b{% endif %}"
         for (audience, title) in [
-            ("where: {last_active: within 3650 days}", "Hi"), ("where: {seen: \"> 3\"}", "Hi"), ("where: {seen: \"> 3.1.0\"}", "Hi"),
+            ("where: {last_active: within 3650 days}", "Hi"), ("where: {seen: \"> 3\"}", "Hi"),
+            ("where: {seen: \"> 3.1.0\"}", "Hi"),
             ("where: {plan: a}", number), ("where: {plan: a}", "Hi {{ seen }}"), ("where: {seen: [x, 4]}", "Hi"),
         ] {
             try folder.writeCampaign(
@@ -102,7 +113,9 @@ struct PreviewTests {
                 let said = Self.letters(result.output + result.errors), letters = Array(Self.letters(writing))
                 for start in 0...max(0, letters.count - 13) where letters.count > 13 {
                     let part = String(letters[start..<start + 13])
-                    if said.contains(part), !part.allSatisfy(\.isLetter) { Issue.record("\(part) of \(audience), \(title)"); break }
+                    if said.contains(part), !part.allSatisfy(\.isLetter) {
+                        Issue.record("\(part) of \(audience), \(title)"); break
+                    }
                 }
             }
         }

@@ -19,7 +19,8 @@ struct PreviousSendingTests {
             let run = try writer.finish(
                 RunPlan(
                     id: id, campaign: "spring-sale", app: "shop", campaignFile: "c.yaml", campaignSource: "",
-                    projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: began, planHash: "",
+                    projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: began,
+                    planHash: "",
                     rows: 1, audience: 1, skipped: [:],
                     settings: .success(
                         RunSettings(

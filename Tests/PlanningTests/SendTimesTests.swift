@@ -34,7 +34,8 @@ struct SendTimesTests {
 
     @Test("with quiet hours zones share a wave only if these begin and end together for two weeks")
     func quiet() throws {
-        // Clocks go back on November 1st in New York, and never in Lima: both show the same time before, but not after.
+        // Clocks go back on November 1st in New York, and never in Lima: both show the same time
+        // before, but not after.
         let schedule = Schedule(
             at: LocalTime("2026-10-30 20:00"), zone: .named(try zone("UTC")), quietHours: try QuietHours("21:00-08:00"))
         let times = try times(schedule)
@@ -52,7 +53,8 @@ struct SendTimesTests {
 
     @Test("what is blank, and what is no zone, is told apart, and goes out by the fallback's clock")
     func fallback() throws {
-        let times = try times(Schedule(at: LocalTime("2026-12-01 09:00"), zone: .recipient(fallback: try zone("America/New_York"))))
+        let times = try times(
+            Schedule(at: LocalTime("2026-12-01 09:00"), zone: .recipient(fallback: try zone("America/New_York"))))
         #expect(number("", times) == times.blankNumber && number("  ", times) == times.blankNumber)
         for cell in ["Berlin", "europe/berlin", "+02:00", "Europe/Berlin2", "../x", "null"] {
             #expect(number(cell, times) == times.unknownNumber)
@@ -61,7 +63,9 @@ struct SendTimesTests {
         for number in [times.blankNumber, times.unknownNumber] {
             #expect(times.place(of: number) == self.number("America/New_York", times))
         }
-        let waves = times.runWaves([times.blankNumber: 3, number("Asia/Tokyo", times): 2, number("America/Detroit", times): 1])
+        let waves = times.runWaves([
+            times.blankNumber: 3, number("Asia/Tokyo", times): 2, number("America/Detroit", times): 1,
+        ])
         #expect(waves.map(\.ids) == [0..<2, 2..<6] && waves.map(\.zone) == ["Asia/Tokyo", "America/New_York"])
     }
 

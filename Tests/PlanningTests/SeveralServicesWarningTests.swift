@@ -21,14 +21,17 @@ struct SeveralServicesWarningTests {
                     + "volley.yaml: columns: {fcm_token: NAME}. If the audience has no such devices, allow the warning in the campaign. "
                     + "[service-without-devices]"),
             "\(preview)")
-        let unmapped = try ProjectFolder.ofTwoServices(rows, columns: "{service: {column: platform, map: {ios: apns}}}").preview()
+        let unmapped = try ProjectFolder.ofTwoServices(rows, columns: "{service: {column: platform, map: {ios: apns}}}")
+            .preview()
         #expect(
             unmapped.errors.contains(
-                "In the map of the column 'platform' no cell stands for FCM: write the one that its devices have, `CELL: fcm`."),
+                "In the map of the column 'platform' no cell stands for FCM: write the one that its devices have, `CELL: fcm`."
+            ),
             "\(unmapped)")
         // The targets are in a column that volley.yaml does not name.
         try shop.write(
-            "devices.csv", "token,fcm_token,platform\n\(ProjectFolder.token(1)),,ios\n,\(ProjectFolder.registration(2)),android\n")
+            "devices.csv",
+            "token,fcm_token,platform\n\(ProjectFolder.token(1)),,ios\n,\(ProjectFolder.registration(2)),android\n")
         let elsewhere = try shop.preview()
         #expect(
             elsewhere.output.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(
@@ -38,7 +41,8 @@ struct SeveralServicesWarningTests {
         try shop.write("devices.csv", rows.replacing("Droid", with: "android"))
         #expect(try shop.preview().errors.contains("service-without-devices") == false)
         // A separate column that is all blank, and no column: one warning for each.
-        let own = try ProjectFolder.ofTwoServices("token,fcm_token\n\(ProjectFolder.token(1)),\n", columns: "{tags: labels}")
+        let own = try ProjectFolder.ofTwoServices(
+            "token,fcm_token\n\(ProjectFolder.token(1)),\n", columns: "{tags: labels}")
         let blank = try own.preview()
         #expect(blank.errors.contains("rows with a registration token in the column 'fcm_token'. If"), "\(blank)")
         try own.write("devices.csv", "token,fcmToken\n\(ProjectFolder.token(1)),\(ProjectFolder.registration(1))\n")
@@ -51,7 +55,9 @@ struct SeveralServicesWarningTests {
     @Test("a user whom a row names beside a device's token is not pushed to a second time; preview and --why say so")
     func users() throws {
         let shop = try ProjectFolder(
-            export: "token,rongcloud_user_id,last_active\n\(ProjectFolder.token(1)),anna,2026-11-01\n,anna,2026-11-02\n,bert,2026-11-02\n")
+            export:
+                "token,rongcloud_user_id,last_active\n\(ProjectFolder.token(1)),anna,2026-11-01\n,anna,2026-11-02\n,bert,2026-11-02\n"
+        )
         try shop.write(
             "volley.yaml",
             """
@@ -82,7 +88,9 @@ struct SeveralServicesWarningTests {
     @Test("a simulator beside production is warned of, and all simulators are not")
     func mixed() throws {
         let rows = "token,platform\n\(ProjectFolder.token(1)),ios\n\(ProjectFolder.registration(2)),android\n"
-        #expect(try ProjectFolder.ofTwoServices(rows, columns: byPlatform).check().errors.contains("simulator-and-production") == false)
+        #expect(
+            try ProjectFolder.ofTwoServices(rows, columns: byPlatform).check().errors.contains(
+                "simulator-and-production") == false)
         let key = "environment: production\n    key: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}"
         let shop = try ProjectFolder.ofTwoServices(rows, columns: byPlatform, apns: key)
         try shop.write("key.p8", SigningKey.generate().pem)
@@ -91,7 +99,8 @@ struct SeveralServicesWarningTests {
         #expect(
             check.errors.contains(
                 "warning: pushes through FCM go to a simulator, but those through APNs to production, where they reach people. To rehearse, write "
-                    + "environment: simulator for every service; to reach everyone, for none. [simulator-and-production]"),
+                    + "environment: simulator for every service; to reach everyone, for none. [simulator-and-production]"
+            ),
             "\(check)")
     }
 }

@@ -11,15 +11,20 @@ struct ShownPushTests {
 
     @Test("an activity shows its state, or its alert; it is never silent")
     func activity() throws {
-        let update = try push(#"{"aps":{"timestamp":0,"event":"update","content-state":{"minutes":12,"driver":"Anna"}}}"#)
+        let update = try push(
+            #"{"aps":{"timestamp":0,"event":"update","content-state":{"minutes":12,"driver":"Anna"}}}"#)
         #expect(update.body == "‹minutes 12 · driver Anna›" && !update.isSilent)
         #expect(update.marks.first.map { "\($0.name) \($0.value)" } == "Live Activity is updated")
-        let start = try push(#"{"aps":{"event":"start","content-state":{"minutes":12},"alert":{"title":"On its way","sound":"default"}}}"#)
+        let start = try push(
+            #"{"aps":{"event":"start","content-state":{"minutes":12},"alert":{"title":"On its way","sound":"default"}}}"#
+        )
         #expect(start.title == "On its way" && start.body.isEmpty)
         #expect(start.marks.map { "\($0.name) \($0.value)" }.prefix(1) == ["Live Activity starts"])
         let fcm = FCM().shown(
             try JSONValue(
-                parsing: #"{"message":{"apns":{"live_activity_token":"x","payload":{"aps":{"event":"end","content-state":{"a":1}}}}}}"#))
+                parsing:
+                    #"{"message":{"apns":{"live_activity_token":"x","payload":{"aps":{"event":"end","content-state":{"a":1}}}}}}"#
+            ))
         #expect(fcm.body == "‹a 1›" && !fcm.isSilent && fcm.marks.first?.value == "ends")
         let jpush = JPush().shown(
             try JSONValue(
@@ -40,7 +45,9 @@ struct ShownPushTests {
         )
         #expect(push.texts.map(\.key) == ["title", "subtitle", "body"] && push.texts.map(\.text) == ["Hi", "S", "B"])
         #expect(
-            push.marks.map { "\($0.name)=\($0.value)" } == ["badge=removed", "sound=default", "thread=t", "category=C", "wakes the app="])
+            push.marks.map { "\($0.name)=\($0.value)" } == [
+                "badge=removed", "sound=default", "thread=t", "category=C", "wakes the app=",
+            ])
         #expect(push.image == "https://x.example/a.jpg" && !push.isSilent)
         #expect(push.ownKeys.map { "\($0.name)=\($0.value)" } == ["link=shop://x", #"n={"a":[1]}"#])
     }

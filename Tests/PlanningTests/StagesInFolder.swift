@@ -7,8 +7,9 @@ import TestCommands
 
 @testable import Planning
 
-/// The output of `volley check`, `volley preview` and `volley plan` in a folder, from the stages that they call: no
-/// process is started. Paths are shown as from within the folder, lines are 100 columns wide, as without a terminal.
+/// The output of `volley check`, `volley preview` and `volley plan` in a folder, from the stages
+/// that they call: no process is started. Paths are shown as from within the folder, lines are 100
+/// columns wide, as without a terminal.
 extension ProjectFolder {
     /// The result of a command, like `VolleyBinary.Result` for a process.
     struct Said {
@@ -82,7 +83,8 @@ extension ProjectFolder {
             let mistakes = Diagnostics(explaining: error).all
             let document = JSONValue.object(pairs: [("errors", .array(mistakes.map(\.json)))])
             return Said(
-                status: 2, output: isJSON ? lines([document.indentedText]) : "", errors: lines((shown.all + mistakes).map(\.description)))
+                status: 2, output: isJSON ? lines([document.indentedText]) : "",
+                errors: lines((shown.all + mistakes).map(\.description)))
         }
     }
 

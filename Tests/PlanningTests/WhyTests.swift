@@ -37,11 +37,14 @@ struct WhyTests {
         }
         for device in 0..<30 {
             add(
-                ProjectFolder.token(device), "a\(device)", device % 10 == 9 ? "sports" : device % 10 == 8 ? "news;unsubscribed" : "news",
+                ProjectFolder.token(device), "a\(device)",
+                device % 10 == 9 ? "sports" : device % 10 == 8 ? "news;unsubscribed" : "news",
                 "\(device % 3 == 0 ? "de-AT" : "en"),2026-11-01,\(device % 7 == 6 ? "" : "Ada"),\((14...16).contains(device) ? String(repeating: "x", count: 4500) : "Lyon"),\(device % 10 == 7 ? "3.1.9" : "3.10")"
             )
         }
-        for device in 0..<4 { add(ProjectFolder.token(100 + device), "anna", "", "en,2026-11-0\(device + 1),Anna,,3.2") }
+        for device in 0..<4 {
+            add(ProjectFolder.token(100 + device), "anna", "", "en,2026-11-0\(device + 1),Anna,,3.2")
+        }
         add(ProjectFolder.token(3), "a3", "news", "en,2026-11-07,Ada,Oulu,3.2")
         add("", "none", "news", "en,,Ada,Oulu,3.2")
         add("7.28E+15", "bad", "news", "en,,Ada,Oulu,3.2")
@@ -55,8 +58,11 @@ struct WhyTests {
     }
 
     private func suppress(_ device: Int, in folder: ProjectFolder, reason: String, since: Timestamp = .now()) throws {
-        let list = SuppressionList(app: "shop", environment: "simulator", folder: folder.url.appendingPathComponent("runs").path)
-        _ = try list.add { try $0.add(Target(normalized: ProjectFolder.token(device)), reason: reason, invalidSince: since) }
+        let list = SuppressionList(
+            app: "shop", environment: "simulator", folder: folder.url.appendingPathComponent("runs").path)
+        _ = try list.add {
+            try $0.add(Target(normalized: ProjectFolder.token(device)), reason: reason, invalidSince: since)
+        }
     }
 
     private func list(_ value: JSONValue?) -> [JSONValue] {
@@ -75,7 +81,9 @@ struct WhyTests {
         let result = try folder.explain(typed)
         #expect(result.status == 0 && result.output.hasPrefix("aa00…0001 (alias a1)"), "\(result.output)")
         let unknown = try folder.explain("token=\(token)")
-        #expect(unknown.output.contains("gets nothing") && !(unknown.output + unknown.errors).contains(token), "\(unknown.output)")
+        #expect(
+            unknown.output.contains("gets nothing") && !(unknown.output + unknown.errors).contains(token),
+            "\(unknown.output)")
         let short = try folder.explain("aa00")
         #expect(short.output.contains("or by its first and last digits: aa00…89f1"), "\(short.output)")
     }
@@ -112,7 +120,10 @@ struct WhyTests {
         try folder.write("campaign.yaml", Self.campaign)
         try suppress(5, in: folder, reason: "Imported", since: #require(Timestamp("2026-11-05T10:00:00Z")))
         var text = ""
-        for who in ["a3", "anna", "a5", "a6", "a7", "a8", "a9", "a12", "a14", "a15", "none", "bad", "7.28E+15", "aa00…0001", "nobody"] {
+        for who in [
+            "a3", "anna", "a5", "a6", "a7", "a8", "a9", "a12", "a14", "a15", "none", "bad", "7.28E+15", "aa00…0001",
+            "nobody",
+        ] {
             let result = try folder.explain(who)
             #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
             text += "$ volley preview campaign.yaml --why \(who)\n\(result.output)\n"
@@ -123,8 +134,11 @@ struct WhyTests {
     @Test("a cell that is not a token is said with its row, whether or not the campaign names the row")
     func badToken() throws {
         let odd = String(ProjectFolder.token(1).dropLast())
-        let folder = try ProjectFolder(export: "device_token,alias,tags\n\(ProjectFolder.token(2)),a2,news\n\(odd),a1,sports\n")
-        try folder.write("campaign.yaml", "name: spring\napp: shop\naudience: {devices: devices.csv, tags: [news]}\ncontent: {title: Hi}\n")
+        let folder = try ProjectFolder(
+            export: "device_token,alias,tags\n\(ProjectFolder.token(2)),a2,news\n\(odd),a1,sports\n")
+        try folder.write(
+            "campaign.yaml",
+            "name: spring\napp: shop\naudience: {devices: devices.csv, tags: [news]}\ncontent: {title: Hi}\n")
         let result = try folder.explain(odd)
         #expect(
             result.output == """
@@ -141,8 +155,11 @@ struct WhyTests {
         let folder = try ProjectFolder(export: Self.export())
         try folder.write("campaign.yaml", Self.campaign)
         let token = ProjectFolder.token(1)
-        for result in try [folder.explain(token), folder.explain(token.uppercased()), folder.explain(token, isJSON: true)] {
-            #expect(result.output.contains("aa00…0001") && !(result.output + result.errors).lowercased().contains(token))
+        for result in try [
+            folder.explain(token), folder.explain(token.uppercased()), folder.explain(token, isJSON: true),
+        ] {
+            #expect(
+                result.output.contains("aa00…0001") && !(result.output + result.errors).lowercased().contains(token))
         }
         let wrong = try folder.explain("12…34")
         #expect(wrong.status == 2 && wrong.errors.contains("too few digits"))

@@ -13,7 +13,8 @@ import Testing
     @Test(
         "over a network the server is always verified",
         arguments: [
-            "postgresql://volley@db.example.com/shop", "host=db.example.com dbname=shop", "host=10.0.0.7", "dbname=shop", "service=shop",
+            "postgresql://volley@db.example.com/shop", "host=db.example.com dbname=shop", "host=10.0.0.7",
+            "dbname=shop", "service=shop",
             "host=localhost,db.example.com", "host=localhost hostaddr=10.0.0.7",
             "postgresql://volley@db.example.com/shop?sslmode=verify-full",
         ])
@@ -30,7 +31,8 @@ import Testing
             ("host=/var/run/postgresql", ["PGHOSTADDR": "db.example.com"]),
             ("host=localhost,127.0.0.1", ["PGHOSTADDR": "127.0.0.1,10.0.0.7"]),
             ("host=localhost service=shop", [:]), ("host=localhost", ["PGSERVICE": "shop"]),
-            ("host=127.0.0.1 hostaddr='' service=shop", [:]), ("host=/var/run/postgresql service=''", ["PGSERVICE": "shop"]),
+            ("host=127.0.0.1 hostaddr='' service=shop", [:]),
+            ("host=/var/run/postgresql service=''", ["PGSERVICE": "shop"]),
             ("hostaddr=10.0.0.7", ["PGHOSTADDR": "127.0.0.1"]),
         ] as [(String, [String: String])])
     func elsewhere(text: String, environment: [String: String]) throws {
@@ -53,7 +55,8 @@ import Testing
         #expect(try PostgresAddress(text, of: "WAREHOUSE_URL") { environment[$0] }.parameters["sslmode"] == nil)
     }
 
-    @Test("a HOME that is no whole path is refused: libpq would look for passwords and authorities in the current folder")
+    @Test(
+        "a HOME that is no whole path is refused: libpq would look for passwords and authorities in the current folder")
     func relativeHome() throws {
         for text in ["host=localhost", "host=db.example.com"] {
             let error = #expect(throws: PostgresError.self) {
@@ -102,7 +105,10 @@ import Testing
     @Test(
         "what cannot be read is named in words of our own, with the nearest option, and without secrets",
         arguments: [
-            ("postgresql://volley:hush@db/shop?sslmod=verify-full", "has the option sslmod, which", "Did you mean sslmode?"),
+            (
+                "postgresql://volley:hush@db/shop?sslmod=verify-full", "has the option sslmod, which",
+                "Did you mean sslmode?"
+            ),
             ("postgresql://db/shop?foo=1", "has the option foo, which", "Remove it."),
             ("postgresql://db/shop?sslmode", "has the option sslmode without a value", "Write sslmode=VALUE"),
             ("\"postgresql://volley:hush@db/shop\"", "has quotes around the address", "without the quotes"),
@@ -111,17 +117,24 @@ import Testing
             ("mysql://volley:hush@db/shop", "begins with mysql://, and Volley reads PostgreSQL", "Write postgresql://"),
             ("postgresql://volley:hush%zz@db/shop", "has a % that two hexadecimal digits do not follow", "as %25"),
             ("postgresql://db:99999/shop", "has the port 99999, which is not a number from 1 to 65535", "5432"),
-            ("host=db port=abc", "has the port abc, which", "5432"), ("host=a,b,c port=1,2", "has 3 hosts and 2 ports", "Give each host"),
+            ("host=db port=abc", "has the port abc, which", "5432"),
+            ("host=a,b,c port=1,2", "has 3 hosts and 2 ports", "Give each host"),
             ("host=db connect_timeout=soon", "has connect_timeout=soon, which is not a whole number", "Write a number"),
             (
-                "host=db sslrootcert=/nowhere/ca.pem", "sslrootcert=/nowhere/ca.pem, which cannot be read: there is no such file",
+                "host=db sslrootcert=/nowhere/ca.pem",
+                "sslrootcert=/nowhere/ca.pem, which cannot be read: there is no such file",
                 "in PEM form"
             ),
-            ("host=db sslrootcert=/etc/passwd", "sslrootcert=/etc/passwd, which holds no certificate in PEM form", "in PEM form"),
+            (
+                "host=db sslrootcert=/etc/passwd", "sslrootcert=/etc/passwd, which holds no certificate in PEM form",
+                "in PEM form"
+            ),
         ])
     func flaws(text: String, words: String, remedy: String) throws {
         let error = try #require(refusal(text))
-        #expect(error.cause == .address && error.message.contains(words) && error.remedy?.contains(remedy) == true, "\(error)")
+        #expect(
+            error.cause == .address && error.message.contains(words) && error.remedy?.contains(remedy) == true,
+            "\(error)")
         #expect(error.message.hasPrefix("WAREHOUSE_URL ") && !"\(error)".contains("hush"))
     }
 
@@ -138,7 +151,9 @@ import Testing
 @Suite("what PostgreSQL refuses") struct PostgresErrorTests {
     @Test(
         "a connection that the server ended, or that broke, is of no more use; a refused statement leaves it as it is",
-        arguments: [("57P01", true), ("57P03", true), ("08006", true), ("57014", false), ("23505", false), ("53100", false)])
+        arguments: [
+            ("57P01", true), ("57P03", true), ("08006", true), ("57014", false), ("23505", false), ("53100", false),
+        ])
     func lostConnections(state: String, isLost: Bool) {
         #expect(PostgresError(.refused(sqlState: state), "why").isConnectionLost == isLost)
         #expect(PostgresError(.lost, "why").isConnectionLost)

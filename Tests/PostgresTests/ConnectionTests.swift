@@ -5,7 +5,9 @@ import TestServers
 
 @testable import Postgres
 
-@Suite("Connections to PostgreSQL", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "Connections to PostgreSQL",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct ConnectionTests {
     private func connection(
         _ server: PostgresServer, _ address: String? = nil, _ cancellation: Cancellation? = nil
@@ -26,7 +28,8 @@ struct ConnectionTests {
         #expect(rows == [["1", "ä", nil, ""]])
     }
 
-    @Test("a refused statement says why, with its SQLSTATE and place, and the connection goes on") func refused() throws {
+    @Test("a refused statement says why, with its SQLSTATE and place, and the connection goes on") func refused() throws
+    {
         let connection = try connection(PostgresServer.shared.get())
         let error = try failure { try connection.execute("SELECT nothing", within: 10) }
         #expect(error.sqlState == "42703")
@@ -36,7 +39,9 @@ struct ConnectionTests {
         #expect(try connection.execute("SELECT 2", within: 10) == [["2"]])
     }
 
-    @Test("of a secret in place of a host, a user or a database libpq's words keep four characters at either end, and names stay")
+    @Test(
+        "of a secret in place of a host, a user or a database libpq's words keep four characters at either end, and names stay"
+    )
     func pastedSecrets() throws {
         let secret = "correcthorsebatterystaple", server = try PostgresServer.shared.get()
         for address in [server.address(database: secret), server.address(user: secret)] {
@@ -44,7 +49,10 @@ struct ConnectionTests {
             #expect(message.contains("corr…aple") && !message.contains(secret), "\(message)")
         }
         #expect(PostgresConnection.shown("S3cretHunter2S3cret") == "S3cr…cret")
-        for name in ["db", "localhost", "db.example.com", "volley-postgres-primary", "/var/run/postgresql", "volley_production_copy"] {
+        for name in [
+            "db", "localhost", "db.example.com", "volley-postgres-primary", "/var/run/postgresql",
+            "volley_production_copy",
+        ] {
             #expect(PostgresConnection.shown(name) == name)
         }
     }
@@ -52,13 +60,18 @@ struct ConnectionTests {
     @Test("a statement is described without being run, and a second one is refused") func described() throws {
         let connection = try connection(PostgresServer.shared.get())
         let description = try connection.describe("SELECT 1 / 0 AS n, $1::text AS t", within: 10)
-        #expect(description == PostgresDescription(parameters: 1, columns: [.init(name: "n", type: 23), .init(name: "t", type: 25)]))
+        #expect(
+            description
+                == PostgresDescription(
+                    parameters: 1, columns: [.init(name: "n", type: 23), .init(name: "t", type: 25)]))
         #expect(try failure { _ = try connection.describe("SELECT 1; SELECT 2", within: 10) }.sqlState == "42601")
     }
 
     @Test("rows are copied one by one") func copied() throws {
         var rows: [String] = []
-        try connection(PostgresServer.shared.get()).copy("COPY (VALUES (1, 'a'), (2, NULL)) TO STDOUT WITH (FORMAT csv)", within: 10) {
+        try connection(PostgresServer.shared.get()).copy(
+            "COPY (VALUES (1, 'a'), (2, NULL)) TO STDOUT WITH (FORMAT csv)", within: 10
+        ) {
             rows.append(String(decoding: $0, as: UTF8.self))
         }
         #expect(rows == ["1,a\n", "2,\n"])
@@ -66,7 +79,9 @@ struct ConnectionTests {
 
     @Test("while no row comes, the caller is told about once a second") func idle() throws {
         var idle = 0
-        try connection(PostgresServer.shared.get()).copy("COPY (SELECT pg_sleep(3.2)) TO STDOUT", within: 30, idle: { idle += 1 }) { _ in }
+        try connection(PostgresServer.shared.get()).copy(
+            "COPY (SELECT pg_sleep(3.2)) TO STDOUT", within: 30, idle: { idle += 1 }
+        ) { _ in }
         #expect((2...20).contains(idle))
     }
 
@@ -115,7 +130,8 @@ struct ConnectionTests {
         let good = try connection(server, server.tlsAddress())
         #expect(good.isEncrypted)
         #expect(good.role == "volley")
-        for address in [server.tlsAddress(authority: server.otherAuthority), server.tlsAddress(host: "db.example.com")] {
+        for address in [server.tlsAddress(authority: server.otherAuthority), server.tlsAddress(host: "db.example.com")]
+        {
             let error = try failure { _ = try connection(server, address) }
             #expect(error.cause == .unreachable)
             #expect(error.message.contains("certificate"))

@@ -14,8 +14,10 @@ struct APNsTests {
     private static let meanings: [String: AnswerMeaning] = [
         "accepted": .accepted, "invalid": .invalidTarget(blamesSettings: false),
         "invalid or settings": .invalidTarget(blamesSettings: true),
-        "rejected": .rejected, "stop": .stop, "new connection": .retry(.connectionIdle), "new token": .retry(.credentialExpired),
-        "device busy": .retry(.deviceBusy), "service busy": .retry(.serviceBusy), "service leaves": .retry(.serviceLeaves),
+        "rejected": .rejected, "stop": .stop, "new connection": .retry(.connectionIdle),
+        "new token": .retry(.credentialExpired),
+        "device busy": .retry(.deviceBusy), "service busy": .retry(.serviceBusy),
+        "service leaves": .retry(.serviceLeaves),
     ]
 
     /// The description of APNs, as a file next to this one.
@@ -51,7 +53,9 @@ struct APNsTests {
         #expect(APNs.rows.count == described.count - 1)
     }
 
-    @Test("an answer that stops a run says what to check", arguments: APNs.rows.filter { $0.meaning == .stop }.map(\.reason))
+    @Test(
+        "an answer that stops a run says what to check",
+        arguments: APNs.rows.filter { $0.meaning == .stop }.map(\.reason))
     func advice(reason: String) throws {
         let row = try #require(APNs.answers[reason])
         #expect(APNs().advice(status: row.statuses.lowerBound, reason: reason) == row.advice)
@@ -104,7 +108,9 @@ struct APNsTests {
         let account = APNs().account
         #expect(
             account.names
-                == CredentialNames(signingKey: "key", keyID: "id", issuer: "team", certificate: "certificate", all: ["key", "certificate"]))
+                == CredentialNames(
+                    signingKey: "key", keyID: "id", issuer: "team", certificate: "certificate",
+                    all: ["key", "certificate"]))
         #expect(account.certificate?.passphraseVariable?.key == "passphrase_env" && account.certificate?.keyID == nil)
         #expect(account.names.none { "a \($0)" } == "neither a key nor a certificate")
         #expect(account.environments.choices.filter(\.reachesPeople).map(\.name) == ["production"])
@@ -112,7 +118,8 @@ struct APNsTests {
 
     @Test("a request of one push names the target in its path, or in the body that the service makes")
     func single() {
-        let push = ProbePush(target: "00ff", payload: "{}").push(PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0))
+        let push = ProbePush(target: "00ff", payload: "{}").push(
+            PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0))
         let plain = RequestTemplate(pathPrefix: "/3/device/", headers: [], idHeader: "id").single(push, at: 42)
         #expect(plain.path == "/3/device/00ff" && plain.body == Array("{}".utf8))
         let made = RequestTemplate(pathPrefix: "/send", headers: [], idHeader: "id") { pushes, now, bytes in
@@ -143,17 +150,21 @@ struct APNsTests {
     func pushTypes() {
         let apns = APNs()
         #expect(apns.topicSuffix(of: .alert).isEmpty && apns.topicSuffix(of: .background).isEmpty)
-        #expect(apns.topicSuffix(of: .voip) == ".voip" && apns.topicSuffix(of: .liveactivity) == ".push-type.liveactivity")
+        #expect(
+            apns.topicSuffix(of: .voip) == ".voip" && apns.topicSuffix(of: .liveactivity) == ".push-type.liveactivity")
         #expect(apns.topic("com.example.shop", for: .voip) == "com.example.shop.voip")
         #expect(apns.topic("com.example.shop.voip", for: .voip) == "com.example.shop.voip")
         #expect(PushType.allCases.filter { apns.payloadLimit(of: $0) != 4096 } == [.voip, .liveactivity])
-        #expect(apns.payloadLimit(of: .voip) == 5120 && apns.payloadLimit(of: .liveactivity) + ActivityStamp.bytes == 4096)
+        #expect(
+            apns.payloadLimit(of: .voip) == 5120 && apns.payloadLimit(of: .liveactivity) + ActivityStamp.bytes == 4096)
     }
 
     @Test("the services of the list have different names, and are found by them")
     func list() throws {
         #expect(Set(PushServices.all.map(\.name)).count == PushServices.all.count)
-        for service in PushServices.all { #expect(PushServices.named(service.name)?.displayName == service.displayName) }
+        for service in PushServices.all {
+            #expect(PushServices.named(service.name)?.displayName == service.displayName)
+        }
         #expect(PushServices.standard.name == "apns" && PushServices.named("none") == nil)
     }
 }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import PushServices
 
-/// Broadcasts to channels, next to Apple's "Sending broadcast push notification requests to APNs" and "Sending channel management requests to
-/// APNs".
+/// Broadcasts to channels, next to Apple's "Sending broadcast push notification requests to APNs"
+/// and "Sending channel management requests to APNs".
 @Suite("Broadcasts of APNs")
 struct BroadcastTests {
     private static let place = SourcePosition(file: "delivery.yaml", line: 1, column: 1)
@@ -20,7 +20,9 @@ struct BroadcastTests {
         return options
     }
 
-    @Test("one request to the app's broadcasts names the channel, the type, the priority and the expiration, and no topic")
+    @Test(
+        "one request to the app's broadcasts names the channel, the type, the priority and the expiration, and no topic"
+    )
     func request() throws {
         let template = try own.service.request(options())
         let payload = #"{"aps":{"timestamp":0,"stale-date":-60,"event":"update","content-state":{"goals":1}}}"#
@@ -34,8 +36,11 @@ struct BroadcastTests {
             ])
         #expect(
             String(decoding: body, as: UTF8.self)
-                == #"{"aps":{"timestamp":1795219200,"stale-date":1795219260,"event":"update","content-state":{"goals":1}}}"#)
-        #expect(try own.service.request(options(1_795_220_000)).headers.contains(.init("apns-expiration", value: "1795220000")))
+                == #"{"aps":{"timestamp":1795219200,"stale-date":1795219260,"event":"update","content-state":{"goals":1}}}"#
+        )
+        #expect(
+            try own.service.request(options(1_795_220_000)).headers.contains(
+                .init("apns-expiration", value: "1795220000")))
     }
 
     @Test("a payload has 5,120 bytes with its times")
@@ -50,7 +55,9 @@ struct BroadcastTests {
     @Test("a channel is a target of ASCII, and reads back as it was")
     func target() throws {
         let call = try #require(own.calls(to: [.channel: [Self.id]]).first)
-        #expect(call.target.text == "channel/dHN0LXNyY2gtY2hubA%3D%3D" && AudienceCall(target: call.target.text.utf8) == call)
+        #expect(
+            call.target.text == "channel/dHN0LXNyY2gtY2hubA%3D%3D"
+                && AudienceCall(target: call.target.text.utf8) == call)
         #expect(call.words == "channel \(Self.id)")
         #expect(try own.service.target.target(call.target.text) == call.target)
     }
@@ -59,10 +66,12 @@ struct BroadcastTests {
         "each answer is about the broadcast or the settings, never about a device",
         arguments: [
             (200, "", AnswerMeaning.accepted), (400, "ChannelNotRegistered", .stop), (400, "BadChannelId", .stop),
-            (400, "MissingChannelId", .stop), (400, "CannotCreateChannelConfig", .stop), (400, "InvalidPushType", .stop),
+            (400, "MissingChannelId", .stop), (400, "CannotCreateChannelConfig", .stop),
+            (400, "InvalidPushType", .stop),
             (400, "MissingPushType", .stop), (403, "FeatureNotEnabled", .stop), (400, "BadExpirationDate", .stop),
             (429, "TooManyRequests", .retry(.deviceBusy)), (500, "InternalServerError", .retry(.serviceBusy)),
-            (503, "ServiceUnavailable", .retry(.serviceBusy)), (413, "PayloadTooLarge", .rejected), (410, "Unregistered", .rejected),
+            (503, "ServiceUnavailable", .retry(.serviceBusy)), (413, "PayloadTooLarge", .rejected),
+            (410, "Unregistered", .rejected),
             (403, "InvalidProviderToken", .stop), (403, "ExpiredProviderToken", .retry(.credentialExpired)),
         ])
     func answers(status: Int, reason: String, meaning: AnswerMeaning) throws {
@@ -80,7 +89,8 @@ struct BroadcastTests {
     @Test("a broadcast without an answer is not repeated by itself: its id is for logs alone")
     func repeats() throws {
         #expect(try !own.service.recognizesRepeats && own.service.isForMany && own.service.choosesDevices)
-        #expect(!PushServices.keepingAudiences.contains { $0.name == "apns" } && PushServices.broadcasting?.name == "apns")
+        #expect(
+            !PushServices.keepingAudiences.contains { $0.name == "apns" } && PushServices.broadcasting?.name == "apns")
     }
 
     @Test(
@@ -96,18 +106,22 @@ struct BroadcastTests {
             ),
             (
                 .list,
-                ChannelRequest(method: "GET", path: "/1/apps/com.example.shop/all-channels", goodStatus: 200, idHeader: "apns-channel-id")
+                ChannelRequest(
+                    method: "GET", path: "/1/apps/com.example.shop/all-channels", goodStatus: 200,
+                    idHeader: "apns-channel-id")
             ),
             (
                 .read(id),
                 ChannelRequest(
-                    method: "GET", path: "/1/apps/com.example.shop/channels", headers: [.init("apns-channel-id", value: id)],
+                    method: "GET", path: "/1/apps/com.example.shop/channels",
+                    headers: [.init("apns-channel-id", value: id)],
                     goodStatus: 200, idHeader: "apns-channel-id")
             ),
             (
                 .delete(id),
                 ChannelRequest(
-                    method: "DELETE", path: "/1/apps/com.example.shop/channels", headers: [.init("apns-channel-id", value: id)],
+                    method: "DELETE", path: "/1/apps/com.example.shop/channels",
+                    headers: [.init("apns-channel-id", value: id)],
                     goodStatus: 204, idHeader: "apns-channel-id")
             ),
         ])
@@ -130,13 +144,18 @@ struct BroadcastTests {
     @Test("answers are read whole, or not at all")
     func reading() throws {
         let rules = try rules
-        #expect(rules.ids(try JSONValue(parsing: #"{"channels":["dHN0LXNyY2gtY2hubA==","abcd"]}"#)) == [Self.id, "abcd"])
+        #expect(
+            rules.ids(try JSONValue(parsing: #"{"channels":["dHN0LXNyY2gtY2hubA==","abcd"]}"#)) == [Self.id, "abcd"])
         #expect(rules.ids(try JSONValue(parsing: #"{"channels":["a b"]}"#)) == nil && rules.ids(.object([])) == nil)
-        #expect(rules.storage(try JSONValue(parsing: #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#)) == .nothing)
+        #expect(
+            rules.storage(try JSONValue(parsing: #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#))
+                == .nothing)
         #expect(rules.storage(try JSONValue(parsing: #"{"message-storage-policy":1}"#)) == .newest)
         #expect(rules.storage(try JSONValue(parsing: #"{"message-storage-policy":2}"#)) == nil)
     }
 
-    @Test("an id is base64", arguments: [("", false), ("a b", false), ("=", false), ("ab===", false), ("a=b", false), ("A+/9", true)])
+    @Test(
+        "an id is base64",
+        arguments: [("", false), ("a b", false), ("=", false), ("ab===", false), ("a=b", false), ("A+/9", true)])
     func ids(text: String, isID: Bool) throws { #expect(try (rules.id(text) != nil) == isID) }
 }

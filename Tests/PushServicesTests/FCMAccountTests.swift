@@ -17,12 +17,15 @@ struct FCMAccountTests {
     @Test(
         "what people write in its place is named, with what to do",
         arguments: [
-            ("123456789012", "a project's number (its sender id)"), ("1:123456789012:android:0a1b2c", "the id of one app"),
-            ("com.example.shop", "an app's package or bundle id"), ("shop-1a2b.firebaseapp.com", "an address of a Firebase project"),
+            ("123456789012", "a project's number (its sender id)"),
+            ("1:123456789012:android:0a1b2c", "the id of one app"),
+            ("com.example.shop", "an app's package or bundle id"),
+            ("shop-1a2b.firebaseapp.com", "an address of a Firebase project"),
             ("shop", "not the id of a Firebase project"), ("Shop-1a2b", "not the id of a Firebase project"),
             ("1shop-a", "not the id of a Firebase project"), ("shop-1a-", "not the id of a Firebase project"),
             ("my shop", "not the id of a Firebase project"), ("", "not the id of a Firebase project"),
-            ("a234567890123456789012345678901", "not the id of a Firebase project"), ("shop/../x", "not the id of a Firebase project"),
+            ("a234567890123456789012345678901", "not the id of a Firebase project"),
+            ("shop/../x", "not the id of a Firebase project"),
         ])
     func flaws(project: String, text: String) throws {
         let mistake = try #require(flaw(project))
@@ -49,7 +52,8 @@ struct FCMAccountTests {
 
     private static func file(_ change: (inout [String: JSONValue]) -> Void = { _ in }) -> JSONValue {
         var members: [String: JSONValue] = [
-            "type": .string("service_account"), "project_id": .string("shop-1a2b"), "private_key_id": .string("0123456789abcdef"),
+            "type": .string("service_account"), "project_id": .string("shop-1a2b"),
+            "private_key_id": .string("0123456789abcdef"),
             "private_key": .string(pem), "client_email": .string("push@shop-1a2b.iam.gserviceaccount.com"),
         ]
         change(&members)
@@ -75,8 +79,10 @@ struct FCMAccountTests {
             (#"{"type":"external_account"}"#, "workload identity federation"),
             (#"{"type":"impersonated_service_account"}"#, "borrows the rights"),
             (#"{"project_info":{"project_id":"shop-1a2b"},"client":[]}"#, "google-services.json"),
-            (#"{"installed":{"client_id":"x"}}"#, "an OAuth client"), (#"{"apiKey":"x","messagingSenderId":"1"}"#, "a web app"),
-            (#"{"type":"something"}"#, "'type' of the service account's file is not"), (#"{"type":7}"#, "'type' of the service"),
+            (#"{"installed":{"client_id":"x"}}"#, "an OAuth client"),
+            (#"{"apiKey":"x","messagingSenderId":"1"}"#, "a web app"),
+            (#"{"type":"something"}"#, "'type' of the service account's file is not"),
+            (#"{"type":7}"#, "'type' of the service"),
             ("{}", "has no 'type'"), ("[]", "a JSON object"), (#""-----BEGIN PRIVATE KEY-----""#, "a JSON object"),
         ])
     func otherFiles(text: String, words: String) throws {
@@ -106,7 +112,8 @@ struct FCMAccountTests {
                 "'client_email' of the service account's file holds an invisible"
             ),
             ("private_key", Self.pem.replacing("-----", with: "—"), "dashes that are not hyphens (U+2014)"),
-            ("private_key", "\"\(Self.pem)\"", "quotes around it"), ("private_key", "“\(Self.pem)”", "quotes around it"),
+            ("private_key", "\"\(Self.pem)\"", "quotes around it"),
+            ("private_key", "“\(Self.pem)”", "quotes around it"),
             ("private_key", Self.secret, "its first line is missing"),
             ("private_key", String(Self.pem.dropLast(30)), "its last line is missing"),
             ("private_key", Self.pem.replacing("\n", with: "\\n"), "as two characters"),

@@ -16,7 +16,8 @@ struct FCMAnswersTests {
         var reason: String { FCM().details(of: body).reason }
         var meaningOfAll: AnswerMeaning {
             let details = FCM().details(of: body)
-            return FCM().meaning(of: ServiceAnswer(status: status, reason: details.reason, hasReceipt: !details.receipt.isEmpty))
+            return FCM().meaning(
+                of: ServiceAnswer(status: status, reason: details.reason, hasReceipt: !details.receipt.isEmpty))
         }
     }
 
@@ -29,13 +30,18 @@ struct FCMAnswersTests {
     ]
 
     /// An error as Google writes it.
-    private static func body(status: Int, code: String, canonical: String, field: String = "", message: String = "") -> JSONValue {
+    private static func body(status: Int, code: String, canonical: String, field: String = "", message: String = "")
+        -> JSONValue
+    {
         var details: [JSONValue] = []
         if !field.isEmpty {
-            let violation = JSONValue.object(pairs: [("field", .string(field)), ("description", .string("Invalid value"))])
+            let violation = JSONValue.object(pairs: [
+                ("field", .string(field)), ("description", .string("Invalid value")),
+            ])
             details.append(
                 .object(pairs: [
-                    ("@type", .string("type.googleapis.com/google.rpc.BadRequest")), ("fieldViolations", .array([violation])),
+                    ("@type", .string("type.googleapis.com/google.rpc.BadRequest")),
+                    ("fieldViolations", .array([violation])),
                 ]))
         }
         if !code.isEmpty {
@@ -62,7 +68,8 @@ struct FCMAnswersTests {
             let taken = JSONValue.object(pairs: [("name", .string(names[0]))])
             let body =
                 status == 200
-                ? taken : Self.body(status: status, code: cells[1], canonical: cells[2], field: cells[3], message: cells[4])
+                ? taken
+                : Self.body(status: status, code: cells[1], canonical: cells[2], field: cells[3], message: cells[4])
             return Row(status: status, body: body, meaning: try #require(meanings[cells[5]]))
         }
     }
@@ -80,10 +87,13 @@ struct FCMAnswersTests {
     func rowsOfTheTable() throws {
         let described = try Self.described()
         for row in FCM.rows {
-            let found = try #require(described.first { $0.reason == row.reason && $0.status == row.status }, "\(row.reason)")
+            let found = try #require(
+                described.first { $0.reason == row.reason && $0.status == row.status }, "\(row.reason)")
             #expect(found.meaning == row.meaning)
         }
-        #expect(Set(described.dropFirst().compactMap { FCM.row($0.status, $0.reason)?.reason }) == Set(FCM.rows.map(\.reason)))
+        #expect(
+            Set(described.dropFirst().compactMap { FCM.row($0.status, $0.reason)?.reason })
+                == Set(FCM.rows.map(\.reason)))
     }
 
     @Test(
@@ -108,16 +118,25 @@ struct FCMAnswersTests {
     func reasons() throws {
         let fcm = FCM()
         func reason(_ text: String) throws -> String { fcm.details(of: try JSONValue(parsing: text)).reason }
-        #expect(fcm.details(of: Self.body(status: 404, code: "UNREGISTERED", canonical: "NOT_FOUND")).reason == "UNREGISTERED")
+        #expect(
+            fcm.details(of: Self.body(status: 404, code: "UNREGISTERED", canonical: "NOT_FOUND")).reason
+                == "UNREGISTERED")
         #expect(fcm.details(of: Self.body(status: 404, code: "", canonical: "NOT_FOUND")).reason == "NOT_FOUND")
         #expect(
-            fcm.details(of: Self.body(status: 400, code: "INVALID_ARGUMENT", canonical: "INVALID_ARGUMENT", field: "message.data[0].value"))
-                .reason == "INVALID_ARGUMENT (message.data[0].value)")
+            fcm.details(
+                of: Self.body(
+                    status: 400, code: "INVALID_ARGUMENT", canonical: "INVALID_ARGUMENT", field: "message.data[0].value"
+                )
+            )
+            .reason == "INVALID_ARGUMENT (message.data[0].value)")
         // A field that could be any text is left out.
         #expect(
-            fcm.details(of: Self.body(status: 400, code: "", canonical: "INVALID_ARGUMENT", field: "a b")).reason == "INVALID_ARGUMENT")
+            fcm.details(of: Self.body(status: 400, code: "", canonical: "INVALID_ARGUMENT", field: "a b")).reason
+                == "INVALID_ARGUMENT")
         #expect(try reason(#"[{"error":{"status":"UNAVAILABLE"}}]"#) == "UNAVAILABLE")
-        for odd in ["{}", "[]", "[1]", "7", #"{"error":"x"}"#, #"{"error":{"details":7,"status":8}}"#] { #expect(try reason(odd).isEmpty) }
+        for odd in ["{}", "[]", "[1]", "7", #"{"error":"x"}"#, #"{"error":{"details":7,"status":8}}"#] {
+            #expect(try reason(odd).isEmpty)
+        }
     }
 
     @Test("answers that are not described are judged by their status")
@@ -139,13 +158,17 @@ struct FCMAnswersTests {
 
     @Test("an answer that was cut off before its reason, or before the name of the message, is in doubt")
     func cutOff() {
-        func meaning(_ status: Int) -> AnswerMeaning { FCM().meaning(of: ServiceAnswer(status: status, isCutOff: true)) }
+        func meaning(_ status: Int) -> AnswerMeaning {
+            FCM().meaning(of: ServiceAnswer(status: status, isCutOff: true))
+        }
         for status in [200, 400, 401, 403, 404, 429, 500, 503] { #expect(meaning(status) == .maybeTaken) }
         #expect(FCM().meaning(of: ServiceAnswer(status: 200, isCutOff: true, hasReceipt: true)) == .accepted)
     }
 
     /// Names of messages, as Google's pages and SDKs have them.
-    private static let names = ["projects/shop-1a2b/messages/0:1500415314455276%31bd1c9631bd1c96", "projects/p/messages/fake_message_id"]
+    private static let names = [
+        "projects/shop-1a2b/messages/0:1500415314455276%31bd1c9631bd1c96", "projects/p/messages/fake_message_id",
+    ]
 
     @Test("an answer is the name of the message, however it is written")
     func accepted() throws {
@@ -166,9 +189,12 @@ struct FCMAnswersTests {
     @Test("what only looks like the name of a message is none")
     func otherNames() throws {
         let others = [
-            "{}", "[]", "7", #"{"name":7}"#, #"{"name":""}"#, #"{"name":"projects/p/messages/"}"#, #"{"name":"projects//messages/1"}"#,
-            #"{"name":"projects/p/topics/1"}"#, #"{"name":"projects/p/messages/1/2"}"#, #"{"name":"xprojects/p/messages/1"}"#,
-            #"{"names":"projects/p/messages/1"}"#, #"{"name":"projects/p/messages/1","error":{}}"#, #"{"error":"projects/p/messages/1"}"#,
+            "{}", "[]", "7", #"{"name":7}"#, #"{"name":""}"#, #"{"name":"projects/p/messages/"}"#,
+            #"{"name":"projects//messages/1"}"#,
+            #"{"name":"projects/p/topics/1"}"#, #"{"name":"projects/p/messages/1/2"}"#,
+            #"{"name":"xprojects/p/messages/1"}"#,
+            #"{"names":"projects/p/messages/1"}"#, #"{"name":"projects/p/messages/1","error":{}}"#,
+            #"{"error":"projects/p/messages/1"}"#,
         ]
         for text in others {
             #expect(!FCM().plainlyAccepts(Array(text.utf8)), "\(text)")
@@ -183,7 +209,9 @@ struct FCMAnswersTests {
     func blame() {
         #expect(FCM().goneReasons == ["UNREGISTERED"])
         #expect(
-            FCM().blamingReasons == ["SENDER_ID_MISMATCH", "INVALID_ARGUMENT (message.token)", "INVALID_ARGUMENT (message.fid)"])
+            FCM().blamingReasons == [
+                "SENDER_ID_MISMATCH", "INVALID_ARGUMENT (message.token)", "INVALID_ARGUMENT (message.fid)",
+            ])
     }
 
     @Test("what doctor learns from the answer to a push to a device that does not exist")
@@ -196,7 +224,9 @@ struct FCMAnswersTests {
         #expect(fcm.probeMeaning(status: 404, reason: "NOT_FOUND") == .wrongTopic)
         #expect(fcm.probeMeaning(status: 403, reason: "PERMISSION_DENIED") == .wrongTopic)
         #expect(fcm.probeMeaning(status: 401, reason: "UNAUTHENTICATED") == .wrongCredentials)
-        #expect(fcm.probeMeaning(status: 503, reason: "UNAVAILABLE") == .busy && fcm.probeMeaning(status: 429, reason: "") == .busy)
+        #expect(
+            fcm.probeMeaning(status: 503, reason: "UNAVAILABLE") == .busy
+                && fcm.probeMeaning(status: 429, reason: "") == .busy)
         for status in [400, 404, 302] { #expect(fcm.probeMeaning(status: status, reason: "") == .notTheService) }
     }
 }

@@ -66,8 +66,14 @@ struct FCMPayloadTests {
     // MARK: - By the keys of content
 
     private static let cells: [(String, @Sendable (inout MessageContent) -> Void, String)] = [
-        ("title", { $0.title = text("Hi") }, #"{"message":{"apns":{"headers":{}},"notification":{"title":"Hi"},"android":{}}}"#),
-        ("body", { $0.body = text("Sale") }, #"{"message":{"apns":{"headers":{}},"notification":{"body":"Sale"},"android":{}}}"#),
+        (
+            "title", { $0.title = text("Hi") },
+            #"{"message":{"apns":{"headers":{}},"notification":{"title":"Hi"},"android":{}}}"#
+        ),
+        (
+            "body", { $0.body = text("Sale") },
+            #"{"message":{"apns":{"headers":{}},"notification":{"body":"Sale"},"android":{}}}"#
+        ),
         (
             "subtitle", { ($0.title, $0.subtitle) = (text("Hi"), text("Now")) },
             #"{"message":{"apns":{"headers":{},"payload":{"aps":{"alert":{"title":"Hi","subtitle":"Now"}}}},"notification":{"title":"Hi"},"android":{}}}"#
@@ -94,7 +100,11 @@ struct FCMPayloadTests {
         ),
         (
             "link and data",
-            { ($0.title, $0.link, $0.data) = (text("Hi"), text("shop://sale"), .object([.init(text("a"), .text(text("1")))], place)) },
+            {
+                ($0.title, $0.link, $0.data) = (
+                    text("Hi"), text("shop://sale"), .object([.init(text("a"), .text(text("1")))], place)
+                )
+            },
             #"{"message":{"apns":{"headers":{}},"notification":{"title":"Hi"},"data":{"link":"shop://sale","a":"1"},"android":{}}}"#
         ),
         (
@@ -172,7 +182,8 @@ struct FCMPayloadTests {
         "what is wrong with them",
         arguments: [
             (
-                #"{"android":{"priority":"hihg"}}"#, "'priority' must be one of min, low, default, high, max, not the text 'hihg'",
+                #"{"android":{"priority":"hihg"}}"#,
+                "'priority' must be one of min, low, default, high, max, not the text 'hihg'",
                 "Did you mean 'high'?"
             ),
             (
@@ -180,7 +191,8 @@ struct FCMPayloadTests {
                 "For example: visibility: private."
             ),
             (
-                #"{"android":{"count":-1}}"#, "'count' must be a whole number from 0 to 2147483647, not -1", "For example: count: 1."
+                #"{"android":{"count":-1}}"#, "'count' must be a whole number from 0 to 2147483647, not -1",
+                "For example: count: 1."
             ),
             (
                 #"{"android":{"color":"red"}}"#, "'color' must be a colour like #FF8800, not the text 'red'",
@@ -220,17 +232,22 @@ struct FCMPayloadTests {
         "data holds texts only, and anything else is a mistake with a remedy",
         arguments: [
             ("7", "a number", #"Put it in quotes: n: "7"."#), ("1.5", "a number", #"Put it in quotes: n: "1.5"."#),
-            ("true", "a truth value", #"Put it in quotes: n: "true"."#), ("null", "no value", #"Remove the key, or write n: ""."#),
+            ("true", "a truth value", #"Put it in quotes: n: "true"."#),
+            ("null", "no value", #"Remove the key, or write n: ""."#),
             ("[1]", "a list", "Write it as one text"), ("{\"a\":1}", "a group of keys", "directly under 'data'"),
         ])
     func data(value: String, words: String, remedy: String) throws {
         let node = try Self.node("{\"n\":\(value)}")
         let finding = try #require(Self.draft { ($0.title, $0.data) = (Self.text("Hi"), node) }.findings.first)
-        #expect(finding.severity == .error && finding.message == "'n' in 'data' is \(words), and FCM carries only texts there")
+        #expect(
+            finding.severity == .error
+                && finding.message == "'n' in 'data' is \(words), and FCM carries only texts there")
         #expect(finding.remedy?.contains(remedy) == true && finding.position != nil)
     }
 
-    @Test("FCM's own keys are no keys of data", arguments: ["from", "message_type", "google.sent", "gcm.x", "gcm_y", "aps"])
+    @Test(
+        "FCM's own keys are no keys of data",
+        arguments: ["from", "message_type", "google.sent", "gcm.x", "gcm_y", "aps"])
     func reserved(name: String) throws {
         let node = try Self.node("{\"\(name)\":\"x\"}")
         #expect(Self.findings { ($0.title, $0.data) = (Self.text("Hi"), node) }.count == 1)
@@ -238,15 +255,27 @@ struct FCMPayloadTests {
 
     @Test("what Android lacks is said where it stands")
     func androidLacks() {
-        #expect(Self.findings { $0.subtitle = Self.text("Now") }.first?.hasPrefix("error: Android shows no subtitle") == true)
-        #expect(Self.findings { $0.badge = 0 }.first?.hasPrefix("warning: a push without title and body does nothing on Android") == true)
-        func sound(_ name: String) -> [String] { Self.findings { ($0.title, $0.sound) = (Self.text("Hi"), Self.text(name)) } }
+        #expect(
+            Self.findings { $0.subtitle = Self.text("Now") }.first?.hasPrefix("error: Android shows no subtitle")
+                == true)
+        #expect(
+            Self.findings { $0.badge = 0 }.first?.hasPrefix(
+                "warning: a push without title and body does nothing on Android") == true)
+        func sound(_ name: String) -> [String] {
+            Self.findings { ($0.title, $0.sound) = (Self.text("Hi"), Self.text(name)) }
+        }
         #expect(sound("{{ tone }}.caf").isEmpty)
-        #expect(sound("{{ tone }}").first?.hasPrefix("error: the ending of the sound must stand behind its template") == true)
+        #expect(
+            sound("{{ tone }}").first?.hasPrefix("error: the ending of the sound must stand behind its template")
+                == true)
         #expect(sound("Spring-Sale.caf").first?.hasPrefix("warning: Android has no sound 'Spring-Sale'") == true)
         #expect(sound("Spring").first?.hasPrefix("warning: Android has no sound 'Spring'") == true)
-        #expect(sound("spring.mp3").first?.hasPrefix("warning: the sound 'spring.mp3' is not in a format that iPhones play") == true)
-        #expect(Self.payload { ($0.title, $0.sound) = (Self.text("Hi"), Self.text("{{ a.b }}.caf")) }.contains(#""sound":"{{ a.b }}"}"#))
+        #expect(
+            sound("spring.mp3").first?.hasPrefix("warning: the sound 'spring.mp3' is not in a format that iPhones play")
+                == true)
+        #expect(
+            Self.payload { ($0.title, $0.sound) = (Self.text("Hi"), Self.text("{{ a.b }}.caf")) }.contains(
+                #""sound":"{{ a.b }}"}"#))
     }
 
     // MARK: - By hand
@@ -275,17 +304,24 @@ struct FCMPayloadTests {
                 #"{"message":{"notification":{"title":"T"},"android":{"notification":{"body":"B"}},"apns":{"payload":{"aps":{"alert":{"subtitle":"S"}}}}}}"#
             )
         else { return #expect(Bool(false)) }
-        #expect(FCM().lint(payload: members).texts.map { "\($0.key)=\($0.text.value)" } == ["title=T", "body=B", "subtitle=S"])
+        #expect(
+            FCM().lint(payload: members).texts.map { "\($0.key)=\($0.text.value)" } == [
+                "title=T", "body=B", "subtitle=S",
+            ])
     }
 
     @Test("what kind of push a payload by hand is")
     func kinds() throws {
-        #expect(try Self.byHand(#"{"message":{"apns":{"payload":{"aps":{"content-available":1}}}}}"#).pushType == .background)
+        #expect(
+            try Self.byHand(#"{"message":{"apns":{"payload":{"aps":{"content-available":1}}}}}"#).pushType
+                == .background)
         let data = try Self.byHand(#"{"message":{"data":{"a":"b"}}}"#)
         #expect(data.pushType == .background && data.findings.isEmpty)
         for visible in [
-            #"{"data":{"a":"b"},"notification":{"title":"T"}}"#, #"{"data":{"a":"b"},"android":{"notification":{"body":"B"}}}"#,
-            #"{"data":{"a":"b"},"apns":{"payload":{"aps":{"badge":1}}}}"#, #"{"data":{"a":"b"},"webpush":{"notification":{"title":"T"}}}"#,
+            #"{"data":{"a":"b"},"notification":{"title":"T"}}"#,
+            #"{"data":{"a":"b"},"android":{"notification":{"body":"B"}}}"#,
+            #"{"data":{"a":"b"},"apns":{"payload":{"aps":{"badge":1}}}}"#,
+            #"{"data":{"a":"b"},"webpush":{"notification":{"title":"T"}}}"#,
         ] { #expect(try Self.byHand(#"{"message":\#(visible)}"#).pushType == .alert, "\(visible)") }
         let nothing = try Self.byHand(#"{"message":{}}"#)
         #expect(nothing.findings.map(\.severity) == [.warning])
@@ -296,21 +332,39 @@ struct FCMPayloadTests {
         "what is wrong in a payload by hand",
         arguments: [
             (#"{"notification":{}}"#, "the payload has no key 'notification' next to 'message'"),
-            (#"{"message":{"notification":{}},"validate_only":true}"#, "the payload has no key 'validate_only' next to 'message'"),
+            (
+                #"{"message":{"notification":{}},"validate_only":true}"#,
+                "the payload has no key 'validate_only' next to 'message'"
+            ),
             (#"{"message":7}"#, "'message' must be a group of keys"),
             (#"{"message":{"token":"x"}}"#, "'token' says who gets the message"),
             (#"{"message":{"fid":"x"}}"#, "'fid' says who gets the message"),
             (#"{"message":{"topic":"x"}}"#, "'topic' says who gets the message"),
-            (#"{"message":{"notification":"x"}}"#, "'notification' in 'message' must be a group of keys, not the text 'x'"),
-            (#"{"message":{"notification":{"title":"a"},"android":7}}"#, "'android' in 'message' must be a group of keys, not 7"),
+            (
+                #"{"message":{"notification":"x"}}"#,
+                "'notification' in 'message' must be a group of keys, not the text 'x'"
+            ),
+            (
+                #"{"message":{"notification":{"title":"a"},"android":7}}"#,
+                "'android' in 'message' must be a group of keys, not 7"
+            ),
             (#"{"message":{"notification":{"title":"a"},"android":{"ttl":"90s"}}}"#, "'ttl' is set by 'delivery'"),
-            (#"{"message":{"notification":{"title":"a"},"android":{"priority":"HIGH"}}}"#, "'priority' is set by 'delivery'"),
-            (#"{"message":{"notification":{"title":"a"},"android":{"collapse_key":"x"}}}"#, "'collapse_key' is set by 'delivery'"),
+            (
+                #"{"message":{"notification":{"title":"a"},"android":{"priority":"HIGH"}}}"#,
+                "'priority' is set by 'delivery'"
+            ),
+            (
+                #"{"message":{"notification":{"title":"a"},"android":{"collapse_key":"x"}}}"#,
+                "'collapse_key' is set by 'delivery'"
+            ),
             (
                 #"{"message":{"notification":{"title":"a"},"apns":{"headers":{"apns-priority":"5"}}}}"#,
                 "'apns-priority' is set by 'delivery'"
             ),
-            (#"{"message":{"notification":{"title":"a"},"apns":{"headers":{"apns-topic":5}}}}"#, "'apns-topic' must be a text"),
+            (
+                #"{"message":{"notification":{"title":"a"},"apns":{"headers":{"apns-topic":5}}}}"#,
+                "'apns-topic' must be a text"
+            ),
             (
                 #"{"message":{"notification":{"title":"a"},"apns":{"headers":"x"}}}"#,
                 "'headers' in 'apns' must be a group of keys, not the text 'x'"
@@ -325,8 +379,14 @@ struct FCMPayloadTests {
                 #"{"message":{"android":{"notification":{"color":"red"}}}}"#,
                 "'color' in 'notification' must be a colour like #FF8800, not the text 'red'"
             ),
-            (#"{"message":{"android":{"notification":{"sticky":"yes"}}}}"#, "'sticky' in 'notification' must be true or false"),
-            (#"{"message":{"android":{"notification":{"sticky":1}}}}"#, "'sticky' in 'notification' must be true or false, not 1"),
+            (
+                #"{"message":{"android":{"notification":{"sticky":"yes"}}}}"#,
+                "'sticky' in 'notification' must be true or false"
+            ),
+            (
+                #"{"message":{"android":{"notification":{"sticky":1}}}}"#,
+                "'sticky' in 'notification' must be true or false, not 1"
+            ),
             (
                 #"{"message":{"android":{"notification":{"notification_priority":"priority_hihg"}}}}"#,
                 "'notification_priority' in 'notification' must be one of PRIORITY_MIN, PRIORITY_LOW"
@@ -339,7 +399,10 @@ struct FCMPayloadTests {
                 #"{"message":{"android":{"notification":{"vibrate_timings":["1s",2]}}}}"#,
                 "'vibrate_timings' in 'notification' must be seconds with an s behind them, not 2"
             ),
-            (#"{"message":{"android":{"notification":{"body_loc_args":"x"}}}}"#, "'body_loc_args' in 'notification' must be a list"),
+            (
+                #"{"message":{"android":{"notification":{"body_loc_args":"x"}}}}"#,
+                "'body_loc_args' in 'notification' must be a list"
+            ),
             (
                 #"{"message":{"android":{"notification":{"light_settings":{"color":{"red":2}}}}}}"#,
                 "'red' in 'color' must be a number from 0 to 1, not 2"
@@ -423,9 +486,14 @@ struct FCMHandWrittenTests {
             let payload = try FCMPayloadTests.node(json)
             return FCMPayloadTests.draft { $0.payload = payload }.findings.compactMap(\.remedy)
         }
-        #expect(try remedies(#"{"message":{"android":{"notification":{"channelId":"x"}}}}"#) == ["Did you mean 'channel_id'?"])
         #expect(
-            try remedies(#"{"message":{"android":{"notification":{"visibility":"public"}}}}"#) == ["Did you mean 'PUBLIC'?"])
+            try remedies(#"{"message":{"android":{"notification":{"channelId":"x"}}}}"#) == [
+                "Did you mean 'channel_id'?"
+            ])
+        #expect(
+            try remedies(#"{"message":{"android":{"notification":{"visibility":"public"}}}}"#) == [
+                "Did you mean 'PUBLIC'?"
+            ])
     }
 }
 
@@ -439,7 +507,10 @@ struct FCMShownTests {
             #"{"message":{"apns":{"headers":{},"payload":{"aps":{"badge":0,"sound":"a.caf","thread-id":"t"}}},"notification":{"title":"T","body":"B","image":"https://a.b/c.png"},"data":{"link":"x"},"android":{"notification":{"sound":"a","channel_id":"offers"}}}}"#
         )
         #expect(push.title == "T" && push.body == "B" && push.image == "https://a.b/c.png" && !push.isSilent)
-        #expect(push.marks.map { "\($0.name)=\($0.value)" } == ["badge=removed", "sound=a.caf", "thread=t", "channel_id (Android)=offers"])
+        #expect(
+            push.marks.map { "\($0.name)=\($0.value)" } == [
+                "badge=removed", "sound=a.caf", "thread=t", "channel_id (Android)=offers",
+            ])
         #expect(push.ownKeys.map { "\($0.name)=\($0.value)" } == ["link=x"])
     }
 
@@ -450,22 +521,27 @@ struct FCMShownTests {
         )
         #expect(push.title == "‹HI›" && push.body == "‹SALE›")
         #expect(push.marks.map { "\($0.name)=\($0.value)" } == ["sound=a.caf, also on muted phones", "label=x"])
-        let android = try shown(#"{"message":{"android":{"notification":{"title_loc_key":"HI","body_loc_key":"SALE"}}}}"#)
+        let android = try shown(
+            #"{"message":{"android":{"notification":{"title_loc_key":"HI","body_loc_key":"SALE"}}}}"#)
         #expect(android.title == "‹HI›" && android.body == "‹SALE›")
     }
 
     @Test("Android's own texts go before the common ones, and those before the ones of iPhones")
     func precedence() throws {
-        #expect(try shown(#"{"message":{"notification":{"title":"T"},"android":{"notification":{"title":"A"}}}}"#).title == "A")
+        #expect(
+            try shown(#"{"message":{"notification":{"title":"T"},"android":{"notification":{"title":"A"}}}}"#).title
+                == "A")
         let push = try shown(
-            #"{"message":{"apns":{"payload":{"aps":{"alert":{"title":"I","subtitle":"S"}}}},"notification":{"title":"T"}}}"#)
+            #"{"message":{"apns":{"payload":{"aps":{"alert":{"title":"I","subtitle":"S"}}}},"notification":{"title":"T"}}}"#
+        )
         #expect(push.title == "T" && push.subtitle == "S")
         #expect(try shown(#"{"message":{"apns":{"payload":{"aps":{"alert":"x"}}}}}"#).body == "x")
     }
 
     @Test("a message that only an app reads is silent")
     func silent() throws {
-        #expect(try shown(#"{"message":{"data":{"a":"b"},"apns":{"payload":{"aps":{"content-available":1}}}}}"#).isSilent)
+        #expect(
+            try shown(#"{"message":{"data":{"a":"b"},"apns":{"payload":{"aps":{"content-available":1}}}}}"#).isSilent)
         #expect(try !shown(#"{"message":{"apns":{"payload":{"aps":{"badge":1}}}}}"#).isSilent)
     }
 }

@@ -8,11 +8,13 @@ struct FCMRequestTests {
     private static let token = "d123456789012345678901:APA91b" + String(repeating: "x", count: 120)
 
     private func body(
-        _ payload: String, to target: String = token, at now: Int64 = 1_000_000, _ change: (inout PushOptions) -> Void = { _ in }
+        _ payload: String, to target: String = token, at now: Int64 = 1_000_000,
+        _ change: (inout PushOptions) -> Void = { _ in }
     ) -> String {
         var options = PushOptions(topic: "shop-1a2b", pushType: .alert, priority: .high)
         change(&options)
-        let push = ProbePush(target: target, payload: payload).push(PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0))
+        let push = ProbePush(target: target, payload: payload).push(
+            PushID(runSeed: RunSeed(high: 0, low: 0), recipient: 0))
         return String(decoding: FCM().request(options).single(push, at: now).body, as: UTF8.self)
     }
 
@@ -45,7 +47,9 @@ struct FCMRequestTests {
 
     @Test("22 characters are an installation id")
     func installationID() {
-        #expect(body(Self.plain, to: "d123456789012345678901").hasPrefix(#"{"message":{"fid":"d123456789012345678901","apns":"#))
+        #expect(
+            body(Self.plain, to: "d123456789012345678901").hasPrefix(
+                #"{"message":{"fid":"d123456789012345678901","apns":"#))
     }
 
     @Test(
@@ -62,7 +66,9 @@ struct FCMRequestTests {
     @Test("a push without an end leaves it to FCM")
     func noExpiry() { #expect(!body(Self.plain).contains("ttl") && !body(Self.plain).contains("expiration")) }
 
-    @Test("priorities of both systems", arguments: [(PushPriority.high, "10", "HIGH"), (.normal, "5", "NORMAL"), (.low, "1", "NORMAL")])
+    @Test(
+        "priorities of both systems",
+        arguments: [(PushPriority.high, "10", "HIGH"), (.normal, "5", "NORMAL"), (.low, "1", "NORMAL")])
     func priorities(priority: PushPriority, apple: String, android: String) {
         let body = body(Self.plain) { $0.priority = priority }
         #expect(body.contains(#""apns-priority":"\#(apple)""#) && body.contains(#""priority":"\#(android)""#))
@@ -90,7 +96,8 @@ struct FCMRequestTests {
         }
         let target = #""fid":"d123456789012345678901","#
         #expect(body.utf8.count - target.utf8.count - Self.plain.utf8.count <= 4096 - FCM().payloadLimit(of: .alert))
-        #expect(PushType.allCases.allSatisfy { FCM().payloadLimit(of: $0) == 3796 && FCM().topicSuffix(of: $0).isEmpty })
+        #expect(
+            PushType.allCases.allSatisfy { FCM().payloadLimit(of: $0) == 3796 && FCM().topicSuffix(of: $0).isEmpty })
     }
 
     @Test("the probe is only checked by FCM, and is valid JSON to a target that could be one")

@@ -19,9 +19,12 @@ struct FCMStatisticsTests {
     func question() throws {
         let facts = try #require(FCM().statistics)
         let path = "/v1beta1/projects/shop-1a2b/androidApps/1:2:android:ab/deliveryData?pageSize=10000"
-        #expect(facts.question("shop-1a2b/1:2:android:ab", [run], FCM.production) == .init(host: "fcmdata.googleapis.com", path: path))
+        #expect(
+            facts.question("shop-1a2b/1:2:android:ab", [run], FCM.production)
+                == .init(host: "fcmdata.googleapis.com", path: path))
         #expect(facts.question("shop-1a2b/1:2:android:ab", [run], nil) == .init(path: path))
-        #expect(facts.scope == "https://www.googleapis.com/auth/cloud-platform" && facts.days == 7 && facts.needsTracking)
+        #expect(
+            facts.scope == "https://www.googleapis.com/auth/cloud-platform" && facts.days == 7 && facts.needsTracking)
         guard case .assertion(let scoped) = FCM.tokens.scoped("x").proof else {
             Issue.record("another proof")
             return
@@ -40,7 +43,9 @@ struct FCMStatisticsTests {
         let counts = try read(#"{"androidDeliveryData":[\#(first),\#(other),\#(second)],"nextPageToken":""}"#)
         #expect(
             counts == [
-                "\(run) 2026-12-1": ["countMessagesAccepted": 2000, "delivered": 1911, "pending": 40, "priorityLowered": 2],
+                "\(run) 2026-12-1": [
+                    "countMessagesAccepted": 2000, "delivered": 1911, "pending": 40, "priorityLowered": 2,
+                ],
                 "\(run) 2026-12-2": ["countMessagesAccepted": 10, "delivered": 10],
             ])
     }

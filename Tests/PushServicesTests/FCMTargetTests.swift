@@ -62,7 +62,8 @@ struct FCMTargetTests {
     func messages() {
         let (short, hex) = ("\(Self.token.prefix(4))…\(Self.token.suffix(4))", String(repeating: "0123abcd", count: 8))
         #expect(TargetRedaction.certain(Self.token) == short && TargetRedaction.certain(Self.id) == nil)
-        #expect(TargetRedaction.possible("last_purchase_category") == nil && TargetRedaction.possible(Self.token) == short)
+        #expect(
+            TargetRedaction.possible("last_purchase_category") == nil && TargetRedaction.possible(Self.token) == short)
         #expect(SecretText.withoutTokens("x \(Self.token), y \(hex)!") == "x \(short), y 0123…abcd!")
         #expect(TargetRedaction.line("\(hex);\(Self.token);vip") == "0123…abcd;\(short);vip")
         #expect(TargetRedaction.line(Self.token) == short)
@@ -72,6 +73,8 @@ struct FCMTargetTests {
     func pattern() throws {
         let expression = try Regex(form.pattern)
         for text in [Self.id, Self.token] { #expect(text.wholeMatch(of: expression) != nil) }
-        for count in [21, 23, 64, 99] { #expect(String(repeating: "x", count: count).wholeMatch(of: expression) == nil) }
+        for count in [21, 23, 64, 99] {
+            #expect(String(repeating: "x", count: count).wholeMatch(of: expression) == nil)
+        }
     }
 }

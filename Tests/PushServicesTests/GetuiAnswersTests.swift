@@ -17,8 +17,10 @@ struct GetuiAnswersTests {
     }
 
     private static let words: [String: AnswerMeaning] = [
-        "invalid or settings": .invalidTarget(blamesSettings: true), "rejected": .rejected, "rejected like all": .rejectedLikeAll,
-        "stop": .stop, "quota": .retry(.quota), "new token": .retry(.credentialExpired), "service busy": .retry(.serviceBusy),
+        "invalid or settings": .invalidTarget(blamesSettings: true), "rejected": .rejected,
+        "rejected like all": .rejectedLikeAll,
+        "stop": .stop, "quota": .retry(.quota), "new token": .retry(.credentialExpired),
+        "service busy": .retry(.serviceBusy),
         "other server": .retry(.otherServer), "split": .split, "used up": .usedUp,
     ]
 
@@ -54,7 +56,8 @@ struct GetuiAnswersTests {
         for row in rows {
             #expect(Self.meanings(status: row.status, reason: row.reason, of: [""]) == [row.single], "\(row.reason)")
             #expect(
-                Self.meanings(status: row.status, reason: row.reason, of: ["", ""]) == [row.several, row.several], "\(row.reason)")
+                Self.meanings(status: row.status, reason: row.reason, of: ["", ""]) == [row.several, row.several],
+                "\(row.reason)")
         }
     }
 
@@ -63,22 +66,29 @@ struct GetuiAnswersTests {
         let described = try Self.described()
         let statuses: Set = ["successed_ignore", Getui.success]
         for row in Getui.rows where !statuses.contains(row.reason) {
-            let found = try #require(described.first { $0.reason == row.reason && $0.status == row.status }, "\(row.reason)")
+            let found = try #require(
+                described.first { $0.reason == row.reason && $0.status == row.status }, "\(row.reason)")
             #expect(found.single == row.meaning)
         }
-        #expect(Set(described.compactMap { Getui.row(of: $0.reason)?.reason }).union(statuses) == Set(Getui.rows.map(\.reason)))
+        #expect(
+            Set(described.compactMap { Getui.row(of: $0.reason)?.reason }).union(statuses)
+                == Set(Getui.rows.map(\.reason)))
     }
 
     @Test("the code decides, whatever the HTTP status: some refusals come with 200")
     func statuses() throws {
         for row in try Self.described() {
             for status in [200, 400, 403, 500] {
-                #expect(Self.meanings(status: status, reason: row.reason, of: [""]) == [row.single], "\(row.reason) with \(status)")
+                #expect(
+                    Self.meanings(status: status, reason: row.reason, of: [""]) == [row.single],
+                    "\(row.reason) with \(status)")
             }
         }
     }
 
-    @Test("a good answer has a status for each target, in whichever task; others are refused, and of a target without one nothing is known")
+    @Test(
+        "a good answer has a status for each target, in whichever task; others are refused, and of a target without one nothing is known"
+    )
     func targets() throws {
         let body = try JSONValue(
             parsing: #"""
@@ -86,15 +96,20 @@ struct GetuiAnswersTests {
                 "RASS_3":{"d":"failed_somehow"}}}
                 """#)
         let details = Getui().details(of: body), targets = ["a", "b", "c", "d", "e"].map { details.targets[$0] ?? "" }
-        #expect(details.reason == "0" && targets == ["successed_online", "successed_offline", "successed_ignore", "failed_somehow", ""])
         #expect(
-            Self.meanings(status: 200, reason: details.reason, of: targets) == [.accepted, .accepted, .rejected, .rejected, .untold])
+            details.reason == "0"
+                && targets == ["successed_online", "successed_offline", "successed_ignore", "failed_somehow", ""])
+        #expect(
+            Self.meanings(status: 200, reason: details.reason, of: targets) == [
+                .accepted, .accepted, .rejected, .rejected, .untold,
+            ])
     }
 
     @Test("an answer that is cut off, or not Getui's, leaves a request in doubt")
     func doubtful() {
         for answer in [
-            ServiceAnswer(status: 200, reason: "0", isCutOff: true), ServiceAnswer(status: 200), ServiceAnswer(status: 502),
+            ServiceAnswer(status: 200, reason: "0", isCutOff: true), ServiceAnswer(status: 200),
+            ServiceAnswer(status: 502),
             ServiceAnswer(status: 500, reason: "500"), ServiceAnswer(status: 400, reason: "20001", isCutOff: true),
         ] {
             #expect(Getui().meanings(of: answer, targets: ["", ""]) == nil)
@@ -116,9 +131,13 @@ struct GetuiAnswersTests {
 
     @Test("a bad parameter is named in the reason, without the targets that it may hold")
     func reasons() {
-        func reason(_ code: Int64, _ message: String) -> String { Getui().details(of: Self.body(code: code, message: message)).reason }
+        func reason(_ code: Int64, _ message: String) -> String {
+            Getui().details(of: Self.body(code: code, message: message)).reason
+        }
         #expect(reason(20001, "request_id length error") == "20001 (request_id length error)")
-        #expect(reason(20001, "target user is invalid: 0123456789abcdef0123456789abcdef") == "20001 (target user is invalid)")
+        #expect(
+            reason(20001, "target user is invalid: 0123456789abcdef0123456789abcdef")
+                == "20001 (target user is invalid)")
         #expect(reason(20001, "bad cid 0123456789abcdef0123456789abcdef") == "20001 (bad cid 0123…cdef)")
         #expect(reason(10001, "token is invalid") == "10001")
         #expect(reason(29999, "something new") == "29999 (something new)")
@@ -133,18 +152,24 @@ struct GetuiAnswersTests {
         }
         let sdk = #"{"domainHash":"x","hostList":[{"domainList":["https://bjrestapi.getui.com"],"priorityGap":30}]}"#
         #expect(try server(sdk) == "bjrestapi.getui.com" && server(sdk, code: 2) == nil)
-        let other = #"{"host_list":[{"domain_list":[]},{"domain_list":["https://a.example","https://b.getui.com/v2"]}]}"#
+        let other =
+            #"{"host_list":[{"domain_list":[]},{"domain_list":["https://a.example","https://b.getui.com/v2"]}]}"#
         #expect(try server(other) == "b.getui.com")
         for address in [
-            "http://a.getui.com", "https://getui.com.example", "https://evilgetui.com", "https://a.getui.com:99", "https://x@a.getui.com",
+            "http://a.getui.com", "https://getui.com.example", "https://evilgetui.com", "https://a.getui.com:99",
+            "https://x@a.getui.com",
             "https://A.GETUI.COM", "https://a.example/.getui.com", "",
         ] { #expect(try server(#"{"hostList":[{"domainList":["\#(address)"]}]}"#) == nil, "\(address)") }
-        for data in ["null", "7", "{}", "[]", #"{"hostList":7}"#, #"{"hostList":[7,{"domainList":"https://a.getui.com"}]}"#] {
+        for data in [
+            "null", "7", "{}", "[]", #"{"hostList":7}"#, #"{"hostList":[7,{"domainList":"https://a.getui.com"}]}"#,
+        ] {
             #expect(try server(data) == nil)
         }
     }
 
-    @Test("bodies that are not Getui's say nothing", arguments: ["{}", "[]", "7", #"{"code":"0"}"#, #"{"msg":"x"}"#, #"{"code":1.5}"#])
+    @Test(
+        "bodies that are not Getui's say nothing",
+        arguments: ["{}", "[]", "7", #"{"code":"0"}"#, #"{"msg":"x"}"#, #"{"code":1.5}"#])
     func foreign(text: String) throws {
         let details = Getui().details(of: try JSONValue(parsing: text))
         #expect(details.reason.isEmpty && details.targets.isEmpty)
@@ -170,7 +195,9 @@ struct GetuiAnswersTests {
         #expect(getui.probeMeaning(status: 200, reason: "0") == .fine)
         #expect(getui.probeMeaning(status: 401, reason: "10001") == .wrongCredentials)
         #expect(getui.probeMeaning(status: 401, reason: "10004") == .wrongTopic)
-        #expect(getui.probeMeaning(status: 200, reason: "2") == .busy && getui.probeMeaning(status: 401, reason: "10005") == .busy)
+        #expect(
+            getui.probeMeaning(status: 200, reason: "2") == .busy
+                && getui.probeMeaning(status: 401, reason: "10005") == .busy)
         #expect(getui.probeMeaning(status: 502, reason: "") == .busy)
         #expect(getui.probeMeaning(status: 400, reason: "20001 (request_id length error)") == .notTheService)
         for status in [200, 302, 400, 404] { #expect(getui.probeMeaning(status: status, reason: "") == .notTheService) }
@@ -179,7 +206,9 @@ struct GetuiAnswersTests {
     @Test("statistics are asked by the run's label, and read from the total of its group")
     func statistics() throws {
         let facts = try #require(Getui().statistics)
-        #expect(facts.subject == .label && facts.question("app", ["run-1"], nil) == .init(path: "/v2/app/report/push/task_group/run-1"))
+        #expect(
+            facts.subject == .label
+                && facts.question("app", ["run-1"], nil) == .init(path: "/v2/app/report/push/task_group/run-1"))
         let total = #"{"msg_num":9,"target_num":7,"receive_num":5,"display_num":3,"click_num":1}"#
         let answer = try JSONValue(parsing: #"{"code":0,"msg":"","data":{"run-1":{"total":\#(total),"gt":\#(total)}}}"#)
         let counts = try #require(facts.read(answer, ["run-1"])?["run-1"])

@@ -31,8 +31,10 @@ struct GetuiListTests {
 
     @Test("are sent only by an app that has the switch on")
     func switches() {
-        #expect(Getui().switchedOn.isEmpty && Getui().request(options()).keptTexts == nil && !Getui().batching.keepsTexts)
-        #expect(getui.switchedOn == ["lists"] && getui.name == "getui" && getui.account.switches.map(\.key) == ["lists"])
+        #expect(
+            Getui().switchedOn.isEmpty && Getui().request(options()).keptTexts == nil && !Getui().batching.keepsTexts)
+        #expect(
+            getui.switchedOn == ["lists"] && getui.name == "getui" && getui.account.switches.map(\.key) == ["lists"])
         #expect(getui.switched(on: []).switchedOn.isEmpty)
     }
 
@@ -57,7 +59,9 @@ struct GetuiListTests {
         let template = getui.request(options()), list = call(2, name: "RASL_1")
         let cids = list.map { String(decoding: $0.target, as: UTF8.self) }
         #expect(template.pathPrefix + (template.pathEnd?(list) ?? "") == "/v2/App/push/list/cid")
-        #expect(body(list, getui) == #"{"audience":{"cid":["\#(cids[0])","\#(cids[1])"]},"taskid":"RASL_1","is_async":false}"#)
+        #expect(
+            body(list, getui)
+                == #"{"audience":{"cid":["\#(cids[0])","\#(cids[1])"]},"taskid":"RASL_1","is_async":false}"#)
     }
 
     @Test("leave all other requests as they are without the switch")
@@ -100,7 +104,8 @@ struct GetuiListTests {
         let texts = try #require(getui.request(options()).keptTexts)
         #expect(texts.read(try JSONValue(parsing: #"{"code":0,"msg":"","data":{"taskid":"RASL_1"}}"#)) == "RASL_1")
         for answer in [
-            #"{"code":20001,"msg":"x","data":{"taskid":"RASL_1"}}"#, #"{"code":0,"data":{}}"#, #"{"code":0,"data":{"taskid":7}}"#,
+            #"{"code":20001,"msg":"x","data":{"taskid":"RASL_1"}}"#, #"{"code":0,"data":{}}"#,
+            #"{"code":0,"data":{"taskid":7}}"#,
         ] {
             #expect(texts.read(try JSONValue(parsing: answer)) == nil)
         }

@@ -16,7 +16,9 @@ struct GetuiPayloadTests {
         return Getui().payload(of: content)
     }
 
-    private static func payload(_ change: (inout MessageContent) -> Void) -> String { FCMPayloadTests.json(draft(change).root).text }
+    private static func payload(_ change: (inout MessageContent) -> Void) -> String {
+        FCMPayloadTests.json(draft(change).root).text
+    }
 
     private static func findings(_ change: (inout MessageContent) -> Void) -> [String] {
         draft(change).findings.map { "\($0.severity == .error ? "error" : "warning"): \($0.message)" }
@@ -36,7 +38,8 @@ struct GetuiPayloadTests {
 
     /// The part for iPhones and the notification of a push that says Hi and Sale, with more.
     private static func expected(
-        alert: String = "", sound: String = GetuiPayload.silence, aps: String = "", ios: String = "", notification: String = "",
+        alert: String = "", sound: String = GetuiPayload.silence, aps: String = "", ios: String = "",
+        notification: String = "",
         click: String = #""click_type":"startapp""#, options: String = "", harmony: String = ""
     ) -> String {
         expected(
@@ -45,10 +48,13 @@ struct GetuiPayloadTests {
             message: #""notification":{"title":"Hi","body":"Sale",\#(notification)\#(click)}"#)
     }
 
-    private static func greet(_ content: inout MessageContent) { (content.title, content.body) = (text("Hi"), text("Sale")) }
+    private static func greet(_ content: inout MessageContent) {
+        (content.title, content.body) = (text("Hi"), text("Sale"))
+    }
 
     private static let cells: [(String, @Sendable (inout MessageContent) -> Void, String)] = [
-        ("title and body", { _ in }, expected()), ("subtitle", { $0.subtitle = text("Now") }, expected(alert: #""subtitle":"Now","#)),
+        ("title and body", { _ in }, expected()),
+        ("subtitle", { $0.subtitle = text("Now") }, expected(alert: #""subtitle":"Now","#)),
         ("sound", { $0.sound = text("spring.caf") }, expected(sound: "spring.caf")),
         ("badge", { $0.badge = 3 }, expected(ios: #","auto_badge":"3""#)),
         ("no badge", { $0.badge = 0 }, expected(ios: #","auto_badge":"0""#)),
@@ -72,7 +78,8 @@ struct GetuiPayloadTests {
         (
             "link as an intent", { $0.link = text("intent:#Intent;end") },
             expected(
-                ios: #","payload":"{\"link\":\"intent:#Intent;end\"}""#, click: #""click_type":"intent","intent":"intent:#Intent;end""#)
+                ios: #","payload":"{\"link\":\"intent:#Intent;end\"}""#,
+                click: #""click_type":"intent","intent":"intent:#Intent;end""#)
         ),
         (
             "link into the app", { $0.link = text("shop://sale") },
@@ -82,7 +89,11 @@ struct GetuiPayloadTests {
         ),
         (
             "link and data",
-            { ($0.link, $0.data) = (text("https://a.b"), .object([.init(text("n"), .array([.integer(1, place)], place))], place)) },
+            {
+                ($0.link, $0.data) = (
+                    text("https://a.b"), .object([.init(text("n"), .array([.integer(1, place)], place))], place)
+                )
+            },
             expected(
                 ios: #","payload":"{\"link\":\"https://a.b\",\"n\":[1]}""#,
                 click: #""click_type":"payload","payload":"{\"link\":\"https://a.b\",\"n\":[1]}""#)
@@ -93,12 +104,15 @@ struct GetuiPayloadTests {
                 $0.own = [
                     .init(
                         text("android"),
-                        .object([.init(text("channel"), .text(text("offers"))), .init(text("logo"), .text(text("l.png")))], place))
+                        .object(
+                            [.init(text("channel"), .text(text("offers"))), .init(text("logo"), .text(text("l.png")))],
+                            place))
                 ]
             }, expected(notification: #""channel_id":"offers","logo":"l.png","#)
         ),
         (
-            "in_app", { $0.own = [.init(text("in_app"), .object([.init(text("screen"), .text(text("sale")))], place))] },
+            "in_app",
+            { $0.own = [.init(text("in_app"), .object([.init(text("screen"), .text(text("sale")))], place))] },
             expected(
                 ios: #""aps":{"alert":{"title":"Hi","body":"Sale"},"sound":"com.gexin.ios.silence"}"#, channel: ups(),
                 message: #""transmission":"{\"screen\":\"sale\"}""#, strategy: 1)
@@ -114,7 +128,9 @@ struct GetuiPayloadTests {
         }
         let draft = Self.draft(content)
         #expect(Self.payload(content) == expected, "\(name)")
-        #expect(draft.findings.isEmpty && draft.pushType == .alert && draft.byteLimit == Getui().payloadLimit(of: .alert), "\(name)")
+        #expect(
+            draft.findings.isEmpty && draft.pushType == .alert && draft.byteLimit == Getui().payloadLimit(of: .alert),
+            "\(name)")
     }
 
     @Test("a silent push wakes the app on both systems, and shows nothing")
@@ -153,7 +169,9 @@ struct GetuiPayloadTests {
                 "title": 50, "body": 256, "link": 1024, "address of the image": 1024, "part for iPhones": 4096,
             ])
         search(Self.draft { $0.isSilent = true }.root)
-        #expect(found["data for the app"] == PayloadLimit(3072, .characters, of: "data for the app", service: "Getui", at: Self.place))
+        #expect(
+            found["data for the app"]
+                == PayloadLimit(3072, .characters, of: "data for the app", service: "Getui", at: Self.place))
         #expect(found["title"]?.part.unit == .characters && found["part for iPhones"]?.part.unit == .bytes)
     }
 
@@ -165,7 +183,9 @@ struct GetuiPayloadTests {
             ])
         #expect(Self.findings { $0.body = Self.text("Hi") }.first?.hasSuffix("lacks a title") == true)
         #expect(Self.findings { $0.subtitle = Self.text("Hi") }.first?.hasSuffix("lacks a title and a body") == true)
-        #expect(Self.findings { $0.badge = 0 }.first?.hasPrefix("warning: a push without title and body does nothing on Android") == true)
+        #expect(
+            Self.findings { $0.badge = 0 }.first?.hasPrefix(
+                "warning: a push without title and body does nothing on Android") == true)
         let data = try FCMPayloadTests.node(#"{"link":"x"}"#)
         #expect(
             Self.findings {
@@ -177,8 +197,10 @@ struct GetuiPayloadTests {
     @Test(
         "keys of Getui's own are checked",
         arguments: [
-            ("android", "7", "'android' must be a group of keys"), ("android", #"{"chanel":"x"}"#, "unknown key 'chanel' in 'android'"),
-            ("android", #"{"channel":7}"#, "'channel' must be a text"), ("in_app", #""x""#, "'in_app' must be a group of keys"),
+            ("android", "7", "'android' must be a group of keys"),
+            ("android", #"{"chanel":"x"}"#, "unknown key 'chanel' in 'android'"),
+            ("android", #"{"channel":7}"#, "'channel' must be a text"),
+            ("in_app", #""x""#, "'in_app' must be a group of keys"),
         ])
     func own(key: String, value: String, words: String) throws {
         let node = try FCMPayloadTests.node(value)
@@ -187,7 +209,9 @@ struct GetuiPayloadTests {
             $0.own = [.init(Self.text(key), node)]
         }
         #expect(draft.findings.map(\.message) == [words])
-        #expect(draft.findings[0].severity == .error && draft.findings[0].remedy?.isEmpty == false && draft.findings[0].position != nil)
+        #expect(
+            draft.findings[0].severity == .error && draft.findings[0].remedy?.isEmpty == false
+                && draft.findings[0].position != nil)
     }
 
     @Test("what the app does not get on Android beside 'in_app' is a loss, unless 'in_app' has it, too")
@@ -229,12 +253,17 @@ struct GetuiPayloadTests {
             Self.greet(&content)
             content.own = [.init(Self.text("android"), android), .init(Self.text("in_app"), inApp)]
         }
-        #expect(findings == ["error: 'android' is about the notification that Getui shows, and with 'in_app' it shows none"])
+        #expect(
+            findings == ["error: 'android' is about the notification that Getui shows, and with 'in_app' it shows none"]
+        )
     }
 
-    @Test("makers and HarmonyOS show nothing without a title and a body, whatever the app shows itself", arguments: ["makers", "harmony"])
+    @Test(
+        "makers and HarmonyOS show nothing without a title and a body, whatever the app shows itself",
+        arguments: ["makers", "harmony"])
     func unshownBesideInApp(key: String) throws {
-        let own = try FCMPayloadTests.node(key == "makers" ? #"{"oppo":{"category":"MARKETING"}}"# : #"{"category":"MARKETING"}"#)
+        let own = try FCMPayloadTests.node(
+            key == "makers" ? #"{"oppo":{"category":"MARKETING"}}"# : #"{"category":"MARKETING"}"#)
         let inApp = try FCMPayloadTests.node(#"{"screen":"sale"}"#)
         let findings = Self.findings { $0.own = [.init(Self.text("in_app"), inApp), .init(Self.text(key), own)] }
         #expect(
@@ -260,8 +289,14 @@ struct GetuiPayloadTests {
                 #"{"HW":{"/message/android/category":"MARKETING","/message/android/notification/importance":"LOW","/message/android/notification/channel_id":"offers"}}"#
             ),
             (#"{"honor":{"importance":"low"}}"#, #"{"HO":{"/android/notification/importance":"LOW"}}"#),
-            (#"{"xiaomi":{"channel":"123","template":"T1"}}"#, #"{"XM":{"/extra.channel_id":"123","/extra.template_id":"T1"}}"#),
-            (#"{"oppo":{"category":"MARKETING","channel":"c"}}"#, #"{"OP":{"/category":"MARKETING","/channel_id":"c"}}"#),
+            (
+                #"{"xiaomi":{"channel":"123","template":"T1"}}"#,
+                #"{"XM":{"/extra.channel_id":"123","/extra.template_id":"T1"}}"#
+            ),
+            (
+                #"{"oppo":{"category":"MARKETING","channel":"c"}}"#,
+                #"{"OP":{"/category":"MARKETING","/channel_id":"c"}}"#
+            ),
             (
                 #"{"vivo":{"classification":"operational","category":"MARKETING"}}"#,
                 #"{"VV":{"/classification":0,"/category":"MARKETING"}}"#
@@ -289,7 +324,8 @@ struct GetuiPayloadTests {
         func harmony(_ click: String) -> String {
             #","harmony":{"notification":{"title":"Hi","body":"Sale","category":"MARKETING",\#(click)}}"#
         }
-        #expect(try payload(#"{"category":"MARKETING"}"#) == Self.expected(harmony: harmony(#""click_type":"startapp""#)))
+        #expect(
+            try payload(#"{"category":"MARKETING"}"#) == Self.expected(harmony: harmony(#""click_type":"startapp""#)))
         #expect(
             try payload(#"{"category":"MARKETING","want":{"abilityName":"Sale"}}"#)
                 == Self.expected(harmony: harmony(#""click_type":"want","want":"{\"abilityName\":\"Sale\"}""#)))
@@ -301,7 +337,8 @@ struct GetuiPayloadTests {
     @Test(
         "what is wrong with what is said to makers and HarmonyOS is said at its place, with a remedy",
         arguments: [
-            ("makers", "7", "'makers' must be a group of keys"), ("makers", #"{"sony":{}}"#, "Getui has no keys for a maker 'sony'"),
+            ("makers", "7", "'makers' must be a group of keys"),
+            ("makers", #"{"sony":{}}"#, "Getui has no keys for a maker 'sony'"),
             ("makers", #"{"vivo":{}}"#, "'vivo' must be a group of keys"), ("makers", "{}", "'makers' names no maker"),
             ("makers", #"{"vivo":{"importance":"low"}}"#, "unknown key 'importance' in 'vivo'"),
             ("makers", #"{"vivo":{"classification":1}}"#, "'classification' must be operational or system, not 1"),
@@ -318,7 +355,10 @@ struct GetuiPayloadTests {
             $0.own = [.init(Self.text(key), node)]
         }
         #expect(draft.findings.map(\.message) == [words])
-        #expect(draft.findings.allSatisfy { $0.severity == .error && [".", "?"].contains($0.remedy?.last) && $0.position != nil })
+        #expect(
+            draft.findings.allSatisfy {
+                $0.severity == .error && [".", "?"].contains($0.remedy?.last) && $0.position != nil
+            })
     }
 
     @Test("a name that people use for a maker is answered by the key")
@@ -388,13 +428,17 @@ struct GetuiPayloadTests {
                 #"{"push_message":{"notification":{"title":"T","body":"B","url":"u"}},"push_channel":{"ios":{"aps":{"alert":{"subtitle":"S"}}}}}"#
             )
         else { return #expect(Bool(false)) }
-        #expect(Getui().lint(payload: members).texts.map { "\($0.key)=\($0.text.value)" } == ["title=T", "body=B", "subtitle=S"])
+        #expect(
+            Getui().lint(payload: members).texts.map { "\($0.key)=\($0.text.value)" } == [
+                "title=T", "body=B", "subtitle=S",
+            ])
     }
 
     @Test(
         "what is wrong in a payload by hand",
         arguments: [
-            (#"{"transmission":"x"}"#, "'payload' has no key 'transmission'"), (#"{"settings":{}}"#, "the payload has no 'push_message'"),
+            (#"{"transmission":"x"}"#, "'payload' has no key 'transmission'"),
+            (#"{"settings":{}}"#, "the payload has no 'push_message'"),
             (#"{"push_message":{}}"#, "'push_message' must hold either a notification or a transmission"),
             (#"{"push_message":{"transmission":"x","notification":{}}}"#, "'push_message' must hold either"),
             (#"{"push_message":{"transmission":{"a":1}}}"#, "'transmission' in 'push_message' must be a text"),
@@ -402,9 +446,15 @@ struct GetuiPayloadTests {
             (#"{"push_message":{"transmission":"x"},"audience":{"cid":["x"]}}"#, "'audience' is written by Volley"),
             (#"{"push_message":{"transmission":"x"},"group_name":"x"}"#, "'group_name' is written by Volley"),
             (#"{"push_message":{"transmission":"x"},"settings":{"ttl":1}}"#, "'ttl' is set by 'delivery'"),
-            (#"{"push_message":{"transmission":"x"},"settings":{"strategy":{"ios":"2"}}}"#, "'ios' in 'strategy' must be a whole number"),
+            (
+                #"{"push_message":{"transmission":"x"},"settings":{"strategy":{"ios":"2"}}}"#,
+                "'ios' in 'strategy' must be a whole number"
+            ),
             (#"{"push_message":{"notification":{"title":7}}}"#, "'title' in 'notification' must be a text"),
-            (#"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"payload":{"a":1}}}}"#, "'payload' in 'ios' must be a text"),
+            (
+                #"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"payload":{"a":1}}}}"#,
+                "'payload' in 'ios' must be a text"
+            ),
             (
                 #"{"push_message":{"transmission":"x"},"push_channel":{"android":{"ups":{"options":"x"}}}}"#,
                 "'options' in 'ups' must be a group of keys"
@@ -433,7 +483,10 @@ struct GetuiPayloadTests {
                 #"{"push_message":{"transmission":"x"},"push_channel":{"harmony":{"notification":{"categry":"x"}}}}"#,
                 "'notification' has no key 'categry'"
             ),
-            (#"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"aps":{"badge":1}}}}"#, "'aps' has no key 'badge'"),
+            (
+                #"{"push_message":{"transmission":"x"},"push_channel":{"ios":{"aps":{"badge":1}}}}"#,
+                "'aps' has no key 'badge'"
+            ),
         ])
     func unknown(payload: String, words: String) throws {
         let draft = try Self.byHand(payload)
@@ -454,7 +507,8 @@ struct GetuiPayloadTests {
     func android() throws {
         guard
             case .object(let own, _) = try FCMPayloadTests.node(
-                #"{"android":{"channel":"offers","priority":"high","big_text":"Long","badge":"+2","logo_url":"https://a.b/c.png"}}"#)
+                #"{"android":{"channel":"offers","priority":"high","big_text":"Long","badge":"+2","logo_url":"https://a.b/c.png"}}"#
+            )
         else { return #expect(Bool(false)) }
         let draft = Self.draft {
             Self.greet(&$0)
@@ -473,13 +527,15 @@ struct GetuiPayloadTests {
         }
         #expect(both == ["error: Android shows either an image or a large text, and this push has both"])
         #expect(
-            Self.findings { ($0.title, $0.body, $0.own) = (Self.text("Hi"), Self.text("Sale"), Self.badge("\"3\"")) } == [
-                #"error: 'badge' must be a text from "+1" to "+999", not the text '3'"#
-            ])
+            Self.findings { ($0.title, $0.body, $0.own) = (Self.text("Hi"), Self.text("Sale"), Self.badge("\"3\"")) }
+                == [
+                    #"error: 'badge' must be a text from "+1" to "+999", not the text '3'"#
+                ])
     }
 
     private static func badge(_ json: String) -> [ContentMember] {
-        guard let node = try? FCMPayloadTests.node(#"{"android":{"badge":\#(json)}}"#), case .object(let own, _) = node else { return [] }
+        guard let node = try? FCMPayloadTests.node(#"{"android":{"badge":\#(json)}}"#), case .object(let own, _) = node
+        else { return [] }
         return own
     }
 

@@ -8,7 +8,8 @@ struct GetuiRequestTests {
     private static let cid = "7d3f0a1b2c3d4e5f60718293a4b548b3", other = "0123456789abcdef0123456789abcdef"
     private static let plain =
         #"{"settings":{"strategy":{"default":1,"ios":2}},"push_channel":{"ios":{"type":"notify"}},"push_message":{"notification":{"title":"Hi"}}}"#
-    private static let inApp = #"{"settings":{"strategy":{"default":1,"ios":2}},"push_message":{"transmission":"{\"a\":{\"b\":{}}}"}}"#
+    private static let inApp =
+        #"{"settings":{"strategy":{"default":1,"ios":2}},"push_message":{"transmission":"{\"a\":{\"b\":{}}}"}}"#
 
     private static func options(_ change: (inout PushOptions) -> Void = { _ in }) -> PushOptions {
         var options = PushOptions(topic: "Jz1kA9xW2pQ7vB4nL5sT8y", pushType: .alert, priority: .high)
@@ -21,15 +22,18 @@ struct GetuiRequestTests {
             PushID(runSeed: RunSeed(high: 0xFEDC_BA98_7654_3210, low: 7), recipient: recipient))
     }
 
-    private static func body(_ pushes: [RequestPush], at now: Int64 = 1_000_000, _ change: (inout PushOptions) -> Void = { _ in }) -> String
-    {
+    private static func body(
+        _ pushes: [RequestPush], at now: Int64 = 1_000_000, _ change: (inout PushOptions) -> Void = { _ in }
+    ) -> String {
         var bytes: [UInt8] = []
         Getui().request(options(change)).body?(RequestCall(pushes), now, &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The only message of a body.
-    private static func message(_ payload: String, at now: Int64 = 1_000_000, _ change: (inout PushOptions) -> Void) throws -> JSONValue {
+    private static func message(_ payload: String, at now: Int64 = 1_000_000, _ change: (inout PushOptions) -> Void)
+        throws -> JSONValue
+    {
         let body = try JSONValue(parsing: body([push(payload)], at: now, change))
         guard case .array(let messages)? = body["msg_list"] else { return .null }
         return try #require(messages.first)
@@ -44,7 +48,9 @@ struct GetuiRequestTests {
     @Test("the path names the app, and headers hold no secret")
     func template() {
         let template = Getui().request(Self.options())
-        #expect(template.pathPrefix == "/v2/Jz1kA9xW2pQ7vB4nL5sT8y/push/single/batch/cid" && template.idHeader == "x-request-id")
+        #expect(
+            template.pathPrefix == "/v2/Jz1kA9xW2pQ7vB4nL5sT8y/push/single/batch/cid"
+                && template.idHeader == "x-request-id")
         #expect(template.headers == [.init("content-type", value: "application/json;charset=utf-8")])
         #expect(Getui().batching == Batching(largestTargets: 200, hasOwnTexts: true, paceUnit: .targets))
     }
@@ -55,7 +61,8 @@ struct GetuiRequestTests {
         #expect(
             Self.body(pushes)
                 == #"{"is_async":false,"msg_list":[{"request_id":"\#(Self.name(pushes[0]))","audience":{"cid":["\#(Self.cid)"]},\#(Self.plain.dropFirst()),"#
-                + #"{"request_id":"\#(Self.name(pushes[1]))","audience":{"cid":["\#(Self.other)"]},\#(Self.inApp.dropFirst())]}"#)
+                + #"{"request_id":"\#(Self.name(pushes[1]))","audience":{"cid":["\#(Self.other)"]},\#(Self.inApp.dropFirst())]}"#
+        )
     }
 
     @Test("a push's name is 32 hex digits that follow from its id alone")
@@ -101,10 +108,13 @@ struct GetuiRequestTests {
         let message = try Self.message(Self.plain) { $0.collapseID = #"a"b"# }
         #expect(message["push_channel"]?["ios"]?["apns-collapse-id"] == .string(#"a"b"#))
         #expect(message["push_channel"]?["ios"]?["type"] == .string("notify"))
-        #expect(message["push_message"]?["notification"]?["notify_id"] == .integer(Int64(GetuiMessage.number(of: #"a"b"#))))
+        #expect(
+            message["push_message"]?["notification"]?["notify_id"] == .integer(Int64(GetuiMessage.number(of: #"a"b"#))))
         #expect(message["push_message"]?["notification"]?["title"] == .string("Hi"))
         #expect(GetuiMessage.number(of: "sale") != GetuiMessage.number(of: "sale2"))
-        for id in ["", "a", "sale", String(repeating: "z", count: 64)] { #expect(GetuiMessage.number(of: id) <= 0x7FFF_FFFF) }
+        for id in ["", "a", "sale", String(repeating: "z", count: 64)] {
+            #expect(GetuiMessage.number(of: id) <= 0x7FFF_FFFF)
+        }
     }
 
     @Test("the number is also for the notifications that makers and HarmonyOS show, whatever texts hold")
@@ -116,11 +126,13 @@ struct GetuiRequestTests {
             try Self.message(ios + parts + end) { $0.collapseID = "sale" }["push_channel"]
         }
         let both = try channel(
-            #","android":{"ups":{"notification":{"title":"Hi"},"options":{}}},"harmony":{"notification":{"title":"Hi"}}"#)
+            #","android":{"ups":{"notification":{"title":"Hi"},"options":{}}},"harmony":{"notification":{"title":"Hi"}}"#
+        )
         let number = JSONValue.object(pairs: [("notify_id", .integer(id)), ("title", .string("Hi"))])
         #expect(both?["android"]?["ups"]?["notification"] == number && both?["harmony"]?["notification"] == number)
         let one = try channel(#","harmony":{"notification":{}}"#)
-        #expect(one?["harmony"]?["notification"] == .object(pairs: [("notify_id", .integer(id))]) && one?["android"] == nil)
+        #expect(
+            one?["harmony"]?["notification"] == .object(pairs: [("notify_id", .integer(id))]) && one?["android"] == nil)
         for part in [#""android":{"ups":{"notification":{}}}"#, #""harmony":{"notification":{}}"#] {
             let first = #"{"settings":{"strategy":{"default":1,"ios":2}},"push_channel":{"# + part + end
             let channel = try Self.message(first) { $0.collapseID = "sale" }["push_channel"]
@@ -135,7 +147,8 @@ struct GetuiRequestTests {
         #expect(Self.body([Self.push(Self.inApp)]) { $0.collapseID = "x" } == Self.body([Self.push(Self.inApp)]))
         let empty = Self.inApp.replacing("},\"push_message\"", with: "},\"push_channel\":{\"ios\":{}},\"push_message\"")
         #expect(
-            try Self.message(empty) { $0.collapseID = "x" }["push_channel"]?["ios"] == .object(pairs: [("apns-collapse-id", .string("x"))]))
+            try Self.message(empty) { $0.collapseID = "x" }["push_channel"]?["ios"]
+                == .object(pairs: [("apns-collapse-id", .string("x"))]))
     }
 
     @Test("the probe is a message that shows nothing, to a target that could be one")
@@ -143,7 +156,9 @@ struct GetuiRequestTests {
         let probe = Getui().probe
         #expect(Getui().target.target(probe.target) != nil)
         let message = try Self.message(probe.payload) { $0.expiration = 1_000_010 }
-        #expect(message["push_message"] == .object(pairs: [("transmission", .string("{}"))]) && message["push_channel"] == nil)
+        #expect(
+            message["push_message"] == .object(pairs: [("transmission", .string("{}"))])
+                && message["push_channel"] == nil)
         #expect(message["settings"]?["ttl"] == .integer(10_000))
     }
 }

@@ -12,7 +12,9 @@ struct GetuiShownTests {
         let push = try shown(
             #"{"push_channel":{"ios":{"aps":{"alert":{"title":"I","subtitle":"S","body":"B"},"sound":"a.caf","thread-id":"t"},"auto_badge":"0","payload":"{\"link\":\"x\",\"n\":1}"}},"push_message":{"notification":{"title":"T","body":"B","big_image":"https://a.b/c.png","click_type":"url","url":"x","channel_id":"offers"}}}"#
         )
-        #expect(push.title == "T" && push.subtitle == "S" && push.body == "B" && push.image == "https://a.b/c.png" && !push.isSilent)
+        #expect(
+            push.title == "T" && push.subtitle == "S" && push.body == "B" && push.image == "https://a.b/c.png"
+                && !push.isSilent)
         #expect(
             push.marks.map { "\($0.name)=\($0.value)" } == [
                 "sound=a.caf", "badge=removed", "thread=t", "link (Android)=x", "channel (Android)=offers",
@@ -27,7 +29,8 @@ struct GetuiShownTests {
         )
         #expect(
             push.marks.map { "\($0.name)=\($0.value)" } == [
-                "shown by the app itself on Android, while it runs=", "category (Huawei)=MARKETING", "classification (vivo)=operational",
+                "shown by the app itself on Android, while it runs=", "category (Huawei)=MARKETING",
+                "classification (vivo)=operational",
                 "category (HarmonyOS)=MARKETING",
             ])
     }
@@ -53,7 +56,8 @@ struct GetuiShownTests {
     @Test("what an app shows itself is said beside what iPhones show")
     func inApp() throws {
         let push = try shown(
-            #"{"push_channel":{"ios":{"aps":{"alert":{"title":"T"}}}},"push_message":{"transmission":"{\"screen\":\"sale\"}"}}"#)
+            #"{"push_channel":{"ios":{"aps":{"alert":{"title":"T"}}}},"push_message":{"transmission":"{\"screen\":\"sale\"}"}}"#
+        )
         #expect(push.title == "T" && !push.isSilent && push.marks.map(\.name) == ["shown by the app itself on Android"])
         #expect(push.ownKeys.map { "\($0.name)=\($0.value)" } == ["screen=sale"])
     }

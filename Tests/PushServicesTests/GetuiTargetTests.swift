@@ -12,7 +12,9 @@ struct GetuiTargetTests {
     func reads() throws {
         #expect(form.target(Self.cid)?.text == Self.cid && form.target(Self.cid.uppercased())?.text == Self.cid)
         #expect(form.flaw(of: Self.cid) == nil && form.shape(of: Self.cid) == nil && form.isCertain(Self.cid))
-        for text in [String(Self.cid.dropLast()), Self.cid + "0", Self.cid + Self.cid, "", Self.cid.replacing("7", with: "g")] {
+        for text in [
+            String(Self.cid.dropLast()), Self.cid + "0", Self.cid + Self.cid, "", Self.cid.replacing("7", with: "g"),
+        ] {
             #expect(form.target(text) == nil, "\(text)")
         }
         let expression = try Regex(form.pattern)
@@ -22,8 +24,12 @@ struct GetuiTargetTests {
     @Test("a device token of APNs in their place is named")
     func shapes() {
         let hex = Self.cid + Self.cid
-        #expect(form.shape(of: hex) == .hexDigits && form.clause(of: .hexDigits, length: 64).contains("device token of APNs"))
-        #expect(form.shape(of: String(hex.dropLast(2))) == .tooLong && form.shape(of: String(Self.cid.dropLast(2))) == .tooShort)
+        #expect(
+            form.shape(of: hex) == .hexDigits
+                && form.clause(of: .hexDigits, length: 64).contains("device token of APNs"))
+        #expect(
+            form.shape(of: String(hex.dropLast(2))) == .tooLong
+                && form.shape(of: String(Self.cid.dropLast(2))) == .tooShort)
         #expect(APNs().target.shape(of: String(hex.dropLast())) == .oddDigits && FCM().target.target(Self.cid) == nil)
     }
 

@@ -17,8 +17,13 @@ struct JPushAccountTests {
         #expect(key.wholeMatch(of: try Regex(pattern)) != nil)
         #expect(flaw("com.example.shop")?.message.contains("package or bundle id") == true)
         #expect(flaw(key.uppercased())?.remedy == "Write its letters in lower case.")
-        for wrong in ["", "7d431e42dfa6a6d693ac2d0", "7d431e42dfa6a6d693ac2d04a", "zd431e42dfa6a6d693ac2d04", "7d431e42 dfa6a6d693ac2d0"] {
-            #expect(flaw(wrong)?.message.contains("24 digits") == true && flaw(wrong)?.remedy?.hasSuffix(".") == true, "\(wrong)")
+        for wrong in [
+            "", "7d431e42dfa6a6d693ac2d0", "7d431e42dfa6a6d693ac2d04a", "zd431e42dfa6a6d693ac2d04",
+            "7d431e42 dfa6a6d693ac2d0",
+        ] {
+            #expect(
+                flaw(wrong)?.message.contains("24 digits") == true && flaw(wrong)?.remedy?.hasSuffix(".") == true,
+                "\(wrong)")
         }
     }
 
@@ -26,7 +31,9 @@ struct JPushAccountTests {
     func environments() throws {
         #expect(account.keys == ["app_key", "environment", "region", "master_secret"])
         let form = account.environments
-        #expect(form.choices.map(\.name) == ["production", "development"] && form.choices.map(\.reachesPeople) == [true, false])
+        #expect(
+            form.choices.map(\.name) == ["production", "development"]
+                && form.choices.map(\.reachesPeople) == [true, false])
         #expect(form.choices.allSatisfy { $0.host == "api.jpush.cn" })
         let beijing = try #require(form.region("beijing"))
         #expect(form.choices[0].at(beijing).host == "bjapi.push.jiguang.cn")
@@ -34,7 +41,9 @@ struct JPushAccountTests {
         #expect(form.remedies["beijing"]?.contains("region: beijing") == true)
         let secret = try #require(account.credential("master_secret"))
         guard case .basic = secret.kind else { return #expect(Bool(false)) }
-        #expect(secret.isComplete(["file"]) && secret.isComplete(["env"]) && !secret.isComplete(["file", "env"]) && !secret.isComplete([]))
+        #expect(
+            secret.isComplete(["file"]) && secret.isComplete(["env"]) && !secret.isComplete(["file", "env"])
+                && !secret.isComplete([]))
     }
 
     @Test("registration ids are taken as they are")
@@ -43,7 +52,9 @@ struct JPushAccountTests {
         for id in ["1a0018970a8d0000001", "171976fa8aa7a8a9d4b", "13065ffa4e3", "0900e8d85ef0"] {
             #expect(form.target(id)?.text == id && form.flaw(of: id) == nil && form.shape(of: id) == nil)
         }
-        for wrong in ["", "123456789", "1a0018970a8d-000001", String(repeating: "a", count: 31)] { #expect(form.target(wrong) == nil) }
+        for wrong in ["", "123456789", "1a0018970a8d-000001", String(repeating: "a", count: 31)] {
+            #expect(form.target(wrong) == nil)
+        }
         #expect(form.target(JPush().probe.target) != nil)
         // Ids look like other names.
         #expect(!form.recognizes("autumnfestival2026"))

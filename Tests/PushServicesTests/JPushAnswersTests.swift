@@ -8,9 +8,12 @@ import Testing
 struct JPushAnswersTests {
     /// What JPush documents: the status, the code, and what it means for many devices of a call.
     private static let described: [(status: Int, code: Int, meaning: AnswerMeaning)] = [
-        (500, 1000, .retry(.serviceBusy)), (405, 1001, .stop), (400, 1002, .stop), (400, 1003, .split), (401, 1004, .stop),
-        (400, 1005, .rejected), (400, 1008, .stop), (400, 1009, .stop), (400, 1011, .invalidTarget(blamesSettings: true)),
-        (400, 1012, .usedUp), (404, 1020, .stop), (503, 1030, .retry(.serviceBusy)), (429, 2002, .retry(.quota)), (403, 2003, .stop),
+        (500, 1000, .retry(.serviceBusy)), (405, 1001, .stop), (400, 1002, .stop), (400, 1003, .split),
+        (401, 1004, .stop),
+        (400, 1005, .rejected), (400, 1008, .stop), (400, 1009, .stop),
+        (400, 1011, .invalidTarget(blamesSettings: true)),
+        (400, 1012, .usedUp), (404, 1020, .stop), (503, 1030, .retry(.serviceBusy)), (429, 2002, .retry(.quota)),
+        (403, 2003, .stop),
         (403, 2004, .stop), (403, 2005, .usedUp), (403, 2006, .stop), (403, 2007, .stop), (403, 2008, .usedUp),
     ]
 
@@ -60,12 +63,16 @@ struct JPushAnswersTests {
         for status in [500, 502, 503, 504] { #expect(meaning(status) == .maybeTaken) }
     }
 
-    @Test("a push is accepted with its number alone: 200 without one is not JPush's, or not whole, and leaves it in doubt")
+    @Test(
+        "a push is accepted with its number alone: 200 without one is not JPush's, or not whole, and leaves it in doubt"
+    )
     func numbers() throws {
         #expect(jpush.meaning(of: ServiceAnswer(status: 200, hasReceipt: true)) == .accepted)
         #expect(jpush.meaning(of: ServiceAnswer(status: 200)) == .maybeTaken)
         #expect(jpush.meaning(of: ServiceAnswer(status: 200, reason: "1011")) == .maybeTaken)
-        for odd in ["{}", "[]", "7", #"{"msg_id":""}"#, #"{"msg_id":"1a"}"#, #"{"msg_id":-1}"#, #"{"msg_id":1,"error":{}}"#] {
+        for odd in [
+            "{}", "[]", "7", #"{"msg_id":""}"#, #"{"msg_id":"1a"}"#, #"{"msg_id":-1}"#, #"{"msg_id":1,"error":{}}"#,
+        ] {
             #expect(try details(odd).receipt.isEmpty, "\(odd)")
         }
     }
@@ -81,15 +88,26 @@ struct JPushAnswersTests {
 
     @Test("registration ids that are wrong are named in the error or next to it")
     func illegalIDs() throws {
-        #expect(try details(#"{"error":{"code":1003,"message":"m","illegal_rids":["a","b"]}}"#).targets == ["a": "1003", "b": "1003"])
+        #expect(
+            try details(#"{"error":{"code":1003,"message":"m","illegal_rids":["a","b"]}}"#).targets == [
+                "a": "1003", "b": "1003",
+            ])
         #expect(try details(#"{"error":{"code":1003,"message":"m"},"illegal_rids":["a"]}"#).targets == ["a": "1003"])
         #expect(try details(#"{"error":{"code":1003,"message":"m"}}"#).targets.isEmpty)
         // The text may name one, too, and is a part of the reason either way.
-        let named = try details(#"{"error":{"code":1003,"message":"registration_id 1a0018970a91c8d8f1b is not valid"}}"#)
-        #expect(named.targets["1a0018970a91c8d8f1b"] == "1003" && named.reason == "1003 (registration_id 1a00…8f1b is not valid)")
-        #expect(try details(#"{"error":{"code":1003,"message":"override_msg_id not exist"}}"#).reason == "1003 (override_msg_id not exist)")
+        let named = try details(
+            #"{"error":{"code":1003,"message":"registration_id 1a0018970a91c8d8f1b is not valid"}}"#)
+        #expect(
+            named.targets["1a0018970a91c8d8f1b"] == "1003"
+                && named.reason == "1003 (registration_id 1a00…8f1b is not valid)")
+        #expect(
+            try details(#"{"error":{"code":1003,"message":"override_msg_id not exist"}}"#).reason
+                == "1003 (override_msg_id not exist)")
         #expect(try details(#"{"error":{"code":1011,"message":"m","illegal_rids":["a"]}}"#).targets.isEmpty)
-        for odd in ["{}", "[]", "7", #"{"error":7}"#, #"{"error":{"code":"1003"}}"#, #"{"error":{"code":1003,"illegal_rids":7}}"#] {
+        for odd in [
+            "{}", "[]", "7", #"{"error":7}"#, #"{"error":{"code":"1003"}}"#,
+            #"{"error":{"code":1003,"illegal_rids":7}}"#,
+        ] {
             #expect(try details(odd).targets.isEmpty)
         }
     }
@@ -103,7 +121,8 @@ struct JPushAnswersTests {
 
     @Test("those that are named are refused and the rest goes out again; if none is named, no device is refused for it")
     func parts() {
-        let answer = ServiceAnswer(status: 400, reason: "1003 (some words)"), refused = AnswerMeaning.invalidTarget(blamesSettings: true)
+        let answer = ServiceAnswer(status: 400, reason: "1003 (some words)"),
+            refused = AnswerMeaning.invalidTarget(blamesSettings: true)
         #expect(jpush.meanings(of: answer, targets: ["", "1003", ""]) == [.split, refused, .split])
         #expect(jpush.meanings(of: answer, targets: [""]) == nil)
         #expect(jpush.meanings(of: answer, targets: ["", ""]) == nil && jpush.meaning(of: answer) == .split)
@@ -121,7 +140,9 @@ struct JPushAnswersTests {
         #expect(jpush.probeMeaning(status: 401, reason: "1004") == .wrongCredentials)
         #expect(jpush.probeMeaning(status: 400, reason: "1008") == .wrongCredentials)
         #expect(jpush.probeMeaning(status: 403, reason: "2004") == .wrongTopic)
-        #expect(jpush.probeMeaning(status: 429, reason: "2002") == .busy && jpush.probeMeaning(status: 502, reason: "") == .busy)
+        #expect(
+            jpush.probeMeaning(status: 429, reason: "2002") == .busy
+                && jpush.probeMeaning(status: 502, reason: "") == .busy)
         for status in [302, 400, 404] { #expect(jpush.probeMeaning(status: status, reason: "") == .notTheService) }
     }
 }

@@ -17,7 +17,9 @@ struct JPushPayloadTests {
     }
 
     /// The payload as JSON, with templates as they are written.
-    private static func payload(_ change: (inout MessageContent) -> Void) -> String { FCMPayloadTests.json(draft(change).root).text }
+    private static func payload(_ change: (inout MessageContent) -> Void) -> String {
+        FCMPayloadTests.json(draft(change).root).text
+    }
 
     private static func findings(_ change: (inout MessageContent) -> Void) -> [String] {
         draft(change).findings.map { "\($0.severity == .error ? "error" : "warning"): \($0.message)" }
@@ -49,7 +51,8 @@ struct JPushPayloadTests {
             whole(#""alert":"Sale""#, #""alert":{"body":"Sale"},"sound":"default""#)
         ),
         (
-            "a critical push", { ($0.body, $0.sound, $0.interruption) = (text("Sale"), text("spring.caf"), text("critical")) },
+            "a critical push",
+            { ($0.body, $0.sound, $0.interruption) = (text("Sale"), text("spring.caf"), text("critical")) },
             whole(
                 #""alert":"Sale","sound":"spring""#,
                 #""alert":{"body":"Sale"},"sound":{"critical":1,"name":"spring.caf"},"interruption-level":"critical""#)
@@ -58,7 +61,10 @@ struct JPushPayloadTests {
             "texts of the app", { ($0.body, $0.localized) = (text("Sale"), [.body: LocalizedText(key: text("SALE"))]) },
             whole(#""alert":"Sale""#, #""alert":{"loc-key":"SALE"}"#)
         ),
-        ("badge", { ($0.body, $0.badge) = (text("Sale"), 3) }, whole(#""alert":"Sale""#, #""alert":{"body":"Sale"},"badge":"3""#)),
+        (
+            "badge", { ($0.body, $0.badge) = (text("Sale"), 3) },
+            whole(#""alert":"Sale""#, #""alert":{"body":"Sale"},"badge":"3""#)
+        ),
         (
             "category and thread", { ($0.body, $0.category, $0.thread) = (text("Sale"), text("SALE"), text("spring")) },
             whole(#""alert":"Sale""#, #""alert":{"body":"Sale"},"category":"SALE","thread-id":"spring""#)
@@ -91,7 +97,9 @@ struct JPushPayloadTests {
         ),
         (
             "silent", { ($0.isSilent, $0.link) = (true, text("shop://sale")) },
-            whole(#""alert":"","extras":{"link":"shop://sale"}"#, #""alert":"","content-available":true,"extras":{"link":"shop://sale"}"#)
+            whole(
+                #""alert":"","extras":{"link":"shop://sale"}"#,
+                #""alert":"","content-available":true,"extras":{"link":"shop://sale"}"#)
         ),
     ]
 
@@ -115,7 +123,8 @@ struct JPushPayloadTests {
             let text = FCMPayloadTests.json(draft.root)["notification"]?["android"]?.text ?? ""
             return (text, draft.findings.map { "\($0.message). \($0.remedy ?? "")" })
         }
-        let all = try android(#"{"big_text":"Long","large_icon":"https://a.b/c.png","badge":3,"badge_class":"a.b.Main"}"#)
+        let all = try android(
+            #"{"big_text":"Long","large_icon":"https://a.b/c.png","badge":3,"badge_class":"a.b.Main"}"#)
         #expect(
             all.0
                 == #"{"alert":"Sale","style":1,"big_text":"Long","large_icon":"https://a.b/c.png","badge_set_num":3,"badge_class":"a.b.Main"}"#
@@ -135,10 +144,14 @@ struct JPushPayloadTests {
 
     @Test("a payload that is written by hand is not among them")
     func byHand() {
-        #expect(!JPush().rules.contentKeys.contains(.payload) && JPush().rules.contentKeys.count == ContentKey.allCases.count - 4)
+        #expect(
+            !JPush().rules.contentKeys.contains(.payload)
+                && JPush().rules.contentKeys.count == ContentKey.allCases.count - 4)
     }
 
-    private static func activity(_ event: ActivityContent.Event, _ change: (inout ActivityContent) throws -> Void = { _ in }) rethrows
+    private static func activity(
+        _ event: ActivityContent.Event, _ change: (inout ActivityContent) throws -> Void = { _ in }
+    ) rethrows
         -> ActivityContent
     {
         var activity = ActivityContent(position: place, event: event)
@@ -150,18 +163,23 @@ struct JPushPayloadTests {
     func activity() throws {
         let state = try FCMPayloadTests.node(#"{"minutes":12}"#)
         let start = try Self.activity(.start) {
-            ($0.attributesType, $0.attributes) = (Self.text("DeliveryAttributes"), try FCMPayloadTests.node(#"{"order":"7"}"#))
+            ($0.attributesType, $0.attributes) = (
+                Self.text("DeliveryAttributes"), try FCMPayloadTests.node(#"{"order":"7"}"#)
+            )
             ($0.state, $0.staleSeconds, $0.relevance) = (state, 1800, .integer(100, Self.place))
         }
         func content(_ content: inout MessageContent) {
-            (content.title, content.body, content.activity) = (Self.text("On its way"), Self.text("12 minutes left"), start)
+            (content.title, content.body, content.activity) = (
+                Self.text("On its way"), Self.text("12 minutes left"), start
+            )
             content.sound = Self.text("default")
         }
         #expect(
             Self.payload(content)
                 == #"{"live_activity":{"ios":{"apns-priority":0,"stale-date":-1800,"event":"start","attributes-type":"DeliveryAttributes","#
                 + #""attributes":{"order":"7"},"content-state":{"minutes":12},"relevance-score":100,"#
-                + #""alert":{"title":"On its way","body":"12 minutes left","sound":"default"}}},"platform":"all","options":{}}"#)
+                + #""alert":{"title":"On its way","body":"12 minutes left","sound":"default"}}},"platform":"all","options":{}}"#
+        )
         #expect(Self.draft(content).pushType == .liveactivity && Self.findings(content).isEmpty)
         let end = Self.activity(.end) { ($0.state, $0.dismissSeconds) = (state, 0) }
         #expect(
@@ -181,13 +199,24 @@ struct JPushPayloadTests {
             Self.findings { ($0.body, $0.badge) = (Self.text("x"), 100) } == [
                 "error: the badge 100 is higher than JPush takes, which is 99"
             ])
-        #expect(Self.findings { $0.subtitle = Self.text("x") }.first?.hasPrefix("error: Android shows no subtitle") == true)
-        #expect(Self.findings { $0.badge = 1 }.first?.hasPrefix("warning: a push without title and body does nothing on Android") == true)
-        let data = ContentNode.object(
-            [.init(Self.text("link"), .integer(1, Self.place)), .init(Self.text("image"), .integer(1, Self.place))], Self.place)
         #expect(
-            Self.findings { ($0.body, $0.link, $0.image, $0.data) = (Self.text("x"), Self.text("a://b"), Self.text("https://a.b/c"), data) }
-                == ["error: 'data' holds 'link', which 'content' sets too", "error: 'data' holds 'image', which 'content' sets too"])
+            Self.findings { $0.subtitle = Self.text("x") }.first?.hasPrefix("error: Android shows no subtitle") == true)
+        #expect(
+            Self.findings { $0.badge = 1 }.first?.hasPrefix(
+                "warning: a push without title and body does nothing on Android") == true)
+        let data = ContentNode.object(
+            [.init(Self.text("link"), .integer(1, Self.place)), .init(Self.text("image"), .integer(1, Self.place))],
+            Self.place)
+        #expect(
+            Self.findings {
+                ($0.body, $0.link, $0.image, $0.data) = (
+                    Self.text("x"), Self.text("a://b"), Self.text("https://a.b/c"), data
+                )
+            }
+                == [
+                    "error: 'data' holds 'link', which 'content' sets too",
+                    "error: 'data' holds 'image', which 'content' sets too",
+                ])
         #expect(Self.findings { ($0.body, $0.data) = (Self.text("x"), data) }.isEmpty)
         #expect(
             Self.findings { ($0.body, $0.sound) = (Self.text("x"), Self.text("Spring Sale.caf")) }.first?.hasPrefix(
@@ -230,14 +259,16 @@ struct JPushPayloadTests {
             Self.payload(content)
                 == Self.whole(
                     #""alert":"Sale","channel_id":"offers","category":"MARKETING","small_icon_uri":"i","icon_bg_color":"c""#,
-                    #""alert":{"body":"Sale"}"#, message: #""message":{"title":"T","msg_content":"B","extras":{"a":[1]}},"#,
+                    #""alert":{"body":"Sale"}"#,
+                    message: #""message":{"title":"T","msg_content":"B","extras":{"a":[1]}},"#,
                     options: #""classification":1,"third_party_channel":{"huawei":{"importance":"LOW"}}"#))
     }
 
     @Test(
         "what is wrong with them is said at its place, with a remedy",
         arguments: [
-            (#"{"android":7}"#, "'android' must be a group of keys"), (#"{"android":{"chanel":"x"}}"#, "unknown key 'chanel' in 'android'"),
+            (#"{"android":7}"#, "'android' must be a group of keys"),
+            (#"{"android":{"chanel":"x"}}"#, "unknown key 'chanel' in 'android'"),
             (#"{"android":{"channel":7}}"#, "'channel' must be a text"),
             (#"{"in_app":{"title":"x"}}"#, "'in_app' has no body, which JPush demands"),
             (#"{"in_app":"x"}"#, "'in_app' must be a group of keys"),
@@ -259,7 +290,10 @@ struct JPushPayloadTests {
                 #"{"makers":{"vivo":{"classification":"system"}},"options":{"classification":0}}"#,
                 "'makers' has a classification, too, and JPush goes by this one"
             ),
-            (#"{"harmony":{"intent":"a://b"}}"#, "'harmony' has no category, without which phones with HarmonyOS show no push"),
+            (
+                #"{"harmony":{"intent":"a://b"}}"#,
+                "'harmony' has no category, without which phones with HarmonyOS show no push"
+            ),
             (#"{"harmony":{"category":"MARKETING","test":"yes"}}"#, "'test' must be true or false, not the text 'yes'"),
             (#"{"harmony":{"category":"MARKETING","sound":""}}"#, "'sound' has no text"),
             (#"{"harmony":{"category":"MARKETING","want":{}}}"#, "unknown key 'want' in 'harmony'"),
@@ -267,7 +301,9 @@ struct JPushPayloadTests {
     func ownFlaws(json: String, message: String) throws {
         let own = try Self.own(json)
         let findings = Self.draft { ($0.body, $0.own) = (Self.text("Sale"), own) }.findings
-        #expect(findings.map(\.message) == [message] && findings[0].severity == .error && [".", "?"].contains(findings[0].remedy?.last))
+        #expect(
+            findings.map(\.message) == [message] && findings[0].severity == .error
+                && [".", "?"].contains(findings[0].remedy?.last))
     }
 
     // MARK: - Makers of phones and HarmonyOS
@@ -275,10 +311,16 @@ struct JPushPayloadTests {
     @Test(
         "a killed app of each maker shows the push, with the class that the campaign names",
         arguments: [
-            (#"{"huawei":{"category":"MARKETING","importance":"low"}}"#, #"{"huawei":{"category":"MARKETING","importance":"LOW"}}"#),
+            (
+                #"{"huawei":{"category":"MARKETING","importance":"low"}}"#,
+                #"{"huawei":{"category":"MARKETING","importance":"LOW"}}"#
+            ),
             (#"{"honor":{"importance":"low"}}"#, #"{"honor":{"importance":"LOW"}}"#),
             (#"{"xiaomi":{"channel":"123"}}"#, #"{"xiaomi":{"channel_id":"123"}}"#),
-            (#"{"oppo":{"category":"MARKETING","channel":"c"}}"#, #"{"oppo":{"category":"MARKETING","channel_id":"c"}}"#),
+            (
+                #"{"oppo":{"category":"MARKETING","channel":"c"}}"#,
+                #"{"oppo":{"category":"MARKETING","channel_id":"c"}}"#
+            ),
             (
                 #"{"vivo":{"classification":"operational","category":"MARKETING"}}"#,
                 #"{"vivo":{"classification":0,"category":"MARKETING"}}"#
@@ -290,7 +332,8 @@ struct JPushPayloadTests {
         #expect(Self.findings(content).isEmpty)
         #expect(
             Self.payload(content)
-                == Self.whole(#""alert":"Sale""#, #""alert":{"body":"Sale"}"#, options: #""third_party_channel":\#(channels)"#))
+                == Self.whole(
+                    #""alert":"Sale""#, #""alert":{"body":"Sale"}"#, options: #""third_party_channel":\#(channels)"#))
     }
 
     @Test("what is written by hand for a maker stays, next to its class")
@@ -323,12 +366,16 @@ struct JPushPayloadTests {
                 == #"{"alert":"Sale","category":"MARKETING","intent":{"url":"action.system.home"}}"#)
         #expect(
             try hmos(#"{"category":"MARKETING"}"#) {
-                ($0.title, $0.body, $0.link, $0.badge) = (Self.text("Hi"), Self.text("Sale"), Self.text("shop://sale"), 3)
+                ($0.title, $0.body, $0.link, $0.badge) = (
+                    Self.text("Hi"), Self.text("Sale"), Self.text("shop://sale"), 3
+                )
             }
                 == #"{"alert":"Sale","title":"Hi","category":"MARKETING","intent":{"url":"shop://sale"},"badge_set_num":3,"extras":{"link":"shop://sale"}}"#
         )
         #expect(
-            try hmos(#"{"category":"MARKETING","intent":"com.example.sale","icon":"https://a.b/c.png","sound":"s.mp3","test":true}"#) {
+            try hmos(
+                #"{"category":"MARKETING","intent":"com.example.sale","icon":"https://a.b/c.png","sound":"s.mp3","test":true}"#
+            ) {
                 ($0.title, $0.link) = (Self.text("Hi"), Self.text("https://example.com"))
             }
                 == #"{"alert":"Hi","category":"MARKETING","large_icon":"https://a.b/c.png","sound":"s.mp3","test_message":true,"intent":{"url":"com.example.sale"},"extras":{"link":"https://example.com"}}"#
@@ -342,7 +389,8 @@ struct JPushPayloadTests {
     @Test("an image that HarmonyOS does not show is a loss, which phones with Android do not have")
     func harmonyImage() throws {
         let own = try Self.own(#"{"harmony":{"category":"MARKETING"}}"#)
-        let losses = Self.draft { ($0.body, $0.image, $0.own) = (Self.text("x"), Self.text("https://a.b/c.png"), own) }.losses
+        let losses = Self.draft { ($0.body, $0.image, $0.own) = (Self.text("x"), Self.text("https://a.b/c.png"), own) }
+            .losses
         #expect(losses.map(\.key) == [.image] && losses[0].isPartial)
         #expect(Self.draft { ($0.body, $0.image) = (Self.text("x"), Self.text("https://a.b/c.png")) }.losses.isEmpty)
     }
@@ -358,7 +406,8 @@ struct JPushPayloadTests {
             ))
         #expect(
             push.marks.map { "\($0.name)=\($0.value)" } == [
-                "channel (Xiaomi)=1", "classification (vivo)=operational", "category (HarmonyOS)=MARKETING", "opens (HarmonyOS)=a://b",
+                "channel (Xiaomi)=1", "classification (vivo)=operational", "category (HarmonyOS)=MARKETING",
+                "opens (HarmonyOS)=a://b",
             ])
     }
 
@@ -369,13 +418,19 @@ struct JPushPayloadTests {
                 parsing:
                     #"{"notification":{"android":{"alert":"B","title":"T","style":3,"big_pic_path":"https://a.b/c.png","channel_id":"offers","extras":{"link":"x"}},"ios":{"alert":{"title":"T","subtitle":"S","body":"B"},"sound":"a.caf","badge":"0","thread-id":"t","mutable-content":true,"content-available":true,"extras":{"link":"x","image":"https://a.b/c.png"}}},"message":{"msg_content":"M"},"platform":"all","options":{}}"#
             ))
-        #expect(push.title == "T" && push.subtitle == "S" && push.body == "B" && push.image == "https://a.b/c.png" && !push.isSilent)
+        #expect(
+            push.title == "T" && push.subtitle == "S" && push.body == "B" && push.image == "https://a.b/c.png"
+                && !push.isSilent)
         #expect(
             push.marks.map { "\($0.name)=\($0.value)" }
-                == ["sound=a.caf", "badge=removed", "thread=t", "wakes the app=", "channel_id (Android)=offers", "in the app=M"])
+                == [
+                    "sound=a.caf", "badge=removed", "thread=t", "wakes the app=", "channel_id (Android)=offers",
+                    "in the app=M",
+                ])
         #expect(push.ownKeys.map { "\($0.name)=\($0.value)" } == ["link=x"])
         let silent = JPush().shown(
-            try JSONValue(parsing: #"{"notification":{"android":{"alert":""},"ios":{"alert":"","content-available":true}}}"#))
+            try JSONValue(
+                parsing: #"{"notification":{"android":{"alert":""},"ios":{"alert":"","content-available":true}}}"#))
         #expect(silent.isSilent && silent.texts.isEmpty && silent.marks.isEmpty)
     }
 }

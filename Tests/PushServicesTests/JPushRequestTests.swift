@@ -32,7 +32,8 @@ struct JPushRequestTests {
     func template() {
         let push = JPush().request(options()), validation = JPush().probeRequest(options())
         #expect(push.pathPrefix == "/v3/push" && validation.pathPrefix == "/v3/push/validate")
-        #expect(push.headers == [.init("content-type", value: "application/json")] && validation.headers == push.headers)
+        #expect(
+            push.headers == [.init("content-type", value: "application/json")] && validation.headers == push.headers)
         #expect(push.idHeader == "x-request-id")
     }
 
@@ -51,7 +52,8 @@ struct JPushRequestTests {
             #"{"live_activity":{"ios":{"apns-priority":0,"stale-date":-1800,"event":"start","attributes-type":"DeliveryAttributes","#
             + #""attributes":{"order":"7"},"content-state":{"minutes":12},"relevance-score":100,"#
             + #""alert":{"title":"On its way","body":"12 minutes left","sound":"default"}}},"platform":"all","options":{}}"#
-        let start = #"{"cid":"7d43-1","audience":{"registration_id":["a000000001","b000000002"]},"live_activity":{"ios":{"apns-priority":"#
+        let start =
+            #"{"cid":"7d43-1","audience":{"registration_id":["a000000001","b000000002"]},"live_activity":{"ios":{"apns-priority":"#
         let rest =
             #","stale-date":1795221000,"event":"start","attributes-type":"DeliveryAttributes","attributes":{"order":"7"},"#
             + #""content-state":{"minutes":12},"relevance-score":100,"#
@@ -68,14 +70,17 @@ struct JPushRequestTests {
         #expect(
             try body(end, at: 5) { ($0.pushType, $0.expiration) = (.liveactivity, 65) }
                 == #"{"audience":{"registration_id":["1a0018970a8d0000001"]},"live_activity":{"ios":{"apns-priority":10,"dismissal-date":1,"#
-                + #""event":"end","content-state":{}}},"platform":"all","options":{"apns_production":true,"time_to_live":60}}"#)
+                + #""event":"end","content-state":{}}},"platform":"all","options":{"apns_production":true,"time_to_live":60}}"#
+        )
     }
 
     @Test("a call that has a cid shows it")
     func cid() throws {
         #expect(try body(name: "7d43-1").hasPrefix(#"{"cid":"7d43-1","audience":{"registration_id":["#))
         guard case .fetched(let names) = JPush().repeatProtection else { return #expect(Bool(false)) }
-        #expect(names.path(10) == "/v3/push/cid?count=10&type=push" && names.mostAtATime == 10 && names.lifetimeSeconds == 86_400)
+        #expect(
+            names.path(10) == "/v3/push/cid?count=10&type=push" && names.mostAtATime == 10
+                && names.lifetimeSeconds == 86_400)
         #expect(names.read(try JSONValue(parsing: #"{"cidlist":["a","b"]}"#)) == ["a", "b"])
         #expect(names.read(try JSONValue(parsing: #"{"error":{"code":2002}}"#)) == nil)
     }
@@ -83,14 +88,16 @@ struct JPushRequestTests {
     @Test("options of a campaign stay, and those of the run follow")
     func members() throws {
         let payload = Self.plain.replacing(#""options":{}"#, with: #""options":{"third_party_channel":{"huawei":{}}}"#)
-        #expect(try body(payload).hasSuffix(#""options":{"third_party_channel":{"huawei":{}},"apns_production":true}}"#))
+        #expect(
+            try body(payload).hasSuffix(#""options":{"third_party_channel":{"huawei":{}},"apns_production":true}}"#))
     }
 
     @Test(
         "the time to live is what is left at the moment of sending",
         arguments: [(1_000_090, 90), (1_000_000, 0), (999_999, 0), (0, 0), (1_000_000 + 259_201, 259_200)])
     func timeToLive(expiration: Int64, seconds: Int64) throws {
-        #expect(try body { $0.expiration = expiration }.hasSuffix(#""apns_production":true,"time_to_live":\#(seconds)}}"#))
+        #expect(
+            try body { $0.expiration = expiration }.hasSuffix(#""apns_production":true,"time_to_live":\#(seconds)}}"#))
     }
 
     @Test("a push without an end leaves it to JPush")
@@ -129,9 +136,13 @@ struct JPushRequestTests {
     @Test("statistics are asked where the app's region has them, and summed over the pushes")
     func statistics() throws {
         let facts = try #require(JPush().statistics), form = JPush().account.environments
-        func question(_ environment: ServiceEnvironment?) -> StatisticsFacts.Question { facts.question("key", ["1", "2"], environment) }
+        func question(_ environment: ServiceEnvironment?) -> StatisticsFacts.Question {
+            facts.question("key", ["1", "2"], environment)
+        }
         #expect(question(form.choices[0]) == .init(host: "report.jpush.cn", path: "/v3/received/detail?msg_ids=1,2"))
-        #expect(try question(form.choices[0].at(#require(form.region("beijing")))) == .init(path: "/v3/report/received/detail?msg_ids=1,2"))
+        #expect(
+            try question(form.choices[0].at(#require(form.region("beijing"))))
+                == .init(path: "/v3/report/received/detail?msg_ids=1,2"))
         #expect(question(nil) == .init(path: "/v3/received/detail?msg_ids=1,2"))
         let answer =
             #"[{"msg_id":"1","jpush_received":5,"ios_apns_sent":null,"ios_apns_received":2},{"msg_id":"2","jpush_received":1,"ios_apns_received":null}]"#
@@ -139,7 +150,8 @@ struct JPushRequestTests {
         #expect(facts.read(try JSONValue(parsing: answer), ["1", "2"]) == counts)
         // Pushes that were not asked about are other people's.
         #expect(facts.read(try JSONValue(parsing: answer), ["2", "3"]) == ["2": ["jpush_received": 1]])
-        #expect(facts.read(try JSONValue(parsing: #"[{"msg_id":2,"more":{"jpush_received":-7}}]"#), ["2"]) == ["2": [:]])
+        #expect(
+            facts.read(try JSONValue(parsing: #"[{"msg_id":2,"more":{"jpush_received":-7}}]"#), ["2"]) == ["2": [:]])
         let push = #"{"msg_id":"1","jpush_received":5}"#
         let odd =
             [#"{"error":{"code":3002}}"#, "[7]", "7", "[{}]", "[\(push),\(push)]"]

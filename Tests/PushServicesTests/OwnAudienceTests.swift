@@ -23,7 +23,8 @@ struct OwnAudienceTests {
     @Test(
         "what Volley would not write is no call",
         arguments: [
-            "", "all", "tags", "tags/", "tags/a:", "tags/a,b", "tags/a b", "tags/%4", "tags/%e6%9d%8e", "tags/%FF", "rooms/a", "tags/a/b",
+            "", "all", "tags", "tags/", "tags/a:", "tags/a,b", "tags/a b", "tags/%4", "tags/%e6%9d%8e", "tags/%FF",
+            "rooms/a", "tags/a/b",
         ])
     func noTargets(text: String) { #expect(AudienceCall(target: text.utf8) == nil) }
 
@@ -51,7 +52,9 @@ struct OwnAudienceTests {
     func words() {
         #expect(AudienceCall.everyone.words == "everyone")
         #expect(AudienceCall(.tags, ["vip"]).words == "tag vip")
-        #expect(AudienceCall(.registrationIDs, ["18071adc030dcba91c0", "18071adc030dcba91c1"]).words == "2 registration ids")
+        #expect(
+            AudienceCall(.registrationIDs, ["18071adc030dcba91c0", "18071adc030dcba91c1"]).words == "2 registration ids"
+        )
         #expect(AudienceCall(.aliases, ["a", "b", "c", "d", "e", "f"]).words == "aliases a, b, c, d, e, f")
         #expect(AudienceCall(.aliases, (1...1000).map(String.init)).words == "aliases 1, 2, 3, 4, 5 and 995 more")
     }
@@ -81,9 +84,11 @@ struct OwnAudienceTests {
 extension PushService {
     /// The path and the body of the request for a call to an audience that the service keeps.
     /// - Parameter name: that the service gave out for it.
-    func request(for call: AudienceCall, name: String? = nil, _ change: (inout PushOptions) -> Void = { _ in }) throws -> (
-        path: String, body: JSONValue
-    ) {
+    func request(for call: AudienceCall, name: String? = nil, _ change: (inout PushOptions) -> Void = { _ in }) throws
+        -> (
+            path: String, body: JSONValue
+        )
+    {
         var options = PushOptions(topic: "k", pushType: .alert, priority: .high)
         change(&options)
         let template = try #require(ownAudience).service.request(options)
@@ -110,13 +115,17 @@ struct JPushAudienceTests {
         let (path, body) = try JPush().request(for: call, name: "k-1")
         #expect(path == "/v3/push")
         #expect(body["audience"]?.text == audience)
-        #expect(body["cid"] == .string("k-1") && body["platform"] == .string("all") && body["notification"]?["android"]?["alert"] != nil)
+        #expect(
+            body["cid"] == .string("k-1") && body["platform"] == .string("all")
+                && body["notification"]?["android"]?["alert"] != nil)
     }
 
     @Test("a check goes to another path, and has no cid")
     func check() throws {
         let checker = try #require(JPush().ownAudience?.checker)
-        #expect(checker.request(PushOptions(topic: "k", pushType: .alert, priority: .high)).pathPrefix == "/v3/push/validate")
+        #expect(
+            checker.request(PushOptions(topic: "k", pushType: .alert, priority: .high)).pathPrefix
+                == "/v3/push/validate")
         guard case .none = checker.repeatProtection else { throw Mistake("a check would use up a cid") }
     }
 
@@ -127,7 +136,9 @@ struct JPushAudienceTests {
             service.meaning(of: ServiceAnswer(status: status, reason: reason))
         }
         #expect(service.meaning(of: ServiceAnswer(status: 200, hasReceipt: true)) == .accepted)
-        #expect(meaning(200, "") == .maybeTaken && meaning(400, "1011") == .rejected && meaning(400, "1003") == .rejectedLikeAll)
+        #expect(
+            meaning(200, "") == .maybeTaken && meaning(400, "1011") == .rejected
+                && meaning(400, "1003") == .rejectedLikeAll)
         #expect(meaning(401, "1004") == .stop && meaning(429, "2002") == .retry(.quota))
         for status in 200..<600 {
             for reason in [""] + JPush.rows.map(\.reason) {
@@ -138,14 +149,17 @@ struct JPushAudienceTests {
             }
         }
         #expect(service.blamingReasons.isEmpty && service.goneReasons.isEmpty)
-        #expect(service.words(about: "1011")?.meaning == .rejected && service.words(about: "1011")?.explanation.contains("names") == true)
+        #expect(
+            service.words(about: "1011")?.meaning == .rejected
+                && service.words(about: "1011")?.explanation.contains("names") == true)
     }
 
     @Test(
         "tags and aliases have up to 40 bytes of letters, digits, Chinese characters and some signs",
         arguments: [
             ("vip", true), ("新用户", true), ("a_@!#$&*+=.|￥9", true), (String(repeating: "a", count: 40), true),
-            (String(repeating: "a", count: 41), false), (String(repeating: "李", count: 14), false), ("a b", false), ("a-b", false),
+            (String(repeating: "a", count: 41), false), (String(repeating: "李", count: 14), false), ("a b", false),
+            ("a-b", false),
             ("é", false), ("", false), ("😀", false),
         ])
     func names(name: String, isName: Bool) throws {

@@ -5,7 +5,8 @@ import Testing
 @Suite("paces of requests")
 struct RequestPacesTests {
     private func paces(
-        _ batching: Batching = JPush().batching, devices: Pace? = nil, calls: Pace? = Pace(pushes: 540, intervalSeconds: 60)
+        _ batching: Batching = JPush().batching, devices: Pace? = nil,
+        calls: Pace? = Pace(pushes: 540, intervalSeconds: 60)
     ) -> RequestPaces {
         var paces = RequestPaces(batching)
         paces.keep(devices, counting: .targets)
@@ -33,7 +34,8 @@ struct RequestPacesTests {
     @Test("where a request has one device, the slower pace counts, whatever it counts")
     func single() {
         let paces = paces(.single, devices: perSecond(20), calls: perSecond(9))
-        #expect(paces.targets == perSecond(9) && paces.calls == nil && paces.largestRequest == 1 && paces.pushesAhead == 1)
+        #expect(
+            paces.targets == perSecond(9) && paces.calls == nil && paces.largestRequest == 1 && paces.pushesAhead == 1)
     }
 
     @Test("without a pace nothing is held back; with one of calls, full calls are held ready")

@@ -28,10 +28,15 @@ struct RongCloudAccountTests {
         #expect(form.regions.map(\.name) == ["beijing", "singapore", "singapore-b", "north-america", "saudi-arabia"])
         #expect(
             form.regions.map(\.host) == [
-                "api.rong-api.com", "api.sg-light-api.com", "api.sg-b-light-api.com", "api.us-light-api.com", "api.sau-light-api.com",
+                "api.rong-api.com", "api.sg-light-api.com", "api.sg-b-light-api.com", "api.us-light-api.com",
+                "api.sau-light-api.com",
             ])
-        #expect(form.regions.allSatisfy { $0.spareHosts == [$0.host.replacing("api.", with: "api-b.", maxReplacements: 1)] })
-        #expect(form.choices.map(\.name) == ["production", "development"] && form.choices.map(\.reachesPeople) == [true, false])
+        #expect(
+            form.regions.allSatisfy { $0.spareHosts == [$0.host.replacing("api.", with: "api-b.", maxReplacements: 1)] }
+        )
+        #expect(
+            form.choices.map(\.name) == ["production", "development"]
+                && form.choices.map(\.reachesPeople) == [true, false])
         #expect(form.choices.allSatisfy { $0.host == "api.rong-api.com" && $0.spareHosts == ["api-b.rong-api.com"] })
         #expect(form.choices[0].at(form.regions[3]).host == "api.us-light-api.com")
         #expect(form.remedies["sandbox"]?.contains("environment: development") == true)
@@ -45,7 +50,9 @@ struct RongCloudAccountTests {
         let form = try #require(account.credential("app_secret"))
         guard case .signedRequest(let signature) = form.kind else { return #expect(Bool(false)) }
         #expect(form.kind.isPlainSecret && form.alternatives == ["file", "env"])
-        #expect(form.isComplete(["file"]) && form.isComplete(["env"]) && !form.isComplete(["file", "env"]) && !form.isComplete([String]()))
+        #expect(
+            form.isComplete(["file"]) && form.isComplete(["env"]) && !form.isComplete(["file", "env"])
+                && !form.isComplete([String]()))
         #expect((1...18).contains(signature.nonceDigits))
         let headers = [signature.account, signature.nonce, signature.timestamp, signature.signature]
         #expect(headers == ["app-key", "nonce", "timestamp", "signature"])
@@ -58,7 +65,10 @@ struct RongCloudTargetTests {
 
     @Test(
         "user IDs are taken as they are",
-        arguments: ["1", "10234", "Anna", "user_0815", "a+b=c-d", String(repeating: "p", count: 64), String(repeating: "0f", count: 32)])
+        arguments: [
+            "1", "10234", "Anna", "user_0815", "a+b=c-d", String(repeating: "p", count: 64),
+            String(repeating: "0f", count: 32),
+        ])
     func reads(user: String) {
         #expect(form.target(user)?.text == user && form.flaw(of: user) == nil && form.shape(of: user) == nil)
         #expect(Array(user.utf8).withUnsafeBufferPointer(form.kept.contains))
@@ -67,7 +77,8 @@ struct RongCloudTargetTests {
     @Test(
         "what is none is refused, with its shape",
         arguments: [
-            (String(repeating: "a", count: 65), TargetShape.tooLong), ("anna@example.com", .email), ("n/a", .word), ("an na", .other),
+            (String(repeating: "a", count: 65), TargetShape.tooLong), ("anna@example.com", .email), ("n/a", .word),
+            ("an na", .other),
             ("安娜", .other), ("dPx3abcDEF_-0123456789:APA91b" + String(repeating: "x", count: 120), .fcm),
         ])
     func refuses(text: String, shape: TargetShape) {
@@ -89,7 +100,8 @@ struct RongCloudTargetTests {
     func batching() {
         let rongcloud = RongCloud()
         #expect(rongcloud.batching == Batching(largestTargets: 100, hasOwnTexts: false, paceUnit: .targets))
-        #expect(rongcloud.usualPace == ServicePace(Pace(pushes: 100, intervalSeconds: 1), rampSeconds: 0, isLimit: true))
+        #expect(
+            rongcloud.usualPace == ServicePace(Pace(pushes: 100, intervalSeconds: 1), rampSeconds: 0, isLimit: true))
         func largest(at pace: Pace?) -> Int {
             var paces = RequestPaces(rongcloud.batching)
             paces.keep(pace, counting: .targets)

@@ -15,7 +15,8 @@ struct RongCloudAnswersTests {
     }
 
     private static let meanings: [String: AnswerMeaning] = [
-        "accepted": .accepted, "rejected": .rejected, "rejected like all": .rejectedLikeAll, "stop": .stop, "quota": .retry(.quota),
+        "accepted": .accepted, "rejected": .rejected, "rejected like all": .rejectedLikeAll, "stop": .stop,
+        "quota": .retry(.quota),
         "other server": .retry(.otherServer), "maybe taken": .maybeTaken,
     ]
 
@@ -33,7 +34,8 @@ struct RongCloudAnswersTests {
         return try text.split(separator: "\n").dropFirst().map { line in
             let cells = line.split(separator: ",").map(String.init)
             return Row(
-                status: try #require(Int(cells[0])), code: try #require(Int(cells[1])), meaning: try #require(meanings[cells[2]]))
+                status: try #require(Int(cells[0])), code: try #require(Int(cells[1])),
+                meaning: try #require(meanings[cells[2]]))
         }
     }
 
@@ -51,7 +53,8 @@ struct RongCloudAnswersTests {
     func rowsOfTheTable() throws {
         let described = try Self.described()
         for row in RongCloud.rows {
-            let found = try #require(described.first { String($0.code) == row.reason && $0.status == row.status }, "\(row.reason)")
+            let found = try #require(
+                described.first { String($0.code) == row.reason && $0.status == row.status }, "\(row.reason)")
             #expect(found.meaning == row.meaning)
         }
         #expect(Set(described.map(\.code)).subtracting([200]) == Set(RongCloud.rows.compactMap { Int($0.reason) }))
@@ -70,7 +73,9 @@ struct RongCloudAnswersTests {
     func words() {
         for row in RongCloud.rows {
             let text = [RongCloud().words(about: row.reason)?.explanation, row.advice].compactMap(\.self)
-            #expect(text.allSatisfy { $0.hasSuffix(".") && !$0.contains("device") && !$0.contains("token") } && !text.isEmpty)
+            #expect(
+                text.allSatisfy { $0.hasSuffix(".") && !$0.contains("device") && !$0.contains("token") }
+                    && !text.isEmpty)
         }
         #expect(RongCloud().words(about: "9999") == nil && RongCloud().words(about: "1004")?.mayBeClock == true)
     }
@@ -96,12 +101,16 @@ struct RongCloudAnswersTests {
         #expect(try reason(#"{"code":200,"id":"abc"}"#).isEmpty)
         #expect(try reason(#"{"url":"/push/user.json","code":1002,"errorMessage":"x"}"#) == "1002")
         for odd in ["{}", "[]", "7", #"{"code":"1002"}"#, #"{"code":null}"#] { #expect(try reason(odd) == "no code") }
-        #expect(meaning(200, "1002") == .rejectedLikeAll && meaning(200, "1001") == .stop && meaning(200, "1008") == .retry(.quota))
+        #expect(
+            meaning(200, "1002") == .rejectedLikeAll && meaning(200, "1001") == .stop
+                && meaning(200, "1008") == .retry(.quota))
         #expect(meaning(200, "1050") == .maybeTaken && meaning(200, "1234") == .rejectedLikeAll)
         #expect(meaning(200, "no code") == .notTheService)
         // With its own words, too.
         for row in RongCloud.rows {
-            #expect(RongCloud().advice(status: 200, reason: row.reason) == RongCloud().advice(status: row.status, reason: row.reason))
+            #expect(
+                RongCloud().advice(status: 200, reason: row.reason)
+                    == RongCloud().advice(status: row.status, reason: row.reason))
             #expect(RongCloud().probeMeaning(status: 200, reason: row.reason) == row.probe)
         }
     }
@@ -127,11 +136,17 @@ struct RongCloudAnswersTests {
 
     @Test("doctor tells credentials, the app's rights and a busy service apart")
     func probe() {
-        func meaning(_ status: Int, _ reason: String = "") -> ProbeMeaning { RongCloud().probeMeaning(status: status, reason: reason) }
+        func meaning(_ status: Int, _ reason: String = "") -> ProbeMeaning {
+            RongCloud().probeMeaning(status: status, reason: reason)
+        }
         #expect(meaning(200) == .fine && meaning(400, "1002") == .fine)
-        #expect(meaning(401, "1001") == .wrongCredentials && meaning(401, "1004") == .wrongCredentials && meaning(401) == .wrongCredentials)
+        #expect(
+            meaning(401, "1001") == .wrongCredentials && meaning(401, "1004") == .wrongCredentials
+                && meaning(401) == .wrongCredentials)
         #expect(meaning(430, "1009") == .wrongTopic && meaning(401, "1007") == .wrongTopic)
         #expect(meaning(429, "1008") == .busy && meaning(502) == .busy)
-        #expect(meaning(200, "no code") == .notTheService && meaning(404) == .notTheService && meaning(302) == .notTheService)
+        #expect(
+            meaning(200, "no code") == .notTheService && meaning(404) == .notTheService
+                && meaning(302) == .notTheService)
     }
 }

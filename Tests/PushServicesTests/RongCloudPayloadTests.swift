@@ -45,8 +45,14 @@ struct RongCloudPayloadTests {
         ("title", { $0.title = text("Hi") }, #"{"notification":{"ios":{},"title":"Hi","pushContent":"Sale"}}"#),
         ("badge", { $0.badge = 3 }, #"{"notification":{"ios":{"badge":3},"pushContent":"Sale"}}"#),
         ("no badge", { $0.badge = 0 }, #"{"notification":{"ios":{"badge":0},"pushContent":"Sale"}}"#),
-        ("category", { $0.category = text("rich") }, #"{"notification":{"ios":{"category":"rich"},"pushContent":"Sale"}}"#),
-        ("thread", { $0.thread = text("news") }, #"{"notification":{"ios":{"thread-id":"news"},"pushContent":"Sale"}}"#),
+        (
+            "category", { $0.category = text("rich") },
+            #"{"notification":{"ios":{"category":"rich"},"pushContent":"Sale"}}"#
+        ),
+        (
+            "thread", { $0.thread = text("news") },
+            #"{"notification":{"ios":{"thread-id":"news"},"pushContent":"Sale"}}"#
+        ),
         (
             "interruption", { $0.interruption = text("passive") },
             #"{"notification":{"ios":{"interruption-level":"passive"},"pushContent":"Sale"}}"#
@@ -84,9 +90,14 @@ struct RongCloudPayloadTests {
     @Test("a push without a body is a mistake, also if it has a title or wakes the app")
     func withoutBody() {
         #expect(Self.findings { $0.body = nil } == ["error: RongCloud shows no push without a body"])
-        #expect(Self.findings { ($0.title, $0.body) = (Self.text("Hi"), nil) } == ["error: RongCloud shows no push without a body"])
         #expect(
-            Self.findings { ($0.isSilent, $0.body) = (true, nil) } == ["error: RongCloud has no silent pushes: every push shows a text"])
+            Self.findings { ($0.title, $0.body) = (Self.text("Hi"), nil) } == [
+                "error: RongCloud shows no push without a body"
+            ])
+        #expect(
+            Self.findings { ($0.isSilent, $0.body) = (true, nil) } == [
+                "error: RongCloud has no silent pushes: every push shows a text"
+            ])
     }
 
     @Test("a title has at most 50 characters")
@@ -104,26 +115,40 @@ struct RongCloudPayloadTests {
     @Test("a badge is at most 9,999")
     func badge() {
         #expect(Self.findings { $0.badge = 9999 }.isEmpty)
-        #expect(Self.findings { $0.badge = 10_000 } == ["error: the badge 10000 is higher than RongCloud takes, which is 9999"])
+        #expect(
+            Self.findings { $0.badge = 10_000 } == [
+                "error: the badge 10000 is higher than RongCloud takes, which is 9999"
+            ])
     }
 
-    @Test("iPhones get an image only with the category for which the app loads it: without one it is left out, which is told")
+    @Test(
+        "iPhones get an image only with the category for which the app loads it: without one it is left out, which is told"
+    )
     func image() {
         let image: (inout MessageContent) -> Void = { $0.image = Self.text("https://a.example/b.png") }
         #expect(
             Self.payload(image)
-                == #"{"notification":{"ios":{},"harmonyOS":{"ohos":{"image":"https://a.example/b.png"}},"pushContent":"Sale"}}"#)
+                == #"{"notification":{"ios":{},"harmonyOS":{"ohos":{"image":"https://a.example/b.png"}},"pushContent":"Sale"}}"#
+        )
         let losses = Self.draft(image).losses
         #expect(losses.map(\.reason) == ["RongCloud passes an image to iPhones only together with a category"])
         #expect(losses.map(\.key) == [.image] && losses.map(\.effect) == ["iPhones get the push without it"])
-        #expect(Self.draft { ($0.image, $0.category) = (Self.text("https://a.example/b.png"), Self.text("rich")) }.losses.isEmpty)
+        #expect(
+            Self.draft { ($0.image, $0.category) = (Self.text("https://a.example/b.png"), Self.text("rich")) }.losses
+                .isEmpty)
     }
 
     @Test("the app's own data are texts")
     func extras() {
         func finding(_ node: ContentNode) -> [String] { Self.findings { $0.data = Self.data([("order", node)]) } }
-        #expect(finding(.integer(7, Self.place)) == ["error: 'order' in 'data' is a number, and RongCloud carries only texts there"])
-        #expect(finding(.bool(true, Self.place)) == ["error: 'order' in 'data' is a truth value, and RongCloud carries only texts there"])
+        #expect(
+            finding(.integer(7, Self.place)) == [
+                "error: 'order' in 'data' is a number, and RongCloud carries only texts there"
+            ])
+        #expect(
+            finding(.bool(true, Self.place)) == [
+                "error: 'order' in 'data' is a truth value, and RongCloud carries only texts there"
+            ])
         #expect(
             finding(.object([], Self.place)).count == 1 && finding(.array([], Self.place)).count == 1
                 && finding(.null(Self.place)).count == 1)
@@ -142,10 +167,16 @@ struct RongCloudPayloadTests {
     @Test(
         "a killed app of each maker shows the push, with the class that the campaign names",
         arguments: [
-            (#"{"huawei":{"category":"MARKETING","importance":"low"}}"#, #"{"hw":{"category":"MARKETING","importance":"LOW"}}"#),
+            (
+                #"{"huawei":{"category":"MARKETING","importance":"low"}}"#,
+                #"{"hw":{"category":"MARKETING","importance":"LOW"}}"#
+            ),
             (#"{"honor":{"importance":"normal"}}"#, #"{"honor":{"importance":"NORMAL"}}"#),
             (#"{"xiaomi":{"channel":"123"}}"#, #"{"mi":{"channelId":"123"}}"#),
-            (#"{"oppo":{"category":"MARKETING","channel":"c"}}"#, #"{"oppo":{"category":"MARKETING","channelId":"c"}}"#),
+            (
+                #"{"oppo":{"category":"MARKETING","channel":"c"}}"#,
+                #"{"oppo":{"category":"MARKETING","channelId":"c"}}"#
+            ),
             (
                 #"{"vivo":{"classification":"operational","category":"MARKETING"}}"#,
                 #"{"vivo":{"classification":"0","category":"MARKETING"}}"#
@@ -154,7 +185,8 @@ struct RongCloudPayloadTests {
     func makers(yaml: String, android: String) throws {
         let own = try Self.own(#"{"makers":\#(yaml)}"#)
         #expect(Self.findings { $0.own = own }.isEmpty)
-        #expect(Self.payload { $0.own = own } == #"{"notification":{"ios":{},"android":\#(android),"pushContent":"Sale"}}"#)
+        #expect(
+            Self.payload { $0.own = own } == #"{"notification":{"ios":{},"android":\#(android),"pushContent":"Sale"}}"#)
     }
 
     @Test("HarmonyOS gets the category that the campaign names for it, with the image")
@@ -165,7 +197,9 @@ struct RongCloudPayloadTests {
                 == #"{"notification":{"ios":{},"harmonyOS":{"ohos":{"image":"https://a.example/b.png","category":"MARKETING"}},"pushContent":"Sale"}}"#
         )
         #expect(
-            Self.findings { $0.own = empty } == ["error: 'harmony' has no category, without which phones with HarmonyOS show no push"])
+            Self.findings { $0.own = empty } == [
+                "error: 'harmony' has no category, without which phones with HarmonyOS show no push"
+            ])
         let shown = RongCloud().shown(
             try JSONValue(
                 parsing:
@@ -178,10 +212,13 @@ struct RongCloudPayloadTests {
     func shown() throws {
         let payload = Self.payload {
             ($0.title, $0.badge, $0.thread, $0.wakesApp) = (Self.text("Hi"), 0, Self.text("news"), true)
-            ($0.image, $0.category, $0.link) = (Self.text("https://a.example/b.png"), Self.text("rich"), Self.text("shop://sale"))
+            ($0.image, $0.category, $0.link) = (
+                Self.text("https://a.example/b.png"), Self.text("rich"), Self.text("shop://sale")
+            )
         }
         let shown = RongCloud().shown(try JSONValue(parsing: payload))
-        #expect(shown.title == "Hi" && shown.body == "Sale" && shown.image == "https://a.example/b.png" && !shown.isSilent)
+        #expect(
+            shown.title == "Hi" && shown.body == "Sale" && shown.image == "https://a.example/b.png" && !shown.isSilent)
         #expect(shown.marks.map(\.name) == ["badge", "category", "thread", "wakes the app"])
         #expect(shown.marks.map(\.value) == ["removed", "rich", "news", ""])
         #expect(shown.ownKeys.map(\.name) == ["link"] && shown.ownKeys.map(\.value) == ["shop://sale"])
@@ -211,7 +248,9 @@ struct RongCloudRequestTests {
     func users() {
         let payload = #"{"notification":{"ios":{},"pushContent":"Sale"}}"#
         #expect(body(payload, to: ["anna"]) == #"{"userIds":["anna"],"notification":{"ios":{},"pushContent":"Sale"}}"#)
-        #expect(body(payload, to: ["a", "b", "c"]) == #"{"userIds":["a","b","c"],"notification":{"ios":{},"pushContent":"Sale"}}"#)
+        #expect(
+            body(payload, to: ["a", "b", "c"])
+                == #"{"userIds":["a","b","c"],"notification":{"ios":{},"pushContent":"Sale"}}"#)
     }
 
     @Test("the collapse id goes to iPhones, before what the payload says of them")
@@ -221,12 +260,14 @@ struct RongCloudRequestTests {
                 == #"{"userIds":["a"],"notification":{"ios":{"apns-collapse-id":"sale\"1"},"pushContent":"Sale"}}"#)
         #expect(
             body(#"{"notification":{"ios":{"badge":1},"pushContent":"Sale"}}"#, to: ["a"], collapseID: "sale")
-                == #"{"userIds":["a"],"notification":{"ios":{"apns-collapse-id":"sale","badge":1},"pushContent":"Sale"}}"#)
+                == #"{"userIds":["a"],"notification":{"ios":{"apns-collapse-id":"sale","badge":1},"pushContent":"Sale"}}"#
+        )
     }
 
     @Test("what a run adds to a payload is never more than what its limit leaves")
     func room() {
-        let payload = #"{"notification":{"ios":{"badge":1},"pushContent":"Sale"}}"#, longest = String(repeating: "\"", count: 64)
+        let payload = #"{"notification":{"ios":{"badge":1},"pushContent":"Sale"}}"#,
+            longest = String(repeating: "\"", count: 64)
         let added = body(payload, to: ["a"], collapseID: longest).utf8.count - body(payload, to: ["a"]).utf8.count
         #expect(added == 150 && RongCloud().payloadLimit(of: .alert) + added <= 4096)
     }

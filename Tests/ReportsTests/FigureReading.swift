@@ -53,9 +53,11 @@ extension String {
 /// Elements of a page that are opened and not closed, or vice versa.
 func unbalancedElements(_ page: String) -> [String] {
     let elements = [
-        "p", "div", "section", "table", "thead", "tbody", "tr", "td", "th", "ul", "li", "dl", "dt", "dd", "details", "summary", "main",
+        "p", "div", "section", "table", "thead", "tbody", "tr", "td", "th", "ul", "li", "dl", "dt", "dd", "details",
+        "summary", "main",
         "h1", "h2",
-        "h3", "span", "svg", "g", "title", "desc", "figure", "figcaption", "code", "header", "footer", "pattern", "defs", "b",
+        "h3", "span", "svg", "g", "title", "desc", "figure", "figcaption", "code", "header", "footer", "pattern",
+        "defs", "b",
     ]
     return elements.filter { element in
         func count(_ text: String) -> Int { page.ranges(of: text).count }

@@ -5,18 +5,25 @@ import Testing
 
 @Suite("orders in words")
 struct OrderListTests {
-    private static let asked = OrderMoment(time: Timestamp(epochSeconds: 1_800_000_000), uptime: Uptime(start: "s", milliseconds: 0))
+    private static let asked = OrderMoment(
+        time: Timestamp(epochSeconds: 1_800_000_000), uptime: Uptime(start: "s", milliseconds: 0))
 
-    private static func placed(_ number: Int64, _ kind: Order.Kind, _ state: OrderState, by name: String = "anna") -> PlacedOrder {
+    private static func placed(_ number: Int64, _ kind: Order.Kind, _ state: OrderState, by name: String = "anna")
+        -> PlacedOrder
+    {
         PlacedOrder(
-            number: number, order: Order(nonce: "n\(number)", kind: kind, by: name, at: asked), state: state, changedAt: asked.time)
+            number: number, order: Order(nonce: "n\(number)", kind: kind, by: name, at: asked), state: state,
+            changedAt: asked.time)
     }
 
-    private static func list(_ orders: [PlacedOrder], damaged: [DamagedOrder] = [], after seconds: Int64 = 10) -> OrderList {
+    private static func list(_ orders: [PlacedOrder], damaged: [DamagedOrder] = [], after seconds: Int64 = 10)
+        -> OrderList
+    {
         OrderList(
             OrderListing(orders.reversed(), damaged: damaged), last: 100, isAtWork: false,
             at: OrderMoment(
-                time: asked.time.adding(seconds: Double(seconds)), uptime: Uptime(start: "s", milliseconds: seconds * 1000)))
+                time: asked.time.adding(seconds: Double(seconds)),
+                uptime: Uptime(start: "s", milliseconds: seconds * 1000)))
     }
 
     @Test("each order says who asked for what, and what became of it")
@@ -43,7 +50,8 @@ struct OrderListTests {
     @Test("a damaged order is named below the others, in text and in JSON")
     func damaged() {
         let damaged = DamagedOrder(
-            number: 2, subject: nil, mistake: Diagnostic("order 2 is damaged", file: "/r/orders.sqlite", remedy: "Remove it."))
+            number: 2, subject: nil,
+            mistake: Diagnostic("order 2 is damaged", file: "/r/orders.sqlite", remedy: "Remove it."))
         let list = Self.list([Self.placed(1, .pause(run: "r"), .lapsed)], damaged: [damaged])
         #expect(
             list.text(width: 200, colour: false).hasSuffix(
@@ -63,13 +71,16 @@ struct OrderListTests {
             return
         }
         #expect(found.first?["state"]?.stringValue == "lapsed")
-        #expect(Self.list(orders, after: 600).text(width: 80, colour: false).contains("Lapsed: it was not begun in time"))
+        #expect(
+            Self.list(orders, after: 600).text(width: 80, colour: false).contains("Lapsed: it was not begun in time"))
     }
 
     @Test("names and reasons from outside cannot turn lines around or colour a terminal")
     func hostile() {
         let evil = "\u{1B}[31m\u{202E}x\ny"
-        let list = Self.list([Self.placed(1, .reject(run: "r", digest: "d", reason: evil), .refused(.described(evil)), by: evil)])
+        let list = Self.list([
+            Self.placed(1, .reject(run: "r", digest: "d", reason: evil), .refused(.described(evil)), by: evil)
+        ])
         let text = list.text(width: 80, colour: false)
         #expect(!text.contains("\u{1B}") && !text.contains("\u{202E}") && !list.json.text.contains("\u{1B}"))
     }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Reports
 
-/// The reasons of a report add up to the outcomes of all recipients that were not accepted, however far the run came.
+/// The reasons of a report add up to the outcomes of all recipients that were not accepted, however
+/// far the run came.
 @Suite struct ReasonSumTests {
     /// The required end of a run.
     enum End: CaseIterable { case running, paused, stopped, interrupted, cancelled, finished, killed }
@@ -42,7 +43,9 @@ import Testing
         let counted = Dictionary(grouping: rows.map { $0[7] }.filter { !$0.isEmpty }) { $0 }.mapValues(\.count)
         #expect(counted == report.reasonCounts)
         let shown = figures(ofPage: ReportPage(report, madeBy: "Volley", madeAt: start).html.markup)
-        for (reason, count) in counted { #expect(shown.contains { $0.path == "reasons/\(reason)" && $0.value == count }, "\(reason)") }
+        for (reason, count) in counted {
+            #expect(shown.contains { $0.path == "reasons/\(reason)" && $0.value == count }, "\(reason)")
+        }
     }
 
     @Test("of a run through one service", arguments: End.allCases)
@@ -65,22 +68,27 @@ import Testing
         try end(run, how)
         try check(run)
         guard how == .stopped else { return }
-        let partial = PartialStop(stopped: [.init(service: FCM().name, cause: stop)], finished: [PushServices.standard.name])
+        let partial = PartialStop(
+            stopped: [.init(service: FCM().name, cause: stop)], finished: [PushServices.standard.name])
         try run.append(.state(.stopped, cause: .services(partial), at: start))
         try check(run)
     }
 
-    @Test("devices that a killed process left may have been sent to: report, CSV and page say so, and not that their turn had not come")
+    @Test(
+        "devices that a killed process left may have been sent to: report, CSV and page say so, and not that their turn had not come"
+    )
     func killed() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(6))
         try run.append(.state(.running, at: start))
         try run.append(.claimed(0..<4, at: start))
-        try run.append(.settled([[Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start)]]))
+        try run.append(
+            .settled([[Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, settledAt: start)]]))
         run.unlock()
         func check(unclaimed: String) throws {
             let text = try Report(run).text(width: 4000, colour: false)
-            let told = text.contains(/ProcessEnded +3 [^\n]*\n +They may have been sent: the process ended before an answer came\./)
+            let told = text.contains(
+                /ProcessEnded +3 [^\n]*\n +They may have been sent: the process ended before an answer came\./)
             #expect(told, "\(text)")
             let rows = parseCSV(try csv(run)).dropFirst()
             #expect(rows.map { $0[5] } == ["accepted", "unknown", "unknown", "unknown", "unsent", "unsent"])
@@ -98,15 +106,18 @@ import Testing
         try check(unclaimed: "Interrupted")
     }
 
-    @Test("devices that were given back before a run was cancelled are unsent because it was cancelled, in every form of its report")
+    @Test(
+        "devices that were given back before a run was cancelled are unsent because it was cancelled, in every form of its report"
+    )
     func givenBack() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(5))
         try run.append(.state(.running, at: start))
         try run.append(.claimed(0..<4, at: start))
-        let settled = [("", Outcome.accepted), ("Paused", .unsent), ("QuietHours", .unsent), ("FrequencyCap", .unsent)].enumerated().map {
-            Settlement(recipient: $0, outcome: $1.1, status: 0, reason: $1.0, attempts: 1, settledAt: start)
-        }
+        let settled = [("", Outcome.accepted), ("Paused", .unsent), ("QuietHours", .unsent), ("FrequencyCap", .unsent)]
+            .enumerated().map {
+                Settlement(recipient: $0, outcome: $1.1, status: 0, reason: $1.0, attempts: 1, settledAt: start)
+            }
         try run.append(.settled([settled]))
         try run.append(.state(.cancelled, cause: .cancelled, at: start))
         #expect(try Report(run).reasonCounts == ["Cancelled": 3, "FrequencyCap": 1])

@@ -70,9 +70,12 @@ struct RemedyWordsTests {
         #expect(seen.count == 37)
     }
 
-    @Test("the console says remedies instead of the terminal’s words, and leaves out paths; without remedies it says the same")
+    @Test(
+        "the console says remedies instead of the terminal’s words, and leaves out paths; without remedies it says the same"
+    )
     func faces() {
-        var mistake = Diagnostic("it is paused", file: "/srv/runs/r.db", remedy: "`volley resume r` continues it.", [.resume(run: "r")])
+        var mistake = Diagnostic(
+            "it is paused", file: "/srv/runs/r.db", remedy: "`volley resume r` continues it.", [.resume(run: "r")])
         #expect(mistake.inConsole == "it is paused. “Resume” on the page of r lets it go on.")
         #expect(mistake.description == "/srv/runs/r.db: it is paused. `volley resume r` continues it.")
         mistake.plainMessage = "it rests"

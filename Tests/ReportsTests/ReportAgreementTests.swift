@@ -5,12 +5,14 @@ import Testing
 
 /// Text, JSON, CSV and page of one run say the same about it.
 @Suite struct ReportAgreementTests {
-    /// Languages, variants, a holdout, and every outcome in each of them; the last two hundred were never claimed.
+    /// Languages, variants, a holdout, and every outcome in each of them; the last two hundred were
+    /// never claimed.
     static func richRun(_ folder: TemporaryFolder, count: Int = 3000) throws -> RunFile {
         let languages = ["en", "de", "zh-Hans", "", "pt-BR", "ar"]
         let recipients = (0..<count).map { id in
             Recipient(
-                token: Target(normalized: token(id)), registrationID: "r\(id)", alias: "a\(id)", language: languages[id * id % 7 % 6],
+                token: Target(normalized: token(id)), registrationID: "r\(id)", alias: "a\(id)",
+                language: languages[id * id % 7 % 6],
                 variant: id % 3 == 0 ? "short" : "long")
         }
         let run = try makeRun(
@@ -18,7 +20,8 @@ import Testing
         try run.append(.state(.running, at: start))
         try run.append(.claimed(0..<count - 200, at: start))
         try run.append(.settled([(0..<count - 250).map(settlement)]))
-        try run.append(.settled([[Settlement(recipient: count - 1, outcome: .unsent, reason: "Expired", settledAt: start)]]))
+        try run.append(
+            .settled([[Settlement(recipient: count - 1, outcome: .unsent, reason: "Expired", settledAt: start)]]))
         return run
     }
 
@@ -26,7 +29,8 @@ import Testing
         func settled(_ outcome: Outcome, _ status: Int, _ reason: String, _ attempts: Int) -> Settlement {
             Settlement(
                 recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts,
-                latencyMilliseconds: status > 0 ? id * 7919 % 1300 : 0, settledAt: start.adding(seconds: Double(id) / 11))
+                latencyMilliseconds: status > 0 ? id * 7919 % 1300 : 0,
+                settledAt: start.adding(seconds: Double(id) / 11))
         }
         return switch id % 50 {
         case 0: settled(.invalidToken, 410, "Unregistered", 1)
@@ -39,11 +43,15 @@ import Testing
         }
     }
 
-    @Test("text, JSON, CSV and page agree in every figure", arguments: [RunState.running, .stopped, .cancelled, .finished])
+    @Test(
+        "text, JSON, CSV and page agree in every figure",
+        arguments: [RunState.running, .stopped, .cancelled, .finished])
     func agreement(state: RunState) throws {
         let folder = try TemporaryFolder()
         let run = try Self.richRun(folder)
-        if state != .running { try run.append(.state(state, cause: .described("a reason"), at: start.adding(seconds: 300))) }
+        if state != .running {
+            try run.append(.state(state, cause: .described("a reason"), at: start.adding(seconds: 300)))
+        }
         try check(run)
     }
 
@@ -51,13 +59,15 @@ import Testing
     func chain() throws {
         let folder = try TemporaryFolder()
         let earlier = try makeRun(
-            folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -2_592_000), recipients(40))
+            folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -2_592_000), recipients(40)
+        )
         try earlier.append(.state(.running, at: start.adding(seconds: -2_592_000)))
         try earlier.append(.state(.cancelled, at: start.adding(seconds: -2_592_000)))
         let run = try Self.richRun(folder)
         try run.append(.state(.finished, at: start.adding(seconds: 300)))
         _ = try makeRun(
-            folder, id: "20261202-090000-spring-sale-0002", plannedAt: start.adding(seconds: 9), retryOf: run.plan.id, recipients(7))
+            folder, id: "20261202-090000-spring-sale-0002", plannedAt: start.adding(seconds: 9), retryOf: run.plan.id,
+            recipients(7))
         let json = try check(run)
         #expect(json["chain/20261202-090000-spring-sale-0002/audience"] == 7)
         #expect(json["earlier_runs/20261101-090000-spring-sale-0001/audience"] == 40)
@@ -84,7 +94,8 @@ import Testing
     func comparison() throws {
         let folder = try TemporaryFolder()
         let first = try makeRun(
-            folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -2_592_000), recipients(2000))
+            folder, id: "20261101-090000-spring-sale-0001", plannedAt: start.adding(seconds: -2_592_000),
+            recipients(2000))
         try first.append(.state(.running, at: start))
         try first.append(.claimed(0..<2000, at: start))
         try first.append(
@@ -92,7 +103,8 @@ import Testing
                 (0..<2000).map {
                     Settlement(
                         recipient: $0, outcome: $0 < 20 ? .failed : .accepted, status: $0 < 20 ? 503 : 200,
-                        reason: $0 < 20 ? "ServiceUnavailable" : "", attempts: 1, latencyMilliseconds: 40, settledAt: start)
+                        reason: $0 < 20 ? "ServiceUnavailable" : "", attempts: 1, latencyMilliseconds: 40,
+                        settledAt: start)
                 }
             ]))
         try first.append(.state(.finished, at: start.adding(seconds: 120)))
@@ -115,7 +127,8 @@ import Testing
         expectSnapshot(text, "comparison")
         let table = comparison.html.markup
         for title in [
-            "Pushes sent", "Pushes a second, on average", "Pushes in the busiest second", "Milliseconds until half of the answers had come",
+            "Pushes sent", "Pushes a second, on average", "Pushes in the busiest second",
+            "Milliseconds until half of the answers had come",
             "Milliseconds until 90 % of the answers had come",
         ] { #expect(table.contains("dir=\"auto\">\(title)</th>"), "\(title)") }
         let page = comparison.page(madeBy: "Volley", madeAt: start).markup
@@ -123,17 +136,21 @@ import Testing
         #expect(shown.count > 40)
         for figure in shown {
             let path = figure.path.split(separator: "/").map(String.init)
-            #expect(figure.value == (path[0] == "before" ? before : after)[path.dropFirst().joined(separator: "/"), default: 0])
+            #expect(
+                figure.value
+                    == (path[0] == "before" ? before : after)[path.dropFirst().joined(separator: "/"), default: 0])
         }
         #expect(unbalancedElements(page).isEmpty)
     }
 
-    @Test("a reason for skipping rows is named in a comparison when it has become frequent, and when it has become rare")
+    @Test(
+        "a reason for skipping rows is named in a comparison when it has become frequent, and when it has become rare")
     func skippedRows() throws {
         let folder = try TemporaryFolder()
         let reports = try [(1, 10), (2, 40)].map { number, skipped in
             let run = try makeRun(
-                folder, id: "20261101-090000-spring-sale-000\(number)", skipped: [.badToken: skipped], recipients(100 - skipped))
+                folder, id: "20261101-090000-spring-sale-000\(number)", skipped: [.badToken: skipped],
+                recipients(100 - skipped))
             try run.append(.state(.running, at: start))
             return try Report(run)
         }
@@ -162,7 +179,9 @@ import Testing
             #expect(figure.value == json[figure.path], "\(figure.path)")
             #expect(figure.text.isEmpty || figure.text == figure.value.map(TextFormat.count), "\(figure.path)")
         }
-        let missing = Set(json.filter { $0.value != 0 }.keys).subtracting(shown.map(\.path)).subtracting(["timeline/seconds_per_step"])
+        let missing = Set(json.filter { $0.value != 0 }.keys).subtracting(shown.map(\.path)).subtracting([
+            "timeline/seconds_per_step"
+        ])
         #expect(missing.isEmpty, "\(missing.sorted())")
         #expect(unbalancedElements(page).isEmpty)
     }
@@ -173,24 +192,32 @@ import Testing
             guard case .object(let members)? = json[section] else { continue }
             for member in members {
                 let number = TextFormat.count(Int(member.value.integerValue ?? -1))
-                #expect(lines.contains { $0.first == member.name && $0.dropFirst().first == number }, "\(section) \(member.name) \(number)")
+                #expect(
+                    lines.contains { $0.first == member.name && $0.dropFirst().first == number },
+                    "\(section) \(member.name) \(number)")
             }
         }
         for section in ["languages", "variants"] {
             guard case .object(let groups)? = json[section] else { continue }
             for group in groups {
-                let words = lines.first { $0.first == group.name && $0.dropFirst(2).first?.hasPrefix("device") ?? false } ?? []
-                #expect(words.dropFirst().first == TextFormat.count(Int(group.value["audience"]?.integerValue ?? -1)), "\(group.name)")
+                let words =
+                    lines.first { $0.first == group.name && $0.dropFirst(2).first?.hasPrefix("device") ?? false } ?? []
+                #expect(
+                    words.dropFirst().first == TextFormat.count(Int(group.value["audience"]?.integerValue ?? -1)),
+                    "\(group.name)")
                 for outcome in Outcome.allCases {
                     let count = Int(group.value[outcome.name]?.integerValue ?? 0)
                     let place = words.firstIndex { $0.trimmed == outcome.name }
-                    #expect(place.map { words[$0 - 1] } == (count == 0 ? nil : TextFormat.count(count)), "\(group.name) \(outcome)")
+                    #expect(
+                        place.map { words[$0 - 1] } == (count == 0 ? nil : TextFormat.count(count)),
+                        "\(group.name) \(outcome)")
                 }
             }
         }
         #expect(
             lines.contains {
-                $0.starts(with: ["Pushes", "sent"]) && $0[2].trimmed == TextFormat.count(Int(json["attempts"]?.integerValue ?? -1))
+                $0.starts(with: ["Pushes", "sent"])
+                    && $0[2].trimmed == TextFormat.count(Int(json["attempts"]?.integerValue ?? -1))
             })
         for percentile in ["p50", "p90", "p99", "max"] {
             let number = TextFormat.count(Int(json["latency_ms"]?[percentile]?.integerValue ?? -1))
@@ -203,11 +230,14 @@ import Testing
         var latencies: [Int] = []
         for row in rows.dropFirst() {
             let (language, variant, outcome) = (row[3].isEmpty ? "unknown" : row[3], row[4], row[5])
-            for path in ["audience", "outcomes/\(outcome)", "languages/\(language)/\(outcome)", "languages/\(language)/audience"] {
+            for path in [
+                "audience", "outcomes/\(outcome)", "languages/\(language)/\(outcome)", "languages/\(language)/audience",
+            ] {
                 counted[path, default: 0] += 1
             }
             for path in [
-                "variants/\(variant)/\(outcome)", "variants/\(variant)/audience", "languages_of_variants/\(variant)/\(language)/\(outcome)",
+                "variants/\(variant)/\(outcome)", "variants/\(variant)/audience",
+                "languages_of_variants/\(variant)/\(language)/\(outcome)",
                 "languages_of_variants/\(variant)/\(language)/audience",
             ] { counted[path, default: 0] += 1 }
             if !row[7].isEmpty { counted["reasons/\(row[7])", default: 0] += 1 }
@@ -216,7 +246,9 @@ import Testing
             if attempts > 0 { counted["attempts_by_count/\(attempts)", default: 0] += 1 }
             guard let latency = Int(row[10]) else { continue }
             latencies.append(latency)
-            counted["latency_histogram/\(LatencyFigures.steps.first { latency <= $0 }.map(String.init) ?? "longer")", default: 0] += 1
+            counted[
+                "latency_histogram/\(LatencyFigures.steps.first { latency <= $0 }.map(String.init) ?? "longer")",
+                default: 0] += 1
         }
         latencies.sort()
         for (name, percent) in [("p50", 50), ("p90", 90), ("p99", 99), ("max", 100)] {

@@ -12,7 +12,9 @@ import Testing
         try run.append(
             .settled([
                 [
-                    Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start),
+                    Settlement(
+                        recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31,
+                        settledAt: start),
                     Settlement(recipient: 1, outcome: .unsent, reason: "Expired", settledAt: start.adding(seconds: 61)),
                 ]
             ]))
@@ -31,7 +33,8 @@ import Testing
     @Test("quotes, commas, line breaks and Unicode survive; formulas do not")
     func cells() throws {
         let cells = [
-            "plain", "a,b", "say \"hi\"", "two\nlines", "carriage\rreturn", "日本 ü 🎉", "", " lead", "\"", "=1+1", "+49 30", "-1", "@SUM(A1)",
+            "plain", "a,b", "say \"hi\"", "two\nlines", "carriage\rreturn", "日本 ü 🎉", "", " lead", "\"", "=1+1",
+            "+49 30", "-1", "@SUM(A1)",
             "\tx", "\rx", "=cmd|' /C calc'!A0,\"x\"", "a=b", "'quoted",
         ]
         let expected = cells.map { ["=", "+", "-", "@", "\t", "\r"].contains(String($0.prefix(1))) ? "'" + $0 : $0 }
@@ -40,13 +43,16 @@ import Testing
             folder,
             cells.enumerated().map {
                 Recipient(
-                    token: Target(normalized: token($0.offset)), registrationID: $0.element, alias: $0.element, language: $0.element)
+                    token: Target(normalized: token($0.offset)), registrationID: $0.element, alias: $0.element,
+                    language: $0.element)
             })
         try run.append(.claimed(0..<cells.count, at: start))
         try run.append(
             .settled([
                 cells.enumerated().map {
-                    Settlement(recipient: $0.offset, outcome: .rejected, status: 400, reason: $0.element, attempts: 1, settledAt: start)
+                    Settlement(
+                        recipient: $0.offset, outcome: .rejected, status: 400, reason: $0.element, attempts: 1,
+                        settledAt: start)
                 }
             ]))
         let rows = parseCSV(try csv(run)).dropFirst()

@@ -48,7 +48,11 @@ import Testing
         try run.append(.state(.running, at: start))
         try run.append(.claimed(0..<4, at: start))
         try run.append(
-            .settled([(0..<4).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start) }]))
+            .settled([
+                (0..<4).map {
+                    Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start)
+                }
+            ]))
         try run.append(.state(.finished, at: start.adding(seconds: -3600)))
         let report = try Report(run)
         #expect(report.json["rate"]?.text == #"{"mean_per_second":null,"peak_per_second":4}"#)
@@ -63,7 +67,11 @@ import Testing
         try run.append(.state(.running, at: start))
         try run.append(.claimed(0..<4, at: start))
         try run.append(
-            .settled([(0..<4).map { Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start) }]))
+            .settled([
+                (0..<4).map {
+                    Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, settledAt: start)
+                }
+            ]))
         try run.append(.state(.finished, at: start))
         #expect(try Report(run).json["rate"]?["mean_per_second"] == .integer(4000))
     }
@@ -77,7 +85,9 @@ import Testing
         #expect(outcomes.map(\.name) == Outcome.allCases.map(\.name))
     }
 
-    @Test("a run is clean until someone was rejected, failed, is unknown, or was never sent to", arguments: Outcome.allCases)
+    @Test(
+        "a run is clean until someone was rejected, failed, is unknown, or was never sent to",
+        arguments: Outcome.allCases)
     func clean(outcome: Outcome) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, recipients(2))

@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct ReportPageTests {
     private func page(_ run: RunFile) throws -> String {
-        let page = try ReportPage(Report(run, chain: RunChain(of: run), earlier: run.earlierRuns()), madeBy: "Volley 1", madeAt: start)
+        let page = try ReportPage(
+            Report(run, chain: RunChain(of: run), earlier: run.earlierRuns()), madeBy: "Volley 1", madeAt: start)
         return page.html.markup
     }
 
@@ -32,7 +33,9 @@ import Testing
                 language: Self.evil + "\(id % 2)",
                 variant: Self.evil + "\(id % 3)")
         }
-        let note = JSONValue.object(pairs: [("reason", .string("not_matched")), ("rows", .integer(1)), ("why", .string(Self.evil))])
+        let note = JSONValue.object(pairs: [
+            ("reason", .string("not_matched")), ("rows", .integer(1)), ("why", .string(Self.evil)),
+        ])
         let run = try makeRun(
             folder, skipped: [.notMatched: 1], isTest: true,
             preview: .object(pairs: [
@@ -44,7 +47,9 @@ import Testing
         try run.append(
             .settled([
                 (0..<30).map {
-                    Settlement(recipient: $0, outcome: .rejected, status: 400, reason: Self.evil, attempts: 1, settledAt: start)
+                    Settlement(
+                        recipient: $0, outcome: .rejected, status: 400, reason: Self.evil, attempts: 1, settledAt: start
+                    )
                 }
             ]))
         try run.append(.state(.stopped, cause: .described(Self.evil), at: start))
@@ -53,12 +58,16 @@ import Testing
             #expect(!page.contains(markup), "\(markup)")
         }
         for tag in page.split(separator: "<").map({ $0.prefix { $0 != ">" } }) {
-            for loading in [" src=", " href=", " onerror="] where !tag.contains("data-figure") { #expect(!tag.contains(loading), "\(tag)") }
+            for loading in [" src=", " href=", " onerror="] where !tag.contains("data-figure") {
+                #expect(!tag.contains(loading), "\(tag)")
+            }
         }
         #expect(page.contains("default-src 'none'"))
         #expect(unbalancedElements(page).isEmpty, "\(unbalancedElements(page))")
         for id in 0..<30 { #expect(!page.contains(token(id + 0xABCDE))) }
-        #expect(page.contains(">share accepted</th>") && page.contains("0.0 % accepted") && page.contains("devices it was accepted"))
+        #expect(
+            page.contains(">share accepted</th>") && page.contains("0.0 % accepted")
+                && page.contains("devices it was accepted"))
         #expect(page.contains("0000…bcde"))
     }
 
@@ -84,15 +93,18 @@ import Testing
         #expect(headline(page) == sentence)
         #expect(page.contains("</b> accepted"))
         #expect(page.contains("Because of &lt;this&gt;.") == (state == .stopped))
-        let command = [RunState.finished: "volley retry", .running: "volley report", .stopped: "volley resume"][state] ?? "?"
+        let command =
+            [RunState.finished: "volley retry", .running: "volley report", .stopped: "volley resume"][state] ?? "?"
         #expect(page.contains("<code>\(command) 20261201-090000-spring-sale-7f3a</code>"))
     }
 
-    @Test("every run has a page: planned, nobody, one device, many languages and variants, long and right-to-left names")
+    @Test(
+        "every run has a page: planned, nobody, one device, many languages and variants, long and right-to-left names")
     func kinds() throws {
         let folder = try TemporaryFolder()
         let planned = try page(makeRun(folder, id: "20261201-090000-a-0001", recipients(3)))
-        #expect(headline(planned) == "Planned for 3 devices, and not sent yet." && planned.contains("volley send --plan"))
+        #expect(
+            headline(planned) == "Planned for 3 devices, and not sent yet." && planned.contains("volley send --plan"))
         #expect(!planned.contains("Over time"))
         let nobody = try makeRun(folder, id: "20261201-090000-b-0001", skipped: [.notMatched: 1], [])
         try nobody.append(.state(.running, at: start))
@@ -102,14 +114,24 @@ import Testing
         try one.append(.state(.running, at: start))
         try one.append(.claimed(0..<1, at: start))
         try one.append(
-            .settled([[Settlement(recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 0, settledAt: start)]]))
+            .settled([
+                [
+                    Settlement(
+                        recipient: 0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 0,
+                        settledAt: start)
+                ]
+            ]))
         try one.append(.state(.finished, at: start))
         #expect(try headline(page(one)) == "Accepted by APNs for the one device.")
-        let names = (0..<30).map { $0 == 7 ? "עברית־שם־ארוך" : $0 == 8 ? String(repeating: "very.long.name.", count: 40) : "l\($0)" }
+        let names = (0..<30).map {
+            $0 == 7 ? "עברית־שם־ארוך" : $0 == 8 ? String(repeating: "very.long.name.", count: 40) : "l\($0)"
+        }
         let many = try makeRun(
             folder, id: "20261201-090000-d-0001",
             (0..<900).map {
-                Recipient(token: Target(normalized: token($0)), language: names[$0 % 30], variant: ["a", "b", "c"][$0 % 7 % 3])
+                Recipient(
+                    token: Target(normalized: token($0)), language: names[$0 % 30],
+                    variant: ["a", "b", "c"][$0 % 7 % 3])
             })
         let page = try page(many)
         #expect(names.allSatisfy { page.contains("dir=\"auto\">\($0)<") })

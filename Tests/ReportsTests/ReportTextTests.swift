@@ -5,7 +5,9 @@ import Runs
 import Testing
 
 @Suite struct ReportTextTests {
-    private func text(_ run: RunFile, _ folder: TemporaryFolder, width: Int = 100, colour: Bool = false) throws -> String {
+    private func text(_ run: RunFile, _ folder: TemporaryFolder, width: Int = 100, colour: Bool = false) throws
+        -> String
+    {
         try Report(run).text(width: width, colour: colour).replacing(folder.path, with: "/runs")
     }
 
@@ -24,7 +26,8 @@ import Testing
     @Test("the same in colours")
     func colours() throws {
         let folder = try TemporaryFolder()
-        expectSnapshot(try text(mixedRun(folder), folder, colour: true).replacing("\u{1B}", with: "<ESC>"), "finished-colour")
+        expectSnapshot(
+            try text(mixedRun(folder), folder, colour: true).replacing("\u{1B}", with: "<ESC>"), "finished-colour")
     }
 
     @Test("a run that is still sending")
@@ -66,7 +69,9 @@ import Testing
         try run.append(
             .settled([
                 (0..<234).map {
-                    Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31, settledAt: start)
+                    Settlement(
+                        recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 31,
+                        settledAt: start)
                 }
             ]))
         try run.append(.state(.finished, at: start.adding(seconds: 0.85)))
@@ -77,7 +82,8 @@ import Testing
     func width(columns: Int) throws {
         let folder = try TemporaryFolder()
         let lines = try text(
-            mixedRun(folder, ending: .stopped, reason: "a reason of several words that must be broken"), folder, width: columns
+            mixedRun(folder, ending: .stopped, reason: "a reason of several words that must be broken"), folder,
+            width: columns
         )
         .split(separator: "\n")
         for line in lines where !line.hasPrefix("Run file:") { #expect(line.count <= columns, "\(line)") }
@@ -99,7 +105,9 @@ import Testing
             + "UnrelatedKeyIdInToken Forbidden BadPath MethodNotAllowed Unregistered ExpiredToken PayloadTooLarge TooManyRequests "
             + "TooManyProviderTokenUpdates InternalServerError ServiceUnavailable Shutdown ConnectionLost NoAnswer Expired Stopped Interrupted "
             + "ProcessEnded AwaitingAnswer NotSentYet"
-        for reason in reasons.split(separator: " ") { #expect(ReasonText.explanation(of: String(reason), by: APNs()) != nil, "\(reason)") }
+        for reason in reasons.split(separator: " ") {
+            #expect(ReasonText.explanation(of: String(reason), by: APNs()) != nil, "\(reason)")
+        }
         #expect(ReasonText.explanation(of: "", by: APNs()) == nil)
     }
 }

@@ -18,15 +18,21 @@ import Testing
     @Test("all runs in one table, broken files below", arguments: [160, 110, 80])
     func table(width: Int) throws {
         let folder = try TemporaryFolder()
-        expectSnapshot(try list(folder).text(width: width, colour: false).replacing(folder.path, with: "/runs"), "runs-\(width)")
+        expectSnapshot(
+            try list(folder).text(width: width, colour: false).replacing(folder.path, with: "/runs"), "runs-\(width)")
     }
 
     @Test("the JSON holds a report for each run and what is broken")
     func json() throws {
         let folder = try TemporaryFolder()
         let json = try list(folder).json
-        guard case .array(let runs)? = json["runs"], case .array(let broken)? = json["broken"] else { throw Diagnostic("no arrays") }
-        #expect(runs.compactMap { $0["run"]?.stringValue } == ["20261101-120000-welcome-0a1b", "20261201-090000-spring-sale-7f3a"])
+        guard case .array(let runs)? = json["runs"], case .array(let broken)? = json["broken"] else {
+            throw Diagnostic("no arrays")
+        }
+        #expect(
+            runs.compactMap { $0["run"]?.stringValue } == [
+                "20261101-120000-welcome-0a1b", "20261201-090000-spring-sale-7f3a",
+            ])
         #expect(runs.map { $0["state"] } == [.string("planned"), .string("finished")])
         let path = folder.path + "/20261201-090000-spring-sale-7f3a.sqlite"
         #expect(runs.last == (try Report(RunFile(path: path, readOnly: true), isSummary: true).json))
@@ -46,7 +52,8 @@ import Testing
     @Test("no runs at all is said in a sentence")
     func none() throws {
         let list = try RunList(runs: [], broken: [])
-        #expect(list.text(width: 80, colour: false) == "There are no runs yet. `volley plan` and `volley send` make one.")
+        #expect(
+            list.text(width: 80, colour: false) == "There are no runs yet. `volley plan` and `volley send` make one.")
         #expect(list.json.text == #"{"runs":[],"broken":[],"unfinished":[]}"#)
     }
 }

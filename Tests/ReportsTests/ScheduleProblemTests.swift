@@ -9,10 +9,13 @@ struct ScheduleProblemTests {
     @Test(
         "what an older record kept as a sentence is said as it was",
         arguments: [
-            "its file was sent or skipped at this time already, under another name", "nobody had approved it", "nobody approved it in time",
+            "its file was sent or skipped at this time already, under another name", "nobody had approved it",
+            "nobody approved it in time",
             "its plan was ready too late", "the process that planned it was ended, and there was no other in time",
-            "its file was changed just before it was planned, and says another time or name", "its file has mistakes, or cannot be read",
-            "it could not be begun in time", "the file of its run is gone", "sent by hand", "cancelled", "there is no file devices.csv",
+            "its file was changed just before it was planned, and says another time or name",
+            "its file has mistakes, or cannot be read",
+            "it could not be begun in time", "the file of its run is gone", "sent by hand", "cancelled",
+            "there is no file devices.csv",
         ])
     func older(sentence: String) { #expect(ScheduleProblem(older: sentence)?.sentence == sentence) }
 
@@ -27,7 +30,10 @@ struct ScheduleProblemTests {
         "values are in the sentence",
         arguments: [
             (.noticedLate(seconds: 7200), "it was noticed 2 h 0 min after its time, which is later than 'late' allows"),
-            (.brokenTooLong(seconds: 7200), "its file had mistakes until 2 h 0 min after its time, which is later than 'late' allows"),
+            (
+                .brokenTooLong(seconds: 7200),
+                "its file had mistakes until 2 h 0 min after its time, which is later than 'late' allows"
+            ),
             (
                 .andBefore(times: 1200, .nextHadCome("2026-12-01T09:00")),
                 "its next time, 2026-12-01T09:00, had come as well; so had 1,200 times before it"

@@ -47,14 +47,17 @@ struct StopCauseTests {
     func otherService() throws {
         let cause = StopCause.service("carrier-pigeon", .refused(reason: "Rain", status: 503, clockLagSeconds: nil))
         #expect(StopCause(json: cause.json) == cause)
-        #expect(cause.sentence.hasPrefix("carrier-pigeon refused the push with Rain (503) and would refuse all others."))
+        #expect(
+            cause.sentence.hasPrefix("carrier-pigeon refused the push with Rain (503) and would refuse all others."))
     }
 
     @Test(
         "what is no cause is none",
         arguments: [
-            "null", "{}", #"{"cause":7}"#, #"{"cause":"hunger"}"#, #"{"cause":"refused"}"#, #"{"cause":"refused","service":"apns"}"#,
-            #"{"cause":"described"}"#, #"{"cause":"rejected","words":"No."}"#, #"{"cause":"interrupted","service":"apns"}"#,
+            "null", "{}", #"{"cause":7}"#, #"{"cause":"hunger"}"#, #"{"cause":"refused"}"#,
+            #"{"cause":"refused","service":"apns"}"#,
+            #"{"cause":"described"}"#, #"{"cause":"rejected","words":"No."}"#,
+            #"{"cause":"interrupted","service":"apns"}"#,
             #"{"cause":"stop_when","service":"apns","outcome":"eaten","count":1,"answers":2,"limit_millionths":3}"#,
         ])
     func strangers(json: String) throws { #expect(StopCause(json: try JSONValue(parsing: json)) == nil) }

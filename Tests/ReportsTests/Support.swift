@@ -41,7 +41,9 @@ func token(_ number: Int) -> String {
     return String(repeating: "0", count: 64 - digits.count) + digits
 }
 
-func settings(_ environment: FrozenEnvironment = .production, _ change: (inout RunSettings) -> Void = { _ in }) -> RunSettings {
+func settings(_ environment: FrozenEnvironment = .production, _ change: (inout RunSettings) -> Void = { _ in })
+    -> RunSettings
+{
     var settings = RunSettings(environment: environment, topic: "com.example.shop", pushType: .alert, renderingRules: 5)
     change(&settings)
     return settings
@@ -49,7 +51,8 @@ func settings(_ environment: FrozenEnvironment = .production, _ change: (inout R
 
 func makeRun(
     _ folder: TemporaryFolder, id: String = "20261201-090000-spring-sale-7f3a", skipped: [SkipReason: Int] = [:],
-    plannedAt: Timestamp = start.adding(seconds: -48), retryOf: String? = nil, isTest: Bool = false, preview: JSONValue = .null,
+    plannedAt: Timestamp = start.adding(seconds: -48), retryOf: String? = nil, isTest: Bool = false,
+    preview: JSONValue = .null,
     settings: RunSettings = settings(), project: String = "", _ recipients: [Recipient]
 ) throws -> RunFile {
     let writer = try RunWriter(folder: folder.path, id: id)
@@ -60,17 +63,22 @@ func makeRun(
             projectFile: project + "volley.yaml",
             seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: plannedAt, planHash: "",
             rows: recipients.count + skipped.values.reduce(0, +),
-            audience: recipients.count, skipped: skipped, settings: .success(settings), preview: preview, retryOf: retryOf, isTest: isTest))
+            audience: recipients.count, skipped: skipped, settings: .success(settings), preview: preview,
+            retryOf: retryOf, isTest: isTest))
 }
 
 func recipients(_ count: Int) -> [Recipient] {
-    (0..<count).map { Recipient(token: Target(normalized: token($0)), registrationID: "r\($0)", alias: "a\($0)", language: "en") }
+    (0..<count).map {
+        Recipient(token: Target(normalized: token($0)), registrationID: "r\($0)", alias: "a\($0)", language: "en")
+    }
 }
 
-/// 600 recipients, of which 570 were claimed and 560 answered, with every outcome and odd reasons among them.
+/// 600 recipients, of which 570 were claimed and 560 answered, with every outcome and odd reasons
+/// among them.
 func mixedRun(_ folder: TemporaryFolder, ending: RunState = .finished, reason: String = "") throws -> RunFile {
     let run = try makeRun(
-        folder, skipped: [.notMatched: 4_123_456, .duplicateToken: 12, .aliasLimit: 3, .renderError: 801], recipients(600))
+        folder, skipped: [.notMatched: 4_123_456, .duplicateToken: 12, .aliasLimit: 3, .renderError: 801],
+        recipients(600))
     try run.append(.state(.running, at: start))
     try run.append(.claimed(0..<570, at: start))
     try run.append(.settled([(0..<560).map(mixedSettlement)]))
@@ -99,8 +107,11 @@ private func mixedSettlement(_ id: Int) -> Settlement {
     }
 }
 
-/// Compares with Tests/Snapshots/reports/NAME.txt. A missing snapshot is recorded and fails: a person must look at it.
-func expectSnapshot(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation, file: String = #filePath) {
+/// Compares with Tests/Snapshots/reports/NAME.txt. A missing snapshot is recorded and fails: a
+/// person must look at it.
+func expectSnapshot(
+    _ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation, file: String = #filePath
+) {
     let tests = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
     let path = "\(tests)/Snapshots/reports/\(name).txt"
     if let stream = fopen(path, "r") {

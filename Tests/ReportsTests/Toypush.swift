@@ -5,8 +5,10 @@ import Base
 struct Toypush: PushService {
     let name = "toy", displayName = "Toypush", introduction = "Toypush, a toy of a push service", idColumn = "toy_id"
     let owner = ServiceOwner(
-        name: "Toymakers", reasonsPage: "Toypush's page of errors", ports: "443", networks: "Toypush is at 192.0.2.0/24.")
-    let terms = ServiceTerms(pushID: "x-request-id", aPushID: "an x-request-id", collapseID: "collapse", pushType: "type")
+        name: "Toymakers", reasonsPage: "Toypush's page of errors", ports: "443",
+        networks: "Toypush is at 192.0.2.0/24.")
+    let terms = ServiceTerms(
+        pushID: "x-request-id", aPushID: "an x-request-id", collapseID: "collapse", pushType: "type")
     let blamingReasons: Set = ["unknown_device"]
     private let apns = APNs()
 
@@ -30,7 +32,8 @@ struct Toypush: PushService {
                 key: "signing_key",
                 kind: .signingKey(
                     SignedTokenFacts(
-                        noun: "send token", keyIDField: "kid", issuerClaim: "iss", lifetimeSeconds: 7200, renewalSeconds: 3000,
+                        noun: "send token", keyIDField: "kid", issuerClaim: "iss", lifetimeSeconds: 7200,
+                        renewalSeconds: 3000,
                         shortestRenewalSeconds: 60)), description: "The key.", example: "signing_key: {…}",
                 shortExample: "signing_key: {…}",
                 origin: "from Toypush's console",
@@ -42,12 +45,14 @@ struct Toypush: PushService {
                     AccountField("account", .issuer(length: 8), description: "The account.", example: "TOYACCT1"),
                 ], otherNames: [],
                 file: KeyFileFacts(
-                    description: "the .p8 file that Toypush's console gives out", namePrefix: "toy-", nameSuffix: ".p8", idLength: 6))
+                    description: "the .p8 file that Toypush's console gives out", namePrefix: "toy-", nameSuffix: ".p8",
+                    idLength: 6))
         ])
 
     var target: TargetForm {
         TargetForm(
-            .text(ASCIISet("0123456789abcdef-"), length: 36...36), tellingLength: 36, noun: "installation id", writing: "as a UUID",
+            .text(ASCIISet("0123456789abcdef-"), length: 36...36), tellingLength: 36, noun: "installation id",
+            writing: "as a UUID",
             rule: "An installation id is a UUID", remedy: "Copy the whole installation id.")
     }
 
@@ -55,9 +60,13 @@ struct Toypush: PushService {
     func shown(_ payload: JSONValue) -> ShownPush { ShownPush(title: "", body: "") }
     func payloadLimit(of type: PushType) -> Int { 2000 }
     func topicSuffix(of type: PushType) -> String { "" }
-    func request(_ options: PushOptions) -> RequestTemplate { RequestTemplate(pathPrefix: "/send", headers: [], idHeader: "x-request-id") }
+    func request(_ options: PushOptions) -> RequestTemplate {
+        RequestTemplate(pathPrefix: "/send", headers: [], idHeader: "x-request-id")
+    }
     func details(of body: JSONValue) -> AnswerDetails { AnswerDetails() }
-    func advice(status: Int, reason: String) -> String { status == 503 ? "Try again later." : "Check signing_key and app_code." }
+    func advice(status: Int, reason: String) -> String {
+        status == 503 ? "Try again later." : "Check signing_key and app_code."
+    }
 
     func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
         switch answer.status {
@@ -71,11 +80,15 @@ struct Toypush: PushService {
     func words(about reason: String) -> ReasonWords? {
         switch reason {
         case "unknown_device":
-            ReasonWords(explanation: "Toypush does not know them.", meaning: .invalidTarget(blamesSettings: true), mayBeClock: false)
+            ReasonWords(
+                explanation: "Toypush does not know them.", meaning: .invalidTarget(blamesSettings: true),
+                mayBeClock: false)
         case "busy":
             ReasonWords(
-                explanation: "Toypush had too much to do until the retries ran out.", meaning: .retry(.serviceBusy), mayBeClock: false)
-        case "bad_key": ReasonWords(explanation: "Toypush did not accept the signature.", meaning: .stop, mayBeClock: true)
+                explanation: "Toypush had too much to do until the retries ran out.", meaning: .retry(.serviceBusy),
+                mayBeClock: false)
+        case "bad_key":
+            ReasonWords(explanation: "Toypush did not accept the signature.", meaning: .stop, mayBeClock: true)
         default: nil
         }
     }

@@ -38,7 +38,8 @@ struct ClaimSetTests {
             let (inside, outside) = (claims.ranges(in: range), claims.gaps(in: range))
             #expect(inside.flatMap(\.self) == numbers.intersection(range).sorted())
             #expect(outside.flatMap(\.self) == Set(range).subtracting(numbers).sorted())
-            #expect(isTidy(ClaimSet(inside)) && ClaimSet(inside).ranges == inside && ClaimSet(outside).ranges == outside)
+            #expect(
+                isTidy(ClaimSet(inside)) && ClaimSet(inside).ranges == inside && ClaimSet(outside).ranges == outside)
         }
         #expect(ClaimSet(inserted.shuffled(using: &random)) == claims)
     }

@@ -6,11 +6,13 @@ import Testing
 
 @testable import Runs
 
-/// Every kind of file of the folder of runs, damaged in every way. `make fuzz-files` tries thousands.
+/// Every kind of file of the folder of runs, damaged in every way. `make fuzz-files` tries
+/// thousands.
 @Suite("damaged files")
 struct DamagedFileTests {
     private static func fixture(_ name: String) throws -> String {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/Formats/\(name).sql")
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../Fixtures/Formats/\(name).sql")
         return try String(contentsOf: file, encoding: .utf8)
     }
 
@@ -23,16 +25,25 @@ struct DamagedFileTests {
 
     private static let kinds: [Kind] =
         ["1", "2", "3-early", "3", "4", "5", "6"].map { format in
-            Kind(fixture: "run-\(format)", file: "20261201-090000-spring-sale-000\(format.prefix(1)).sqlite") { folder, path in
+            Kind(fixture: "run-\(format)", file: "20261201-090000-spring-sale-000\(format.prefix(1)).sqlite") {
+                folder, path in
                 try useRun(path, folder)
             }
-        } + (1...3).map { format in Kind(fixture: "schedule-\(format)", file: "schedule.sqlite") { folder, _ in try useSchedule(folder) } }
-        + (1...2).map { format in Kind(fixture: "orders-\(format)", file: "orders.sqlite") { folder, _ in try useOrders(folder) } }
-        + (1...2).map { format in Kind(fixture: "suppressed-\(format)", file: "suppressed-shop.sqlite") { folder, _ in try useList(folder) }
+        }
+        + (1...3).map { format in
+            Kind(fixture: "schedule-\(format)", file: "schedule.sqlite") { folder, _ in try useSchedule(folder) }
+        }
+        + (1...2).map { format in
+            Kind(fixture: "orders-\(format)", file: "orders.sqlite") { folder, _ in try useOrders(folder) }
+        }
+        + (1...2).map { format in
+            Kind(fixture: "suppressed-\(format)", file: "suppressed-shop.sqlite") { folder, _ in try useList(folder) }
         }
         + [Kind(fixture: "sent-1", file: "sent.db") { folder, _ in try useHistory(folder) }]
 
-    @Test("whatever is damaged in a file, each use of it is done or refused with a diagnostic that shows no token", arguments: kinds)
+    @Test(
+        "whatever is damaged in a file, each use of it is done or refused with a diagnostic that shows no token",
+        arguments: kinds)
     func damaged(_ kind: Kind) throws {
         let folder = try TemporaryFolder(), path = "\(folder.path)/\(kind.file)"
         let intact = folder.path + "/intact"
@@ -46,10 +57,13 @@ struct DamagedFileTests {
             var damage = Damage(seed: seed)
             try damage.apply(to: path)
             do { try kind.use(folder.path, path) } catch {
-                #expect(error is Diagnostic || error is SendingRevoked, "seed \(seed), \(damage.what): \(type(of: error))")
+                #expect(
+                    error is Diagnostic || error is SendingRevoked, "seed \(seed), \(damage.what): \(type(of: error))")
                 let text = "\(error)"
                 #expect(!text.contains("aa0000000000000000"), "seed \(seed), \(damage.what) shows a token")
-                #expect(!text.contains("GRDB") && !text.contains("SQLite error 20"), "seed \(seed), \(damage.what): \(text)")
+                #expect(
+                    !text.contains("GRDB") && !text.contains("SQLite error 20"), "seed \(seed), \(damage.what): \(text)"
+                )
             }
         }
     }
@@ -73,14 +87,16 @@ struct DamagedFileTests {
             { _ = try run.status().segments },
             { _ = try run.approval() }, { try run.checkUnchanged() }, { try run.checkIntegrity() },
             { _ = try run.figures(withGroups: true).json.text }, { _ = try run.evidence(ofService: 0) },
-            { _ = try run.recipients(0..<6) }, { try run.forEachPush(in: 0..<6, PushSelection(withTraits: true)) { _ in } },
+            { _ = try run.recipients(0..<6) },
+            { try run.forEachPush(in: 0..<6, PushSelection(withTraits: true)) { _ in } },
             { try run.forEachPush(in: 0..<6, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true))) { _ in } },
             { try run.forEachResult { _, _, settled, _ in lines += settled?.settledAt.description.count ?? 0 } },
             { try run.forEachStoredResult { _ in } },
             { try run.forEachReached(closing: []) { _, at, _, _ in lines += at?.description.count ?? 0 } },
             { try run.forEachDevice(withOutcome: .invalidToken, where: { _ in true }) { _, _ in } },
             { _ = try run.statistics() }, { _ = try run.receipts(ofService: 0) }, { _ = try run.calls(ofService: 0) },
-            { _ = try run.claims().made }, { _ = try run.claimedWithoutOutcome() }, { _ = try run.claims().skippedWaves },
+            { _ = try run.claims().made }, { _ = try run.claimedWithoutOutcome() },
+            { _ = try run.claims().skippedWaves },
             { _ = try run.claims().last?.description }, { _ = try run.claims().first(of: 0..<6)?.description },
             { _ = try run.unsettled(in: 0..<6, OpenOutcomes(resendsUnknown: true)) }, { _ = try run.copiedAt() },
             { _ = try run.sharedSince() },
@@ -103,7 +119,8 @@ struct DamagedFileTests {
                 try each([
                     { _ = try store.save(store.scheduledRuns(since: start), store.campaigns()) },
                     { _ = try store.approvals().map(\.approvedAt.description) }, { _ = try store.lastEnded(at: noon) },
-                    { _ = try store.restoredAt() }, { try store.noteRestored(begun: [], at: noon) }, { _ = try store.restoredAt() },
+                    { _ = try store.restoredAt() }, { try store.noteRestored(begun: [], at: noon) },
+                    { _ = try store.restoredAt() },
                 ])
             },
         ])
@@ -117,7 +134,8 @@ struct DamagedFileTests {
                 defer { store.close() }
                 try each([
                     { _ = try store.unended() }, { _ = try store.askers(ofRun: "20261201-090000-spring-sale-0005") },
-                    { _ = try store.orders(ofRun: "20261201-090000-spring-sale-0005") }, { _ = try store.order("first") },
+                    { _ = try store.orders(ofRun: "20261201-090000-spring-sale-0005") },
+                    { _ = try store.order("first") },
                     { _ = try store.take("second", epoch: "l", at: noon) },
                 ])
             },
@@ -128,21 +146,31 @@ struct DamagedFileTests {
         let list = SuppressionList(app: "shop", service: PushServices.standard, environment: "sandbox", folder: folder)
         var seen = 0
         try each([
-            { _ = try list.count() }, { _ = try list.reasons() }, { _ = try list.newest(10).map(\.addedAt.description) },
+            { _ = try list.count() }, { _ = try list.reasons() },
+            { _ = try list.newest(10).map(\.addedAt.description) },
             { try list.forEach { seen += $0.reason.count } }, { _ = try list.entry(of: Target(normalized: token(1))) },
-            { _ = try list.withTokens { _, forEach in try forEach { _, since, _ in seen += since.description.count } } },
+            {
+                _ = try list.withTokens { _, forEach in try forEach { _, since, _ in seen += since.description.count } }
+            },
             { _ = try list.sharing() }, { _ = try list.unsent(atMost: 10) },
-            { _ = try list.add(at: noon) { try $0.add(Target(normalized: token(9)), reason: "gone", invalidSince: noon) } },
+            {
+                _ = try list.add(at: noon) {
+                    try $0.add(Target(normalized: token(9)), reason: "gone", invalidSince: noon)
+                }
+            },
             { _ = try list.remove { try $0(Target(normalized: token(9))) } }, { _ = try list.removeAll() },
         ])
     }
 
     private static func useHistory(_ folder: String) throws {
         let history = SendingHistory(folder: folder), run = "20261201-090000-spring-sale-0005"
-        let time = SendingHistory.Time(campaign: "spring-sale", occurrence: "2026-12-01T09:00", file: "/a", realFile: "/a")
+        let time = SendingHistory.Time(
+            campaign: "spring-sale", occurrence: "2026-12-01T09:00", file: "/a", realFile: "/a")
         try each([
-            { _ = try history.entries() }, { _ = try history.entry(of: run)?.begunAt.description }, { _ = try history.order() },
-            { _ = try history.retries(of: run) }, { _ = try history.isCancelled(run) }, { _ = try history.run(having: time, besides: "x") },
+            { _ = try history.entries() }, { _ = try history.entry(of: run)?.begunAt.description },
+            { _ = try history.order() },
+            { _ = try history.retries(of: run) }, { _ = try history.isCancelled(run) },
+            { _ = try history.run(having: time, besides: "x") },
             { _ = (try history.entry(of: run)?.epoch).map(SendingHistory.epoch) }, { _ = try history.confirm(run) },
             { try history.noteCancelled("20261201-090000-spring-sale-0006", having: time) },
             { try history.hold([HeldRun(id: run, retryOf: nil, epoch: "1-abc", isOver: false)], backupAt: noon) },
@@ -164,7 +192,8 @@ struct DamagedFileTests {
     @Test(
         "a run whose state or epoch cannot be read is listed as damaged",
         arguments: [
-            "UPDATE run SET state = 'finishe'", "UPDATE run SET started_at = 'x'", "UPDATE run SET finished_at = 9223372036854775807",
+            "UPDATE run SET state = 'finishe'", "UPDATE run SET started_at = 'x'",
+            "UPDATE run SET finished_at = 9223372036854775807",
             "UPDATE run SET retry_of = id", "CREATE TABLE life (life); INSERT INTO life VALUES (x'FF')",
         ])
     func state(edit: String) throws {

@@ -53,7 +53,8 @@ import Testing
 
     @Test("a damaged run is an obstacle until another file is in its place; whole ones and copies are none")
     func obstacle() throws {
-        let folder = try TemporaryFolder(), path = try makeRun(folder, audience: 500).path, runs = RunsFolder(folder.path)
+        let folder = try TemporaryFolder(), path = try makeRun(folder, audience: 500).path,
+            runs = RunsFolder(folder.path)
         _ = shell("cp '\(path)' '\(folder.path)/copy.sqlite'")
         let bytes = readBytes(path)
         var known = KnownObstacles()
@@ -62,7 +63,9 @@ import Testing
         #expect(rename(path + ".new", path) == 0)
         for _ in 0..<2 {
             let found = runs.obstacles(&known)
-            #expect(found.count == 1 && found[0].file == path && found[0].message.hasPrefix("the run file is damaged"), "\(found)")
+            #expect(
+                found.count == 1 && found[0].file == path && found[0].message.hasPrefix("the run file is damaged"),
+                "\(found)")
         }
         writeBytes(bytes, path + ".new")
         #expect(rename(path + ".new", path) == 0)
@@ -72,9 +75,12 @@ import Testing
         #expect(runs.obstacles(&known).map(\.message) == ["this is not a run file"])
     }
 
-    @Test("damaged pages are found where all are read: by the search for obstacles, once for each state of a file, and by a copy")
+    @Test(
+        "damaged pages are found where all are read: by the search for obstacles, once for each state of a file, and by a copy"
+    )
     func pages() throws {
-        let folder = try TemporaryFolder(), path = try makeRun(folder, audience: 500).path, runs = RunsFolder(folder.path)
+        let folder = try TemporaryFolder(), path = try makeRun(folder, audience: 500).path,
+            runs = RunsFolder(folder.path)
         let bytes = readBytes(path), damaged = overwritingPage(of: bytes, with: "user300")
         let never = try Cancellation(), message = "the run file is damaged: its pages or rows do not fit together"
         // In place, as a disk does it, and later than a tick of the file system's clock.
@@ -96,7 +102,8 @@ import Testing
         for _ in 0..<2 { #expect(runs.obstacles(&known).map(\.message) == [message]) }
         #expect(RunFile.pageDamage(path)?.message == message)
         let copying = diagnostic { try DatabaseCopy.make(of: path, at: folder.path + "/copy") { _, _ in } }
-        #expect(copying?.message == "the file is damaged: its pages or rows do not fit together" && copying?.file == path)
+        #expect(
+            copying?.message == "the file is damaged: its pages or rows do not fit together" && copying?.file == path)
         rewrite(bytes)
         #expect(known.pages.read(runs, until: never).isEmpty && runs.obstacles(&known).isEmpty)
         try DatabaseCopy.make(of: path, at: folder.path + "/copy") { _, _ in }
@@ -108,7 +115,9 @@ import Testing
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         var damaged = bytes
         guard let place = bytes.firstRange(of: Array(text.utf8))?.lowerBound else { return bytes }
-        for index in place / size * size..<(place / size + 1) * size { damaged[index] = UInt8(truncatingIfNeeded: index * 167 + 14) }
+        for index in place / size * size..<(place / size + 1) * size {
+            damaged[index] = UInt8(truncatingIfNeeded: index * 167 + 14)
+        }
         return damaged
     }
 
@@ -134,7 +143,9 @@ import Testing
         let length = [4096, 64, 1][Int(seed) % 3]
         for _ in 0..<(seed % 3 == 0 ? 1 : 30) {
             let start = Int.random(in: 0..<bytes.count, using: &random)
-            for index in start..<min(bytes.count, start + length) { bytes[index] = .random(in: 0...255, using: &random) }
+            for index in start..<min(bytes.count, start + length) {
+                bytes[index] = .random(in: 0...255, using: &random)
+            }
         }
         writeBytes(bytes, run.path)
         do {
@@ -151,17 +162,24 @@ import Testing
         } catch { #expect(error is Diagnostic, "\(error)") }
     }
 
-    @Test("a recipient that is missing or has no token is found, not skipped", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
+    @Test(
+        "a recipient that is missing or has no token is found, not skipped",
+        .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
     func missingRecipient() throws {
         let folder = try TemporaryFolder()
         let path = try makeRun(folder, audience: 10).path
         _ = query(path, "DELETE FROM recipient WHERE id = 4")
         let run = try RunFile(path: path)
-        #expect(diagnostic { _ = try run.recipients(0..<10) }?.message == "the run file is damaged: recipient 4 of 10 is missing")
-        #expect(diagnostic { try run.forEachResult { _, _, _, _ in } }?.message.contains("recipient 4 of 10 is missing") == true)
+        #expect(
+            diagnostic { _ = try run.recipients(0..<10) }?.message
+                == "the run file is damaged: recipient 4 of 10 is missing")
+        #expect(
+            diagnostic { try run.forEachResult { _, _, _, _ in } }?.message.contains("recipient 4 of 10 is missing")
+                == true)
         #expect(try run.recipients(5..<10).count == 5)
         _ = query(path, "UPDATE recipient SET device_token = '/../x' WHERE id = 6")
-        #expect(diagnostic { _ = try run.recipients(5..<10) }?.message.contains("recipient 6 has no device token") == true)
+        #expect(
+            diagnostic { _ = try run.recipients(5..<10) }?.message.contains("recipient 6 has no device token") == true)
         _ = query(path, "DELETE FROM recipient WHERE id = 9")
         #expect(diagnostic { _ = try run.recipients(7..<10) }?.message.contains("recipient 9 of 10 is missing") == true)
     }
@@ -171,15 +189,25 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try makeRun(folder, audience: 10).path
         _ = query(path, "DROP TABLE outcome_block")
-        #expect(diagnostic { _ = try RunFile(path: path).figures() }?.message.hasPrefix("the run file is damaged") == true)
+        #expect(
+            diagnostic { _ = try RunFile(path: path).figures() }?.message.hasPrefix("the run file is damaged") == true)
     }
 
     @Test(
         "what is no outcome is found wherever outcomes are read", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"),
         arguments: [
-            ("UPDATE outcome_block SET slots = x'F0C8' || substr(slots, 3) WHERE number = 0", "the outcome of recipient 0 cannot be read"),
-            ("UPDATE outcome_block SET slots = x'10C8' WHERE number = 1", "the outcomes from recipient 250 on cannot be read"),
-            ("UPDATE outcome_block SET slots = 7 WHERE number = 1", "the outcomes from recipient 250 on cannot be read"),
+            (
+                "UPDATE outcome_block SET slots = x'F0C8' || substr(slots, 3) WHERE number = 0",
+                "the outcome of recipient 0 cannot be read"
+            ),
+            (
+                "UPDATE outcome_block SET slots = x'10C8' WHERE number = 1",
+                "the outcomes from recipient 250 on cannot be read"
+            ),
+            (
+                "UPDATE outcome_block SET slots = 7 WHERE number = 1",
+                "the outcomes from recipient 250 on cannot be read"
+            ),
             ("UPDATE outcome_block SET number = 9 WHERE number = 1", "an outcome has no recipient"),
             ("UPDATE outcome_block SET number = -1 WHERE number = 1", "an outcome has no recipient"),
             (
@@ -210,7 +238,8 @@ import Testing
         run.close()
         #expect(query(run.path, "UPDATE run SET audience = \(size)").isEmpty)
         #expect(
-            diagnostic { _ = try RunFile(path: run.path) }?.message.hasPrefix("the run file is damaged: `audience` is not a ") == true)
+            diagnostic { _ = try RunFile(path: run.path) }?.message.hasPrefix(
+                "the run file is damaged: `audience` is not a ") == true)
     }
 
     @Test("an id that no run has is no crash", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
@@ -224,7 +253,8 @@ import Testing
         #expect(query(run.path, edit).isEmpty)
         let damaged = try RunFile(path: run.path)
         #expect(try damaged.figures(withGroups: true).outcomes[.accepted] == 20)
-        #expect(diagnostic { try damaged.checkUnchanged() }?.message.contains("was changed after it was planned") == true)
+        #expect(
+            diagnostic { try damaged.checkUnchanged() }?.message.contains("was changed after it was planned") == true)
         #expect(diagnostic { try damaged.checkIntegrity() }?.message.contains("recipients are missing") == true)
     }
 

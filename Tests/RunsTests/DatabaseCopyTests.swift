@@ -18,12 +18,16 @@ struct DatabaseCopyTests {
             group.addTask {
                 for number in 1..<400 {
                     try run.write { db in
-                        for id in [0, 19_999] { try db.execute(sql: "UPDATE recipient SET alias = 'x\(number)' WHERE id = \(id)") }
+                        for id in [0, 19_999] {
+                            try db.execute(sql: "UPDATE recipient SET alias = 'x\(number)' WHERE id = \(id)")
+                        }
                     }
                 }
             }
             group.addTask {
-                for number in 0..<8 { try DatabaseCopy.make(of: path, at: "\(copyFolder)/\(number).sqlite") { _, _ in } }
+                for number in 0..<8 {
+                    try DatabaseCopy.make(of: path, at: "\(copyFolder)/\(number).sqlite") { _, _ in }
+                }
             }
             try await group.waitForAll()
         }
@@ -31,8 +35,12 @@ struct DatabaseCopyTests {
         for name in copies.names {
             #expect(query(copies.path + "/" + name, "PRAGMA integrity_check") == "ok")
             #expect(query(copies.path + "/" + name, "PRAGMA journal_mode") == "delete")
-            let aliases = query(copies.path + "/" + name, "SELECT count(DISTINCT alias) FROM recipient WHERE id IN (0, 19999)")
-            #expect(aliases == (query(copies.path + "/" + name, "SELECT alias FROM recipient WHERE id = 0") == "user0" ? "2" : "1"))
+            let aliases = query(
+                copies.path + "/" + name, "SELECT count(DISTINCT alias) FROM recipient WHERE id IN (0, 19999)")
+            #expect(
+                aliases
+                    == (query(copies.path + "/" + name, "SELECT alias FROM recipient WHERE id = 0") == "user0"
+                        ? "2" : "1"))
         }
         #expect(shell("stat -c %a '\(copies.path)/0.sqlite'") == "600\n")
     }
@@ -59,11 +67,15 @@ struct DatabaseCopyTests {
         writeBytes(Array(String(repeating: "no database ", count: 100).utf8), folder.path + "/x.sqlite")
         writeBytes([], folder.path + "/emptied.sqlite")
         for name in ["x.sqlite", "missing.sqlite", "emptied.sqlite"] {
-            let found = diagnostic { try DatabaseCopy.make(of: folder.path + "/" + name, at: folder.path + "/copy") { _, _ in } }
+            let found = diagnostic {
+                try DatabaseCopy.make(of: folder.path + "/" + name, at: folder.path + "/copy") { _, _ in }
+            }
             #expect(found?.file == folder.path + "/" + name)
         }
         #expect(mkdir(folder.path + "/folder.sqlite", 0o700) == 0)
-        let found = diagnostic { try DatabaseCopy.make(of: folder.path + "/folder.sqlite", at: folder.path + "/copy") { _, _ in } }
+        let found = diagnostic {
+            try DatabaseCopy.make(of: folder.path + "/folder.sqlite", at: folder.path + "/copy") { _, _ in }
+        }
         #expect(found?.message == "this is a folder, not a database of Volley")
     }
 }

@@ -4,12 +4,14 @@ import Testing
 
 @testable import Runs
 
-/// SQLite tells other processes by locks on a file that it has the file open. The process loses all of them when it
-/// closes any descriptor of that file, whatever it was opened for (fcntl(2)): another process could then change how the
-/// file is stored while this one writes it.
+/// SQLite tells other processes by locks on a file that it has the file open. The process loses all
+/// of them when it closes any descriptor of that file, whatever it was opened for (fcntl(2)):
+/// another process could then change how the file is stored while this one writes it.
 @Suite("locks on the databases beside the runs")
 final class DatabaseLockTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-locks-\(UUID().uuidString)").path
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-locks-\(UUID().uuidString)"
+    ).path
     init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
@@ -17,7 +19,9 @@ final class DatabaseLockTests {
     private func locks(_ path: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").reduce(0) { count, descriptor in
             // Other threads close theirs at the same time.
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)"), target == path,
+            guard
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)"),
+                target == path,
                 let text = try? String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8)
             else { return count }
             return count + text.split(separator: "\n").count { $0.hasPrefix("lock:") && $0.contains("POSIX") }
@@ -72,14 +76,20 @@ final class DatabaseLockTests {
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder + "/nowhere")
         #expect(throws: Diagnostic.self) { try DatabaseFile.makeDatabase(link, doing: "cannot write it", .sending) }
         #expect(!FileManager.default.fileExists(atPath: folder + "/nowhere"))
-        #expect(throws: Diagnostic.self) { try DatabaseFile.makeDatabase(self.folder, doing: "cannot write it", .sending) }
+        #expect(throws: Diagnostic.self) {
+            try DatabaseFile.makeDatabase(self.folder, doing: "cannot write it", .sending)
+        }
     }
 
-    @Test("once the end was requested, waits are cut after five seconds, each of them after a second, and only then it counts as cut")
+    @Test(
+        "once the end was requested, waits are cut after five seconds, each of them after a second, and only then it counts as cut"
+    )
     func cutWaits() throws {
         let cancellation = try Cancellation(), start = ContinuousClock.now
         var watch = DatabaseWait.Watch(cancellation) { _ in }
-        func mayWait(after milliseconds: Int, seconds: Int) -> Bool { watch.mayWait(after: milliseconds, at: start + .seconds(seconds)) }
+        func mayWait(after milliseconds: Int, seconds: Int) -> Bool {
+            watch.mayWait(after: milliseconds, at: start + .seconds(seconds))
+        }
         #expect(mayWait(after: 50_000, seconds: 0))
         cancellation.request()
         #expect(mayWait(after: 50_000, seconds: 0))

@@ -6,20 +6,24 @@ import Testing
 /// A plan is recognised by its digests.
 @Suite struct DigestTests {
     private static let planned = [
-        "campaign", "app", "plan_hash", "campaign_file", "campaign_source", "project_file", "preview_text", "recipients_digest",
+        "campaign", "app", "plan_hash", "campaign_file", "campaign_source", "project_file", "preview_text",
+        "recipients_digest",
         "seed",
     ]
 
     @Test(
         "every change to what was planned is noticed", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"),
         arguments: planned.map { "UPDATE run SET \($0) = replace(\($0), substr(\($0), 1, 1), 'f')" } + [
-            "UPDATE run SET planned_at = planned_at + 1", "UPDATE run SET rows = rows + 1", "UPDATE run SET is_test = 1",
+            "UPDATE run SET planned_at = planned_at + 1", "UPDATE run SET rows = rows + 1",
+            "UPDATE run SET is_test = 1",
             "UPDATE run SET skipped = '{}'", "UPDATE run SET settings = '{}'", "UPDATE run SET preview = 'null'",
             "UPDATE run SET retry_of = 'another'", "UPDATE run SET digest = 'f' || substr(digest, 2) || ' '",
             "UPDATE recipient SET device_token = replace(device_token, '0', '1') WHERE id = 7",
-            "UPDATE recipient SET registration_id = 'x' WHERE id = 0", "UPDATE recipient SET alias = alias || 'x' WHERE id = 49",
+            "UPDATE recipient SET registration_id = 'x' WHERE id = 0",
+            "UPDATE recipient SET alias = alias || 'x' WHERE id = 49",
             "UPDATE recipient SET language = 'de' WHERE id = 3", "UPDATE recipient SET variant = 'b' WHERE id = 3",
-            "UPDATE recipient SET fields = '[1]' WHERE id = 3", "UPDATE recipient SET alias = registration_id, registration_id = alias",
+            "UPDATE recipient SET fields = '[1]' WHERE id = 3",
+            "UPDATE recipient SET alias = registration_id, registration_id = alias",
             "UPDATE recipient SET id = -id WHERE id = 9",
             "INSERT INTO recipient SELECT id + 50, device_token, registration_id, alias, language, variant, fields FROM recipient WHERE id = 1",
         ])
@@ -85,7 +89,9 @@ import Testing
         try RunFile(path: run.path).checkUnchanged()
     }
 
-    @Test("an approval is for exactly this plan, and the last one counts", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
+    @Test(
+        "an approval is for exactly this plan, and the last one counts",
+        .enabled(if: hasSQLiteTool, "needs the sqlite3 tool"))
     func approval() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2)
@@ -104,7 +110,8 @@ import Testing
         let run = try makeRun(folder, audience: 2)
         try run.append(.state(.running, at: noon))
         #expect(
-            diagnostic { try run.approve(RunApproval(name: "Anna", approvedAt: noon)) }?.message.contains("the run is running") == true)
+            diagnostic { try run.approve(RunApproval(name: "Anna", approvedAt: noon)) }?.message.contains(
+                "the run is running") == true)
         #expect(try run.approval() == nil)
     }
 }

@@ -6,7 +6,8 @@ import Testing
 
 @testable import Runs
 
-/// The records that decide what is sent, with one bit flipped. `make fuzz-files` flips each bit of each byte.
+/// The records that decide what is sent, with one bit flipped. `make fuzz-files` flips each bit of
+/// each byte.
 @Suite("flipped bits in records")
 struct FlippedBitTests {
     private static let run = "20261201-090000-spring-sale-0005", other = "20261201-100000-spring-sale-a27d"
@@ -21,7 +22,8 @@ struct FlippedBitTests {
 
     /// With small pages, so that few rows fill a tree of them.
     private static func fixture(_ name: String, and more: String) throws -> String {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/Formats/\(name).sql")
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../Fixtures/Formats/\(name).sql")
         return try "PRAGMA page_size = 512; \(String(contentsOf: file, encoding: .utf8)) \(more)"
     }
 
@@ -31,7 +33,9 @@ struct FlippedBitTests {
 
     private static func fill(_ list: SuppressionList, _ path: String) throws {
         _ = try list.add(at: noon) { entries in
-            for number in 0..<16 { try entries.add(Target(normalized: token(number * 7919)), reason: "Unregistered", invalidSince: noon) }
+            for number in 0..<16 {
+                try entries.add(Target(normalized: token(number * 7919)), reason: "Unregistered", invalidSince: noon)
+            }
         }
         try Damage.make(path, sql: "PRAGMA page_size = 1024; VACUUM")
     }
@@ -42,7 +46,8 @@ struct FlippedBitTests {
         } decide: { folder in
             var devices: [String] = []
             _ = try list(folder).withTokens { _, forEach in
-                try forEach { token, since, isImported in devices.append("\(String(decoding: token, as: UTF8.self)) \(since) \(isImported)")
+                try forEach { token, since, isImported in
+                    devices.append("\(String(decoding: token, as: UTF8.self)) \(since) \(isImported)")
                 }
             }
             return "\(devices) \(try list(folder).entry(of: Target(normalized: token(7919)))?.reason ?? "")"
@@ -70,16 +75,20 @@ struct FlippedBitTests {
             try Damage.make(path, sql: fixture("sent-1", and: "PRAGMA user_version = 1;"))
             let history = SendingHistory(folder: folder)
             try history.noteCancelled(
-                "20261201-110000-spring-sale-0006", having: .init(campaign: "c", occurrence: "2026-12-02T09:00", file: "/a", realFile: "/a")
+                "20261201-110000-spring-sale-0006",
+                having: .init(campaign: "c", occurrence: "2026-12-02T09:00", file: "/a", realFile: "/a")
             )
             try history.write { db in
-                try SendingHistory.Scope(app: "shop", environment: "sandbox+fcm:production", isTest: false).note(db, run: run)
+                try SendingHistory.Scope(app: "shop", environment: "sandbox+fcm:production", isTest: false).note(
+                    db, run: run)
                 try EpochSequence.note(db, run: run, epoch: "1-abc", isEnd: false, at: noon)
             }
         } decide: { folder in
             let history = SendingHistory(folder: folder), known = try history.entries()
-            let time = SendingHistory.Time(campaign: "spring-sale", occurrence: "2026-12-01T09:00", file: "/b", realFile: "/b")
-            return try "\(known.begun) \(known.cancelled) \(history.run(having: time, besides: "") ?? "") \(history.order().last)"
+            let time = SendingHistory.Time(
+                campaign: "spring-sale", occurrence: "2026-12-01T09:00", file: "/b", realFile: "/b")
+            return try
+                "\(known.begun) \(known.cancelled) \(history.run(having: time, besides: "") ?? "") \(history.order().last)"
         },
     ]
 
@@ -94,8 +103,8 @@ struct FlippedBitTests {
         try Damage.flipEach(of: path, every: 3) { place in
             do {
                 guard try kind.decide(folder.path) != before else { return }
-                // Rows have no sums: one possible value may become another. But no row is lost, and none is found in
-                // another's place.
+                // Rows have no sums: one possible value may become another. But no row is lost, and
+                // none is found in another's place.
                 let found = Damage.values(of: path)
                 #expect(found != nil && found != values && found?.count == values.count, "byte \(place)")
             } catch {
@@ -106,12 +115,16 @@ struct FlippedBitTests {
         #expect(refused > 50)
     }
 
-    @Test("a list in which a key was changed is damaged for planning, for a look-up, for `volley doctor` and for a backup")
+    @Test(
+        "a list in which a key was changed is damaged for planning, for a look-up, for `volley doctor` and for a backup"
+    )
     func key() throws {
-        let folder = try TemporaryFolder(), list = Self.list(folder.path), name = "suppressed-shop.sqlite", path = "\(folder.path)/\(name)"
+        let folder = try TemporaryFolder(), list = Self.list(folder.path), name = "suppressed-shop.sqlite",
+            path = "\(folder.path)/\(name)"
         try Self.fill(list, path)
         var bytes = readBytes(path)
-        let key = Array(token(3 * 7919).utf8), place = try #require(bytes.indices.first { bytes[$0...].starts(with: key) })
+        let key = Array(token(3 * 7919).utf8),
+            place = try #require(bytes.indices.first { bytes[$0...].starts(with: key) })
         bytes[place + 40] = UInt8(ascii: "f")
         writeBytes(bytes, path)
         let damage = "the suppression list is damaged: its pages or rows do not fit together"
@@ -123,11 +136,13 @@ struct FlippedBitTests {
         let copy = try TemporaryFolder(), inventory = try RunsInventory(folder.path)
         let entry = try #require(inventory.entries.first)
         let mistake = diagnostic { _ = try inventory.copy(entry, to: copy.path) { _, _ in } }
-        #expect(mistake?.file == path && mistake?.message == "the file is damaged: its pages or rows do not fit together")
+        #expect(
+            mistake?.file == path && mistake?.message == "the file is damaged: its pages or rows do not fit together")
         #expect(diagnostic { _ = try RestoredRuns(in: folder.path, Self.origin) }?.message == damage)
     }
 
-    private static let origin = RestoredRuns.Origin(backupAt: noon, restoredAt: noon, sending: [], nothingSentSince: true)
+    private static let origin = RestoredRuns.Origin(
+        backupAt: noon, restoredAt: noon, sending: [], nothingSentSince: true)
 
     @Test(
         "devices in the list of an environment that cannot be, or whose token or run is no text, are damage: no search finds them",
@@ -138,23 +153,29 @@ struct FlippedBitTests {
             ("run = x''", "`run` is not a whole number"),
         ])
     func environment(change: String, words: String) throws {
-        let folder = try TemporaryFolder(), list = Self.list(folder.path), path = "\(folder.path)/suppressed-shop.sqlite"
+        let folder = try TemporaryFolder(), list = Self.list(folder.path),
+            path = "\(folder.path)/suppressed-shop.sqlite"
         try Self.fill(list, path)
         try Damage.make(path, sql: "UPDATE suppressed SET \(change) WHERE device_token = '\(token(15 * 7919))'")
         #expect(
-            diagnostic { _ = try list.withTokens { _, forEach in try forEach { _, _, _ in } } }?.message.contains(words) == true)
+            diagnostic { _ = try list.withTokens { _, forEach in try forEach { _, _, _ in } } }?.message.contains(words)
+                == true)
     }
 
     @Test(
         "one row or table that cannot be read makes the whole record of what was sent damaged, whichever run is looked up",
         arguments: [
-            "ALTER TABLE scope RENAME COLUMN environment TO environmenu", "ALTER TABLE life_event RENAME COLUMN run TO rum",
+            "ALTER TABLE scope RENAME COLUMN environment TO environmenu",
+            "ALTER TABLE life_event RENAME COLUMN run TO rum",
             "ALTER TABLE cancelled RENAME COLUMN campaign TO kampaign", "UPDATE beginning SET run = 'nonsense'",
             "UPDATE beginning SET run = '20261301-090000-spring-sale-0005'",
             "UPDATE beginning SET run = '20261201-090000-spring-sale-000m'",
-            "UPDATE beginning SET retry_of = 'x'", "UPDATE beginning SET life = 'x'", "UPDATE beginning SET life = '1-xyz'",
-            "UPDATE beginning SET occurrence = '2026-12-01T23:\"0'", "UPDATE beginning SET begun_at = 4611686018427387904",
-            "UPDATE scope SET environment = 'sandboy'", "UPDATE scope SET environment = 'sandbox+'", "UPDATE scope SET run = 'x'",
+            "UPDATE beginning SET retry_of = 'x'", "UPDATE beginning SET life = 'x'",
+            "UPDATE beginning SET life = '1-xyz'",
+            "UPDATE beginning SET occurrence = '2026-12-01T23:\"0'",
+            "UPDATE beginning SET begun_at = 4611686018427387904",
+            "UPDATE scope SET environment = 'sandboy'", "UPDATE scope SET environment = 'sandbox+'",
+            "UPDATE scope SET run = 'x'",
             "UPDATE life_event SET run = 'x'", "UPDATE life_event SET life = '-'", "UPDATE cancelled SET run = 'x'",
             "UPDATE cancelled SET occurrence = 'x'",
         ])
@@ -169,18 +190,23 @@ struct FlippedBitTests {
             { _ = try history.isCancelled(Self.other) }, { _ = try history.retries(of: Self.other) },
             { try history.noteCancelled(Self.other, having: nil) }, { _ = try history.confirm(Self.other) },
         ]
-        for use in uses { #expect(diagnostic(use)?.message.hasPrefix("the record of what was sent is damaged: ") == true) }
+        for use in uses {
+            #expect(diagnostic(use)?.message.hasPrefix("the record of what was sent is damaged: ") == true)
+        }
         let known = HistorySnapshot(of: RunsFolder(folder.path))
         #expect(throws: Diagnostic.self) { try known.begun(of: "spring-sale") }
         #expect(throws: Diagnostic.self) { try known.begun(since: noon) }
         #expect(throws: Diagnostic.self) { try known.restored(of: "spring-sale") }
-        #expect(throws: Diagnostic.self) { try RunsFolder(folder.path).started(of: "spring-sale", known: known) { _ in true } }
+        #expect(throws: Diagnostic.self) {
+            try RunsFolder(folder.path).started(of: "spring-sale", known: known) { _ in true }
+        }
     }
 
     @Test("names of environments and runs are known by their form")
     func forms() throws {
         for name in [
-            "production", "sandbox", "simulator", "a.example:443", "[::1]:8443", "::1:8443", "fcm:production", "sandbox+jpush:simulator",
+            "production", "sandbox", "simulator", "a.example:443", "[::1]:8443", "::1:8443", "fcm:production",
+            "sandbox+jpush:simulator",
         ] {
             #expect(ServiceSettings.areLists(name), "\(name)")
         }
@@ -189,7 +215,10 @@ struct FlippedBitTests {
         }
         let id = RunID.make(campaign: "a-1", now: noon, seed: .random())
         #expect(RunID.isPossible(id) && !RunID.isPossible(id + "0") && !RunID.isPossible(String(id.dropLast())))
-        for id in ["", "run", "20261201-090000-a-a27m", "20261232-090000-a-a27d", "20261201-096000-a-a27d", "20261201-090000-A-a27d"] {
+        for id in [
+            "", "run", "20261201-090000-a-a27m", "20261232-090000-a-a27d", "20261201-096000-a-a27d",
+            "20261201-090000-A-a27d",
+        ] {
             #expect(!RunID.isPossible(id), "\(id)")
         }
     }

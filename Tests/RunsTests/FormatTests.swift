@@ -7,12 +7,14 @@ import Testing
 
 @testable import Runs
 
-/// Files of every format that a Volley ever wrote, made with the tables of that time (Tests/Fixtures/Formats).
+/// Files of every format that a Volley ever wrote, made with the tables of that time
+/// (Tests/Fixtures/Formats).
 @Suite("files of all formats")
 struct FormatTests {
     /// Makes a database of a fixture.
     private func make(_ fixture: String, at path: String) throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/Formats/\(fixture).sql")
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../Fixtures/Formats/\(fixture).sql")
         let database = try DatabaseQueue(path: path)
         try database.writeWithoutTransaction { try $0.execute(sql: String(contentsOf: file, encoding: .utf8)) }
         try database.close()
@@ -31,7 +33,8 @@ struct FormatTests {
     }
 
     @Test(
-        "a run of each format is read with every outcome, and converted where it is older", arguments: ["1", "2", "3-early", "3", "4", "5"])
+        "a run of each format is read with every outcome, and converted where it is older",
+        arguments: ["1", "2", "3-early", "3", "4", "5"])
     func run(fixture: String) throws {
         let folder = try TemporaryFolder(), format = try #require(Int(fixture.prefix(1)))
         let path = "\(folder.path)/20261201-090000-spring-sale-000\(format).sqlite"
@@ -41,7 +44,9 @@ struct FormatTests {
         var found: [Settlement?] = []
         try run.forEachResult { _, _, outcome, _ in found.append(outcome) }
         #expect(found.map { $0?.outcome } == [.accepted, .invalidToken, .accepted, .failed, nil, nil])
-        #expect(found[1]?.invalidSince == Timestamp(epochMilliseconds: 1_796_029_200_000) && found[3]?.reason == "ServiceUnavailable")
+        #expect(
+            found[1]?.invalidSince == Timestamp(epochMilliseconds: 1_796_029_200_000)
+                && found[3]?.reason == "ServiceUnavailable")
         let figures = try run.figures()
         #expect(figures.outcomes[.accepted] == 2 && figures.outcomes[.unknown] == 1 && figures.outcomes[.unsent] == 1)
         let cause: StopCause = format < 5 ? .described("APNs refused the push with BadTopic (400).") : .interrupted
@@ -57,7 +62,8 @@ struct FormatTests {
         let path = "\(folder.path)/20261201-090000-spring-sale-0006.sqlite"
         try make("run-6", at: path)
         let run = try RunFile(path: path)
-        #expect(run.plan.services.map(\.name) == ["apns", "fcm"] && run.plan.serviceSegments.map(\.ids.count) == [3, 3])
+        #expect(
+            run.plan.services.map(\.name) == ["apns", "fcm"] && run.plan.serviceSegments.map(\.ids.count) == [3, 3])
         #expect(try run.status().state == .finished && run.figures().outcomes[.accepted] == 6)
         run.close()
         #expect(try number(path, "PRAGMA user_version") == 6)
@@ -70,7 +76,8 @@ struct FormatTests {
         try make("schedule-\(format)", at: path)
         let start = Timestamp(epochSeconds: 0)
         func expect(_ runs: [ScheduledRun]) {
-            #expect(runs.map(\.state) == [.finished, .skipped, .waiting] && runs.map(\.problem) == [nil, .unapproved, nil])
+            #expect(
+                runs.map(\.state) == [.finished, .skipped, .waiting] && runs.map(\.problem) == [nil, .unapproved, nil])
         }
         let read = try ScheduleStore.read(folder: folder.path, since: start)
         expect(read.scheduledRuns)
@@ -87,7 +94,9 @@ struct FormatTests {
         let folder = try TemporaryFolder()
         try make("orders-\(format)", at: folder.path + "/orders.sqlite")
         let read = try OrderRecords(folder: folder.path).read()
-        #expect(read.orders.map(\.order.nonce) == ["second", "first"] && read.orders.map(\.state.name) == ["waiting", "done"])
+        #expect(
+            read.orders.map(\.order.nonce) == ["second", "first"]
+                && read.orders.map(\.state.name) == ["waiting", "done"])
         let store = try OrderStore(folder: folder.path)
         #expect(try store.unended().orders == Array(read.orders.prefix(1)))
         store.close()
@@ -98,7 +107,8 @@ struct FormatTests {
     func suppression(format: Int) throws {
         let folder = try TemporaryFolder()
         try make("suppressed-\(format)", at: folder.path + "/suppressed-shop.sqlite")
-        let list = SuppressionList(app: "shop", service: PushServices.standard, environment: "sandbox", folder: folder.path)
+        let list = SuppressionList(
+            app: "shop", service: PushServices.standard, environment: "sandbox", folder: folder.path)
         #expect(try list.count() == 3)
         #expect(try number(folder.path + "/suppressed-shop.sqlite", "PRAGMA user_version") == format)
     }
@@ -117,7 +127,8 @@ struct FormatTests {
     func newer(fixture: String) throws {
         let folder = try TemporaryFolder()
         let names = [
-            "run": "r.sqlite", "schedule": "schedule.sqlite", "orders": "orders.sqlite", "suppressed": "suppressed-shop.sqlite",
+            "run": "r.sqlite", "schedule": "schedule.sqlite", "orders": "orders.sqlite",
+            "suppressed": "suppressed-shop.sqlite",
             "sent": "sent.db",
         ]
         let kind = String(fixture.prefix { $0 != "-" })
@@ -128,7 +139,8 @@ struct FormatTests {
             let database = try DatabaseQueue(path: path)
             defer { try? database.close() }
             return try database.read { db in
-                let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+                let tables = try String.fetchAll(
+                    db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
                 return try ["\(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)"]
                     + tables.flatMap { try Row.fetchAll(db, sql: "SELECT * FROM \"\($0)\"").map(\.description) }
             }
@@ -140,7 +152,9 @@ struct FormatTests {
             case "schedule": _ = try ScheduleStore(folder: folder.path)
             case "orders": _ = try OrderStore(folder: folder.path)
             case "suppressed":
-                _ = try SuppressionList(app: "shop", service: PushServices.standard, environment: "sandbox", folder: folder.path).count()
+                _ = try SuppressionList(
+                    app: "shop", service: PushServices.standard, environment: "sandbox", folder: folder.path
+                ).count()
             default: _ = try SendingHistory(folder: folder.path).entry(of: "x")
             }
         }
@@ -148,14 +162,17 @@ struct FormatTests {
             #expect(diagnostic { try SendingHistory(folder: folder.path).write { _ in } } == found)
         }
         #expect(
-            try Data(contentsOf: URL(fileURLWithPath: path)) == bytes && folder.names == [path.split(separator: "/").last.map(String.init)])
-        #expect(found?.message.contains("newer Volley (format 99; this one reads") == true, "\(String(describing: found))")
+            try Data(contentsOf: URL(fileURLWithPath: path)) == bytes
+                && folder.names == [path.split(separator: "/").last.map(String.init)])
+        #expect(
+            found?.message.contains("newer Volley (format 99; this one reads") == true, "\(String(describing: found))")
         #expect(found?.file == path && found?.remedy?.hasPrefix("Use the newer Volley") == true)
         #expect(try content() == before && before.count > 1)
     }
 
     @Test(
-        "a conversion that was killed in the middle leaves the run as it was, and the next command converts it", .enabled(if: hasSQLiteTool)
+        "a conversion that was killed in the middle leaves the run as it was, and the next command converts it",
+        .enabled(if: hasSQLiteTool)
     )
     func killed() throws {
         let folder = try TemporaryFolder()
@@ -169,8 +186,8 @@ struct FormatTests {
             INSERT INTO outcome SELECT id, 0, 200, '', 1, 30, 1796115600000, NULL FROM recipient WHERE id >= 6;
             UPDATE run SET audience = 30001; UPDATE claim SET last_id = 30000;
             """)
-        // What `RunUpgrade` does first, in a process that dies before its transaction ends: SQLite writes pages early
-        // when its cache is small.
+        // What `RunUpgrade` does first, in a process that dies before its transaction ends: SQLite
+        // writes pages early when its cache is small.
         let change = """
             PRAGMA cache_size = 1; BEGIN IMMEDIATE; DROP VIEW IF EXISTS result; ALTER TABLE outcome RENAME TO older_outcome; DROP TABLE outcome_name;
             CREATE TABLE outcome_block (number INTEGER PRIMARY KEY, slots BLOB NOT NULL);
@@ -182,7 +199,9 @@ struct FormatTests {
         let run = try RunFile(path: path, observer: Observer { event in told.withLock { $0.append(event) } })
         #expect(try run.figures().outcomes[.accepted] == 29_997)
         let shares = told.withLock { $0 }
-        #expect(shares.map(\.done) == [20_000, 30_001] && shares.map(\.isOver) == [false, true] && shares.allSatisfy { $0.place == path })
+        #expect(
+            shares.map(\.done) == [20_000, 30_001] && shares.map(\.isOver) == [false, true]
+                && shares.allSatisfy { $0.place == path })
         run.close()
         #expect(query(path, "PRAGMA integrity_check; PRAGMA user_version") == "ok\n5")
         #expect(folder.names == ["r.sqlite"])

@@ -12,7 +12,9 @@ struct LedgerConformanceTests {
             let folder = try TemporaryFolder()
             let services = plan.serviceCount
             let writer = try RunWriter(folder: folder.path, id: plan.id, sorter: services > 1 ? sorter(of: plan) : nil)
-            for (id, recipient) in recipients.enumerated() { try writer.put(recipient, at: id, service: UInt8(plan.service(of: id))) }
+            for (id, recipient) in recipients.enumerated() {
+                try writer.put(recipient, at: id, service: UInt8(plan.service(of: id)))
+            }
             if services > 1 { try writer.drop(BitSet(), of: recipients.count) }
             try writer.finish(plan).close()
             return { try RunsFolder(folder.path).open(plan.id, readOnly: false) }

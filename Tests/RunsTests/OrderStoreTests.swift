@@ -7,14 +7,18 @@ import Testing
 
 @Suite("The record of orders")
 final class OrderStoreTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-orders-\(UUID().uuidString)").path
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-orders-\(UUID().uuidString)"
+    ).path
     deinit { try? FileManager.default.removeItem(atPath: folder) }
     private var path: String { folder + "/orders.sqlite" }
 
     private static let asked = OrderMoment(
         time: Timestamp(epochSeconds: 1_800_000_000), uptime: Uptime(start: "s", milliseconds: 1_000_000))
 
-    private func order(_ nonce: String = "n", _ kind: Order.Kind = .send(run: runID, digest: "d"), by name: String = "anna") -> Order {
+    private func order(
+        _ nonce: String = "n", _ kind: Order.Kind = .send(run: runID, digest: "d"), by name: String = "anna"
+    ) -> Order {
         Order(nonce: nonce, kind: kind, by: name, at: Self.asked)
     }
 
@@ -33,23 +37,28 @@ final class OrderStoreTests {
         }
         #expect(try OrderRecords(folder: folder).read() == OrderListing([placed]))
         let upgraded = try OrderStore(folder: folder)
-        let kind = Order.Kind.approveTime(campaign: "c", occurrence: "2026-12-01T09:00", digest: "d", mostDevices: 10_000)
+        let kind = Order.Kind.approveTime(
+            campaign: "c", occurrence: "2026-12-01T09:00", digest: "d", mostDevices: 10_000)
         #expect(try upgraded.place(order("m", kind)).order.kind == kind)
         #expect(try upgraded.order("n") == placed)
         upgraded.close()
     }
 
-    @Test("a form that is sent twice is one order, with its state; for other contents or another person its key is refused")
+    @Test(
+        "a form that is sent twice is one order, with its state; for other contents or another person its key is refused"
+    )
     func placedOnce() throws {
         let store = try OrderStore(folder: folder)
         let first = try store.place(order())
         var later = Self.asked
         later.time = later.time.adding(seconds: 90)
-        #expect(try store.place(Order(nonce: "n", kind: .send(run: runID, digest: "d"), by: "anna", at: later)) == first)
+        #expect(
+            try store.place(Order(nonce: "n", kind: .send(run: runID, digest: "d"), by: "anna", at: later)) == first)
         #expect(try store.take("n", epoch: "l", at: later.time))
         #expect(try store.place(order()).state == .taken(epoch: "l"))
         for other in [order("n", .send(run: runID, digest: "e")), order("n", .resume(run: runID)), order(by: "ben")] {
-            #expect(diagnostic { _ = try store.place(other) }?.message == "this form was already used for another order")
+            #expect(
+                diagnostic { _ = try store.place(other) }?.message == "this form was already used for another order")
         }
         #expect(try OrderRecords(folder: folder).read().orders.count == 1)
     }
@@ -75,11 +84,14 @@ final class OrderStoreTests {
         }
     }
 
-    @Test("orders are listed as they were placed, those of a run also by the run that they made, pages from the newest on")
+    @Test(
+        "orders are listed as they were placed, those of a run also by the run that they made, pages from the newest on"
+    )
     func lists() throws {
         let store = try OrderStore(folder: folder)
         for number in 1...5 {
-            _ = try store.place(order("\(number)", number % 2 == 0 ? .test(file: "/a.yaml", digest: "d") : .pause(run: runID)))
+            _ = try store.place(
+                order("\(number)", number % 2 == 0 ? .test(file: "/a.yaml", digest: "d") : .pause(run: runID)))
         }
         #expect(try store.take("2", epoch: "l", at: Self.asked.time))
         #expect(try store.note(made: runID, by: "2", epoch: "l"))
@@ -89,14 +101,18 @@ final class OrderStoreTests {
         #expect(try store.unended().orders.map(\.order.nonce) == ["1", "2", "4", "5"])
         let page = try OrderRecords(folder: folder).read(atMost: 2)
         #expect(page.orders.map(\.order.nonce) == ["5", "4"])
-        #expect(try OrderRecords(folder: folder).read(before: page.orders.last?.number, atMost: 2).orders.map(\.order.nonce) == ["3", "2"])
+        #expect(
+            try OrderRecords(folder: folder).read(before: page.orders.last?.number, atMost: 2).orders.map(\.order.nonce)
+                == ["3", "2"])
     }
 
     @Test(
         "a damaged order is listed as damaged, with its row and what to do, and keeps no other from being read; its remedy works",
         arguments: [
-            ("state = 'nonsense'", true, true), ("state = 5", true, true), ("state = x'00'", true, true), ("asked_at = 'soon'", true, true),
-            ("kind = 'kancel'", true, true), ("kind = 'test', digest = 'd'", true, true), ("lapses_at = x'80'", true, true),
+            ("state = 'nonsense'", true, true), ("state = 5", true, true), ("state = x'00'", true, true),
+            ("asked_at = 'soon'", true, true),
+            ("kind = 'kancel'", true, true), ("kind = 'test', digest = 'd'", true, true),
+            ("lapses_at = x'80'", true, true),
             ("reason = CAST(x'FF' AS TEXT)", true, true),
             ("run = x'07'", false, true), ("state = 'done', asked_at = 'soon'", true, false),
         ])
@@ -111,7 +127,8 @@ final class OrderStoreTests {
         let ofRun = try store.orders(ofRun: runID)
         #expect(ofRun.orders.map(\.order.nonce) == ["1", "3"] && ofRun.damaged.map(\.number) == (knowsRun ? [2] : []))
         let unended = try store.unended()
-        #expect(unended.orders.map(\.order.nonce) == ["1", "3"] && unended.damaged.map(\.number) == (mayWait ? [2] : []))
+        #expect(
+            unended.orders.map(\.order.nonce) == ["1", "3"] && unended.damaged.map(\.number) == (mayWait ? [2] : []))
         #expect(throws: Diagnostic.self) { try store.order("2") }
         let mistake = try #require(all.damaged.first?.mistake)
         #expect(mistake.file == store.place && mistake.message.hasPrefix("order 2 is damaged: `"))
@@ -120,7 +137,9 @@ final class OrderStoreTests {
         #expect(try OrderRecords(folder: folder).read() == OrderListing(all.orders))
     }
 
-    @Test("the account that had a run made is known unless its own row is damaged; where it may be, nobody is told that there is none")
+    @Test(
+        "the account that had a run made is known unless its own row is damaged; where it may be, nobody is told that there is none"
+    )
     func askers() throws {
         let store = try OrderStore(folder: folder)
         defer { store.close() }
@@ -142,7 +161,8 @@ final class OrderStoreTests {
     @Test(
         "an order whose run cannot be one, or is not the one that its details name, is damaged, and the run counts as asked for by a person that is not known",
         arguments: [
-            "made = replace(made, 'a271', 'a27m')", "made = replace(made, 'a271', 'a273')", "details = replace(details, 'a271', 'a273')",
+            "made = replace(made, 'a271', 'a27m')", "made = replace(made, 'a271', 'a273')",
+            "details = replace(details, 'a271', 'a273')",
             "details = replace(details, 'a271', 'a27m')",
         ])
     func madeRun(change: String) throws {
@@ -177,7 +197,8 @@ final class OrderStoreTests {
         func hasLapsed(_ clock: Double, _ uptime: Int64, start: String = "s") -> Bool {
             order.hasLapsed(
                 at: OrderMoment(
-                    time: Self.asked.time.adding(seconds: clock), uptime: Uptime(start: start, milliseconds: 1_000_000 + uptime)))
+                    time: Self.asked.time.adding(seconds: clock),
+                    uptime: Uptime(start: start, milliseconds: 1_000_000 + uptime)))
         }
         #expect(!hasLapsed(599, 599_999) && hasLapsed(600, 600_000))
         #expect(!hasLapsed(86_400, 5_000), "the clock was set forward")
@@ -192,7 +213,9 @@ final class OrderStoreTests {
             nonce: "n", kind: .resume(run: runID), by: "anna",
             at: OrderMoment(time: Self.asked.time, uptime: Uptime(start: "", milliseconds: 0)))
         func hasLapsed(_ clock: Double) -> Bool {
-            order.hasLapsed(at: OrderMoment(time: Self.asked.time.adding(seconds: clock), uptime: Uptime(start: "", milliseconds: 0)))
+            order.hasLapsed(
+                at: OrderMoment(
+                    time: Self.asked.time.adding(seconds: clock), uptime: Uptime(start: "", milliseconds: 0)))
         }
         #expect(!hasLapsed(-4) && !hasLapsed(599) && hasLapsed(600) && hasLapsed(-6))
     }
@@ -207,11 +230,14 @@ final class OrderStoreTests {
     @Test(
         "every state is read as it was written",
         arguments: [
-            OrderState.waiting, .taken(epoch: "l"), .lapsed, .done(.init(run: nil)), .done(.init(run: runID, end: .interrupted)),
+            OrderState.waiting, .taken(epoch: "l"), .lapsed, .done(.init(run: nil)),
+            .done(.init(run: runID, end: .interrupted)),
             .done(.init(run: runID, end: .cancelled)), .done(.init(run: runID, end: .stopped(.described("Why.")))),
-            .refused(.notPermitted), .refused(.wroteIt), .refused(.askedForIt), .refused(.planDiffers), .refused(.fileDiffers),
+            .refused(.notPermitted), .refused(.wroteIt), .refused(.askedForIt), .refused(.planDiffers),
+            .refused(.fileDiffers),
             .refused(.overtaken), .refused(.nothingToRetry), .refused(.noSuchTime), .refused(.timeHasCome(run: runID)),
-            .refused(.timeHasCome(run: nil)), .refused(.described("Why.")), .left(.nothing), .left(.notBegun(run: runID)),
+            .refused(.timeHasCome(run: nil)), .refused(.described("Why.")), .left(.nothing),
+            .left(.notBegun(run: runID)),
             .left(.unfinished(run: runID)), .left(.elsewhere(run: runID)), .left(.ended(run: runID, .finished)),
             .left(.unknown(run: nil, "")),
         ])
@@ -219,7 +245,9 @@ final class OrderStoreTests {
 
     @Test(
         "what is no state is none",
-        arguments: [("done", "null"), ("done", #"{"end":"eaten"}"#), ("refused", "{}"), ("left", "{}"), ("eaten", "null")])
+        arguments: [
+            ("done", "null"), ("done", #"{"end":"eaten"}"#), ("refused", "{}"), ("left", "{}"), ("eaten", "null"),
+        ])
     func noStates(name: String, json: String) throws {
         #expect(OrderState(name: name, values: try JSONValue(parsing: json), epoch: "") == nil)
     }
@@ -228,8 +256,10 @@ final class OrderStoreTests {
     func limits() throws {
         let store = try OrderStore(folder: folder)
         for bad in [
-            order(""), order(String(repeating: "n", count: 201)), order(by: ""), order(by: String(repeating: "x", count: 401)),
-            order("n\0"), order("n", .pause(run: "r")), order("n", .skip(campaign: "c", occurrence: "2026-02-30T09:00")),
+            order(""), order(String(repeating: "n", count: 201)), order(by: ""),
+            order(by: String(repeating: "x", count: 401)),
+            order("n\0"), order("n", .pause(run: "r")),
+            order("n", .skip(campaign: "c", occurrence: "2026-02-30T09:00")),
         ] {
             #expect(diagnostic { _ = try store.place(bad) }?.remedy?.hasSuffix("Nothing was ordered.") == true)
         }
@@ -250,9 +280,12 @@ final class OrderStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["orders.sqlite"])
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
         for edit in ["kind = 'eat'", "digest = NULL", "asked_at = 'x'", "state = 'done'"] {
-            #expect(query(path, "CREATE TABLE IF NOT EXISTS kept AS SELECT * FROM placed; UPDATE placed SET \(edit)").isEmpty)
+            #expect(
+                query(path, "CREATE TABLE IF NOT EXISTS kept AS SELECT * FROM placed; UPDATE placed SET \(edit)")
+                    .isEmpty)
             let read = try OrderRecords(folder: folder).read()
-            #expect(read.orders.isEmpty && read.damaged.first?.mistake.message.contains("is damaged") == true, "\(edit)")
+            #expect(
+                read.orders.isEmpty && read.damaged.first?.mistake.message.contains("is damaged") == true, "\(edit)")
             #expect(query(path, "DELETE FROM placed; INSERT INTO placed SELECT * FROM kept").isEmpty)
         }
         #expect(query(path, "PRAGMA user_version = 9").isEmpty)
@@ -262,6 +295,7 @@ final class OrderStoreTests {
         #expect(diagnostic { _ = try OrderStore(folder: self.folder) }?.message == words)
         #expect(diagnostic { _ = try OrderRecords(folder: self.folder).read() }?.message == words)
         try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: path))
-        #expect(diagnostic { _ = try OrderStore(folder: self.folder) }?.message.contains("not a record of orders") == true)
+        #expect(
+            diagnostic { _ = try OrderStore(folder: self.folder) }?.message.contains("not a record of orders") == true)
     }
 }

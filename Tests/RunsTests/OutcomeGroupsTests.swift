@@ -12,7 +12,8 @@ struct OutcomeGroupsTests {
 
     @Test("there is one in a twentieth of a second at most, unless it is full")
     func rate() {
-        let queue = BoundedQueue<[Settlement]>(capacity: 8), groups = SettlementBatcher(queue), start = ContinuousClock.now
+        let queue = BoundedQueue<[Settlement]>(capacity: 8), groups = SettlementBatcher(queue),
+            start = ContinuousClock.now
         for number in 1...6 {
             queue.put(part(1))
             queue.put(part(number))

@@ -7,13 +7,16 @@ import Testing
     func roundTrip() {
         for outcome in Outcome.allCases {
             for (status, attempts, latency, moment, reason) in [
-                (0, 0, 0, Int64(0), 0), (200, 1, 30, 1_796_126_400_123, 1), (0xFFF, 0xFFFF, 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF, 0xFFFF),
+                (0, 0, 0, Int64(0), 0), (200, 1, 30, 1_796_126_400_123, 1),
+                (0xFFF, 0xFFFF, 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF, 0xFFFF),
             ] {
                 let settled = Settlement(
                     recipient: 7, outcome: outcome, status: status, attempts: attempts, latencyMilliseconds: latency,
                     settledAt: Timestamp(epochMilliseconds: moment))
                 let slot = OutcomeSlot(settled, reason: reason)
-                #expect(slot.outcome == outcome && slot.status == status && slot.attempts == attempts && slot.reason == reason)
+                #expect(
+                    slot.outcome == outcome && slot.status == status && slot.attempts == attempts
+                        && slot.reason == reason)
                 #expect(slot.latencyMilliseconds == latency && slot.settledAt.epochMilliseconds == moment)
                 #expect(!slot.isEmpty && slot.isUnsent == (outcome == .unsent))
             }

@@ -23,8 +23,11 @@ struct PartsTests {
         }
     }
 
-    /// A run in which some recipients are claimed, some settled, some deferred, and some reopened and sent to again.
-    private func mixedRun(_ folder: TemporaryFolder, audience: Int, languages: Int = 0, _ random: inout Seeded) throws -> RunFile {
+    /// A run in which some recipients are claimed, some settled, some deferred, and some reopened
+    /// and sent to again.
+    private func mixedRun(_ folder: TemporaryFolder, audience: Int, languages: Int = 0, _ random: inout Seeded) throws
+        -> RunFile
+    {
         let writer = try RunWriter(folder: folder.path, id: "run")
         for number in 0..<audience {
             var recipient = recipient(number)
@@ -40,22 +43,29 @@ struct PartsTests {
             try run.append(.claimed(claim, at: noon))
             let settled = claim.filter { _ in Int.random(in: 0..<9, using: &random) > 0 }
             try run.append(.settled([settled.map { settlement($0, &random) }]))
-            try run.append(.reopened(settled.filter { _ in Int.random(in: 0..<20, using: &random) == 0 }, resendsUnknown: true, at: .now()))
+            try run.append(
+                .reopened(
+                    settled.filter { _ in Int.random(in: 0..<20, using: &random) == 0 }, resendsUnknown: true,
+                    at: .now()))
             // A hole between claims.
             next = claim.upperBound + (Int.random(in: 0..<5, using: &random) == 0 ? 7 : 0)
         }
         let unclaimed = (0..<audience).filter { id in id >= next && Int.random(in: 0..<3, using: &random) == 0 }
-        try run.append(.settled([unclaimed.map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) }]))
+        try run.append(
+            .settled([unclaimed.map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) }]))
         return run
     }
 
     private func settlement(_ id: Int, _ random: inout Seeded) -> Settlement {
         let outcome = Outcome.allCases[Int.random(in: 0..<Outcome.allCases.count, using: &random)]
-        let attempts = outcome == .unsent ? Int.random(in: 0...1, using: &random) : Int.random(in: 0...9, using: &random)
+        let attempts =
+            outcome == .unsent ? Int.random(in: 0...1, using: &random) : Int.random(in: 0...9, using: &random)
         return settled(
             id, outcome, status: [0, 200, 400, 410, 503][Int.random(in: 0..<5, using: &random)],
-            reason: ["", "BadDeviceToken", "Expired", "grün"][Int.random(in: 0..<4, using: &random)], attempts: attempts,
-            latency: Int.random(in: 0...4000, using: &random), at: noon.adding(seconds: Double.random(in: 0..<5000, using: &random)))
+            reason: ["", "BadDeviceToken", "Expired", "grün"][Int.random(in: 0..<4, using: &random)],
+            attempts: attempts,
+            latency: Int.random(in: 0...4000, using: &random),
+            at: noon.adding(seconds: Double.random(in: 0..<5000, using: &random)))
     }
 
     @Test("has the same figures however it is cut", arguments: 0..<8 as Range<UInt64>)
@@ -67,7 +77,9 @@ struct PartsTests {
         let whole = try counted(run, [0..<audience])
         #expect(whole.outcomes.values.reduce(0, +) == audience)
         #expect(whole.groups?.reduce(0) { $0 + $1.audience } == audience)
-        for outcome in Outcome.allCases { #expect(whole.groups?.reduce(0) { $0 + $1.count(outcome) } == whole.outcomes[outcome]) }
+        for outcome in Outcome.allCases {
+            #expect(whole.groups?.reduce(0) { $0 + $1.count(outcome) } == whole.outcomes[outcome])
+        }
         for count in 1...17 {
             let parts = cuts(audience, count, &random)
             #expect(try counted(run, parts) == whole, "\(parts)")
@@ -94,7 +106,10 @@ struct PartsTests {
         let whole = try counted(run, [0..<9000])
         #expect(whole.groups?.count == 2003 && whole.groups?.count { $0.language == "other" } == 3)
         // In the last ones, some parts have too many groups by themselves, and others do not.
-        for parts in [[0..<4500, 4500..<9000], [0..<1000, 1000..<2000, 2000..<9000], [0..<8900, 8900..<9000], [0..<100, 100..<9000]] {
+        for parts in [
+            [0..<4500, 4500..<9000], [0..<1000, 1000..<2000, 2000..<9000], [0..<8900, 8900..<9000],
+            [0..<100, 100..<9000],
+        ] {
             #expect(try counted(run, parts) == whole, "\(parts)")
         }
         for count in [3, 9, 17] { #expect(try counted(run, cuts(9000, count, &random)) == whole) }
@@ -108,8 +123,12 @@ struct PartsTests {
         try run.append(.settled([(0..<700).map { settled($0, .failed, status: 503, reason: "ServiceUnavailable") }]))
         try run.closeIntoOneFile()
         #expect(query(run.path, "UPDATE outcome_block SET number = 9 WHERE number = 2").isEmpty)
-        for parts in [[0..<700], [0..<350, 350..<700], [0..<600, 600..<700], [0..<0, 0..<700], [0..<700, 700..<700]] {
-            #expect(diagnostic { _ = try counted(run, parts) }?.message == "the run file is damaged: an outcome has no recipient")
+        for parts in [
+            [0..<700], [0..<350, 350..<700], [0..<600, 600..<700], [0..<0, 0..<700], [0..<700, 700..<700],
+        ] {
+            #expect(
+                diagnostic { _ = try counted(run, parts) }?.message
+                    == "the run file is damaged: an outcome has no recipient")
         }
     }
 
@@ -123,17 +142,23 @@ struct PartsTests {
             let path = try makeRun(folder, audience: audience).path
             for count in 1...17 { try RunFile(path: path).checkUnchanged(in: cuts(audience, count, &random)) }
             let parts = audience < 640 ? cuts(audience, 4, &random) : [0..<200, 200..<201, 201..<201, 201..<640]
-            let places = parts.flatMap { [$0.lowerBound, $0.upperBound - 1, $0.upperBound] }.filter { (0..<audience).contains($0) }
+            let places = parts.flatMap { [$0.lowerBound, $0.upperBound - 1, $0.upperBound] }.filter {
+                (0..<audience).contains($0)
+            }
             for id in Set(places + [0, audience - 1]) {
                 #expect(query(path, "UPDATE recipient SET alias = alias || 'x' WHERE id = \(id)").isEmpty)
                 let problem = diagnostic { try RunFile(path: path).checkUnchanged(in: parts) }
-                #expect(problem?.message.contains("its recipients are not as previewed") == true, "\(id) of \(audience)")
-                #expect(query(path, "UPDATE recipient SET alias = substr(alias, 1, length(alias) - 1) WHERE id = \(id)").isEmpty)
+                #expect(
+                    problem?.message.contains("its recipients are not as previewed") == true, "\(id) of \(audience)")
+                #expect(
+                    query(path, "UPDATE recipient SET alias = substr(alias, 1, length(alias) - 1) WHERE id = \(id)")
+                        .isEmpty)
                 try RunFile(path: path).checkUnchanged(in: parts)
             }
             // Ids that no audience has, before and after it.
             for id in [-1, audience] {
-                let copy = "INSERT INTO recipient SELECT \(id), device_token, registration_id, alias, language, variant, fields"
+                let copy =
+                    "INSERT INTO recipient SELECT \(id), device_token, registration_id, alias, language, variant, fields"
                 #expect(query(path, copy + " FROM recipient WHERE id = 0").isEmpty)
                 #expect(diagnostic { try RunFile(path: path).checkUnchanged(in: parts) } != nil, "\(id) of \(audience)")
                 #expect(query(path, "DELETE FROM recipient WHERE id = \(id)").isEmpty)

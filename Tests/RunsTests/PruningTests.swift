@@ -4,31 +4,42 @@ import Runs
 import Testing
 
 @Suite struct PruningTests {
-    /// A run that has ended, with languages, variants, cells and every kind of text about recipients.
+    /// A run that has ended, with languages, variants, cells and every kind of text about
+    /// recipients.
     private func endedRun(_ folder: TemporaryFolder, count: Int = 700) throws -> RunFile {
         let writer = try RunWriter(folder: folder.path, id: "20261201-090000-sale-0001")
         for id in 0..<count {
             try writer.put(
                 Recipient(
-                    token: Target(normalized: Self.token(id)), registrationID: "registration-\(id)", alias: "alias-\(id)",
-                    language: id % 3 == 0 ? "de" : "en", variant: id % 2 == 0 ? "a" : "b", fields: ["cell-\(id)"]), at: id)
+                    token: Target(normalized: Self.token(id)), registrationID: "registration-\(id)",
+                    alias: "alias-\(id)",
+                    language: id % 3 == 0 ? "de" : "en", variant: id % 2 == 0 ? "a" : "b", fields: ["cell-\(id)"]),
+                at: id)
         }
         let call = JSONValue.object(pairs: [
-            ("selector", .string("aliases")), ("count", .integer(2)), ("first", .array([.string("alias-1"), .string("alias-2")])),
+            ("selector", .string("aliases")), ("count", .integer(2)),
+            ("first", .array([.string("alias-1"), .string("alias-2")])),
         ])
         let sample = JSONValue.object(pairs: [
             ("samples", .array([.string("cell-1")])), ("skipped_why", .array([])), ("calls", .array([call])),
         ])
         let run = try writer.finish(
             RunPlan(
-                id: "20261201-090000-sale-0001", campaign: "sale", app: "shop", campaignFile: "c.yaml", campaignSource: "name: sale",
-                projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: noon, planHash: "h", rows: count,
-                audience: count, skipped: [:], settings: .success(settings()), preview: sample, previewText: "Hi cell-1"))
+                id: "20261201-090000-sale-0001", campaign: "sale", app: "shop", campaignFile: "c.yaml",
+                campaignSource: "name: sale",
+                projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: noon,
+                planHash: "h", rows: count,
+                audience: count, skipped: [:], settings: .success(settings()), preview: sample, previewText: "Hi cell-1"
+            ))
         try run.approve(RunApproval(name: "Anna", approvedAt: noon))
         try run.append(.state(.running, at: noon))
         try run.append(.claimed(0..<count - 50, at: noon))
         try run.append(
-            .settled([(0..<count - 100).map { settled($0, $0 % 9 == 0 ? .failed : .accepted, status: $0 % 9 == 0 ? 503 : 200) }]))
+            .settled([
+                (0..<count - 100).map {
+                    settled($0, $0 % 9 == 0 ? .failed : .accepted, status: $0 % 9 == 0 ? 503 : 200)
+                }
+            ]))
         try run.append(.state(.finished, at: noon.adding(seconds: 60)))
         try run.closeIntoOneFile()
         return run
@@ -46,12 +57,16 @@ import Testing
     func removed() throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
-        for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(contents(folder).contains(word), "\(word)") }
+        for word in ["feedc0de", "registration-", "alias-", "cell-"] {
+            #expect(contents(folder).contains(word), "\(word)")
+        }
         let (figures, status, size) = (try run.figures(withGroups: true), try run.status(), run.fileSize)
         // Left behind by a killed process.
         _ = try ClaimCounter(run, epoch: "1-a", claimed: 650)
         try run.prune(at: noon.adding(seconds: 86_400))
-        for word in ["feedc0de", "registration-", "alias-", "cell-"] { #expect(!contents(folder).contains(word), "\(word)") }
+        for word in ["feedc0de", "registration-", "alias-", "cell-"] {
+            #expect(!contents(folder).contains(word), "\(word)")
+        }
         let pruned = try RunFile(path: run.path, readOnly: true)
         #expect(pruned.prunedAt == noon.adding(seconds: 86_400))
         #expect(pruned.fileSize < size)
@@ -70,10 +85,12 @@ import Testing
         try endedRun(folder).prune(at: noon)
         let run = try RunFile(path: folder.path + "/20261201-090000-sale-0001.sqlite")
         let uses: [() throws -> Void] = [
-            { _ = try run.recipients(0..<1) }, { try run.forEachPush(in: 0..<1) { _ in } }, { try run.forEachResult { _, _, _, _ in } },
+            { _ = try run.recipients(0..<1) }, { try run.forEachPush(in: 0..<1) { _ in } },
+            { try run.forEachResult { _, _, _, _ in } },
             { try run.forEachStoredResult { _ in } },
             { try run.forEachPush(in: 0..<1, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true))) { _ in } },
-            { try run.checkIntegrity() }, { try run.checkUnchanged() }, { try run.append(.claimed(690..<700, at: noon)) },
+            { try run.checkIntegrity() }, { try run.checkUnchanged() },
+            { try run.append(.claimed(690..<700, at: noon)) },
             { try run.append(.settled([[settled(699, .unsent)]])) }, { try run.append(.state(.running, at: noon)) },
             { try run.append(.state(.cancelled, at: noon)) }, { try run.prune(at: noon) },
         ]
@@ -151,7 +168,9 @@ import Testing
     func link() throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
-        _ = shell("mkdir '\(folder.path)/other'; mv '\(run.path)' '\(folder.path)/other/real'; ln -s other/real '\(run.path)'")
+        _ = shell(
+            "mkdir '\(folder.path)/other'; mv '\(run.path)' '\(folder.path)/other/real'; ln -s other/real '\(run.path)'"
+        )
         try RunFile(path: run.path).prune(at: noon)
         #expect(try RunFile(path: run.path).prunedAt == noon)
         #expect(shell("readlink '\(run.path)'") == "other/real\n")

@@ -34,14 +34,17 @@ import Testing
     func sameRecipients(seed: UInt64) throws {
         var random = Seeded(state: seed)
         let pieces = [
-            "", "\"", "\\", "\n", "\u{0}", "\u{8}", "\u{1F}", "\u{7F}", "a", ",", "[", "]", "é", "日本", "👩‍🚀", "\u{FFFD}", "\u{10FFFF}",
+            "", "\"", "\\", "\n", "\u{0}", "\u{8}", "\u{1F}", "\u{7F}", "a", ",", "[", "]", "é", "日本", "👩‍🚀", "\u{FFFD}",
+            "\u{10FFFF}",
         ]
         let recipients = (0..<50).map { number in
             recipient(
                 number,
                 fields: (0..<Int(seed % 4)).map { _ in
-                    (0..<Int.random(in: 0...5, using: &random)).map { _ in pieces[Int.random(in: 0..<pieces.count, using: &random)] }
-                        .joined()
+                    (0..<Int.random(in: 0...5, using: &random)).map { _ in
+                        pieces[Int.random(in: 0..<pieces.count, using: &random)]
+                    }
+                    .joined()
                 })
         }
         let folder = try TemporaryFolder()
@@ -65,7 +68,8 @@ import Testing
     @Test("tokens of any legal length are lent whole")
     func tokenLengths() throws {
         let folder = try TemporaryFolder()
-        let tokens = [8, 64, 160, 512].map { String(repeating: "0123456789abcdef", count: 32).prefix($0) }.map(String.init)
+        let tokens = [8, 64, 160, 512].map { String(repeating: "0123456789abcdef", count: 32).prefix($0) }.map(
+            String.init)
         let run = try run(folder, tokens.map { Recipient(token: Target(normalized: $0)) })
         #expect(try pushes(run, 0..<4).map(\.token) == tokens)
     }
@@ -100,13 +104,15 @@ import Testing
     }
 
     @Test(
-        "cells that another program wrote are read as JSON and lent in Volley's form", .enabled(if: hasSQLiteTool, "needs the sqlite3 tool")
+        "cells that another program wrote are read as JSON and lent in Volley's form",
+        .enabled(if: hasSQLiteTool, "needs the sqlite3 tool")
     )
     func foreignForm() throws {
         let folder = try TemporaryFolder()
         let path = try makeRun(folder, audience: 5).path
         let edits =
-            [#"[ "x" , "y" ]"#, #"["\/\u00e9\ud83d\ude00\u000A"]"#, "[\"a\tb\"]", "[\"\u{1F}\"]"].map { Array($0.utf8) } + [
+            [#"[ "x" , "y" ]"#, #"["\/\u00e9\ud83d\ude00\u000A"]"#, "[\"a\tb\"]", "[\"\u{1F}\"]"].map { Array($0.utf8) }
+            + [
                 Array("[\"".utf8) + [0xFF] + Array("A\"]".utf8)
             ]
         for (id, bytes) in edits.enumerated() {
@@ -130,7 +136,8 @@ import Testing
         func names(_ withTraits: Bool) throws -> [String] {
             var names: [String] = []
             try run.forEachPush(in: 0..<4, PushSelection(withTraits: withTraits)) {
-                names.append(String(decoding: $0.language, as: UTF8.self) + "/" + String(decoding: $0.variant, as: UTF8.self))
+                names.append(
+                    String(decoding: $0.language, as: UTF8.self) + "/" + String(decoding: $0.variant, as: UTF8.self))
             }
             return names
         }

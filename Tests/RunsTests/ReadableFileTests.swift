@@ -15,13 +15,16 @@ import Testing
                 [
                     settled(0, at: Timestamp(epochMilliseconds: 1_796_126_400_123)),
                     Settlement(
-                        recipient: 2, outcome: .invalidToken, status: 410, reason: "Unregistered", attempts: 2, latencyMilliseconds: 45,
+                        recipient: 2, outcome: .invalidToken, status: 410, reason: "Unregistered", attempts: 2,
+                        latencyMilliseconds: 45,
                         settledAt: noon, invalidSince: Timestamp(epochSeconds: 1_796_000_000)),
                     settled(3, .unknown, status: 0, reason: "ConnectionLost", latency: 0),
                 ]
             ]))
         let rows = query(
-            run.path, "SELECT id, outcome, status, reason, attempts, latency_ms, settled_at, invalid_since FROM result ORDER BY id")
+            run.path,
+            "SELECT id, outcome, status, reason, attempts, latency_ms, settled_at, invalid_since FROM result ORDER BY id"
+        )
         #expect(
             rows == """
                 0|accepted|200||1|30|2026-12-01T12:00:00.123Z|
@@ -32,7 +35,9 @@ import Testing
                 """)
         #expect(query(run.path, "SELECT device_token || alias FROM result WHERE id = 4") == token(4) + "user4")
         #expect(query(run.path, "SELECT id, campaign, state, audience FROM run") == "run|spring-sale|planned|5")
-        #expect(query(run.path, "SELECT group_concat(name) FROM outcome_name") == "accepted,invalid_token,rejected,failed,unknown,unsent")
+        #expect(
+            query(run.path, "SELECT group_concat(name) FROM outcome_name")
+                == "accepted,invalid_token,rejected,failed,unknown,unsent")
         #expect(query(run.path, "PRAGMA integrity_check") == "ok")
     }
 
@@ -44,7 +49,9 @@ import Testing
         try run.append(.settled([(0..<20).map { settled($0, Outcome.allCases[$0 % 5], status: 200 + $0) }]))
         let figures = try run.figures()
         for outcome in Outcome.allCases {
-            #expect(query(run.path, "SELECT count(*) FROM result WHERE outcome = '\(outcome)'") == "\(figures.outcomes[outcome] ?? -1)")
+            #expect(
+                query(run.path, "SELECT count(*) FROM result WHERE outcome = '\(outcome)'")
+                    == "\(figures.outcomes[outcome] ?? -1)")
         }
     }
 

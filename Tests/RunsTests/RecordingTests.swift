@@ -18,11 +18,15 @@ import Testing
         let gone = Timestamp(epochMilliseconds: 1_700_000_000_123)
         let settlements = [
             Settlement(
-                recipient: 0, outcome: .invalidToken, status: 410, reason: "Unregistered", attempts: 2, latencyMilliseconds: 77,
+                recipient: 0, outcome: .invalidToken, status: 410, reason: "Unregistered", attempts: 2,
+                latencyMilliseconds: 77,
                 settledAt: noon.adding(seconds: 0.123), invalidSince: gone),
-            settled(1), settled(2, .failed, status: 503, reason: String(repeating: "weiß ", count: 200), attempts: 9, latency: 123_456),
+            settled(1),
+            settled(
+                2, .failed, status: 503, reason: String(repeating: "weiß ", count: 200), attempts: 9, latency: 123_456),
             settled(3, .rejected, status: 400, reason: "é"), settled(4),
-            Settlement(recipient: 5, outcome: .invalidToken, status: 410, reason: "", settledAt: noon, invalidSince: gone),
+            Settlement(
+                recipient: 5, outcome: .invalidToken, status: 410, reason: "", settledAt: noon, invalidSince: gone),
         ]
         try run.append(.settled([settlements]))
         #expect(try outcomes(run) == settlements)
@@ -46,7 +50,9 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: audience)
         try run.append(.claimed(0..<audience, at: noon))
-        let settlements = (0..<audience).map { settled($0, $0 % 3 == 0 ? .failed : .accepted, reason: "r\($0 % 7)", latency: $0) }
+        let settlements = (0..<audience).map {
+            settled($0, $0 % 3 == 0 ? .failed : .accepted, reason: "r\($0 % 7)", latency: $0)
+        }
         try run.append(.settled([settlements.filter { $0.recipient % 2 == 0 }]))
         #expect(try run.claimedWithoutOutcome().map(\.lowerBound) == Array(stride(from: 1, to: audience, by: 2)))
         try run.append(.settled([settlements.filter { $0.recipient % 2 == 1 }]))
@@ -76,19 +82,25 @@ import Testing
         try run.append(.settled([[settled(3), unsent, settled(0), settled(1)]]))
         #expect(try outcomes(run)[1] == settled(1))
         #expect(
-            diagnostic { try run.append(.settled([[settled(2), settled(2)]])) }?.message.contains("recipient 2 was settled twice") == true)
+            diagnostic { try run.append(.settled([[settled(2), settled(2)]])) }?.message.contains(
+                "recipient 2 was settled twice") == true)
         let late = settled(2, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0)
-        #expect(diagnostic { try run.append(.settled([[settled(2), late]])) }?.message.contains("settled twice") == true)
+        #expect(
+            diagnostic { try run.append(.settled([[settled(2), late]])) }?.message.contains("settled twice") == true)
         #expect(try outcomes(run)[2] == nil)
     }
 
-    @Test("in a group of any size each settlement is recorded, a repeated one is named", arguments: [1, 19, 20, 21, 40, 41, 59, 60])
+    @Test(
+        "in a group of any size each settlement is recorded, a repeated one is named",
+        arguments: [1, 19, 20, 21, 40, 41, 59, 60])
     func groupSizes(size: Int) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 70)
         try run.append(.claimed(0..<70, at: noon))
         try run.append(.settled([[settled(0)]]))
-        let group = (1...size).map { settled($0, .failed, status: 503, reason: $0 % 3 == 0 ? "" : "reason \($0)", latency: $0) }
+        let group = (1...size).map {
+            settled($0, .failed, status: 503, reason: $0 % 3 == 0 ? "" : "reason \($0)", latency: $0)
+        }
         let again = [size / 2, 0, size].map { settled($0, .rejected, status: 400) }
         for repeated in again {
             // The recipient is already in the group, or was recorded before.
@@ -108,7 +120,9 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
         try run.append(.claimed(0..<5, at: noon))
-        for group in [[settled(0), settled(7)], [settled(0), settled(0)], [settled(0), settled(10)], [settled(-1), settled(0)]] {
+        for group in [
+            [settled(0), settled(7)], [settled(0), settled(0)], [settled(0), settled(10)], [settled(-1), settled(0)],
+        ] {
             #expect(diagnostic { try run.append(.settled([group])) } != nil)
             #expect(try outcomes(run).allSatisfy { $0 == nil })
         }
@@ -140,7 +154,11 @@ import Testing
         try run.append(.claimed(0..<5, at: noon))
         try run.closeIntoOneFile()
         _ = query(run.path, "UPDATE claim SET last_id = \(last)")
-        #expect(diagnostic { try run.append(.settled([[settled(3)]])) }?.message.hasPrefix("the run file is damaged") == true)
-        #expect(diagnostic { try run.append(.claimed(5..<10, at: noon)) }?.message.hasPrefix("the run file is damaged") == true)
+        #expect(
+            diagnostic { try run.append(.settled([[settled(3)]])) }?.message.hasPrefix("the run file is damaged")
+                == true)
+        #expect(
+            diagnostic { try run.append(.claimed(5..<10, at: noon)) }?.message.hasPrefix("the run file is damaged")
+                == true)
     }
 }

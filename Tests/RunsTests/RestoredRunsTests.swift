@@ -8,19 +8,24 @@ struct RestoredRunsTests {
     private static let backup = noon, restored = noon.adding(seconds: 3600)
 
     /// Copies a folder of runs as a backup does, and puts the copy back.
-    private func putBack(_ folder: TemporaryFolder, sending: Set<String> = [], nothingSentSince: Bool = false) throws -> (
-        folder: TemporaryFolder, state: RestoredRuns
-    ) {
+    private func putBack(_ folder: TemporaryFolder, sending: Set<String> = [], nothingSentSince: Bool = false) throws
+        -> (
+            folder: TemporaryFolder, state: RestoredRuns
+        )
+    {
         let copy = try TemporaryFolder()
         let inventory = try RunsInventory(folder.path)
         for entry in inventory.entries { #expect(try inventory.copy(entry, to: copy.path) { _, _ in }) }
         let state = try RestoredRuns(
-            in: copy.path, .init(backupAt: Self.backup, restoredAt: Self.restored, sending: sending, nothingSentSince: nothingSentSince))
+            in: copy.path,
+            .init(
+                backupAt: Self.backup, restoredAt: Self.restored, sending: sending, nothingSentSince: nothingSentSince))
         return (copy, state)
     }
 
     private func begin(_ run: RunFile) throws -> ClaimCounter {
-        let new = try NewEpoch(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
+        let new = try NewEpoch(
+            after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
         #expect(try run.catalog.history.begin(run.plan, new, at: noon) == .noted)
         let marks = try ClaimCounter(run, epoch: new.epoch, claimed: run.claims().made)
         try run.append(.epochBegan(new.epoch, at: noon, from: [.planned, .stopped]))
@@ -30,7 +35,8 @@ struct RestoredRunsTests {
 
     /// Whether the record lets a run begin.
     private func mayBegin(_ run: RunFile) throws -> Bool {
-        let new = try NewEpoch(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
+        let new = try NewEpoch(
+            after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: "sandbox")
         return try run.catalog.history.begin(run.plan, new, at: noon) == .noted
     }
 
@@ -64,7 +70,9 @@ struct RestoredRunsTests {
         for id in ["cancelled", "planned", "stopped"].map(Self.id) {
             let run = try RunFile(path: "\(copy.path)/\(id).sqlite")
             let gap = try #require(LedgerGap(of: run))
-            #expect(!gap.isKnown && gap.diagnostic.message.contains("put back from a backup of \(Self.backup)"), "\(gap.diagnostic)")
+            #expect(
+                !gap.isKnown && gap.diagnostic.message.contains("put back from a backup of \(Self.backup)"),
+                "\(gap.diagnostic)")
             #expect(try !mayBegin(run))
         }
         // Its figures are right, but a retry of it may be unknown.
@@ -85,7 +93,8 @@ struct RestoredRunsTests {
             #expect(LedgerGap(of: run) == nil && LedgerGap.restored(run) == nil)
             #expect(try mayBegin(run))
         }
-        let sending = try putBack(makeFolder(), sending: [Self.id("stopped"), Self.id("finished")], nothingSentSince: true)
+        let sending = try putBack(
+            makeFolder(), sending: [Self.id("stopped"), Self.id("finished")], nothingSentSince: true)
         #expect(sending.state.held == [Self.id("stopped")])
         #expect(try !mayBegin(RunFile(path: sending.folder.path + "/\(Self.id("stopped")).sqlite")))
     }
@@ -129,13 +138,15 @@ struct RestoredRunsTests {
         let store = try ScheduleStore(folder: folder.path)
         func time(_ occurrence: String, _ state: ScheduledRun.State, run: String?) -> ScheduledRun {
             ScheduledRun(
-                key: .init(campaign: "a", occurrence: "2026-12-0\(occurrence)T09:00"), file: "/a.yaml", run: run.map(Self.id), state: state,
+                key: .init(campaign: "a", occurrence: "2026-12-0\(occurrence)T09:00"), file: "/a.yaml",
+                run: run.map(Self.id), state: state,
                 begins: noon, ends: noon,
                 changedAt: noon)
         }
         try store.save(
             [
-                time("1", .planning, run: "not-there"), time("2", .waiting, run: "planned"), time("3", .sending, run: "stopped"),
+                time("1", .planning, run: "not-there"), time("2", .waiting, run: "planned"),
+                time("3", .sending, run: "stopped"),
                 time("4", .finished, run: "finished"),
             ], [])
         #expect(try store.restoredAt() == nil)

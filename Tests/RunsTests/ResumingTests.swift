@@ -7,7 +7,8 @@ import Testing
 
 @Suite("what is left of a run")
 struct ResumingTests {
-    /// 20 recipients, 0 to 11 claimed: 0 accepted, 1 unsent, 2 unknown, 3 failed, the rest without an outcome.
+    /// 20 recipients, 0 to 11 claimed: 0 accepted, 1 unsent, 2 unknown, 3 failed, the rest without
+    /// an outcome.
     private func brokenOff(_ folder: TemporaryFolder) throws -> RunFile {
         let run = try makeRun(folder, audience: 20)
         try run.append(.claimed(0..<8, at: noon))
@@ -15,7 +16,8 @@ struct ResumingTests {
         try run.append(
             .settled([
                 [
-                    settled(0), settled(1, .unsent, status: 0, attempts: 0), settled(2, .unknown, status: 0, attempts: 3),
+                    settled(0), settled(1, .unsent, status: 0, attempts: 0),
+                    settled(2, .unknown, status: 0, attempts: 3),
                     settled(3, .failed, status: 503, attempts: 6),
                 ]
             ]))
@@ -35,7 +37,8 @@ struct ResumingTests {
     func openRecipients(resendsUnknown: Bool) throws {
         let folder = try TemporaryFolder()
         let run = try brokenOff(folder)
-        #expect(try open(run, 0..<12, resendsUnknown: resendsUnknown) == (resendsUnknown ? [1, 2] : [1]) + Array(4..<12))
+        #expect(
+            try open(run, 0..<12, resendsUnknown: resendsUnknown) == (resendsUnknown ? [1, 2] : [1]) + Array(4..<12))
         #expect(try open(run, 2..<5, resendsUnknown: resendsUnknown) == (resendsUnknown ? [2, 4] : [4]))
     }
 
@@ -60,7 +63,8 @@ struct ResumingTests {
         #expect(try run.append(.lost(at: noon)).count == 8)
         #expect(try run.append(.lost(at: noon)).count == 0)
         let figures = try run.figures()
-        #expect(figures.outcomes[.unknown] == 9 && figures.outcomes[.unsent] == 9 && figures.reasons["ProcessEnded"] == 8)
+        #expect(
+            figures.outcomes[.unknown] == 9 && figures.outcomes[.unsent] == 9 && figures.reasons["ProcessEnded"] == 8)
     }
 
     @Test("a sound file passes; one that lacks recipients or claims is damaged")
@@ -71,7 +75,8 @@ struct ResumingTests {
         try run.write { try $0.execute(sql: "DELETE FROM claim WHERE first_id = 0") }
         #expect(diagnostic { try run.checkIntegrity() }?.message.contains("a claim is missing") == true)
         try run.write { try $0.execute(sql: "UPDATE claim SET first_id = 0; DELETE FROM recipient WHERE id = 7") }
-        #expect(diagnostic { try run.checkIntegrity() }?.message.contains("some of its 20 recipients are missing") == true)
+        #expect(
+            diagnostic { try run.checkIntegrity() }?.message.contains("some of its 20 recipients are missing") == true)
     }
 
     @Test("another store asks the one that sends for a state, and nobody where none sends")
@@ -79,13 +84,15 @@ struct ResumingTests {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2)
         let other = try RunFile(path: run.path)
-        #expect(diagnostic { try other.append(.ordered(.pause, at: noon)) }?.message == "no process is sending this run")
+        #expect(
+            diagnostic { try other.append(.ordered(.pause, at: noon)) }?.message == "no process is sending this run")
         try run.append(.state(.running, at: noon))
         #expect(other.isBeingSent)
         try other.append(.ordered(.pause, at: noon))
         #expect(try run.status().state == .paused)
         #expect(
-            diagnostic { try other.append(.ordered(.pause, at: noon)) }?.message.contains("the run is now paused") == true)
+            diagnostic { try other.append(.ordered(.pause, at: noon)) }?.message.contains("the run is now paused")
+                == true)
         try other.append(.ordered(.goOn, at: noon))
         #expect(try run.status().state == .running && run.status().finishedAt == nil)
         try run.append(.state(.finished, at: noon))

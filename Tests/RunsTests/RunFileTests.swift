@@ -16,11 +16,14 @@ import Testing
         try run.append(.state(.stopped, cause: .described("no key"), at: noon.adding(seconds: 5)))
         #expect(
             try run.status().end
-                == RunStatus(state: .stopped, cause: .described("no key"), startedAt: noon, finishedAt: noon.adding(seconds: 5)))
+                == RunStatus(
+                    state: .stopped, cause: .described("no key"), startedAt: noon, finishedAt: noon.adding(seconds: 5)))
         try run.append(.state(.running, at: noon.adding(seconds: 9)))
         #expect(try run.status().end == RunStatus(state: .running, cause: nil, startedAt: noon, finishedAt: nil))
         try run.append(.state(.finished, at: noon.adding(seconds: 12)))
-        #expect(try run.status().end == RunStatus(state: .finished, cause: nil, startedAt: noon, finishedAt: noon.adding(seconds: 12)))
+        #expect(
+            try run.status().end
+                == RunStatus(state: .finished, cause: nil, startedAt: noon, finishedAt: noon.adding(seconds: 12)))
     }
 
     @Test("claims move the first unclaimed id, a gap holds it back")
@@ -38,7 +41,9 @@ import Testing
         #expect(try run.claims().claimed == ClaimSet([0..<100]))
     }
 
-    @Test("a claim that overlaps an earlier one is refused whole", arguments: [10..<20, 15..<16, 5..<11, 19..<40, 0..<100, 8..<25])
+    @Test(
+        "a claim that overlaps an earlier one is refused whole",
+        arguments: [10..<20, 15..<16, 5..<11, 19..<40, 0..<100, 8..<25])
     func overlap(range: Range<Int>) throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 100)
@@ -78,10 +83,13 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 3)
         try run.append(.claimed(0..<3, at: noon))
-        try run.append(.settled([(0..<3).map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) }]))
-        try run.append(.settled([[settled(0), settled(1, .unsent, status: 0, reason: "Expired", attempts: 0, latency: 0)]]))
+        try run.append(
+            .settled([(0..<3).map { settled($0, .unsent, status: 0, reason: "Stopped", attempts: 0, latency: 0) }]))
+        try run.append(
+            .settled([[settled(0), settled(1, .unsent, status: 0, reason: "Expired", attempts: 0, latency: 0)]]))
         let figures = try run.figures()
-        #expect(figures.outcomes == [.accepted: 1, .invalidToken: 0, .rejected: 0, .failed: 0, .unknown: 0, .unsent: 2])
+        #expect(
+            figures.outcomes == [.accepted: 1, .invalidToken: 0, .rejected: 0, .failed: 0, .unknown: 0, .unsent: 2])
         #expect(figures.reasons == ["Expired": 1, "Stopped": 1])
     }
 
@@ -90,7 +98,9 @@ import Testing
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 10)
         try run.append(.claimed(0..<5, at: noon))
-        #expect(diagnostic { try run.append(.settled([[settled(4), settled(5)]])) }?.message.contains("never claimed") == true)
+        #expect(
+            diagnostic { try run.append(.settled([[settled(4), settled(5)]])) }?.message.contains("never claimed")
+                == true)
         #expect(diagnostic { try run.append(.settled([[settled(10)]])) }?.message.contains("of 10") == true)
         try run.append(.settled([[settled(9, .unsent, status: 0, attempts: 0)]]))
         #expect(try run.figures().outcomes[.unsent] == 5)
@@ -103,7 +113,10 @@ import Testing
         let run = try makeRun(folder, audience: 10)
         try run.append(.claimed(0..<4, at: noon))
         try run.append(.settled([[settled(1)]]))
-        #expect(try run.figures().outcomes == [.accepted: 1, .invalidToken: 0, .rejected: 0, .failed: 0, .unknown: 3, .unsent: 6])
+        #expect(
+            try run.figures().outcomes == [
+                .accepted: 1, .invalidToken: 0, .rejected: 0, .failed: 0, .unknown: 3, .unsent: 6,
+            ])
         #expect(try run.claimedWithoutOutcome() == [0..<1, 2..<4])
         var seen: [String] = []
         try run.forEachResult { id, recipient, outcome, isClaimed in
@@ -130,7 +143,8 @@ import Testing
         }
         let answered = claimed.filter { _ in Int.random(in: 0..<3, using: &random) > 0 }
         try run.append(.settled([answered.shuffled(using: &random).map { settled($0) }]))
-        try run.append(.settled([Set(0..<60).subtracting(claimed).prefix(4).map { settled($0, .unsent, status: 0, attempts: 0) }]))
+        try run.append(
+            .settled([Set(0..<60).subtracting(claimed).prefix(4).map { settled($0, .unsent, status: 0, attempts: 0) }]))
         let ranges = try run.claimedWithoutOutcome()
         #expect(Set(ranges.joined()) == claimed.subtracting(answered))
         #expect(ranges.allSatisfy { !$0.isEmpty })
@@ -148,7 +162,10 @@ import Testing
         let run = try makeRun(folder, audience: 10)
         try run.append(.state(.running, at: noon))
         try run.append(.claimed(0..<5, at: noon))
-        try run.append(.settled([[settled(0), settled(1, .failed, status: 503, reason: "ServiceUnavailable", attempts: 4, latency: 9)]]))
+        try run.append(
+            .settled([
+                [settled(0), settled(1, .failed, status: 503, reason: "ServiceUnavailable", attempts: 4, latency: 9)]
+            ]))
         let counted = try run.figures(withGroups: true)
         try run.append(.state(.stopped, cause: .described("x"), at: noon))
         #expect(try run.figures() == counted)
@@ -171,13 +188,18 @@ import Testing
                 latencies.enumerated().map { id, latency in
                     settled(
                         id, latency: latency,
-                        at: Timestamp(epochMilliseconds: noon.epochMilliseconds + (id < 30 ? 999 : 1000) + Int64(latency))
+                        at: Timestamp(
+                            epochMilliseconds: noon.epochMilliseconds + (id < 30 ? 999 : 1000) + Int64(latency))
                     )
                 }
             ]))
         // No answers: lost, or never sent.
-        try run.append(.settled([(100..<200).map { settled($0, .unsent, status: 0, reason: "Expired", attempts: 0, latency: 0) }]))
-        try run.append(.settled([(200..<205).map { settled($0, .unknown, status: 0, reason: "ConnectionLost", attempts: 2, latency: 0) }]))
+        try run.append(
+            .settled([(100..<200).map { settled($0, .unsent, status: 0, reason: "Expired", attempts: 0, latency: 0) }]))
+        try run.append(
+            .settled([
+                (200..<205).map { settled($0, .unknown, status: 0, reason: "ConnectionLost", attempts: 2, latency: 0) }
+            ]))
         let figures = try run.figures()
         #expect(figures.latency == LatencyFigures(p50: 50, p90: 90, p99: 99, max: 100))
         #expect(figures.peakPerSecond == 70)
@@ -242,7 +264,8 @@ import Testing
         }
         #expect(seen == 0)
         #expect(try reader.figures().outcomes[.accepted] == 60)
-        #expect(diagnostic { try reader.append(.claimed(100..<101, at: noon)) }?.message.contains("reading only") == true)
+        #expect(
+            diagnostic { try reader.append(.claimed(100..<101, at: noon)) }?.message.contains("reading only") == true)
     }
 
     @Test("one store may be used from several threads")
@@ -264,7 +287,9 @@ import Testing
         #expect(try run.figures().outcomes[.accepted] == 400)
     }
 
-    @Test("a store that sends has all its files open: threads that read at once open no more, as the process might not be allowed to")
+    @Test(
+        "a store that sends has all its files open: threads that read at once open no more, as the process might not be allowed to"
+    )
     func opensNothingLater() async throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 2000)
@@ -285,7 +310,8 @@ import Testing
     /// How many descriptors of this process belong to files of a folder.
     private func openDescriptors(under folder: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(folder) == true
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(folder)
+                == true
         }.count
     }
 
@@ -345,7 +371,8 @@ import Testing
         try run.append(.state(.running, at: noon))
         let other = try RunFile(path: run.path)
         #expect(
-            diagnostic { try other.append(.state(.running, at: noon)) }?.message.contains("another volley process is sending this run")
+            diagnostic { try other.append(.state(.running, at: noon)) }?.message.contains(
+                "another volley process is sending this run")
                 == true)
         try run.closeIntoOneFile()
         try other.append(.state(.running, at: noon))
@@ -371,17 +398,21 @@ import Testing
         try run.append(.state(.running, at: noon))
         try run.append(.claimed(0..<10, at: noon))
         try run.closeIntoOneFile()
-        let mounted = shell("mount --bind '\(folder.path)' '\(folder.path)' && mount -o remount,ro,bind '\(folder.path)' && echo yes")
+        let mounted = shell(
+            "mount --bind '\(folder.path)' '\(folder.path)' && mount -o remount,ro,bind '\(folder.path)' && echo yes")
         try #require(mounted == "yes\n", "cannot mount here")
         defer { _ = shell("umount -l '\(folder.path)'") }
         let reader = try RunFile(path: run.path, readOnly: true)
         #expect(try reader.figures().outcomes[.unknown] == 10)
         #expect(try reader.recipients(0..<10).count == 10)
         let writer = try RunFile(path: run.path)
-        #expect(diagnostic { try writer.append(.state(.cancelled, at: noon)) }?.message == "you may not write the run file")
+        #expect(
+            diagnostic { try writer.append(.state(.cancelled, at: noon)) }?.message == "you may not write the run file")
     }
 
-    @Test("a disk that fills up while sending says so and loses nothing", .enabled(if: isRoot, "mounting a small disk needs root"))
+    @Test(
+        "a disk that fills up while sending says so and loses nothing",
+        .enabled(if: isRoot, "mounting a small disk needs root"))
     func diskFullWhileSending() throws {
         let folder = try TemporaryFolder()
         let disk = folder.path + "/disk"
@@ -395,7 +426,9 @@ import Testing
         try run.append(.settled([[settled(0)]]))
         _ = shell("head -c 2000000 /dev/zero > '\(disk)/filler'")
         let long = String(repeating: "x", count: 500)
-        let problem = diagnostic { try run.append(.settled([(1..<2000).map { settled($0, .failed, status: 503, reason: long) }])) }
+        let problem = diagnostic {
+            try run.append(.settled([(1..<2000).map { settled($0, .failed, status: 503, reason: long) }]))
+        }
         #expect(problem?.message == "the disk is full under \(disk)")
         #expect(problem?.remedy?.contains("safe") == true)
         _ = shell("rm '\(disk)/filler'")

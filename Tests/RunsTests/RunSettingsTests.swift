@@ -17,10 +17,14 @@ struct RunSettingsTests {
             $0.firstService.appPace = Pace(pushes: 9_000, intervalSeconds: 1)
             $0.unknownPolicy = .skip
             $0.stopLimits = StopLimits()
-            $0.stopLimits?.shares = [.rejected: StopShare(millionths: 5_000), .invalidToken: StopShare(millionths: 200_000)]
+            $0.stopLimits?.shares = [
+                .rejected: StopShare(millionths: 5_000), .invalidToken: StopShare(millionths: 200_000),
+            ]
             $0.stopLimits?.after = 500
             $0.schedule = FrozenSchedule(
-                Schedule(at: LocalTime("2026-12-01 09:00"), zone: .named(.utc), quietHours: try? QuietHours("21:00-08:00")), nil)
+                Schedule(
+                    at: LocalTime("2026-12-01 09:00"), zone: .named(.utc), quietHours: try? QuietHours("21:00-08:00")),
+                nil)
             $0.schedule?.late = .skip(afterSeconds: 3600)
             $0.schedule?.planning = Timestamp(epochSeconds: 100)..<Timestamp(epochSeconds: 112)
             $0.frequencyCaps = [FrequencyCap(pushes: 2, seconds: 604_800), FrequencyCap(pushes: 1, seconds: 3600)]
@@ -36,15 +40,18 @@ struct RunSettingsTests {
         }
     }
 
-    private static let key = FrozenCredential(form: "key", values: ["file": "/keys/a.p8", "id": "ABC123DEFG", "team": "DEF123GHIJ"])
+    private static let key = FrozenCredential(
+        form: "key", values: ["file": "/keys/a.p8", "id": "ABC123DEFG", "team": "DEF123GHIJ"])
     private static let certificate = FrozenCredential(
         form: "certificate", values: ["file": "/keys/a.p12", "passphrase_env": "SECRET"])
 
     @Test("come back from the run file as they went in")
     func roundTrip() throws {
         for original in [
-            Self.full(), settings(), settings { $0.expiry = .immediately }, settings { $0.expiry = .at(Timestamp(epochSeconds: 5)) },
-            settings { $0.firstService.environment = .production }, settings { $0.firstService.environment = .simulator },
+            Self.full(), settings(), settings { $0.expiry = .immediately },
+            settings { $0.expiry = .at(Timestamp(epochSeconds: 5)) },
+            settings { $0.firstService.environment = .production },
+            settings { $0.firstService.environment = .simulator },
         ] {
             let copy = try RunSettings(json: original.json, runFile: "x.sqlite")
             #expect(copy == original)
@@ -83,7 +90,9 @@ struct RunSettingsTests {
                 + #""beside":["20261201-090000-sale-0001"],"service":"apns","planned_in_store":5250}"#)
     }
 
-    @Test("have the same digest of their source before and after a plan notes when, where and next to which runs it was made")
+    @Test(
+        "have the same digest of their source before and after a plan notes when, where and next to which runs it was made"
+    )
     func sourceDigest() {
         let planned = Self.full()
         var source = planned
@@ -104,7 +113,9 @@ struct RunSettingsTests {
         }
         let keyText = #""key":{"file":"/keys/a.p8","id":"ABC123DEFG","team":"DEF123GHIJ","fingerprint":"#
         let certificateText = #""certificate":{"file":"/keys/a.p12","passphrase_env":"#
-        #expect(try member { $0.firstService.credential = Self.key }.contains(keyText + #"null},"certificate":null,"push_type""#))
+        #expect(
+            try member { $0.firstService.credential = Self.key }.contains(
+                keyText + #"null},"certificate":null,"push_type""#))
         #expect(
             try member {
                 $0.firstService.credential = Self.key
@@ -125,7 +136,8 @@ struct RunSettingsTests {
         let service = OtherService.robots
         var original = settings { $0.firstService.environment = .production }
         original.firstService.serviceName = service.name
-        original.firstService.credential = FrozenCredential(form: "robot_account", values: ["env": "SHOP_ROBOT", "region": "eu"])
+        original.firstService.credential = FrozenCredential(
+            form: "robot_account", values: ["env": "SHOP_ROBOT", "region": "eu"])
         let text = original.json(of: [service]).text
         let member = #""robot_account":{"file":null,"env":"SHOP_ROBOT","region":"eu"}"#
         #expect(text.contains(#""topic":"com.example.shop","# + member + #","push_type":"alert""#))
@@ -148,8 +160,11 @@ struct RunSettingsTests {
         }
         var listing = plain
         listing.firstService.switchedOn = ["lists"]
-        func read(_ text: String) throws -> RunSettings { try RunSettings(json: try JSONValue(parsing: text), runFile: "x.sqlite") }
-        #expect(plain.json.text.contains(#""service":"getui""#) && listing.json.text.contains(#""service":"getui+lists""#))
+        func read(_ text: String) throws -> RunSettings {
+            try RunSettings(json: try JSONValue(parsing: text), runFile: "x.sqlite")
+        }
+        #expect(
+            plain.json.text.contains(#""service":"getui""#) && listing.json.text.contains(#""service":"getui+lists""#))
         #expect(try read(plain.json.text) == plain && read(listing.json.text) == listing)
         #expect(listing.service.switchedOn == ["lists"] && plain.service.switchedOn.isEmpty)
         #expect(listing.listName == plain.listName)
@@ -161,12 +176,16 @@ struct RunSettingsTests {
     @Test("have no member twice, whatever a service calls its credentials")
     func members() throws {
         for service in PushServices.all {
-            guard case .object(let members) = settings({ $0.firstService.serviceName = service.name }).json else { continue }
+            guard case .object(let members) = settings({ $0.firstService.serviceName = service.name }).json else {
+                continue
+            }
             #expect(Set(members.map(\.name)).count == members.count, "\(service.name)")
         }
     }
 
-    @Test("of older versions name no service, and go to the one that there was; a service that nobody knows cannot be read")
+    @Test(
+        "of older versions name no service, and go to the one that there was; a service that nobody knows cannot be read"
+    )
     func service() throws {
         let text = settings().json.text
         func read(_ change: (String) -> String) throws -> RunSettings {
@@ -174,8 +193,12 @@ struct RunSettingsTests {
         }
         #expect(try read { $0.replacing(#","service":"apns""#, with: "") } == settings())
         #expect(try read { $0 }.service.displayName == "APNs")
-        #expect(throws: Diagnostic.self) { try read { $0.replacing(#""service":"apns""#, with: #""service":"nobody""#) } }
-        #expect(throws: Diagnostic.self) { try read { $0.replacing(#""environment":"sandbox""#, with: #""environment":"nowhere""#) } }
+        #expect(throws: Diagnostic.self) {
+            try read { $0.replacing(#""service":"apns""#, with: #""service":"nobody""#) }
+        }
+        #expect(throws: Diagnostic.self) {
+            try read { $0.replacing(#""environment":"sandbox""#, with: #""environment":"nowhere""#) }
+        }
     }
 
     @Test("that cannot be read name the run file")

@@ -9,7 +9,8 @@ import Testing
     private static let settlements = [
         settled(0), settled(2, .unsent, status: 0, reason: "Stopped", attempts: 2, latency: 0),
         Settlement(
-            recipient: 251, outcome: .invalidToken, status: 410, reason: "Unregistered", attempts: 3, latencyMilliseconds: 77,
+            recipient: 251, outcome: .invalidToken, status: 410, reason: "Unregistered", attempts: 3,
+            latencyMilliseconds: 77,
             settledAt: noon.adding(seconds: 0.123), invalidSince: gone),
         settled(599, .failed, status: 503, reason: "ServiceUnavailable", attempts: 9, latency: 123_456),
     ]
@@ -30,7 +31,9 @@ import Testing
             """
         if format < 3 {
             sql += "DROP TABLE approval; ALTER TABLE recipient DROP COLUMN variant;"
-            for column in ["preview_text", "is_test", "recipients_digest", "digest"] { sql += "ALTER TABLE run DROP COLUMN \(column);" }
+            for column in ["preview_text", "is_test", "recipients_digest", "digest"] {
+                sql += "ALTER TABLE run DROP COLUMN \(column);"
+            }
         }
         sql += "ALTER TABLE run RENAME COLUMN stop_cause TO reason;"
         if format < 2 { sql += "ALTER TABLE run DROP COLUMN retry_of;" }
@@ -56,7 +59,9 @@ import Testing
         let sender = try RunFile(path: path)
         #expect(try sender.append(.reopened(Array(0..<600), resendsUnknown: true, at: .now())).attempts == [2: 2])
         var open: [Int] = []
-        try sender.forEachPush(in: 0..<600, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true), withTraits: true)) { push in
+        try sender.forEachPush(
+            in: 0..<600, PushSelection(unsettled: OpenOutcomes(resendsUnknown: true), withTraits: true)
+        ) { push in
             #expect(push.variant.isEmpty && push.language.elementsEqual("en".utf8))
             open.append(push.id)
         }
@@ -79,7 +84,8 @@ import Testing
         try run.closeIntoOneFile()
         _ = query(
             run.path,
-            "ALTER TABLE run RENAME COLUMN stop_cause TO reason; UPDATE run SET reason = '\(reason)'; PRAGMA user_version = 4")
+            "ALTER TABLE run RENAME COLUMN stop_cause TO reason; UPDATE run SET reason = '\(reason)'; PRAGMA user_version = 4"
+        )
         #expect(try RunFile(path: run.path).status().cause == cause)
         #expect(query(run.path, "PRAGMA user_version") == "5")
         #expect(query(run.path, "PRAGMA integrity_check") == "ok")
@@ -101,12 +107,15 @@ import Testing
         _ = query(path, "UPDATE outcome SET outcome = 77 WHERE recipient_id = 251")
         let before = readBytes(path)
         #expect(
-            diagnostic { _ = try RunFile(path: path) }?.message == "the run file is damaged: the outcome of recipient 251 cannot be read")
+            diagnostic { _ = try RunFile(path: path) }?.message
+                == "the run file is damaged: the outcome of recipient 251 cannot be read")
         #expect(readBytes(path) == before)
         #expect(folder.names == ["run.sqlite"])
     }
 
-    @Test("a file that may not be written is left alone, with what to do", .enabled(if: !isRoot, "root may write everything"))
+    @Test(
+        "a file that may not be written is left alone, with what to do",
+        .enabled(if: !isRoot, "root may write everything"))
     func readOnlyFile() throws {
         let folder = try TemporaryFolder()
         let path = try makeOlder(folder, format: 3)

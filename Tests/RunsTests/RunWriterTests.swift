@@ -80,7 +80,9 @@ import Testing
         #expect(folder.names == ["run.sqlite.partial"])
         #expect(try RunsFolder(folder.path).list().runs.isEmpty)
         #expect(try RunsFolder(folder.path).list().broken.isEmpty)
-        #expect(diagnostic { _ = try RunFile(path: folder.path + "/run.sqlite.partial") }?.message.contains("not a run") == true)
+        #expect(
+            diagnostic { _ = try RunFile(path: folder.path + "/run.sqlite.partial") }?.message.contains("not a run")
+                == true)
         writer = nil
         #expect(folder.names.isEmpty)
     }
@@ -156,17 +158,22 @@ import Testing
         _ = shell("cd '\(disk)'; i=0; while touch f$i 2>/dev/null; do i=$((i+1)); done")
         let said = "all inodes of the file system are in use, so no more files can be made under \(disk)"
         let plan = diagnostic { _ = try RunWriter(folder: disk, id: "other") }
-        #expect(plan?.description == "\(said). Remove files that are not needed (`df -i` counts them); nothing was sent.")
+        #expect(
+            plan?.description == "\(said). Remove files that are not needed (`df -i` counts them); nothing was sent.")
         let claim = diagnostic { try run.append(.claimed(0..<2, at: noon)) }
         #expect(claim?.message == said && claim?.remedy?.contains("df -i") == true, "\(String(describing: claim))")
         let list = SuppressionList(app: "shop", environment: "sandbox", folder: disk)
         let added = diagnostic { _ = try list.add { _ in } }
-        #expect(added?.message.hasPrefix("all inodes of the file system are in use") == true, "\(String(describing: added))")
+        #expect(
+            added?.message.hasPrefix("all inodes of the file system are in use") == true, "\(String(describing: added))"
+        )
         _ = shell("rm '\(disk)'/f*")
         try run.append(.claimed(0..<2, at: noon))
     }
 
-    @Test("a full disk stops the plan with advice and leaves nothing", .enabled(if: isRoot, "mounting a small disk needs root"))
+    @Test(
+        "a full disk stops the plan with advice and leaves nothing",
+        .enabled(if: isRoot, "mounting a small disk needs root"))
     func diskFull() throws {
         let folder = try TemporaryFolder()
         let disk = folder.path + "/disk"

@@ -62,7 +62,9 @@ import Testing
         #expect(try retries() == ["first", "other", "second"])
     }
 
-    @Test("folders for temporary files are apart, vanish with their owners, and those of killed processes with the next one")
+    @Test(
+        "folders for temporary files are apart, vanish with their owners, and those of killed processes with the next one"
+    )
     func scratch() throws {
         let folder = try TemporaryFolder()
         let catalog = RunsFolder(folder.path + "/runs")
@@ -109,11 +111,16 @@ import Testing
         #expect(broken.map(\.file) == [folder.path + "/e.sqlite"])
         #expect(copies.map(\.file) == [folder.path + "/a-backup.sqlite", folder.path + "/f.sqlite"])
         _ = shell("rm '\(folder.path)/b.sqlite'")
-        #expect(try RunsFolder(folder.path).list().broken.map(\.file) == [folder.path + "/e.sqlite", folder.path + "/f.sqlite"])
+        #expect(
+            try RunsFolder(folder.path).list().broken.map(\.file) == [
+                folder.path + "/e.sqlite", folder.path + "/f.sqlite",
+            ])
         writer.cancel()
     }
 
-    @Test("a damaged id is damage, not a copy of a run: no message advises to remove the file, and sending is not thought to be over")
+    @Test(
+        "a damaged id is damage, not a copy of a run: no message advises to remove the file, and sending is not thought to be over"
+    )
     func damagedID() throws {
         let folder = try TemporaryFolder(), catalog = RunsFolder(folder.path)
         let ids = ["20260101-000000-spring-sale-0001", "20260101-000000-spring-sale-0003"]
@@ -126,20 +133,28 @@ import Testing
             #expect(found.runs.map(\.plan.id) == [ids[1]] && found.copies.isEmpty)
             let refusals =
                 found.broken
-                + [diagnostic { _ = try catalog.open(ids[0]) }, diagnostic { _ = try RunFile(path: path) }].compactMap(\.self)
+                + [diagnostic { _ = try catalog.open(ids[0]) }, diagnostic { _ = try RunFile(path: path) }].compactMap(
+                    \.self)
             #expect(
                 refusals.count == 3
-                    && refusals.allSatisfy { $0.message.hasPrefix("the run file is damaged: its plan is not as it was made") })
-            #expect(refusals.allSatisfy { $0.file == path && $0.remedy == "Restore it from a backup. Do not send from it." })
+                    && refusals.allSatisfy {
+                        $0.message.hasPrefix("the run file is damaged: its plan is not as it was made")
+                    })
+            #expect(
+                refusals.allSatisfy { $0.file == path && $0.remedy == "Restore it from a backup. Do not send from it." }
+            )
             let lock = try SendingLock(run: path)
-            #expect(diagnostic { _ = try catalog.sendingNow(of: "spring-sale") }?.message.contains("its file cannot be read") == true)
+            #expect(
+                diagnostic { _ = try catalog.sendingNow(of: "spring-sale") }?.message.contains(
+                    "its file cannot be read") == true)
             _ = consume lock
         }
         // Without a digest that could tell, as in files of older versions and after `prune`.
         try Damage.make(path, sql: "UPDATE run SET id = '20260101-000000-spring-sale-0005', digest = ''")
         let found = try catalog.list()
         #expect(
-            found.broken.first?.message == "this file was renamed, or is damaged: the run in it is called 20260101-000000-spring-sale-0005")
+            found.broken.first?.message
+                == "this file was renamed, or is damaged: the run in it is called 20260101-000000-spring-sale-0005")
         #expect(found.broken.count == 1 && found.broken.first?.remedy?.lowercased().contains("remove") == false)
         #expect(diagnostic { _ = try catalog.open(ids[0]) } == found.broken.first)
     }
@@ -155,7 +170,10 @@ import Testing
             let found = try catalog.list()
             let mistake = (found.broken + found.copies).first { $0.file == folder.path + "/copy.sqlite" }
             #expect(mistake?.message == "this file is a copy of the run a, or was renamed", "\(loss)")
-            #expect(mistake?.remedy == "Only a.sqlite can be sent, and counts. Put that file back, or restore this one's name.", "\(loss)")
+            #expect(
+                mistake?.remedy
+                    == "Only a.sqlite can be sent, and counts. Put that file back, or restore this one's name.",
+                "\(loss)")
         }
     }
 
@@ -167,7 +185,8 @@ import Testing
             "cd '\(elsewhere.path)'; cp other.sqlite piped.sqlite; mkfifo piped.sqlite-wal; echo nonsense > text; head -c 5000 other.sqlite > cut"
         )
         for (target, message) in [
-            ("/dev/null", "this is a link to a device, not a run file"), ("/etc", "this is a link to a folder, not a run file"),
+            ("/dev/null", "this is a link to a device, not a run file"),
+            ("/etc", "this is a link to a folder, not a run file"),
             ("\(elsewhere.path)/gone", "this is a link to \(elsewhere.path)/gone, where nothing is"),
             ("\(elsewhere.path)/text", "this is not a run file"),
             ("\(elsewhere.path)/cut", "the run file is damaged"),
@@ -177,17 +196,24 @@ import Testing
             let found = try catalog.list().broken + [diagnostic { _ = try catalog.open("x") }].compactMap(\.self)
             #expect(found.count == 2, "\(target)")
             for mistake in found {
-                #expect(mistake.file == folder.path + "/x.sqlite" && mistake.message.hasPrefix(message), "\(target): \(mistake)")
+                #expect(
+                    mistake.file == folder.path + "/x.sqlite" && mistake.message.hasPrefix(message),
+                    "\(target): \(mistake)")
                 #expect(mistake.remedy?.contains("Remove it") == false, "\(mistake)")
             }
         }
-        _ = shell("cd '\(elsewhere.path)'; cp other.sqlite copy.sqlite; ln -sfn '\(elsewhere.path)/copy.sqlite' '\(folder.path)/x.sqlite'")
+        _ = shell(
+            "cd '\(elsewhere.path)'; cp other.sqlite copy.sqlite; ln -sfn '\(elsewhere.path)/copy.sqlite' '\(folder.path)/x.sqlite'"
+        )
         let copy = try catalog.list().broken.first
         #expect(
-            copy?.file == folder.path + "/x.sqlite" && copy?.remedy?.hasSuffix("Remove the link.") == true, "\(String(describing: copy))")
+            copy?.file == folder.path + "/x.sqlite" && copy?.remedy?.hasSuffix("Remove the link.") == true,
+            "\(String(describing: copy))")
     }
 
-    @Test("a link in the place of a record is named as it lies in the folder", arguments: ["schedule.sqlite", "orders.sqlite", "sent.db"])
+    @Test(
+        "a link in the place of a record is named as it lies in the folder",
+        arguments: ["schedule.sqlite", "orders.sqlite", "sent.db"])
     func recordLinks(name: String) throws {
         let folder = try TemporaryFolder(), catalog = RunsFolder(folder.path), path = "\(folder.path)/\(name)"
         _ = shell("ln -s /dev/null '\(path)'")
@@ -216,17 +242,24 @@ import Testing
             let catalog = RunsFolder(runs), list = SuppressionList(app: "shop", environment: "production", folder: runs)
             #expect(catalog.isThere)
             let uses: [String: [() throws -> Void]] = [
-                "schedule.sqlite": [{ _ = try ScheduleStore.read(folder: runs, since: noon) }, { _ = try ScheduleStore(folder: runs) }],
+                "schedule.sqlite": [
+                    { _ = try ScheduleStore.read(folder: runs, since: noon) }, { _ = try ScheduleStore(folder: runs) },
+                ],
                 "orders.sqlite": [{ _ = try catalog.orders.read() }, { _ = try catalog.orders.open() }],
                 "sent.db": [{ _ = try catalog.history.entries() }],
                 "suppressed-shop.sqlite": [
                     { _ = try list.count() },
-                    { _ = try list.add(at: noon) { try $0.add(Target(normalized: token(1)), reason: "", invalidSince: noon) } },
+                    {
+                        _ = try list.add(at: noon) {
+                            try $0.add(Target(normalized: token(1)), reason: "", invalidSince: noon)
+                        }
+                    },
                 ],
                 "run.sqlite": [
                     { _ = try catalog.open("run") },
                     { _ = try catalog.open(named: "run", readOnly: true) },
-                    { _ = try catalog.create("run") }, { if let broken = try catalog.list().broken.first { throw broken } },
+                    { _ = try catalog.create("run") },
+                    { if let broken = try catalog.list().broken.first { throw broken } },
                 ],
                 "": [
                     { _ = try catalog.list() }, { _ = try catalog.create("run") }, { _ = try list.count() },
@@ -242,7 +275,9 @@ import Testing
             #expect(catalog.obstacles(&known).map(\.message) == [message])
             guard !name.isEmpty else { continue }
             let inventory = try RunsInventory(runs)
-            let copied = diagnostic { for entry in inventory.entries { _ = try inventory.copy(entry, to: folder.path) { _, _ in } } }
+            let copied = diagnostic {
+                for entry in inventory.entries { _ = try inventory.copy(entry, to: folder.path) { _, _ in } }
+            }
             #expect(copied?.message == message, "a backup does not leave it out in silence")
         }
     }
@@ -255,7 +290,9 @@ import Testing
         #expect(try RunsFolder(folder.path).list().broken.map(\.message) == [message])
         let inventory = try RunsInventory(folder.path)
         #expect(
-            diagnostic { for entry in inventory.entries { _ = try inventory.copy(entry, to: "/dev/null") { _, _ in } } }?.message == message
+            diagnostic {
+                for entry in inventory.entries { _ = try inventory.copy(entry, to: "/dev/null") { _, _ in } }
+            }?.message == message
         )
     }
 
@@ -274,7 +311,9 @@ import Testing
         let folder = try TemporaryFolder()
         for id in ["20260101-000000-a-0001", "20260101-000001-a-0002"] { _ = try makeRun(folder, id: id, audience: 1) }
         let runs = try RunsFolder(folder.path).list().runs
-        _ = shell("rm '\(folder.path)/20260101-000000-a-0001.sqlite'; echo nonsense > '\(folder.path)/20260101-000001-a-0002.sqlite'")
+        _ = shell(
+            "rm '\(folder.path)/20260101-000000-a-0001.sqlite'; echo nonsense > '\(folder.path)/20260101-000001-a-0002.sqlite'"
+        )
         #expect(try runs[0].unlessRemoved { try $0.hasBegun() } == nil)
         #expect(throws: Diagnostic.self) { try runs[1].unlessRemoved { try $0.hasBegun() } }
     }
@@ -287,13 +326,18 @@ import Testing
     @Test("a run is found by id, by path, by file name and as the last one")
     func resolve() throws {
         let folder = try TemporaryFolder()
-        let old = try makeRun(folder, id: "20261201-090000-sale-0001", audience: 1, plannedAt: Timestamp(epochSeconds: 100)).path
-        let new = try makeRun(folder, id: "20261101-090000-sale-0002", audience: 1, plannedAt: Timestamp(epochSeconds: 200)).path
+        let old = try makeRun(
+            folder, id: "20261201-090000-sale-0001", audience: 1, plannedAt: Timestamp(epochSeconds: 100)
+        ).path
+        let new = try makeRun(
+            folder, id: "20261101-090000-sale-0002", audience: 1, plannedAt: Timestamp(epochSeconds: 200)
+        ).path
         #expect(try RunsFolder(folder.path).file(named: "20261201-090000-sale-0001") == old)
         #expect(try RunsFolder(folder.path).file(named: "20261201-090000-sale-0001.sqlite") == old)
         #expect(try RunsFolder("/nowhere").file(named: old) == old)
         #expect(try RunsFolder(folder.path).file(named: "last") == new)
-        #expect(try RunsFolder(folder.path + "/").file(named: "last") == folder.path + "/20261101-090000-sale-0002.sqlite")
+        #expect(
+            try RunsFolder(folder.path + "/").file(named: "last") == folder.path + "/20261101-090000-sale-0002.sqlite")
     }
 
     @Test("a misspelt id gets the nearest one, an empty folder says so")
@@ -306,9 +350,15 @@ import Testing
         #expect(
             diagnostic { _ = try RunsFolder(folder.path).file(named: "20261201-090000-slae-0001") }?.remedy
                 == "Did you mean 20261201-090000-sale-0001?")
-        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: "./x.sqlite") }?.message == "there is no such run file")
-        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: "slow") }?.message.contains("still being made") == true)
-        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: folder.path) }?.message == "this is a folder, not a run file")
+        #expect(
+            diagnostic { _ = try RunsFolder(folder.path).file(named: "./x.sqlite") }?.message
+                == "there is no such run file")
+        #expect(
+            diagnostic { _ = try RunsFolder(folder.path).file(named: "slow") }?.message.contains("still being made")
+                == true)
+        #expect(
+            diagnostic { _ = try RunsFolder(folder.path).file(named: folder.path) }?.message
+                == "this is a folder, not a run file")
         writer.cancel()
     }
 
@@ -316,7 +366,9 @@ import Testing
     func lastAmongBroken() throws {
         let folder = try TemporaryFolder()
         writeBytes(Array("text".utf8), folder.path + "/z.sqlite")
-        #expect(diagnostic { _ = try RunsFolder(folder.path).file(named: "last") }?.message == "none of the run files can be opened")
+        #expect(
+            diagnostic { _ = try RunsFolder(folder.path).file(named: "last") }?.message
+                == "none of the run files can be opened")
         let run = try makeRun(folder, id: "a", audience: 1)
         #expect(try RunsFolder(folder.path).file(named: "last") == run.path)
     }

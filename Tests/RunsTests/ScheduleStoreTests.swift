@@ -7,7 +7,9 @@ import Testing
 
 @Suite("The schedule's record")
 final class ScheduleStoreTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-schedule-\(UUID().uuidString)").path
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-schedule-\(UUID().uuidString)"
+    ).path
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     private static func occurrence(_ day: String) -> String { "2026-12-0\(day)T09:00" }
@@ -15,32 +17,43 @@ final class ScheduleStoreTests {
 
     private func scheduledRun(_ day: String, _ state: ScheduledRun.State, ends: Int64 = 1_000) -> ScheduledRun {
         ScheduledRun(
-            key: .init(campaign: "a", occurrence: Self.occurrence(day)), file: "/a.yaml", run: Self.run(day), state: state,
+            key: .init(campaign: "a", occurrence: Self.occurrence(day)), file: "/a.yaml", run: Self.run(day),
+            state: state,
             problem: .fileChanging("/devices.csv", seconds: 5),
-            begins: Timestamp(epochSeconds: 500), ends: Timestamp(epochSeconds: ends), changedAt: Timestamp(epochMilliseconds: 1_001))
+            begins: Timestamp(epochSeconds: 500), ends: Timestamp(epochSeconds: ends),
+            changedAt: Timestamp(epochMilliseconds: 1_001))
     }
 
     @Test(
         "a value of another type is damage, said in a sentence", .enabled(if: hasSQLiteTool),
         arguments: [
-            "firing SET occurrence = '2026-12-01T23:x0'", "firing SET occurrence = '2026-02-30T09:00'", "firing SET run = 'run-1'",
-            "firing SET changed_at = '[]'", "firing SET ends_at = 'x'", "firing SET file = x'ff'", "campaign SET decided_through = 'x'",
+            "firing SET occurrence = '2026-12-01T23:x0'", "firing SET occurrence = '2026-02-30T09:00'",
+            "firing SET run = 'run-1'",
+            "firing SET changed_at = '[]'", "firing SET ends_at = 'x'", "firing SET file = x'ff'",
+            "campaign SET decided_through = 'x'",
         ])
     func damaged(edit: String) throws {
-        let campaign = ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))
+        let campaign = ScheduledCampaign(
+            name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))
         let store = try ScheduleStore(folder: folder)
         try store.save([scheduledRun("1", .planning)], [campaign])
         store.close()
         let path = folder + "/schedule.sqlite"
         #expect(query(path, "UPDATE \(edit)").isEmpty)
-        #expect(diagnostic { _ = try ScheduleStore.read(folder: folder, since: noon) }?.message.contains("is damaged") == true)
+        #expect(
+            diagnostic { _ = try ScheduleStore.read(folder: folder, since: noon) }?.message.contains("is damaged")
+                == true)
         let again = try ScheduleStore(folder: folder)
         let isFiring = edit.hasPrefix("firing")
-        let found = diagnostic { if isFiring { _ = try again.scheduledRuns(since: noon) } else { _ = try again.campaigns() } }
+        let found = diagnostic {
+            if isFiring { _ = try again.scheduledRuns(since: noon) } else { _ = try again.campaigns() }
+        }
         #expect(found?.message.contains("is damaged") == true)
     }
 
-    @Test("a change in whose middle a process was killed is taken back, and the schedule can be read", .enabled(if: hasSQLiteTool))
+    @Test(
+        "a change in whose middle a process was killed is taken back, and the schedule can be read",
+        .enabled(if: hasSQLiteTool))
     func interruptedChange() throws {
         let store = try ScheduleStore(folder: folder)
         try store.save([scheduledRun("1", .finished)], [])
@@ -73,12 +86,15 @@ final class ScheduleStoreTests {
 
     @Test("keeps what it was given, through closing and a kill, and is no run")
     func keeps() throws {
-        let campaign = ScheduledCampaign(name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))
+        let campaign = ScheduledCampaign(
+            name: "a", file: "/a.yaml", times: "x", decidedThrough: Timestamp(epochMilliseconds: 123))
         var store: ScheduleStore? = try ScheduleStore(folder: folder)
         try store?.save([scheduledRun("1", .planning), scheduledRun("2", .finished)], [campaign])
         // As another process sees it in the meantime.
         let seen = try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0))
-        #expect(seen.scheduledRuns == [scheduledRun("1", .planning), scheduledRun("2", .finished)] && seen.campaigns == [campaign])
+        #expect(
+            seen.scheduledRuns == [scheduledRun("1", .planning), scheduledRun("2", .finished)]
+                && seen.campaigns == [campaign])
         var sending = scheduledRun("1", .sending)
         sending.file = "/renamed.yaml"
         try store?.save([sending], [])
@@ -87,7 +103,10 @@ final class ScheduleStoreTests {
         #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 0)).first == sending)
         #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 0)).map(\.state) == [.sending, .finished])
         // Open ones are never left out.
-        #expect(try again.scheduledRuns(since: Timestamp(epochSeconds: 2_000)).map(\.key.occurrence) == [Self.occurrence("1")])
+        #expect(
+            try again.scheduledRuns(since: Timestamp(epochSeconds: 2_000)).map(\.key.occurrence) == [
+                Self.occurrence("1")
+            ])
         #expect(try again.campaigns() == [campaign])
         #expect(try again.lastEnded(at: Timestamp(epochSeconds: 500)).map(\.key.occurrence) == [Self.occurrence("2")])
         #expect(try again.lastEnded(at: Timestamp(epochSeconds: 499)).isEmpty, "left out, and still to come")
@@ -119,7 +138,8 @@ final class ScheduleStoreTests {
         #expect(try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0)).scheduledRuns.isEmpty)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = folder + "/" + ScheduleStore.fileName
-        try Data("this is no database at all, but it is long enough to be looked at as one\n".utf8).write(to: URL(fileURLWithPath: path))
+        try Data("this is no database at all, but it is long enough to be looked at as one\n".utf8).write(
+            to: URL(fileURLWithPath: path))
         let mistake = #expect(throws: Diagnostic.self) { try ScheduleStore(folder: folder) }
         #expect(mistake?.message.contains("not a record of a schedule") == true)
         #expect(throws: Diagnostic.self) { try ScheduleStore.read(folder: folder, since: Timestamp(epochSeconds: 0)) }
@@ -135,7 +155,9 @@ final class ScheduleStoreTests {
         var byHand = sending
         (byHand.state, byHand.problem) = (.stopped, .sentByHand)
         #expect(try store.claim(byHand) == .init(holder: nil, before: sending))
-        #expect(try store.cancelPlanning(of: Self.run("1"), at: noon) == nil && store.cancelPlanning(of: Self.run("3"), at: noon) == nil)
+        #expect(
+            try store.cancelPlanning(of: Self.run("1"), at: noon) == nil
+                && store.cancelPlanning(of: Self.run("3"), at: noon) == nil)
         #expect(try store.cancelPlanning(of: Self.run("2"), at: noon)?.state == .cancelled)
         for (time, state) in [(sending, ScheduledRun.State.stopped), (planning, .cancelled)] {
             var waiting = time
@@ -166,20 +188,30 @@ final class ScheduleStoreTests {
 
     @Test("a record of format 1, which kept sentences, says the same, read as it is and converted")
     func older() throws {
-        let (path, sentences) = (folder + "/schedule.sqlite", ["", "it could not be begun in time", "cancelled", "there is no file x.csv"])
+        let (path, sentences) = (
+            folder + "/schedule.sqlite", ["", "it could not be begun in time", "cancelled", "there is no file x.csv"]
+        )
         let store = try ScheduleStore(folder: folder)
         try store.save(sentences.indices.map { scheduledRun("\($0 + 1)", .sending) }, [])
         store.close()
         try DatabaseQueue(path: path).write { db in
-            try db.execute(sql: "ALTER TABLE firing RENAME COLUMN problem TO reason; DROP TABLE approval; PRAGMA user_version = 1")
+            try db.execute(
+                sql: "ALTER TABLE firing RENAME COLUMN problem TO reason; DROP TABLE approval; PRAGMA user_version = 1")
             for (number, sentence) in sentences.enumerated() {
                 try db.execute(
-                    sql: "UPDATE firing SET reason = ? WHERE occurrence = ?", arguments: [sentence, Self.occurrence("\(number + 1)")])
+                    sql: "UPDATE firing SET reason = ? WHERE occurrence = ?",
+                    arguments: [sentence, Self.occurrence("\(number + 1)")])
             }
         }
-        let expected: [ScheduleProblem?] = [nil, .begunTooLate, .stopped(.cancelled), .described("there is no file x.csv")]
-        func problems(_ runs: [ScheduledRun]) -> [ScheduleProblem?] { runs.sorted { $0.key.occurrence < $1.key.occurrence }.map(\.problem) }
-        for _ in 0..<2 { #expect(try problems(ScheduleStore.read(folder: folder, since: noon).scheduledRuns) == expected) }
+        let expected: [ScheduleProblem?] = [
+            nil, .begunTooLate, .stopped(.cancelled), .described("there is no file x.csv"),
+        ]
+        func problems(_ runs: [ScheduledRun]) -> [ScheduleProblem?] {
+            runs.sorted { $0.key.occurrence < $1.key.occurrence }.map(\.problem)
+        }
+        for _ in 0..<2 {
+            #expect(try problems(ScheduleStore.read(folder: folder, since: noon).scheduledRuns) == expected)
+        }
         let converted = try ScheduleStore(folder: folder)
         #expect(try problems(converted.scheduledRuns(since: noon)) == expected)
         converted.close()
@@ -187,7 +219,8 @@ final class ScheduleStoreTests {
     }
 
     @Test(
-        "approvals of times are kept, replaced and taken back; a record of format 2 has none, and gets them when it is opened for writing")
+        "approvals of times are kept, replaced and taken back; a record of format 2 has none, and gets them when it is opened for writing"
+    )
     func approvals() throws {
         let key = ScheduledRun.Key(campaign: "c", occurrence: "2026-12-01T09:00")
         let approval = AdvanceApproval(key: key, digest: "d", mostDevices: 10, name: "anna", approvedAt: noon)
@@ -214,15 +247,20 @@ final class ScheduleStoreTests {
     @Test(
         "every problem is kept with its values",
         arguments: [
-            .noticedLate(seconds: 7200), .brokenTooLong(seconds: 1), .sentUnderAnotherName, .nextHadCome("2026-12-01T09:00"),
+            .noticedLate(seconds: 7200), .brokenTooLong(seconds: 1), .sentUnderAnotherName,
+            .nextHadCome("2026-12-01T09:00"),
             .superseded(by: "2026-12-01T09:00", .unapproved), .superseded(by: "2026-12-01T09:00", nil),
-            .andBefore(times: 12, .nextHadCome("2026-12-01T09:00")), .unapproved, .approvedTooLate, .plannedTooLate, .planningEnded,
-            .campaignChanged, .zoneChanged, .campaignBroken, .fileChanging("/x \"y\".csv", seconds: 10), .begunTooLate, .runGone,
-            .stopped(.ledger(.processGone)), .missed(MissedPushes(count: 3, audience: 9, expired: 2, tooLate: 1)), .sentByHand,
+            .andBefore(times: 12, .nextHadCome("2026-12-01T09:00")), .unapproved, .approvedTooLate, .plannedTooLate,
+            .planningEnded,
+            .campaignChanged, .zoneChanged, .campaignBroken, .fileChanging("/x \"y\".csv", seconds: 10), .begunTooLate,
+            .runGone,
+            .stopped(.ledger(.processGone)), .missed(MissedPushes(count: 3, audience: 9, expired: 2, tooLate: 1)),
+            .sentByHand,
             .notAccepted(3, unanswered: 2, audience: 9),
             .elsewhere(machine: "mail-2", run: "r2"), .described("no file"), .approvalVoid(by: "anna", .sourceDiffers),
             .approvalVoid(by: "anna", .tooManyDevices(12, most: 10)),
-            .approvalVoid(by: "anna", .notPermitted(.wroteIt)), .approvalVoid(by: "anna", .notPermitted(.described("no accounts"))),
+            .approvalVoid(by: "anna", .notPermitted(.wroteIt)),
+            .approvalVoid(by: "anna", .notPermitted(.described("no accounts"))),
         ] as [ScheduleProblem])
     func problems(problem: ScheduleProblem) throws {
         #expect(ScheduleProblem(json: problem.json) == problem)

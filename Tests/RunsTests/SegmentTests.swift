@@ -12,7 +12,9 @@ struct SegmentTests {
         var second = ServiceSettings(environment: .named(FCM.production), topic: "shop-1a2b")
         second.serviceName = FCM().name
         second.credential = FrozenCredential(form: "service_account", values: ["file": "/keys/shop-fcm.json"])
-        (second.pace, second.appPace) = (Pace(pushes: 8_000, intervalSeconds: 1), Pace(pushes: 600_000, intervalSeconds: 60))
+        (second.pace, second.appPace) = (
+            Pace(pushes: 8_000, intervalSeconds: 1), Pace(pushes: 600_000, intervalSeconds: 60)
+        )
         $0.services.append(second)
     }
 
@@ -25,7 +27,8 @@ struct SegmentTests {
 
     /// A run whose recipients came in this order, each with its wave and service.
     private func run(
-        _ folder: TemporaryFolder, id: String = "run", _ places: [(wave: Int, service: Int)], dropping: [Int] = [], waves: Int = 1
+        _ folder: TemporaryFolder, id: String = "run", _ places: [(wave: Int, service: Int)], dropping: [Int] = [],
+        waves: Int = 1
     ) throws -> RunFile {
         let sorter = SegmentSorter(waves: waves, services: 2) {
             places[Int(String(decoding: $0.alias.dropFirst(4), as: UTF8.self)) ?? 0].wave
@@ -72,7 +75,9 @@ struct SegmentTests {
         let read = try RunFile(path: run.path)
         #expect(
             read.plan == run.plan
-                && read.plan.waves.map { read.plan.segments(of: $0.ids) } == [Array(segments[..<2]), Array(segments[2...])])
+                && read.plan.waves.map { read.plan.segments(of: $0.ids) } == [
+                    Array(segments[..<2]), Array(segments[2...]),
+                ])
         try read.checkUnchanged()
         try read.checkIntegrity()
         #expect(folder.names == ["run.sqlite"])
@@ -101,7 +106,9 @@ struct SegmentTests {
             let run = try writer.finish(planned)
             let aliases = try run.recipients(0..<8).map { Int($0.alias.dropFirst(4)) }
             #expect(aliases == (services == 1 ? [0, 6, 1, 4, 7, 2, 5, 8] : [0, 1, 4, 2, 6, 7, 5, 8]))
-            #expect(writer.segments == (services == 1 ? [] : [RunSegment(ids: 0..<4, service: 0), RunSegment(ids: 4..<8, service: 1)]))
+            #expect(
+                writer.segments
+                    == (services == 1 ? [] : [RunSegment(ids: 0..<4, service: 0), RunSegment(ids: 4..<8, service: 1)]))
         }
     }
 
@@ -115,7 +122,9 @@ struct SegmentTests {
         let dropping = (0..<500).map { $0 * 41 }
         let run = try run(folder, places, dropping: dropping, waves: 200)
         let kept = places.indices.filter { !Set(dropping).contains($0) }
-        let expected = kept.sorted { (places[$0].wave, places[$0].service, $0) < (places[$1].wave, places[$1].service, $1) }
+        let expected = kept.sorted {
+            (places[$0].wave, places[$0].service, $0) < (places[$1].wave, places[$1].service, $1)
+        }
         #expect(try run.recipients(0..<run.plan.audience).map(\.alias) == expected.map { "user\($0)" })
         #expect(expected.indices.allSatisfy { run.plan.service(of: $0) == places[expected[$0]].service })
         #expect(run.plan.segments.count == 400)
@@ -147,7 +156,8 @@ struct SegmentTests {
         try one.append(.epochBegan("2-b", at: noon, from: [.running]))
         one.close()
         #expect(query(one.path, "PRAGMA user_version") == "5")
-        #expect(query(one.path, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'leg%' OR sql LIKE '%service%'") == "0")
+        #expect(
+            query(one.path, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'leg%' OR sql LIKE '%service%'") == "0")
         #expect(query(one.path, "SELECT * FROM life_answers") == "1|0|0|1")
     }
 
@@ -156,8 +166,10 @@ struct SegmentTests {
         .enabled(if: hasSQLiteTool, "sqlite3 is not installed"))
     func digests() throws {
         let columns = [
-            "id", "campaign", "app", "planned_at", "rows", "audience", "skipped", "seed", "plan_hash", "fields", "project_file",
-            "campaign_file", "campaign_source", "settings", "preview", "retry_of", "preview_text", "is_test", "recipients_digest",
+            "id", "campaign", "app", "planned_at", "rows", "audience", "skipped", "seed", "plan_hash", "fields",
+            "project_file",
+            "campaign_file", "campaign_source", "settings", "preview", "retry_of", "preview_text", "is_test",
+            "recipients_digest",
         ].map { "quote(\($0))" }.joined(separator: "||','||")
         func digest(_ run: RunFile, further: String) -> String {
             run.close()
@@ -168,7 +180,8 @@ struct SegmentTests {
         let (one, several) = (try makeRun(folder, id: "one", audience: 3), try simple(folder))
         #expect(digest(one, further: "''") == one.planDigest)
         #expect(
-            digest(several, further: "char(10) || 'legs' || char(10) || '0,6,0' || char(10) || '6,4,1'") == several.planDigest)
+            digest(several, further: "char(10) || 'legs' || char(10) || '0,6,0' || char(10) || '6,4,1'")
+                == several.planDigest)
     }
 
     @Test(
@@ -177,17 +190,22 @@ struct SegmentTests {
         arguments: [
             "UPDATE leg SET count = 3 WHERE first_id = 6", "DELETE FROM leg WHERE first_id = 0",
             "UPDATE leg SET service = 2 WHERE first_id = 6",
-            "UPDATE leg SET service = -1", "DROP TABLE leg", "PRAGMA user_version = 5", "UPDATE leg SET count = 0 WHERE first_id = 6",
+            "UPDATE leg SET service = -1", "DROP TABLE leg", "PRAGMA user_version = 5",
+            "UPDATE leg SET count = 0 WHERE first_id = 6",
         ])
     func damaged(change: String) throws {
         let folder = try TemporaryFolder()
         let run = try simple(folder)
         run.close()
         _ = query(run.path, change)
-        #expect(diagnostic { _ = try RunFile(path: run.path) }?.message == "the run file is damaged: its plan cannot be read")
+        #expect(
+            diagnostic { _ = try RunFile(path: run.path) }?.message
+                == "the run file is damaged: its plan cannot be read")
     }
 
-    @Test("a file of one service that claims to have segments is damaged", .enabled(if: hasSQLiteTool, "sqlite3 is not installed"))
+    @Test(
+        "a file of one service that claims to have segments is damaged",
+        .enabled(if: hasSQLiteTool, "sqlite3 is not installed"))
     func segmentsOfOne() throws {
         let folder = try TemporaryFolder()
         let path = try makeRun(folder, audience: 3).path
@@ -205,12 +223,16 @@ struct SegmentTests {
         try run.approve(RunApproval(name: "Anna", approvedAt: noon))
         #expect(try run.approval()?.name == "Anna")
         run.close()
-        _ = query(run.path, "UPDATE leg SET count = 7 WHERE first_id = 0; UPDATE leg SET first_id = 7, count = 3 WHERE first_id = 6")
+        _ = query(
+            run.path,
+            "UPDATE leg SET count = 7 WHERE first_id = 0; UPDATE leg SET first_id = 7, count = 3 WHERE first_id = 6")
         let changed = try RunFile(path: run.path)
         #expect(changed.plan.service(of: 6) == 0)
         #expect(diagnostic { try changed.checkUnchanged() }?.message.contains("changed after it was planned") == true)
         // A target of the other service never goes into a request.
-        #expect(diagnostic { try changed.forEachPush(in: 0..<10) { _ in } }?.message.contains("recipient 6 has no device token") == true)
+        #expect(
+            diagnostic { try changed.forEachPush(in: 0..<10) { _ in } }?.message.contains(
+                "recipient 6 has no device token") == true)
     }
 
     @Test("results and pushes know their service, and are checked by its form")
@@ -249,7 +271,9 @@ struct SegmentTests {
         #expect(services.map { $0.outcomes[.unknown] } == [4, 0] && services.map { $0.outcomes[.unsent] } == [0, 2])
         #expect(services.map(\.reasons) == [["BadTopic": 1], ["UNREGISTERED": 1]])
         #expect(counted.reasons == ["BadTopic": 1, "UNREGISTERED": 1])
-        #expect(services.map(\.attempts) == [2, 4] && counted.attempts == 6 && services.map { $0.latency?.max } == [20, 300])
+        #expect(
+            services.map(\.attempts) == [2, 4] && counted.attempts == 6
+                && services.map { $0.latency?.max } == [20, 300])
         #expect(services.map { $0.timeline?.start } == [noon, noon] && services[0].timeline?.steps.count == 1)
         for figures in services + [counted] {
             #expect(figures.groups?.reduce(0) { $0 + $1.audience } == figures.outcomes.values.reduce(0, +))
@@ -282,7 +306,9 @@ struct SegmentTests {
         #expect(try RunFile(path: run.path).figures(withGroups: true).services.count == 2)
     }
 
-    @Test("good answers of one service do not hide the wrong settings of another, and each list gets the devices of its service")
+    @Test(
+        "good answers of one service do not hide the wrong settings of another, and each list gets the devices of its service"
+    )
     func suppression() throws {
         let folder = try TemporaryFolder()
         let run = try run(folder, (0..<60).map { (0, $0 < 50 ? 1 : 0) })
@@ -315,8 +341,8 @@ struct SegmentTests {
         try run.append(.settled([(0..<25).map { settled($0) } + [settled(30)]]))
         try run.append(.rested)
         try run.append(.settled([(25..<30).map { settled($0, .invalidToken, status: 400, reason: "BadDeviceToken") }]))
-        // Five refusals of five answers since the rest: no evidence that the tokens are dead, although 25 others were
-        // accepted before.
+        // Five refusals of five answers since the rest: no evidence that the tokens are dead,
+        // although 25 others were accepted before.
         #expect(try !run.evidence(ofService: 0).pointsAtTokens)
         try run.append(.settled([(31..<60).map { settled($0) }]))
         #expect(try run.evidence(ofService: 1).pointsAtTokens)
@@ -361,16 +387,23 @@ struct SeveralServicesTests {
         #expect(
             text.dropFirst(one.count - 1)
                 == #","services":[{"service":"fcm","environment":{"host":"localhost","port":8443,"ca":"/ca.pem"},"topic":"shop-1a2b","#
-                + #""service_account":{"file":null,"env":"SHOP_FCM"},"pace":{"pushes":8000,"seconds":1},"app_pace":null}]}"#)
+                + #""service_account":{"file":null,"env":"SHOP_FCM"},"pace":{"pushes":8000,"seconds":1},"app_pace":null}]}"#
+        )
         #expect(try RunSettings(json: Self.both.json, runFile: "x.sqlite") == Self.both)
     }
 
-    @Test("keep the paces of devices of all services; plans of older versions have none, and their services keep the parts they had")
+    @Test(
+        "keep the paces of devices of all services; plans of older versions have none, and their services keep the parts they had"
+    )
     func devicePaces() throws {
         var settings = Self.both
-        (settings.devicePace, settings.appDevicePace) = (Pace(pushes: 500, intervalSeconds: 1), Pace(pushes: 9_000, intervalSeconds: 60))
+        (settings.devicePace, settings.appDevicePace) = (
+            Pace(pushes: 500, intervalSeconds: 1), Pace(pushes: 9_000, intervalSeconds: 60)
+        )
         let text = settings.json.text
-        #expect(text.contains(#""device_pace":{"pushes":500,"seconds":1},"app_device_pace":{"pushes":9000,"seconds":60},"services""#))
+        #expect(
+            text.contains(
+                #""device_pace":{"pushes":500,"seconds":1},"app_device_pace":{"pushes":9000,"seconds":60},"services""#))
         #expect(try RunSettings(json: settings.json, runFile: "x.sqlite") == settings)
         #expect(settings.ofService(1).paces.targets == Pace(pushes: 9_000, intervalSeconds: 60))
         let old = try RunSettings(json: Self.both.json, runFile: "x.sqlite")
@@ -382,7 +415,8 @@ struct SeveralServicesTests {
         "that cannot be read name the run file",
         arguments: [
             (#""service":"fcm""#, #""service":"nobody""#), (#""service":"fcm""#, #""service":"apns""#),
-            (#""topic":"shop-1a2b""#, #""topic":5"#), (#""services":["#, #""services":[7,"#), (#""port":8443"#, #""port":null"#),
+            (#""topic":"shop-1a2b""#, #""topic":5"#), (#""services":["#, #""services":[7,"#),
+            (#""port":8443"#, #""port":null"#),
         ])
     func damaged(part: String, change: String) throws {
         let text = Self.both.json.text
@@ -394,7 +428,8 @@ struct SeveralServicesTests {
 
     @Test("name a list for each service, and the place of a run by all of them")
     func lists() {
-        #expect(Self.both.lists == ["sandbox", "fcm:localhost:8443"] && Self.both.listName == "sandbox+fcm:localhost:8443")
+        #expect(
+            Self.both.lists == ["sandbox", "fcm:localhost:8443"] && Self.both.listName == "sandbox+fcm:localhost:8443")
         var other = Self.both.services[1]
         other.environment = .server(host: "fcm.googleapis.com", port: 443, certificateAuthority: nil)
         #expect(other.listName == "fcm:production")

@@ -76,21 +76,28 @@ struct SendingHistoryTests {
             writeBytes(older.1, record)
         }
         try claim(9..<20)
-        #expect(diagnostic { try run.append(.finished(unless: { _ in nil }, at: noon)) }?.message.contains("has lost") == true)
+        #expect(
+            diagnostic { try run.append(.finished(unless: { _ in nil }, at: noon)) }?.message.contains("has lost")
+                == true)
         try run.append(.state(.stopped, cause: .interrupted, at: noon))
         try run.append(.epochEnded)
         run.close()
         #expect(SendingHistory.gap(of: try RunFile(path: run.path)) == .certain)
     }
 
-    @Test("what a damaged run file calls itself, or its epoch, does not get into the record, which stays readable for all others")
+    @Test(
+        "what a damaged run file calls itself, or its epoch, does not get into the record, which stays readable for all others"
+    )
     func names() throws {
         let folder = try TemporaryFolder(), record = SendingHistory(folder: folder.path)
-        let run = try makeRun(folder, id: runID, audience: 2), odd = try makeRun(folder, id: "20261201-090000-sale-a27m", audience: 2)
+        let run = try makeRun(folder, id: runID, audience: 2),
+            odd = try makeRun(folder, id: "20261201-090000-sale-a27m", audience: 2)
         let new = NewEpoch(after: "1-x", reached: 0, claimed: 0, in: "sandbox")
         #expect(diagnostic { _ = try record.begin(run.plan, new, at: noon) }?.file == run.path)
         #expect(
-            diagnostic { _ = try record.begin(odd.plan, NewEpoch(after: "", reached: 0, claimed: 0, in: "sandbox"), at: noon) }?.file
+            diagnostic {
+                _ = try record.begin(odd.plan, NewEpoch(after: "", reached: 0, claimed: 0, in: "sandbox"), at: noon)
+            }?.file
                 == odd.path)
         #expect(throws: Diagnostic.self) { try record.noteCancelled(odd.plan.id, having: nil) }
         _ = try begin(run, record)
@@ -146,7 +153,8 @@ struct SendingHistoryTests {
     }
 
     @Test(
-        "the end of an epoch that the record does not know any more is said to be damage; one that another epoch has followed is nobody's")
+        "the end of an epoch that the record does not know any more is said to be damage; one that another epoch has followed is nobody's"
+    )
     func replaced() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, id: runID, audience: 20)
@@ -158,7 +166,9 @@ struct SendingHistoryTests {
         _ = try begin(run, record, after: run.status().epoch)
         let present = readBytes(record.path)
         writeBytes(older, record.path)
-        #expect(diagnostic { try run.append(.epochEnded) }?.message.contains("that has just ended is no longer in it") == true)
+        #expect(
+            diagnostic { try run.append(.epochEnded) }?.message.contains("that has just ended is no longer in it")
+                == true)
         writeBytes(present, record.path)
         try run.append(.state(.stopped, cause: .described("x"), at: noon))
         try run.append(.epochEnded)

@@ -15,7 +15,9 @@ struct SendingLockTests {
         let seen = Seen()
         let ended = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
-            while !seen.isOver.withLock({ $0 }) { if SendingLock.isSending(run: run) { seen.mistaken.withLock { $0 += 1 } } }
+            while !seen.isOver.withLock({ $0 }) {
+                if SendingLock.isSending(run: run) { seen.mistaken.withLock { $0 += 1 } }
+            }
             ended.signal()
         }
         for _ in 0..<3_000 { _ = try SendingLock(run: run, isSending: false) }

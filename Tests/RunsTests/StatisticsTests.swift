@@ -17,9 +17,12 @@ import Testing
     @Test("are summed over what was asked about, and replaced by what is said later of the same")
     func replaced() throws {
         let first = (counts: ["1": ["sent": 5, "shown": 2], "2": ["sent": 7]], at: noon)
-        #expect(try statistics([first]) == ServiceStatistics(service: 0, askedAt: noon, counts: ["sent": 12, "shown": 2]))
+        #expect(
+            try statistics([first]) == ServiceStatistics(service: 0, askedAt: noon, counts: ["sent": 12, "shown": 2]))
         let second = (counts: ["1": ["sent": 6, "shown": 0], "2": ["sent": 8]], at: later)
-        #expect(try statistics([first, second]) == ServiceStatistics(service: 0, askedAt: later, counts: ["sent": 14, "shown": 0]))
+        #expect(
+            try statistics([first, second])
+                == ServiceStatistics(service: 0, askedAt: later, counts: ["sent": 14, "shown": 0]))
     }
 
     @Test("stay as they were where an answer says nothing, with the moment at which they were said")
@@ -29,10 +32,14 @@ import Testing
         #expect(
             nothing
                 == ServiceStatistics(
-                    service: 0, askedAt: later, counts: ["sent": 12, "shown": 2], olderCounts: ["sent": noon, "shown": noon]))
+                    service: 0, askedAt: later, counts: ["sent": 12, "shown": 2],
+                    olderCounts: ["sent": noon, "shown": noon]))
         // A sum is as old as its oldest part.
         let part = try statistics([first, (counts: ["1": ["sent": 6, "shown": 3]], at: later)])
-        #expect(part == ServiceStatistics(service: 0, askedAt: later, counts: ["sent": 13, "shown": 3], olderCounts: ["sent": noon]))
+        #expect(
+            part
+                == ServiceStatistics(
+                    service: 0, askedAt: later, counts: ["sent": 13, "shown": 3], olderCounts: ["sent": noon]))
         #expect(try statistics([(counts: [:], at: noon)]) == ServiceStatistics(service: 0, askedAt: noon, counts: [:]))
     }
 

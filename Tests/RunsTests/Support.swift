@@ -66,7 +66,8 @@ func token(_ number: Int) -> String {
 
 func recipient(_ number: Int, fields: [String] = []) -> Recipient {
     Recipient(
-        token: Target(normalized: token(number)), registrationID: "reg\(number)", alias: "user\(number)", language: "en",
+        token: Target(normalized: token(number)), registrationID: "reg\(number)", alias: "user\(number)",
+        language: "en",
         fields: fields)
 }
 
@@ -78,10 +79,12 @@ func settings(_ change: (inout RunSettings) -> Void = { _ in }) -> RunSettings {
 
 func plan(_ id: String, audience: Int, plannedAt: Timestamp = Timestamp(epochSeconds: 1_796_115_600)) -> RunPlan {
     RunPlan(
-        id: id, campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "name: spring-sale\n# «ü»\n",
+        id: id, campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml",
+        campaignSource: "name: spring-sale\n# «ü»\n",
         projectFile: "/x/volley.yaml", seed: RunSeed(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210),
         fields: ["first_name", "größe"],
-        plannedAt: plannedAt, planHash: "abc", rows: audience + 3, audience: audience, skipped: [.duplicateToken: 2, .badToken: 1],
+        plannedAt: plannedAt, planHash: "abc", rows: audience + 3, audience: audience,
+        skipped: [.duplicateToken: 2, .badToken: 1],
         settings: .success(settings()), preview: .object(pairs: [("rows", .integer(1))]),
         previewText: "spring-sale would go to …")
 }
@@ -90,7 +93,9 @@ func plan(_ id: String, audience: Int, plannedAt: Timestamp = Timestamp(epochSec
 let runID = "20261201-090000-spring-sale-7f3a"
 
 /// A planned run of that many recipients.
-func makeRun(_ folder: TemporaryFolder, id: String = "run", audience: Int, plannedAt: Timestamp? = nil, retryOf: String? = nil) throws
+func makeRun(
+    _ folder: TemporaryFolder, id: String = "run", audience: Int, plannedAt: Timestamp? = nil, retryOf: String? = nil
+) throws
     -> RunFile
 {
     let writer = try RunWriter(folder: folder.path, id: id)
@@ -103,11 +108,13 @@ func makeRun(_ folder: TemporaryFolder, id: String = "run", audience: Int, plann
 let noon = Timestamp(epochSeconds: 1_796_126_400)
 
 func settled(
-    _ id: Int, _ outcome: Outcome = .accepted, status: Int = 200, reason: String = "", attempts: Int = 1, latency: Int = 30,
+    _ id: Int, _ outcome: Outcome = .accepted, status: Int = 200, reason: String = "", attempts: Int = 1,
+    latency: Int = 30,
     at: Timestamp = noon
 ) -> Settlement {
     Settlement(
-        recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts, latencyMilliseconds: latency, settledAt: at)
+        recipient: id, outcome: outcome, status: status, reason: reason, attempts: attempts,
+        latencyMilliseconds: latency, settledAt: at)
 }
 
 /// The diagnostic that `body` throws.

@@ -5,7 +5,9 @@ import PushServices
 @testable import Runs
 import Testing
 
-private func list(_ folder: TemporaryFolder, app: String = "shop", environment: String = "production") -> SuppressionList {
+private func list(_ folder: TemporaryFolder, app: String = "shop", environment: String = "production")
+    -> SuppressionList
+{
     SuppressionList(app: app, environment: environment, folder: folder.path)
 }
 
@@ -13,10 +15,13 @@ private func moment(_ milliseconds: Int64) -> Timestamp { Timestamp(epochMillise
 
 extension SuppressionList {
     @discardableResult
-    fileprivate func add(_ entries: (number: Int, reason: String, since: Int64)..., at now: Timestamp = noon) throws -> Change {
+    fileprivate func add(_ entries: (number: Int, reason: String, since: Int64)..., at now: Timestamp = noon) throws
+        -> Change
+    {
         try add(at: now) { list in
             for entry in entries {
-                try list.add(Target(normalized: token(entry.number)), reason: entry.reason, invalidSince: moment(entry.since))
+                try list.add(
+                    Target(normalized: token(entry.number)), reason: entry.reason, invalidSince: moment(entry.since))
             }
         }
     }
@@ -32,7 +37,9 @@ extension SuppressionList {
     /// `number reason since`
     fileprivate var summary: [String] {
         get throws {
-            try all.map { "\(Int($0.token.text.suffix(8), radix: 16) ?? -1) \($0.reason) \($0.invalidSince.epochMilliseconds)" }
+            try all.map {
+                "\(Int($0.token.text.suffix(8), radix: 16) ?? -1) \($0.reason) \($0.invalidSince.epochMilliseconds)"
+            }
         }
     }
 }
@@ -112,7 +119,8 @@ extension SuppressionList {
         #expect(folder.names == ["suppressed-shop.sqlite"])
         var status = stat()
         #expect(stat(list.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
-        // Write and read version in the header: 1 is a rollback journal, 2 is WAL ("Database File Format", 1.3).
+        // Write and read version in the header: 1 is a rollback journal, 2 is WAL ("Database File
+        // Format", 1.3).
         #expect(readBytes(list.path)[18...19] == [1, 1])
         #expect(throws: CancellationError.self) { try list.add { _ in throw CancellationError() } }
         #expect(folder.names == ["suppressed-shop.sqlite"] && readBytes(list.path)[18...19] == [1, 1])
@@ -143,7 +151,9 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         let list = list(folder)
         _ = try list.add { entries in
-            for number in 0..<25_000 { try entries.add(Target(normalized: token(number)), reason: "x", invalidSince: noon) }
+            for number in 0..<25_000 {
+                try entries.add(Target(normalized: token(number)), reason: "x", invalidSince: noon)
+            }
         }
         var seen: [String] = []
         try list.forEach { device in
@@ -176,14 +186,19 @@ extension SuppressionList {
             try forEach { seen.append("\(String(decoding: $0, as: UTF8.self)) \($1.epochMilliseconds) \($2)") }
             return count
         }
-        #expect(count == 2 && seen == ["\(token(1)) 10 true", "\(token(2)) 20 true"], "what no run found out was imported")
+        #expect(
+            count == 2 && seen == ["\(token(1)) 10 true", "\(token(2)) 20 true"], "what no run found out was imported")
     }
 
-    @Test("reasons are counted, the most frequent first, and the newest entries come first; a reason has no control characters")
+    @Test(
+        "reasons are counted, the most frequent first, and the newest entries come first; a reason has no control characters"
+    )
     func reasons() throws {
         let folder = try TemporaryFolder()
         let list = list(folder)
-        try list.add((1, "Unregistered", 1), (2, "Unregistered", 2), (3, "by\u{1B}[31mhand\n" + String(repeating: "x", count: 500), 3))
+        try list.add(
+            (1, "Unregistered", 1), (2, "Unregistered", 2),
+            (3, "by\u{1B}[31mhand\n" + String(repeating: "x", count: 500), 3))
         try list.add((9, "ExpiredToken", 3), at: noon.adding(seconds: 1))
         #expect(try list.reasons().map(\.devices) == [2, 1, 1])
         let newest = try list.newest(2)
@@ -230,7 +245,9 @@ extension SuppressionList {
         try list.add((1, "x", 1))
         #expect(throws: CancellationError.self) {
             try list.add { entries in
-                for number in 2..<5000 { try entries.add(Target(normalized: token(number)), reason: "y", invalidSince: noon) }
+                for number in 2..<5000 {
+                    try entries.add(Target(normalized: token(number)), reason: "y", invalidSince: noon)
+                }
                 throw CancellationError()
             }
         }
@@ -274,7 +291,8 @@ extension SuppressionList {
 
 /// What a run adds to the list.
 @Suite struct SuppressionOfRunsTests {
-    /// - Parameter accepted: of the 38 devices that are not gone. APNs calls the tokens of two of these bad.
+    /// - Parameter accepted: of the 38 devices that are not gone. APNs calls the tokens of two of
+    ///   these bad.
     private func endedRun(
         _ folder: TemporaryFolder, _ state: RunState = .finished, reason: String = "", accepted: Int = 31
     ) throws -> RunFile {
@@ -301,10 +319,13 @@ extension SuppressionList {
     }
 
     private let known = ["1 Unregistered 123456", "2 ExpiredToken \(noon.epochMilliseconds)"]
-    private let settingsEvidence = ["3 BadDeviceToken \(noon.epochMilliseconds)", "4 DeviceTokenNotForTopic \(noon.epochMilliseconds)"]
+    private let settingsEvidence = [
+        "3 BadDeviceToken \(noon.epochMilliseconds)", "4 DeviceTokenNotForTopic \(noon.epochMilliseconds)",
+    ]
 
     @Test(
-        "invalid tokens of a run that has finished come into the list, with APNs' moment or else that of the answer; again changes nothing")
+        "invalid tokens of a run that has finished come into the list, with APNs' moment or else that of the answer; again changes nothing"
+    )
     func suppressGone() throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder)
@@ -320,7 +341,10 @@ extension SuppressionList {
 
     @Test(
         "a run that has not finished says nothing against tokens that wrong settings would have refused as well, whatever ended it",
-        arguments: [(RunState.stopped, "interrupted"), (.stopped, "20 % of the answers"), (.cancelled, ""), (.paused, ""), (.running, "")])
+        arguments: [
+            (RunState.stopped, "interrupted"), (.stopped, "20 % of the answers"), (.cancelled, ""), (.paused, ""),
+            (.running, ""),
+        ])
     func notFinished(state: RunState, reason: String) throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder, state, reason: reason)
@@ -334,7 +358,9 @@ extension SuppressionList {
         #expect(try list.summary == known + settingsEvidence)
     }
 
-    @Test("nor does one that finished, when too few others were accepted, or nothing is known of too many", arguments: [1, 2, 8, 30])
+    @Test(
+        "nor does one that finished, when too few others were accepted, or nothing is known of too many",
+        arguments: [1, 2, 8, 30])
     func tooFewAccepted(accepted: Int) throws {
         let folder = try TemporaryFolder()
         let run = try endedRun(folder, accepted: accepted)
@@ -345,14 +371,21 @@ extension SuppressionList {
 
     @Test(
         "a retry is judged together with the run that it retries, and by itself",
-        arguments: [(before: 0, itself: 4, suppressed: 0), (before: 15, itself: 4, suppressed: 1), (before: 15, itself: 3, suppressed: 0)])
+        arguments: [
+            (before: 0, itself: 4, suppressed: 0), (before: 15, itself: 4, suppressed: 1),
+            (before: 15, itself: 3, suppressed: 0),
+        ])
     func retry(accepted: (before: Int, itself: Int, suppressed: Int)) throws {
         let folder = try TemporaryFolder()
         let first = try makeRun(folder, audience: 20)
         try first.append(.state(.running, at: noon))
         try first.append(.claimed(0..<20, at: noon))
         try first.append(
-            .settled([(0..<20).map { $0 < accepted.before ? settled($0) : settled($0, .failed, status: 503, reason: "ServiceUnavailable") }]
+            .settled([
+                (0..<20).map {
+                    $0 < accepted.before ? settled($0) : settled($0, .failed, status: 503, reason: "ServiceUnavailable")
+                }
+            ]
             ))
         try first.append(.state(.finished, at: noon))
         try first.closeIntoOneFile()
@@ -361,14 +394,18 @@ extension SuppressionList {
         try retry.append(.claimed(0..<accepted.itself + 1, at: noon))
         try retry.append(
             .settled([
-                (0..<accepted.itself).map { settled($0) } + [settled(accepted.itself, .invalidToken, status: 400, reason: "BadDeviceToken")]
+                (0..<accepted.itself).map { settled($0) } + [
+                    settled(accepted.itself, .invalidToken, status: 400, reason: "BadDeviceToken")
+                ]
             ]))
         try retry.append(.state(.finished, at: noon))
         let list = retry.catalog.suppression(app: retry.plan.app, service: APNs(), environment: "production")
         #expect(try list.suppressGone(of: retry).added == accepted.suppressed)
     }
 
-    @Test("an epoch is judged by itself as well: what was accepted in others says nothing of its tokens, also when it is opened anew")
+    @Test(
+        "an epoch is judged by itself as well: what was accepted in others says nothing of its tokens, also when it is opened anew"
+    )
     func epochs() throws {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 50)
@@ -385,7 +422,8 @@ extension SuppressionList {
         try run.closeIntoOneFile()
         let evidence = try RunFile(path: run.path, readOnly: true).evidence(ofService: 0)
         #expect(evidence.epochs.map(\.accepted) == [45, 0] && evidence.settingsEvidence?.ambiguous == 5)
-        let change = try run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production").suppressGone(of: run)
+        let change = try run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production")
+            .suppressGone(of: run)
         #expect(change.added == 0 && change.notSuppressed == 5)
     }
 
@@ -424,7 +462,8 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         let run = try makeRun(folder, audience: 3)
         #expect(
-            try run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production").suppressGone(of: run)
+            try run.catalog.suppression(app: run.plan.app, service: APNs(), environment: "production").suppressGone(
+                of: run)
                 == SuppressionList.Change())
         #expect(folder.names == ["run.sqlite"])
     }
@@ -475,7 +514,9 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         let list = list(folder)
         _ = try list.add { entries in
-            for number in 0..<500 { try entries.add(Target(normalized: token(number)), reason: "x", invalidSince: noon) }
+            for number in 0..<500 {
+                try entries.add(Target(normalized: token(number)), reason: "x", invalidSince: noon)
+            }
         }
         let bytes = readBytes(list.path)
         writeBytes(Array(bytes.prefix(Int(Double(bytes.count) * share))), list.path)
@@ -488,16 +529,23 @@ extension SuppressionList {
         let folder = try TemporaryFolder()
         let list = list(folder)
         _ = try list.add { entries in
-            for number in 0..<400 { try entries.add(Target(normalized: token(number)), reason: "x", invalidSince: noon) }
+            for number in 0..<400 {
+                try entries.add(Target(normalized: token(number)), reason: "x", invalidSince: noon)
+            }
         }
         var bytes = readBytes(list.path)
         let length = [4096, 64, 1][Int(seed) % 3]
         for _ in 0..<(seed % 3 == 0 ? 1 : 30) {
             let start = Int.random(in: 0..<bytes.count, using: &random)
-            for index in start..<min(bytes.count, start + length) { bytes[index] = .random(in: 0...255, using: &random) }
+            for index in start..<min(bytes.count, start + length) {
+                bytes[index] = .random(in: 0...255, using: &random)
+            }
         }
         writeBytes(bytes, list.path)
-        for use in [{ _ = try list.all }, { try list.add((401, "x", 1)) }, { _ = try list.newest(5) }, { _ = try list.removeAll() }] {
+        for use in [
+            { _ = try list.all }, { try list.add((401, "x", 1)) }, { _ = try list.newest(5) },
+            { _ = try list.removeAll() },
+        ] {
             do { try use() } catch { #expect(error is Diagnostic, "\(error)") }
         }
     }

@@ -23,7 +23,9 @@ struct WaveTests {
             let count = kept.count { $0 == wave }
             guard count > 0 else { continue }
             planned.waves.append(
-                RunWave(ids: first..<first + count, zone: "Etc/GMT-\(wave)", due: noon.adding(seconds: Double(wave) * 3600)))
+                RunWave(
+                    ids: first..<first + count, zone: "Etc/GMT-\(wave)", due: noon.adding(seconds: Double(wave) * 3600))
+            )
         }
         return try writer.finish(planned)
     }
@@ -71,12 +73,17 @@ struct WaveTests {
 
     @Test("a time that was changed afterwards is noticed", .enabled(if: hasSQLiteTool, "sqlite3 is not installed"))
     func digest() throws {
-        for change in ["UPDATE wave SET due_at = due_at + 1 WHERE first_id = 0", "UPDATE wave SET zone = 'Etc/UTC' WHERE first_id = 0"] {
+        for change in [
+            "UPDATE wave SET due_at = due_at + 1 WHERE first_id = 0",
+            "UPDATE wave SET zone = 'Etc/UTC' WHERE first_id = 0",
+        ] {
             let folder = try TemporaryFolder()
             let run = try run(folder, [0, 1, 1])
             run.close()
             _ = query(run.path, change)
-            #expect(diagnostic { try RunFile(path: run.path).checkUnchanged() }?.message.contains("changed after it was planned") == true)
+            #expect(
+                diagnostic { try RunFile(path: run.path).checkUnchanged() }?.message.contains(
+                    "changed after it was planned") == true)
         }
         let folder = try TemporaryFolder()
         let gap = try run(folder, [0, 1, 1])
@@ -97,7 +104,9 @@ struct WaveTests {
         #expect(try !run.isSettled(0..<3, OpenOutcomes(resendsUnknown: true, closing: [.other])))
     }
 
-    @Test("whoever is put off is unsent and can be claimed later, and nobody knows more from then on; too late is too late for good")
+    @Test(
+        "whoever is put off is unsent and can be claimed later, and nobody knows more from then on; too late is too late for good"
+    )
     func puttingOff() throws {
         let folder = try TemporaryFolder()
         let run = try run(folder, [0, 0, 0, 1, 1, 2])
@@ -105,12 +114,14 @@ struct WaveTests {
         try run.append(.claimed(0..<2, at: noon))
         try run.append(.settled([[settled(0)]]))
         // Recipient 1 is under way, so its result is unknown; 2 was never claimed.
-        #expect(try run.append(.deferred(0..<3, .quietHours, isTooLate: false, at: noon.adding(seconds: 60))).count == 1)
+        #expect(
+            try run.append(.deferred(0..<3, .quietHours, isTooLate: false, at: noon.adding(seconds: 60))).count == 1)
         #expect(try run.claims().claimed == ClaimSet([0..<2]) && run.claims().last == noon)
         #expect(try run.figures().reasons == ["QuietHours": 1])
         #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 1, .unknown: 1, .unsent: 4])
         #expect(try !run.isSettled(0..<3, OpenOutcomes(resendsUnknown: false)))
-        #expect(try run.append(.deferred(2..<3, .quietHours, isTooLate: false, at: noon.adding(seconds: 65))).count == 1)
+        #expect(
+            try run.append(.deferred(2..<3, .quietHours, isTooLate: false, at: noon.adding(seconds: 65))).count == 1)
         #expect(try run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 1, .unknown: 1, .unsent: 4])
         try run.append(.claimed(2..<3, at: noon.adding(seconds: 70)))
         #expect(try run.claimedWithoutOutcome() == [1..<3])

@@ -17,7 +17,8 @@ struct ClaimBudgetTests {
     @Test("nobody is claimed while too many answers are not recorded, and the wait ends with the record")
     func waitsForTheRecorder() throws {
         let recorded = WatchedCount()
-        // The control never settles anything, so fewer recorded than settled needs a negative count.
+        // The control never settles anything, so fewer recorded than settled needs a negative
+        // count.
         recorded.add(-21)
         let wakeup = try Wakeup()
         try withThread {
@@ -33,9 +34,12 @@ struct ClaimBudgetTests {
         }
     }
 
-    @Test("while nothing can be recorded, the answers of a fraction of a second wait in memory, and nobody more is claimed")
+    @Test(
+        "while nothing can be recorded, the answers of a fraction of a second wait in memory, and nobody more is claimed"
+    )
     func boundsTheUnrecorded() throws {
-        let recorded = WatchedCount(), control = SendControl(), wakeup = try Wakeup(), isOver = try Cancellation(), perSecond = 1000
+        let recorded = WatchedCount(), control = SendControl(), wakeup = try Wakeup(), isOver = try Cancellation(),
+            perSecond = 1000
         let claims = try WorkerThread("claim") {
             let allowance = ClaimBudget(control: control, recorded: recorded, paces: Self.paces, wakeup: wakeup)
             for _ in 0..<5 * perSecond {

@@ -11,19 +11,24 @@ import Testing
 struct ConnectionReportTests {
     private func steps(_ result: ConnectionProbe.Result, usesKey: Bool = true) throws -> [String: CheckStep] {
         let way = ConnectionReport(
-            endpoint: .production, route: try ProxyRoute(nil, to: .production) { _ in nil }, topic: "com.example.shop", usesKey: usesKey,
+            endpoint: .production, route: try ProxyRoute(nil, to: .production) { _ in nil }, topic: "com.example.shop",
+            usesKey: usesKey,
             missingCredentials: nil, result: result)
         return Dictionary(uniqueKeysWithValues: way.steps().map { ($0.name, $0) })
     }
 
-    private func answered(_ status: Int, _ reason: String = "", serverIsAheadBy seconds: Double? = nil) -> ConnectionProbe.Result {
+    private func answered(_ status: Int, _ reason: String = "", serverIsAheadBy seconds: Double? = nil)
+        -> ConnectionProbe.Result
+    {
         var result = ConnectionProbe.Result()
         (result.status, result.reason) = (status, reason)
         result.serverTime = seconds.map { result.localTime.adding(seconds: $0) }
         return result
     }
 
-    @Test("a token that no device has is what APNs should complain of, and only of that", arguments: ["BadDeviceToken", "PayloadEmpty"])
+    @Test(
+        "a token that no device has is what APNs should complain of, and only of that",
+        arguments: ["BadDeviceToken", "PayloadEmpty"])
     func well(reason: String) throws {
         let steps = try steps(answered(400, reason))
         #expect(steps.values.allSatisfy { $0.state != .failed })
@@ -54,7 +59,9 @@ struct ConnectionReportTests {
         #expect(try steps(result)["credentials"]?.state == .ok)
         result.isStrange = true
         let step = try steps(result)["credentials"]
-        #expect(step?.state == .failed && step?.message == "the server answered 200 with a body that is not JSON, which APNs would not")
+        #expect(
+            step?.state == .failed
+                && step?.message == "the server answered 200 with a body that is not JSON, which APNs would not")
     }
 
     @Test("a server that is none of APNs', and one that has no time, are said")
@@ -67,12 +74,16 @@ struct ConnectionReportTests {
         #expect(try steps(answered(410, "Unregistered"))["credentials"]?.state == .ok)
         #expect(try steps(answered(404))["credentials"]?.remedy?.contains("host and port") == true)
         #expect(try steps(answered(503, "ServiceUnavailable"))["credentials"]?.state == .failed)
-        #expect(try steps(answered(429, "TooManyProviderTokenUpdates"))["credentials"]?.remedy?.contains("20 minutes") == true)
+        #expect(
+            try steps(answered(429, "TooManyProviderTokenUpdates"))["credentials"]?.remedy?.contains("20 minutes")
+                == true)
     }
 
     @Test("the clock is compared with the server's, and how far it is off is said")
     func clock() throws {
-        #expect(try steps(answered(400, "BadDeviceToken", serverIsAheadBy: 2))["clock"]?.message == "agrees with the server's")
+        #expect(
+            try steps(answered(400, "BadDeviceToken", serverIsAheadBy: 2))["clock"]?.message
+                == "agrees with the server's")
         let late = try steps(answered(400, "BadDeviceToken", serverIsAheadBy: 100))["clock"]
         #expect(late?.state == .ok && late?.message == "100 seconds behind the server's" && late?.remedy != nil)
         let early = try steps(answered(403, "InvalidProviderToken", serverIsAheadBy: -4000))["clock"]
@@ -83,7 +94,8 @@ struct ConnectionReportTests {
 
     private func toySteps(_ status: Int, _ reason: String) throws -> [String: CheckStep] {
         let way = ConnectionReport(
-            service: Toypush(), endpoint: .production, route: try ProxyRoute(nil, to: .production) { _ in nil }, topic: "shop_app",
+            service: Toypush(), endpoint: .production, route: try ProxyRoute(nil, to: .production) { _ in nil },
+            topic: "shop_app",
             usesKey: true, missingCredentials: nil, result: answered(status, reason))
         return Dictionary(uniqueKeysWithValues: way.steps().map { ($0.name, $0) })
     }
@@ -91,7 +103,9 @@ struct ConnectionReportTests {
     @Test("another service's steps and remedies name the settings by its keys")
     func otherService() throws {
         #expect(try toySteps(404, "unknown_device")["app_code"]?.state == .ok)
-        #expect(try toySteps(404, "unknown_device")["credentials"]?.message == "the server accepted the signing_key's signature")
+        #expect(
+            try toySteps(404, "unknown_device")["credentials"]?.message
+                == "the server accepted the signing_key's signature")
         #expect(
             try toySteps(403, "other_app")["app_code"]?.remedy
                 == "Check `app_code` letter by letter, and that the signing_key's account is the app's. A signing_key may also be limited to "
@@ -104,11 +118,14 @@ struct ConnectionReportTests {
     @Test("a token that the service gave out is named as such")
     func account() throws {
         let way = ConnectionReport(
-            service: OtherService.robots, endpoint: .production, route: try ProxyRoute(nil, to: .production) { _ in nil }, topic: "my-shop",
+            service: OtherService.robots, endpoint: .production,
+            route: try ProxyRoute(nil, to: .production) { _ in nil }, topic: "my-shop",
             usesKey: true, missingCredentials: nil, result: answered(400, "TopicDisallowed"))
         let steps = Dictionary(uniqueKeysWithValues: way.steps().map { ($0.name, $0) })
         #expect(steps["credentials"]?.message == "the server accepted the robot_account's robot token")
-        #expect(steps["shop_name"]?.remedy == "Check `shop_name` letter by letter, and that the robot_account is this app's.")
+        #expect(
+            steps["shop_name"]?.remedy
+                == "Check `shop_name` letter by letter, and that the robot_account is this app's.")
         #expect(steps["clock"]?.state == .skipped)
     }
 

@@ -8,7 +8,8 @@ import TestSupport
 @testable import Sending
 import Workspace
 
-/// Texts about the credentials of a service that is not APNs: they name them by that service's keys in volley.yaml.
+/// Texts about the credentials of a service that is not APNs: they name them by that service's keys
+/// in volley.yaml.
 @Suite("credentials in the words of another service")
 struct CredentialWordsTests {
     private func settings(_ change: (inout RunSettings) -> Void) -> RunSettings {
@@ -48,7 +49,9 @@ struct CredentialWordsTests {
         let step = step(settings { $0.firstService.credential = toyKey(file: file, number: "XYZ789") })
         #expect(
             step.name == "signing_key"
-                && step.message == "\(file): P-256, number XYZ789, account TOYACCT1; the file is named after the key ABC123")
+                && step.message
+                    == "\(file): P-256, number XYZ789, account TOYACCT1; the file is named after the key ABC123"
+        )
         #expect(step.remedy == "Check `number` in volley.yaml: it must be the number of this key.")
     }
 
@@ -66,7 +69,9 @@ struct CredentialWordsTests {
             ])
         let other = CurrentProject.differentKey(
             toyKey(file: "/k.p8"), Toypush().account.credentials[0], run: "run-1")
-        #expect(other.message == "this file holds a different key, under the same number ABC123, than when run-1 was planned")
+        #expect(
+            other.message
+                == "this file holds a different key, under the same number ABC123, than when run-1 was planned")
         #expect(
             other.remedy?.contains(
                 "If it is the key that the number ABC123 belongs to, plan the campaign again. If not, put that key back; or correct `number` in volley.yaml"
@@ -79,7 +84,9 @@ struct CredentialWordsTests {
         func write(_ text: String, _ path: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
         func changes(isOfOtherMachine: Bool) -> [String] {
             let both = paths.map { path in
-                settings { $0.firstService.environment = .server(host: "push.example", port: 443, certificateAuthority: path) }.firstService
+                settings {
+                    $0.firstService.environment = .server(host: "push.example", port: 443, certificateAuthority: path)
+                }.firstService
             }
             return CurrentProject.changes(from: both[0], to: both[1], of: Toypush(), isOfOtherMachine: isOfOtherMachine)
         }
@@ -87,7 +94,9 @@ struct CredentialWordsTests {
         #expect(changes(isOfOtherMachine: true).isEmpty && changes(isOfOtherMachine: false).isEmpty)
         try write("two", paths[1])
         let here = changes(isOfOtherMachine: true), now = changes(isOfOtherMachine: false)
-        #expect(here.count == 1 && here[0].contains(" there and ") && here[0].hasSuffix(" here") && !here[0].contains("was"), "\(here)")
+        #expect(
+            here.count == 1 && here[0].contains(" there and ") && here[0].hasSuffix(" here")
+                && !here[0].contains("was"), "\(here)")
         #expect(now.count == 1 && now[0].contains(" was ") && now[0].hasSuffix(" now"), "\(now)")
     }
 
@@ -98,15 +107,22 @@ struct CredentialWordsTests {
         defer { EnvironmentVariables.replace(variable, with: nil) }
         func frozen(_ values: [String: String]) -> RunSettings {
             settings {
-                ($0.firstService.topic, $0.firstService.credential) = ("my-shop", FrozenCredential(form: "robot_account", values: values))
+                ($0.firstService.topic, $0.firstService.credential) = (
+                    "my-shop", FrozenCredential(form: "robot_account", values: values)
+                )
             }
         }
         let present = step(frozen(["env": variable, "region": "eu"]), service)
         #expect(
-            present.state == .ok && present.name == "robot_account" && present.message == "\(variable): robot@robopush.example, key 7f3a")
+            present.state == .ok && present.name == "robot_account"
+                && present.message == "\(variable): robot@robopush.example, key 7f3a")
         let missing = step(frozen(["file": "/none.json", "region": "eu"]), service)
-        #expect(missing.state == .failed && missing.message.hasSuffix("there is no such robot account file"), "\(missing.message)")
-        #expect(step(settings { $0.firstService.environment = .simulator }, service).message.hasPrefix("no robot_account is needed"))
+        #expect(
+            missing.state == .failed && missing.message.hasSuffix("there is no such robot account file"),
+            "\(missing.message)")
+        #expect(
+            step(settings { $0.firstService.environment = .simulator }, service).message.hasPrefix(
+                "no robot_account is needed"))
 
         func changes(_ then: [String: String], _ now: [String: String]) -> [String] {
             CurrentProject.changes(from: frozen(then).firstService, to: frozen(now).firstService, of: service)
@@ -116,8 +132,12 @@ struct CredentialWordsTests {
             changes(["env": "ROBOT_A"], ["env": "ROBOT_B"]) == [
                 "the robot_account was the variable ROBOT_A and is the variable ROBOT_B now"
             ])
-        #expect(changes(["file": "/a.json"], ["env": "ROBOT_B"]) == ["the robot_account was /a.json and is the variable ROBOT_B now"])
-        #expect(changes(["file": "/a.json"], ["file": "/b.json"]) == ["the robot_account was /a.json and is /b.json now"])
+        #expect(
+            changes(["file": "/a.json"], ["env": "ROBOT_B"]) == [
+                "the robot_account was /a.json and is the variable ROBOT_B now"
+            ])
+        #expect(
+            changes(["file": "/a.json"], ["file": "/b.json"]) == ["the robot_account was /a.json and is /b.json now"])
         #expect(changes(["file": "/a.json", "region": "eu"], ["file": "/a.json", "region": "us"]).count == 1)
     }
 
@@ -125,6 +145,8 @@ struct CredentialWordsTests {
     func files() {
         let words = KeyFileWords(of: Toypush())
         #expect(words.key == "signing_key" && words.certificate == nil)
-        #expect(KeyFileWords(of: APNs()).certificate == "certificate" && KeyFileWords(of: APNs()).passphrase == "passphrase_env")
+        #expect(
+            KeyFileWords(of: APNs()).certificate == "certificate"
+                && KeyFileWords(of: APNs()).passphrase == "passphrase_env")
     }
 }

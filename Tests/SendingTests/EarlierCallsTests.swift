@@ -26,7 +26,8 @@ struct EarlierCallsTests {
         try folder.begin(run)
     }
 
-    private static let names = FetchedNames(mostAtATime: 10, lifetimeSeconds: 86_400, path: { "/names?count=\($0)" }, read: { _ in nil })
+    private static let names = FetchedNames(
+        mostAtATime: 10, lifetimeSeconds: 86_400, path: { "/names?count=\($0)" }, read: { _ in nil })
 
     private func review(_ protection: RepeatProtection, at now: Timestamp = .now()) throws -> EarlierCalls {
         try EarlierCalls(of: run, [(0, OtherService { $0.repeatProtection = protection })], at: now)
@@ -43,9 +44,12 @@ struct EarlierCallsTests {
     private func outcomes() throws -> [Outcome: Int] { try run.figures().outcomes.filter { $0.value > 0 } }
 
     /// Reads what is sent again; returns the batches.
-    private func read(_ calls: EarlierCalls, inDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }) throws -> [PushBatch] {
+    private func read(_ calls: EarlierCalls, inDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }) throws
+        -> [PushBatch]
+    {
         let batches = BoundedQueue<PushBatch>(capacity: 20)
-        var reader = PushReader(run: run, messages: messages, paces: RequestPaces(.single), resendsUnknown: false, onInDoubt: inDoubt)
+        var reader = PushReader(
+            run: run, messages: messages, paces: RequestPaces(.single), resendsUnknown: false, onInDoubt: inDoubt)
         reader.repeats = calls.repeats(in: RunSegment(ids: 0..<10, service: 0))
         reader.generations = calls.generations(atService: 0)
         #expect(try reader.read(into: batches).isEmpty)
@@ -54,7 +58,9 @@ struct EarlierCallsTests {
         return all
     }
 
-    @Test("a call goes again as it was, alone and first; who was in none is sent to as if for the first time, and nobody is lost")
+    @Test(
+        "a call goes again as it was, alone and first; who was in none is sent to as if for the first time, and nobody is lost"
+    )
     func repeated() throws {
         try run.append(.claimed(0..<8, at: .now()))
         try run.append(.settled([[settled(0, .accepted)]]))
@@ -69,7 +75,9 @@ struct EarlierCallsTests {
         #expect(try run.claims().claimed.contains(all: 0..<10))
     }
 
-    @Test("of a call that was refused because of ids that are none, the others are sent to as if for the first time; unknown is told why")
+    @Test(
+        "of a call that was refused because of ids that are none, the others are sent to as if for the first time; unknown is told why"
+    )
     func refusedInPart() throws {
         try run.append(.claimed(0..<10, at: .now()))
         try run.append(.callsNamed([call("x", [0, 1, 2]), call("y", [3, 4, 5])]))
@@ -100,17 +108,28 @@ struct EarlierCallsTests {
         #expect(try run.calls(ofService: 0).isEmpty)
     }
 
-    @Test("with derived names what is in doubt goes again under its generation, and what was refused under the next one, on record before")
+    @Test(
+        "with derived names what is in doubt goes again under its generation, and what was refused under the next one, on record before"
+    )
     func derived() throws {
         try run.append(.claimed(0..<4, at: .now()))
         try run.append(.callsNamed([call("2", [1]), call("1", [2])]))
         try run.append(
-            .settled([[settled(0, .accepted), Settlement(recipient: 2, outcome: .unsent, own: .interrupted, settledAt: .now())]]))
+            .settled([
+                [
+                    settled(0, .accepted),
+                    Settlement(recipient: 2, outcome: .unsent, own: .interrupted, settledAt: .now()),
+                ]
+            ]))
         let calls = try review(.derived(windowSeconds: 3600))
         #expect(calls.inDoubt(atService: 0) == 2)
         let batches = try read(calls)
         let pasts = batches.reduce(into: [Int: PushHistory]()) { $0.merge($1.pasts) { $1 } }
-        #expect(pasts == [1: PushHistory(generation: 2, isInDoubt: true), 2: PushHistory(generation: 2), 3: PushHistory(isInDoubt: true)])
+        #expect(
+            pasts == [
+                1: PushHistory(generation: 2, isInDoubt: true), 2: PushHistory(generation: 2),
+                3: PushHistory(isInDoubt: true),
+            ])
         #expect(try CallReview.generations(of: run.calls(ofService: 0)) == [1: 2, 2: 2])
         #expect(batches.flatMap { $0.pushes.map(\.recipient) } == Array(1..<10))
     }

@@ -11,7 +11,8 @@ import Testing
 struct FrequencyHistoryTests {
     private func settled(_ device: Int, _ outcome: Outcome, reason: String = "") -> Settlement {
         Settlement(
-            recipient: device, outcome: outcome, status: outcome == .accepted ? 200 : 0, reason: reason, attempts: 1, settledAt: .now())
+            recipient: device, outcome: outcome, status: outcome == .accepted ? 200 : 0, reason: reason, attempts: 1,
+            settledAt: .now())
     }
 
     @Test("of two that go on, one comes first: also when it was stopped, and goes on after the other began")
@@ -25,7 +26,8 @@ struct FrequencyHistoryTests {
         #expect(try folder.capped(second) == Array(0..<10))
         try first.append(.claimed(0..<2, at: .now()))
         try first.append(.settled([[settled(0, .accepted)]]))
-        try second.append(.claimed(0..<10, unsent: (0..<8).map { settled($0, .unsent, reason: "FrequencyCap") }, at: .now()))
+        try second.append(
+            .claimed(0..<10, unsent: (0..<8).map { settled($0, .unsent, reason: "FrequencyCap") }, at: .now()))
         try second.append(.settled([[settled(8, .accepted), settled(9, .accepted)]]))
         #expect(try folder.capped(first) == [8, 9])
         try first.append(.state(.stopped, at: .now()))
@@ -39,7 +41,9 @@ struct FrequencyHistoryTests {
         for run in [again, second] { run.close() }
     }
 
-    @Test("whom a run leaves out for good waits for nothing of it; whom it has still to send to does, also while it is paused")
+    @Test(
+        "whom a run leaves out for good waits for nothing of it; whom it has still to send to does, also while it is paused"
+    )
     func leftOut() throws {
         let folder = try PlannedFolder()
         let (first, second) = (try folder.plan("a"), try folder.plan("b"))

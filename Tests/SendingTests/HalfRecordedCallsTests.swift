@@ -10,19 +10,22 @@ import Workspace
 
 @testable import Sending
 
-/// Two texts to three devices each, one of which is no device, through JPush's strict simulator; the process is killed
-/// after any number of the groups in which outcomes are recorded, and another one resumes the run.
+/// Two texts to three devices each, one of which is no device, through JPush's strict simulator;
+/// the process is killed after any number of the groups in which outcomes are recorded, and another
+/// one resumes the run.
 @Suite("calls whose outcomes were recorded in part when the process was killed")
 struct HalfRecordedCallsTests {
     private static let app = "0123456789abcdef01234567", secret = "5e987ac6d2e04d95a9d8f0d1"
     private static let bad: Set = [1, 5]
     private static let ids = (0..<6).map { bad.contains($0) ? "0000100300000000000\($0)" : "1a0018970a8d000000\($0)" }
-    private static let campaign = "name: c\napp: shop\naudience: {tags: [a]}\ncontent: {title: Hi, body: \"Hi {{ text }}\"}\n"
+    private static let campaign =
+        "name: c\napp: shop\naudience: {tags: [a]}\ncontent: {title: Hi, body: \"Hi {{ text }}\"}\n"
 
     /// A run, the simulator that takes its pushes, and what a process does with both.
     private final class Bench {
         let run: RunFile
-        private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-half-\(UUID().uuidString)")
+        private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "volley-half-\(UUID().uuidString)")
         private let simulator: ServiceSimulator
         private let messages: MessageCatalog
 
@@ -44,8 +47,10 @@ struct HalfRecordedCallsTests {
             settings.services[0].serviceName = JPush().name
             run = try writer.finish(
                 RunPlan(
-                    id: "a", campaign: "c", app: "shop", campaignFile: "c.yaml", campaignSource: campaign, projectFile: "volley.yaml",
-                    seed: RunSeed(high: 1, low: 2), fields: ["text"], plannedAt: .now(), planHash: "", rows: ids.count, audience: ids.count,
+                    id: "a", campaign: "c", app: "shop", campaignFile: "c.yaml", campaignSource: campaign,
+                    projectFile: "volley.yaml",
+                    seed: RunSeed(high: 1, low: 2), fields: ["text"], plannedAt: .now(), planHash: "", rows: ids.count,
+                    audience: ids.count,
                     skipped: [:], settings: .success(settings), preview: .object([])))
             messages = try MessageCatalog(frozenIn: run.plan)
             try run.append(.state(.running, at: .now()))
@@ -59,14 +64,16 @@ struct HalfRecordedCallsTests {
         func send(recording most: Int = .max) throws -> Int {
             let calls = try EarlierCalls(of: run, [(0, JPush())], at: .now())
             let batches = BoundedQueue<PushBatch>(capacity: 100), results = BoundedQueue<[Settlement]>(capacity: 100)
-            var reader = PushReader(run: run, messages: messages, paces: RequestPaces(JPush().batching), resendsUnknown: false)
+            var reader = PushReader(
+                run: run, messages: messages, paces: RequestPaces(JPush().batching), resendsUnknown: false)
             reader.repeats = calls.repeats(in: RunSegment(ids: 0..<ids.count, service: 0))
             #expect(try reader.read(into: batches).isEmpty)
             batches.close()
             var settings = SenderSettings(
                 JPush(),
                 endpoint: Endpoint(
-                    host: "localhost", port: simulator.port, certificateAuthorityFile: folder.appendingPathComponent("ca.pem").path),
+                    host: "localhost", port: simulator.port,
+                    certificateAuthorityFile: folder.appendingPathComponent("ca.pem").path),
                 credentials: .fixed(FixedTokenSource(basic: AppSecret(topic: app, secret: secret))),
                 options: PushOptions(topic: app, pushType: .alert, priority: .high), runSeed: run.plan.seed)
             settings.wire = .calls(inFlight: 1)
@@ -90,7 +97,9 @@ struct HalfRecordedCallsTests {
         }
     }
 
-    @Test("whenever the process is killed, the next one pushes to nobody twice, loses nobody, and reports what JPush did with each")
+    @Test(
+        "whenever the process is killed, the next one pushes to nobody twice, loses nobody, and reports what JPush did with each"
+    )
     func anyCut() throws {
         var groups = 1, cut = 0
         while cut <= groups {
@@ -99,9 +108,14 @@ struct HalfRecordedCallsTests {
             _ = try bench.send()
             var outcomes: [Int: Outcome] = [:]
             try bench.run.forEachResult { id, _, settlement, _ in outcomes[id] = settlement?.outcome }
-            #expect(outcomes == Dictionary(uniqueKeysWithValues: (0..<6).map { ($0, Self.bad.contains($0) ? .invalidToken : .accepted) }))
+            #expect(
+                outcomes
+                    == Dictionary(
+                        uniqueKeysWithValues: (0..<6).map { ($0, Self.bad.contains($0) ? .invalidToken : .accepted) }))
             let taken = try bench.taken()
-            #expect(Set(taken.keys) == Set((0..<6).filter { !Self.bad.contains($0) }.map { Self.ids[$0] }), "after \(cut) of \(groups)")
+            #expect(
+                Set(taken.keys) == Set((0..<6).filter { !Self.bad.contains($0) }.map { Self.ids[$0] }),
+                "after \(cut) of \(groups)")
             #expect(taken.values.allSatisfy { $0.count == 1 }, "after \(cut) of \(groups)")
             cut += 1
         }

@@ -22,7 +22,10 @@ struct OrderMirrorTests {
 
     @Test("a pause and a cancellation hold on this machine before the store can be told; going on waits until all may")
     func pending() {
-        #expect(OrderMirror.pending(.intoStore(.pause)) == .pause && OrderMirror.pending(.intoStore(.cancel)) == .cancel)
-        for step in [OrderMirror.Step.intoStore(.goOn), .intoFile(.pause), nil] { #expect(OrderMirror.pending(step) == nil) }
+        #expect(
+            OrderMirror.pending(.intoStore(.pause)) == .pause && OrderMirror.pending(.intoStore(.cancel)) == .cancel)
+        for step in [OrderMirror.Step.intoStore(.goOn), .intoFile(.pause), nil] {
+            #expect(OrderMirror.pending(step) == nil)
+        }
     }
 }

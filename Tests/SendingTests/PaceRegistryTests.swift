@@ -11,7 +11,8 @@ import Testing
 struct PaceRegistryTests {
     private func settings(_ environment: FrozenEnvironment = .sandbox, pace: Int?) -> RunSettings {
         var settings = RunSettings(
-            environment: environment, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
+            environment: environment, topic: "com.example.shop", pushType: .alert,
+            renderingRules: MessageCatalog.renderingRules)
         settings.firstService.appPace = pace.map { Pace(pushes: $0, intervalSeconds: 1) }
         return settings
     }
@@ -38,7 +39,9 @@ struct PaceRegistryTests {
         #expect(paces.ofService(byRunsOf: "shop", settings) === shared)
     }
 
-    @Test("FCM's quota and its slow begin hold beside a pace that was chosen; one with FCM's own keys says what the project bought")
+    @Test(
+        "FCM's quota and its slow begin hold beside a pace that was chosen; one with FCM's own keys says what the project bought"
+    )
     func chosenPaces() throws {
         let paces = PaceRegistry()
         var settings = settings(.production, pace: nil)
@@ -48,11 +51,14 @@ struct PaceRegistryTests {
         #expect(paces.ofService(byRunsOf: "shop", settings)?.pace == quota && settings.rampSeconds == 60)
         #expect(settings.paces.targets == quota, "not 20,000 a second")
         settings.devicePace = Pace(pushes: 20, intervalSeconds: 1)
-        #expect(paces.ofService(byRunsOf: "shop", settings)?.pace == quota && settings.paces.targets == settings.devicePace)
+        #expect(
+            paces.ofService(byRunsOf: "shop", settings)?.pace == quota && settings.paces.targets == settings.devicePace)
         (settings.devicePace, settings.firstService.pace) = (nil, nil)
         for (second, ramp) in [(20_000, 60.0), (10_000, 60), (5000, 30), (1000, 6), (999, 0), (15, 0)] {
             settings.firstService.appPace = Pace(pushes: second, intervalSeconds: 1)
-            #expect(paces.ofService(byRunsOf: "shop", settings)?.pace == settings.firstService.appPace && settings.rampSeconds == ramp)
+            #expect(
+                paces.ofService(byRunsOf: "shop", settings)?.pace == settings.firstService.appPace
+                    && settings.rampSeconds == ramp)
             #expect(settings.paces.targets == settings.firstService.appPace && settings.usualPace == nil)
         }
         // Two runs of an app share the begin as they share the pace.
@@ -72,7 +78,8 @@ struct PaceRegistryTests {
         #expect(shared.pace == Pace(pushes: 100, intervalSeconds: 1) && shared.unit == .targets)
         #expect(settings.paces.targets == settings.firstService.pace)
         settings.firstService.appPace = Pace(pushes: 200, intervalSeconds: 1)
-        #expect(paces.ofService(byRunsOf: "shop", settings)?.pace == settings.firstService.appPace, "the app bought more")
+        #expect(
+            paces.ofService(byRunsOf: "shop", settings)?.pace == settings.firstService.appPace, "the app bought more")
     }
 
     @Test("a pace of devices is one for all services and runs of an app, beside the calls that a service takes")
@@ -85,7 +92,9 @@ struct PaceRegistryTests {
         settings.appDevicePace = Pace(pushes: 1000, intervalSeconds: 1)
         let shared = try #require(paces.ofDevices(byRunsOf: "shop", settings))
         #expect(shared.pace == settings.appDevicePace && shared.unit == .targets)
-        #expect(paces.ofDevices(byRunsOf: "shop", settings) === shared && paces.ofDevices(byRunsOf: "news", settings) !== shared)
+        #expect(
+            paces.ofDevices(byRunsOf: "shop", settings) === shared
+                && paces.ofDevices(byRunsOf: "news", settings) !== shared)
         #expect(paces.ofService(byRunsOf: "shop", settings.ofService(0)) == nil)
         let calls = try #require(paces.ofService(byRunsOf: "shop", settings.ofService(1)))
         #expect(calls.pace == Pace(pushes: 540, intervalSeconds: 60) && calls.unit == .requests)
@@ -132,18 +141,23 @@ struct PaceRegistryTests {
         settings.services[0].pace = Pace(pushes: 100, intervalSeconds: 1)
         #expect(
             paces.paces(ofRun: "r1", ofApp: "my shop", settings).map(\.key) == [
-                "app apns production 5000/s steady my shop", "run r1 apns 100/s", "app fcm production 600000/min rising my shop",
+                "app apns production 5000/s steady my shop", "run r1 apns 100/s",
+                "app fcm production 600000/min rising my shop",
             ])
         settings.appDevicePace = Pace(pushes: 1000, intervalSeconds: 1)
         settings.devicePace = Pace(pushes: 6000, intervalSeconds: 60)
         let all = paces.paces(ofRun: "r1", ofApp: "shop", settings)
         #expect(
             all.map(\.key) == [
-                "app apns production 5000/s steady shop", "run r1 apns 100/s", "app fcm production 600000/min rising shop",
+                "app apns production 5000/s steady shop", "run r1 apns 100/s",
+                "app fcm production 600000/min rising shop",
                 "app devices production,production 1000/s steady shop", "run r1 devices 6000/min",
             ])
         let own = settings.ofService(0)
-        #expect(all[0].pace === paces.ofService(byRunsOf: "shop", own) && all[1].pace === paces.ofService(ofRun: "r1", own))
-        #expect(all[3].pace === paces.ofDevices(byRunsOf: "shop", settings) && all[4].pace === paces.ofDevices(ofRun: "r1", settings))
+        #expect(
+            all[0].pace === paces.ofService(byRunsOf: "shop", own) && all[1].pace === paces.ofService(ofRun: "r1", own))
+        #expect(
+            all[3].pace === paces.ofDevices(byRunsOf: "shop", settings)
+                && all[4].pace === paces.ofDevices(ofRun: "r1", settings))
     }
 }

@@ -13,7 +13,8 @@ final class PlannedFolder {
     init() throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         var settings = RunSettings(
-            environment: .sandbox, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
+            environment: .sandbox, topic: "com.example.shop", pushType: .alert,
+            renderingRules: MessageCatalog.renderingRules)
         settings.frequencyCaps = [FrequencyCap(pushes: 1, seconds: 3600)]
         self.settings = settings
     }
@@ -28,14 +29,16 @@ final class PlannedFolder {
     /// A plan made after everything that was begun so far.
     /// - Parameter fcm: how many devices, the last ones, go through FCM's simulator instead.
     func plan(
-        _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10, source: String = "",
+        _ id: String, at moment: Timestamp = .now(), app: String = "shop", devices: Range<Int> = 0..<10,
+        source: String = "",
         isTest: Bool = false, fcm: Int = 0, retryOf: String? = nil, _ settings: RunSettings? = nil
     ) throws -> RunFile {
         let writer = try RunWriter(folder: path, id: id, sorter: fcm > 0 ? SegmentSorter(services: 2) : nil)
         for (index, device) in devices.enumerated() {
             let isSecond = index >= devices.count - fcm
             try writer.put(
-                Recipient(token: Target(normalized: isSecond ? Self.fcmToken(device) : Self.token(device)), fields: []), at: index,
+                Recipient(token: Target(normalized: isSecond ? Self.fcmToken(device) : Self.token(device)), fields: []),
+                at: index,
                 service: isSecond ? 1 : 0)
         }
         if fcm > 0 { try writer.drop(BitSet(), of: devices.count) }
@@ -48,9 +51,11 @@ final class PlannedFolder {
         settings.place = try SendingHistory(folder: path).order().last
         return try writer.finish(
             RunPlan(
-                id: id, campaign: "c", app: app, campaignFile: "c.yaml", campaignSource: source, projectFile: "volley.yaml",
+                id: id, campaign: "c", app: app, campaignFile: "c.yaml", campaignSource: source,
+                projectFile: "volley.yaml",
                 seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: moment, planHash: "", rows: devices.count,
-                audience: devices.count, skipped: [:], settings: .success(settings), preview: .object([]), retryOf: retryOf, isTest: isTest,
+                audience: devices.count, skipped: [:], settings: .success(settings), preview: .object([]),
+                retryOf: retryOf, isTest: isTest,
                 serviceSegments: writer.segments))
     }
 
@@ -65,7 +70,8 @@ final class PlannedFolder {
     ) throws {
         try run.lockForSending()
         let first = try run.claims().claimed.count
-        let new = try NewEpoch(after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: environment)
+        let new = try NewEpoch(
+            after: run.status().epoch, reached: run.reached(), claimed: run.claims().made, in: environment)
         let begun = try run.append(.epochNoted(new, at: start)).beginning
         guard begun == .noted else { throw Diagnostic("\(begun)", file: run.path) }
         try run.append(.epochBegan(new.epoch, at: start, from: [.planned, .stopped]))
@@ -76,7 +82,8 @@ final class PlannedFolder {
             .settled([
                 (first..<count).map {
                     Settlement(
-                        recipient: $0, outcome: $0 == count - 1 ? outcome : .accepted, status: 200, reason: "", attempts: 1, settledAt: end)
+                        recipient: $0, outcome: $0 == count - 1 ? outcome : .accepted, status: 200, reason: "",
+                        attempts: 1, settledAt: end)
                 }
             ]))
         if !isCutOff {

@@ -15,7 +15,8 @@ struct PruneSelectionTests {
     private func left(_ folder: PlannedFolder) throws -> [String: PruneSelection.PruneObstacle] {
         let runs = try RunsFolder(folder.path).list().runs
         let selection = try PruneSelection(
-            runs, endedBefore: .now().adding(seconds: 3600), includesStopped: false, nil, at: .now().adding(seconds: 86_400))
+            runs, endedBefore: .now().adding(seconds: 3600), includesStopped: false, nil,
+            at: .now().adding(seconds: 86_400))
         return Dictionary(uniqueKeysWithValues: selection.left.map { ($0.run.plan.id, $0.why) })
     }
 
@@ -30,22 +31,28 @@ struct PruneSelectionTests {
         for run in [older, newer] { run.close() }
     }
 
-    @Test("a run stays as long as a cap counts its pushes, its own or that of volley.yaml, and while a new plan warns about its devices")
+    @Test(
+        "a run stays as long as a cap counts its pushes, its own or that of volley.yaml, and while a new plan warns about its devices"
+    )
     func counted() throws {
         let folder = try PlannedFolder()
         let sent = try folder.plan(Self.first), end = Timestamp.now()
         try folder.send(sent, to: 10, from: end, to: end)
         let project = folder.path + "/volley.yaml"
         let app = "topic: com.example.shop, environment: sandbox, key: {file: k.p8, id: ABC123DEFG, team: DEF123GHIJ}"
-        try "apps: {shop: {\(app), frequency: at most 2 per 2 days}}".write(toFile: project, atomically: true, encoding: .utf8)
-        func kept(_ hours: Double, isCapped: Bool = false, includesStopped: Bool = false) throws -> (PruneSelection.PruneObstacle, Double)?
-        {
+        try "apps: {shop: {\(app), frequency: at most 2 per 2 days}}".write(
+            toFile: project, atomically: true, encoding: .utf8)
+        func kept(_ hours: Double, isCapped: Bool = false, includesStopped: Bool = false) throws -> (
+            PruneSelection.PruneObstacle, Double
+        )? {
             let now = end.adding(seconds: hours * 3600)
             let selection = try PruneSelection(
                 RunsFolder(folder.path).list().runs, endedBefore: now, includesStopped: includesStopped,
                 isCapped ? Project.read(file: project).0 : nil, at: now)
             #expect(selection.left.count + selection.chosen.count == 1)
-            return selection.left.first.map { ($0.why, Double(($0.until ?? end).epochSeconds - end.epochSeconds) / 3600) }
+            return selection.left.first.map {
+                ($0.why, Double(($0.until ?? end).epochSeconds - end.epochSeconds) / 3600)
+            }
         }
         for includesStopped in [false, true] {
             // The run's own cap is of an hour.
@@ -84,7 +91,8 @@ struct PruneSelectionTests {
         run.close()
         let runs = try RunsFolder(folder.path).list().runs
         let selection = try PruneSelection(
-            runs, endedBefore: now.adding(seconds: -86_400), includesStopped: false, nil, at: now.adding(seconds: 3 * 86_400))
+            runs, endedBefore: now.adding(seconds: -86_400), includesStopped: false, nil,
+            at: now.adding(seconds: 3 * 86_400))
         #expect(selection.recent == 1)
     }
 
@@ -96,7 +104,8 @@ struct PruneSelectionTests {
         for plan in plans { plan.close() }
         try plans[0].remove()
         let selection = try PruneSelection(
-            listed, endedBefore: .now().adding(seconds: 3600), includesStopped: false, nil, at: .now().adding(seconds: 86_400))
+            listed, endedBefore: .now().adding(seconds: 3600), includesStopped: false, nil,
+            at: .now().adding(seconds: 86_400))
         #expect(selection.left.map(\.run.plan.id) == [Self.second])
     }
 
@@ -110,7 +119,9 @@ struct PruneSelectionTests {
         for run in [sent, plan] { run.close() }
     }
 
-    @Test("a plan that was made before another was begun that had been planned earlier asks for that one", arguments: [true, false])
+    @Test(
+        "a plan that was made before another was begun that had been planned earlier asks for that one",
+        arguments: [true, false])
     func plannedEarlier(isBegun: Bool) throws {
         let folder = try PlannedFolder()
         let sent = try folder.plan(Self.first), plan = try folder.plan(Self.second, devices: 10..<13)

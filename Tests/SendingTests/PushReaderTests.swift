@@ -22,7 +22,8 @@ struct PushReaderTests {
 
         /// - Parameter messages: decide which variants recipients get.
         init(
-            audience: Int, messages: MessageCatalog? = nil, languages: [String] = [""], cell: (Int) -> String = { "\"\($0)\"" }
+            audience: Int, messages: MessageCatalog? = nil, languages: [String] = [""],
+            cell: (Int) -> String = { "\"\($0)\"" }
         ) throws {
             var path = Array("/tmp/volley-reader-XXXXXX".utf8CString)
             guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder") }
@@ -30,12 +31,15 @@ struct PushReaderTests {
             let writer = try RunWriter(folder: folder, id: "run", variants: messages?.variantsOfDevices)
             for id in 0..<audience {
                 let token = Target(normalized: PushReaderTests.token(id))
-                try writer.put(Recipient(token: token, language: languages[id % languages.count], fields: [cell(id)]), at: id)
+                try writer.put(
+                    Recipient(token: token, language: languages[id % languages.count], fields: [cell(id)]), at: id)
             }
             store = try writer.finish(
                 RunPlan(
-                    id: "run", campaign: "c", app: "a", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
-                    seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: .now(), planHash: "", rows: audience, audience: audience,
+                    id: "run", campaign: "c", app: "a", campaignFile: "c.yaml", campaignSource: "",
+                    projectFile: "volley.yaml",
+                    seed: RunSeed(high: 1, low: 2), fields: ["name"], plannedAt: .now(), planHash: "", rows: audience,
+                    audience: audience,
                     skipped: [:], settings: .success(RunSettings(pushType: .alert)), preview: .object([])))
         }
 
@@ -72,7 +76,8 @@ struct PushReaderTests {
             return content
         }
         let variants = [
-            MessageVariant(name: SourceText("a", at: place), share: 5000, content: content("short", german: "kurz {{ name }}")),
+            MessageVariant(
+                name: SourceText("a", at: place), share: 5000, content: content("short", german: "kurz {{ name }}")),
             MessageVariant(name: SourceText("b", at: place), share: 5000),
         ]
         let catalog = try MessageCatalog(content("long {{ name }}", german: "lang"), variants: variants, campaign: "c")
@@ -95,7 +100,9 @@ struct PushReaderTests {
                         default: "long \\\"\(id)\\\""
                         }
                     let payload = String(decoding: batch.bytes[push.payloadStart..<push.end], as: UTF8.self)
-                    if payload != #"{"aps":{"alert":{"body":"\#(body)"}}}"# { Issue.record("\(id) in \(names[id]): \(payload)") }
+                    if payload != #"{"aps":{"alert":{"body":"\#(body)"}}}"# {
+                        Issue.record("\(id) in \(names[id]): \(payload)")
+                    }
                     seen += 1
                 }
             }
@@ -135,7 +142,8 @@ struct PushReaderTests {
         var content = MessageContent(position: place)
         content.body = SourceText("Hi {{ name }}", at: place)
         let messages = try MessageCatalog(
-            content, campaign: "c", tracking: PushTracking(run: "run", campaign: "c", includesSilent: false, place: place))
+            content, campaign: "c",
+            tracking: PushTracking(run: "run", campaign: "c", includesSilent: false, place: place))
         let run = try PlannedRun(audience: 3)
         if isClaimed { try run.store.append(.claimed(0..<3, at: .now())) }
         let batches = BoundedQueue<PushBatch>(capacity: 20)
@@ -171,7 +179,9 @@ struct PushReaderTests {
             sizes.append(batch.pushes.count)
             for push in batch.pushes {
                 let bytes = String(decoding: batch.bytes[push.start..<push.end], as: UTF8.self)
-                if bytes != Self.token(next) + #"{"aps":{"alert":{"body":"Hi \"\#(next)\""}}}"# || push.recipient != next {
+                if bytes != Self.token(next) + #"{"aps":{"alert":{"body":"Hi \"\#(next)\""}}}"#
+                    || push.recipient != next
+                {
                     Issue.record("push \(next) is \(push.recipient): \(bytes)")
                     return
                 }
@@ -235,7 +245,8 @@ struct PushReaderTests {
         try run.store.append(.claimed(0..<7, at: .now()))
         try run.store.append(
             .settled([
-                [(0, Outcome.accepted), (1, .unsent), (2, .unknown), (3, .invalidToken), (4, .failed)].map { id, outcome in
+                [(0, Outcome.accepted), (1, .unsent), (2, .unknown), (3, .invalidToken), (4, .failed)].map {
+                    id, outcome in
                     Settlement(recipient: id, outcome: outcome, attempts: 2, settledAt: .now())
                 }
             ]))
@@ -251,14 +262,17 @@ struct PushReaderTests {
         #expect(noted.withLock { $0 } == (resendsUnknown ? [1: 2, 2: 2] : [1: 2]))
         #expect(inDoubt.withLock { $0 } == (resendsUnknown ? [2, 5, 6] : [5, 6]))
         // Only claimed: a crash now leaves them unknown.
-        #expect(try run.store.claimedWithoutOutcome().flatMap(Array.init) == (resendsUnknown ? [1, 2] : [1]) + Array(5..<20))
+        #expect(
+            try run.store.claimedWithoutOutcome().flatMap(Array.init) == (resendsUnknown ? [1, 2] : [1]) + Array(5..<20)
+        )
     }
 
     @Test("claims, those of recipients who are sent to again as well, are counted on as the run file counts them")
     func countedOn() throws {
         let run = try PlannedRun(audience: 9500)
         try run.store.append(.claimed(0..<1500, at: .now()))
-        try run.store.append(.settled([(0..<1200).map { Settlement(recipient: $0, outcome: .unsent, settledAt: .now()) }]))
+        try run.store.append(
+            .settled([(0..<1200).map { Settlement(recipient: $0, outcome: .unsent, settledAt: .now()) }]))
         let counts = Mutex<[[Int]]>([])
         var reader = try reader(run)
         reader.onClaimed = { [store = run.store] count in
@@ -266,7 +280,8 @@ struct PushReaderTests {
             return true
         }
         #expect(try reader.read(into: BoundedQueue<PushBatch>(capacity: 20)).isEmpty)
-        #expect(counts.withLock { $0 }.allSatisfy { $0[0] == $0[1] } && counts.withLock { $0 }.last == [11_000, 11_000])
+        #expect(
+            counts.withLock { $0 }.allSatisfy { $0[0] == $0[1] } && counts.withLock { $0 }.last == [11_000, 11_000])
     }
 
     @Test("nobody is claimed whose payload cannot be rendered", arguments: ["Hi {{ name }} {{ other }}", "Hi"])
@@ -315,7 +330,8 @@ struct PushReaderTests {
         let run = try PlannedRun(audience: 9500)
         let batches = BoundedQueue<PushBatch>(capacity: 1)
         batches.close()
-        let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(0..<9500))
+        let reader = PushReader(
+            run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(0..<9500))
         #expect(try reader.read(into: batches).isEmpty)
         #expect(try run.store.claims().claimed.isEmpty)
     }
@@ -331,7 +347,8 @@ struct PushReaderTests {
                 }
             ]))
         let batches = BoundedQueue<PushBatch>(capacity: 1)
-        let reader = PushReader(run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(0..<5))
+        let reader = PushReader(
+            run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(0..<5))
         #expect(try reader.read(into: batches).isEmpty)
         #expect(batches.takeIfReady()?.pushes.map(\.recipient) == [1, 3, 5])
         var left: [Int: Int] = [:]
@@ -341,24 +358,31 @@ struct PushReaderTests {
         #expect(left == [0: 2, 4: 2])
         // They have been left out, and stay out when others are no longer reached.
         let later = BoundedQueue<PushBatch>(capacity: 1)
-        #expect(try PushReader(run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none).read(into: later).isEmpty)
+        #expect(
+            try PushReader(run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none).read(into: later)
+                .isEmpty)
         #expect(later.takeIfReady()?.pushes.map(\.recipient) == [1, 3, 5])
     }
 
-    @Test("what lies between claims is claimed in its turn, also of those who were passed over; who is settled stays so")
+    @Test(
+        "what lies between claims is claimed in its turn, also of those who were passed over; who is settled stays so")
     func gaps() throws {
         let run = try PlannedRun(audience: 9500)
         try run.store.append(.claimed(100..<200, at: .now()))
         try run.store.append(.claimed(5000..<9000, at: .now()))
         try run.store.append(
-            .settled([(5000..<8990).map { Settlement(recipient: $0, outcome: .accepted, status: 200, settledAt: .now()) }]))
+            .settled([
+                (5000..<8990).map { Settlement(recipient: $0, outcome: .accepted, status: 200, settledAt: .now()) }
+            ]))
         #expect(try run.store.append(.deferred(0..<100, .quietHours, isTooLate: false, at: .now())).count == 100)
         let batches = BoundedQueue<PushBatch>(capacity: 30)
         #expect(try reader(run).read(50..<9500, into: batches).isEmpty)
         var handedOver: [Int] = []
         while let batch = batches.takeIfReady() { handedOver += batch.pushes.map(\.recipient) }
         // Those that were claimed before come first.
-        #expect(handedOver == Array(100..<200) + Array(8990..<9000) + Array(50..<100) + Array(200..<5000) + Array(9000..<9500))
+        #expect(
+            handedOver == Array(100..<200) + Array(8990..<9000) + Array(50..<100) + Array(200..<5000)
+                + Array(9000..<9500))
         #expect(try run.store.claims().claimed == ClaimSet([50..<9500]))
         #expect(try run.store.figures().reasons == ["QuietHours": 50])
         #expect(try run.store.claimedWithoutOutcome() == [50..<5000, 8990..<9500])
@@ -371,7 +395,8 @@ struct PushReaderTests {
         run.store.expectReaders(count)
         let batches = BoundedQueue<PushBatch>(capacity: 40)
         var reader = PushReader(
-            run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none, capped: capped(stride(from: 0, to: 30_500, by: 7)))
+            run: run.store, messages: try template("Hi {{ name }}"), paces: Self.none,
+            capped: capped(stride(from: 0, to: 30_500, by: 7)))
         reader.furtherMessages = try (1..<count).map { _ in try template("Hi {{ name }}") }
         #expect(try reader.read(into: batches).isEmpty)
         var expected = (0..<30_500).lazy.filter { $0 % 7 != 0 }.makeIterator()
@@ -380,7 +405,8 @@ struct PushReaderTests {
                 let bytes = String(decoding: batch.bytes[push.start..<push.end], as: UTF8.self)
                 let next = expected.next()
                 let id = try #require(next)
-                try #require(push.recipient == id && bytes == Self.token(id) + #"{"aps":{"alert":{"body":"Hi \"\#(id)\""}}}"#)
+                try #require(
+                    push.recipient == id && bytes == Self.token(id) + #"{"aps":{"alert":{"body":"Hi \"\#(id)\""}}}"#)
             }
         }
         let next = expected.next()

@@ -9,11 +9,12 @@ import Workspace
 
 @testable import Sending
 
-/// What the gate says to people that have only the console. Its remedies at the terminal name commands, which they do
-/// not have.
+/// What the gate says to people that have only the console. Its remedies at the terminal name
+/// commands, which they do not have.
 @Suite("refusals of the gate in the console")
 struct RefusalWordsTests {
-    private static let first = "20261101-090000-c-0001", second = "20261101-090000-c-0002", third = "20261101-090000-c-0003"
+    private static let first = "20261101-090000-c-0001", second = "20261101-090000-c-0002",
+        third = "20261101-090000-c-0003"
 
     private static func retry(of run: RunFile) -> RunSettings {
         var settings = RunSettings(environment: .sandbox, topic: "t", pushType: .alert, renderingRules: 5)
@@ -32,7 +33,8 @@ struct RefusalWordsTests {
         let states: [RunState] = [.planned, .running, .paused, .stopped, .finished, .cancelled]
         let steps: [SendGate.Step] = [.begin, .goOn, .retry]
         var texts: [(SendGate.Refusal, Diagnostic)] = [
-            (.isOutdated, LedgerGap.isOutdated(plan, moment: .now())), (.hasBegun, RefusalText.hasBegun(plan, moment: .now())),
+            (.isOutdated, LedgerGap.isOutdated(plan, moment: .now())),
+            (.hasBegun, RefusalText.hasBegun(plan, moment: .now())),
             (.isRetried, try RefusalText.isRetried(plan, by: other, else: nil)),
             (.isRetried, try RefusalText.isRetried(plan, by: nil, else: third)),
             (.isRetried, try RefusalText.siblingHasSent(plan, retry, sibling: second)),
@@ -64,12 +66,15 @@ struct RefusalWordsTests {
         return texts
     }
 
-    @Test("a plan that begins while its withdrawal or rejection waits for it is not cancelled", arguments: [true, false])
+    @Test(
+        "a plan that begins while its withdrawal or rejection waits for it is not cancelled", arguments: [true, false])
     func begunMeanwhile(isWithdrawn: Bool) throws {
         let folder = try PlannedFolder(), run = try folder.plan(Self.first), sender = try RunFile(path: run.path)
         try sender.lockForSending()
         let thread = try WorkerThread("cancel") {
-            do { return "\(try isWithdrawn ? withdraw(run) : reject(run, by: "Anna", reason: ""))" } catch { return "\(error)" }
+            do { return "\(try isWithdrawn ? withdraw(run) : reject(run, by: "Anna", reason: ""))" } catch {
+                return "\(error)"
+            }
         }
         usleep(100_000)
         try folder.send(sender, to: 3)
@@ -94,7 +99,8 @@ struct RefusalWordsTests {
                 let mistake = Diagnostic(explaining: error)
                 #expect(mistake.remedy?.contains("--nothing-sent-since") == true, "\(state): \(mistake)")
                 #expect(
-                    !mistake.description.contains("`volley resume") && !mistake.remedies.contains(.resume(run: Self.first)), "\(mistake)")
+                    !mistake.description.contains("`volley resume")
+                        && !mistake.remedies.contains(.resume(run: Self.first)), "\(mistake)")
                 continue
             }
             Issue.record("\(state): paused")
@@ -161,7 +167,8 @@ struct RefusalWordsTests {
         let command = #/volley (approve|cancel|plan|preview|prune|report|resume|retry|runs|schedule|send)\b/#
         for (why, text) in all {
             let words = text.inConsole
-            #expect(!words.contains(command) && !words.contains("`volley") && !words.contains(" --"), "\(why): \(words)")
+            #expect(
+                !words.contains(command) && !words.contains("`volley") && !words.contains(" --"), "\(why): \(words)")
             if text.description.contains(command) { #expect(!text.remedies.isEmpty, "\(why): \(text)") }
         }
     }
@@ -177,6 +184,7 @@ struct RefusalWordsTests {
         #expect(!text.inConsole.contains(folder.path))
         #expect(
             text.remedy
-                == "`volley approve \(Self.first) --by NAME` shows and approves it, then `volley send --plan \(Self.first)` sends it.")
+                == "`volley approve \(Self.first) --by NAME` shows and approves it, then `volley send --plan \(Self.first)` sends it."
+        )
     }
 }

@@ -13,16 +13,21 @@ struct RunSettingsTests {
     )
     func lists() {
         func list(_ host: String, _ authority: String? = nil) -> String {
-            ServiceSettings(environment: .server(host: host, port: 443, certificateAuthority: authority), topic: "").listName
+            ServiceSettings(environment: .server(host: host, port: 443, certificateAuthority: authority), topic: "")
+                .listName
         }
         #expect(list("api.push.apple.com") == "production" && list("api.sandbox.push.apple.com") == "sandbox")
         #expect(list("api.development.push.apple.com") == "sandbox")
-        for host in ["api.push.apple.com", "api.sandbox.push.apple.com"] { #expect(list(host, "ca.pem").hasPrefix(host)) }
+        for host in ["api.push.apple.com", "api.sandbox.push.apple.com"] {
+            #expect(list(host, "ca.pem").hasPrefix(host))
+        }
     }
 
     @Test("each service has a simulator if it says so, and none stands in for another's")
     func simulators() {
-        for service in PushServices.all { #expect((Simulators.named(service.name) != nil) == service.hasSimulator, "\(service.name)") }
+        for service in PushServices.all {
+            #expect((Simulators.named(service.name) != nil) == service.hasSimulator, "\(service.name)")
+        }
         #expect(Simulators.all.allSatisfy { PushServices.named($0.service) != nil })
         var settings = RunSettings(pushType: .alert)
         (settings.firstService.serviceName, settings.firstService.environment) = ("other", .simulator)
@@ -49,7 +54,8 @@ struct RunSettingsTests {
         let run = try folder.plan("a", devices: 0..<1, source: source, settings)
         try folder.begin(run)
         try run.append(.claimed(0..<1, at: .now()))
-        let failed = Settlement(recipient: 0, outcome: .failed, status: 503, reason: "ServiceUnavailable", attempts: 1, settledAt: .now())
+        let failed = Settlement(
+            recipient: 0, outcome: .failed, status: 503, reason: "ServiceUnavailable", attempts: 1, settledAt: .now())
         try run.append(.settled([[failed]]))
         try run.append(.state(.finished, at: .now()))
         let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())

@@ -12,7 +12,8 @@ import Testing
 @testable import Workspace
 
 /// Two machines with one store: the gate of each also judges what the other one sends.
-@Suite("runs of other machines", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "runs of other machines", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct RunsInStoreTests {
     /// A folder of runs on each machine, and what both have in common.
     private struct Bench {
@@ -24,7 +25,8 @@ struct RunsInStoreTests {
             store = try place.address.open(asked: Cancellation())
             let file = try #require(home).path + "/volley.yaml"
             try Data(
-                "store: {postgres: {url_env: \(place.variable)}}\napps: {shop: {topic: com.example.shop, environment: simulator}}\n".utf8
+                "store: {postgres: {url_env: \(place.variable)}}\napps: {shop: {topic: com.example.shop, environment: simulator}}\n"
+                    .utf8
             )
             .write(to: URL(fileURLWithPath: file))
             project = try Project.read(file: file).0
@@ -59,9 +61,11 @@ struct RunsInStoreTests {
         }
     }
 
-    private static let first = "20261101-090000-c-0001", second = "20261101-090100-c-0002", third = "20261101-090200-c-0003"
+    private static let first = "20261101-090000-c-0001", second = "20261101-090100-c-0002",
+        third = "20261101-090200-c-0003"
 
-    @Test("while a machine sends a run of a campaign, no second one begins on another, also after its process was killed")
+    @Test(
+        "while a machine sends a run of a campaign, no second one begins on another, also after its process was killed")
     func beside() throws {
         let bench = try Bench("running"), home = try #require(bench.home), away = try #require(bench.away)
         let ledger = try bench.begin(home.plan(Self.first)), own = try away.plan(Self.second)
@@ -70,7 +74,9 @@ struct RunsInStoreTests {
             let refused = try #require(try bench.refusal(of: own, .begin))
             let text = Diagnostic(explaining: refused)
             #expect(refused.why == .runsBesideAnother && text.message.contains(Self.first), "\(text)")
-            #expect(text.remedy?.contains("`volley store fetch \(Self.first)` and then `volley cancel") == isKilled, "\(text)")
+            #expect(
+                text.remedy?.contains("`volley store fetch \(Self.first)` and then `volley cancel") == isKilled,
+                "\(text)")
         }
         // Other devices, or devices that are to get both.
         var elsewhere = away.settings
@@ -82,13 +88,18 @@ struct RunsInStoreTests {
         #expect(try bench.refusal(of: own, .begin) == nil)
     }
 
-    @Test("a campaign to an audience that the service keeps is sent by one machine too, and not again by a plan that was made before")
+    @Test(
+        "a campaign to an audience that the service keeps is sent by one machine too, and not again by a plan that was made before"
+    )
     func calls() throws {
         let bench = try Bench("calls"), home = try #require(bench.home), away = try #require(bench.away)
         var settings = away.settings
-        (settings.firstService.serviceName, settings.channel, settings.frequencyCaps) = ("apns-audience", "Z29hbHM=", [])
+        (settings.firstService.serviceName, settings.channel, settings.frequencyCaps) = (
+            "apns-audience", "Z29hbHM=", []
+        )
         #expect(settings.service.choosesDevices)
-        let own = try away.plan(Self.second, devices: 0..<1, settings), theirs = try home.plan(Self.first, devices: 0..<1, settings)
+        let own = try away.plan(Self.second, devices: 0..<1, settings),
+            theirs = try home.plan(Self.first, devices: 0..<1, settings)
         let ledger = try bench.begin(theirs)
         #expect(try bench.refusal(of: own, .begin)?.why == .runsBesideAnother)
         try ledger.append(.state(.finished, cause: nil, at: .now()))
@@ -96,12 +107,14 @@ struct RunsInStoreTests {
         #expect(try bench.refusal(of: own, .begin)?.why == .isSuperseded)
     }
 
-    @Test("what another machine has sent since a plan was made is fetched before that plan is sent") func since() throws {
+    @Test("what another machine has sent since a plan was made is fetched before that plan is sent") func since() throws
+    {
         let bench = try Bench("since"), home = try #require(bench.home), away = try #require(bench.away)
         let earlier = try away.plan(Self.second, at: .now().adding(seconds: -60))
         try bench.send(home.plan(Self.first), to: .finished)
         let refused = try #require(try bench.refusal(of: earlier, .begin))
-        #expect(refused.why == .isSuperseded && "\(refused)".contains("`volley store fetch \(Self.first)`"), "\(refused)")
+        #expect(
+            refused.why == .isSuperseded && "\(refused)".contains("`volley store fetch \(Self.first)`"), "\(refused)")
         var later = away.settings
         later.plannedInStore = .now().adding(seconds: 60)
         #expect(try bench.refusal(of: away.plan(Self.third, later), .begin) == nil)
@@ -109,7 +122,9 @@ struct RunsInStoreTests {
         #expect(try bench.refusal(of: earlier, .begin) == nil)
     }
 
-    @Test("a plan that was made while the machine's clock was wrong is as old as the store's clock says, and without that as old as can be")
+    @Test(
+        "a plan that was made while the machine's clock was wrong is as old as the store's clock says, and without that as old as can be"
+    )
     func wrongClock() throws {
         let bench = try Bench("clock"), home = try #require(bench.home), away = try #require(bench.away)
         var settings = away.settings
@@ -122,7 +137,8 @@ struct RunsInStoreTests {
         }
     }
 
-    @Test("of two retries of one run on two machines the second is refused, until it knows what the first has taken over")
+    @Test(
+        "of two retries of one run on two machines the second is refused, until it knows what the first has taken over")
     func retries() throws {
         let bench = try Bench("retries"), home = try #require(bench.home), away = try #require(bench.away)
         let run = try home.plan(Self.first)
@@ -139,7 +155,8 @@ struct RunsInStoreTests {
         try ledger.append(.state(.finished, at: .now()))
         try ledger.leave()
         for (file, step) in [(copy, SendGate.Step.retry), (other, .begin)] {
-            #expect("\(try #require(try bench.refusal(of: file, step)))".contains("`volley store fetch \(Self.second)`"))
+            #expect(
+                "\(try #require(try bench.refusal(of: file, step)))".contains("`volley store fetch \(Self.second)`"))
         }
         copy.close()
         try bench.fetch(Self.second, into: away).close()
@@ -149,7 +166,9 @@ struct RunsInStoreTests {
         #expect(try RunRemainder(of: copy, outcomes: [.unsent]).count() == 0)
     }
 
-    @Test("a run that was retried on another machine is not resumed, and one that was resumed is not retried from an older copy")
+    @Test(
+        "a run that was retried on another machine is not resumed, and one that was resumed is not retried from an older copy"
+    )
     func resumed() throws {
         let bench = try Bench("resumed"), home = try #require(bench.home), away = try #require(bench.away)
         let run = try home.plan(Self.first)
@@ -157,7 +176,8 @@ struct RunsInStoreTests {
         let copy = try bench.fetch(Self.first, into: away)
         try bench.send(run, to: .cancelled, epoch: "2-b", isAfterAll: true)
         let outdated = try #require(try bench.refusal(of: copy, .retry))
-        #expect(outdated.why == .isOutdated && "\(outdated)".contains("`volley store fetch \(Self.first)`"), "\(outdated)")
+        #expect(
+            outdated.why == .isOutdated && "\(outdated)".contains("`volley store fetch \(Self.first)`"), "\(outdated)")
         copy.close()
         try bench.fetch(Self.first, into: away).close()
         #expect(try bench.refusal(of: copy, .retry) == nil)
@@ -166,7 +186,8 @@ struct RunsInStoreTests {
         #expect(retried.why == .isRetried && "\(retried)".contains("`volley store fetch \(Self.second)`"), "\(retried)")
     }
 
-    @Test("a run that this machine left and another one continued is fetched before another of its campaign is sent here")
+    @Test(
+        "a run that this machine left and another one continued is fetched before another of its campaign is sent here")
     func leftHere() throws {
         let bench = try Bench("left"), home = try #require(bench.home), away = try #require(bench.away)
         let plan = try home.plan(Self.second, at: .now().adding(seconds: -60)), run = try home.plan(Self.first)
@@ -179,13 +200,15 @@ struct RunsInStoreTests {
         let refused = try #require(try bench.refusal(of: plan, .begin))
         #expect(
             refused.why == .isSuperseded
-                && "\(refused)".contains("`volley resume \(Self.first)`, or `volley store fetch \(Self.first)` once it has ended"),
+                && "\(refused)".contains(
+                    "`volley resume \(Self.first)`, or `volley store fetch \(Self.first)` once it has ended"),
             "\(refused)")
         try bench.fetch(Self.first, into: home).close()
         #expect(try bench.refusal(of: plan, .begin) == nil)
     }
 
-    @Test("of two runs of a campaign that begin on two machines at the same moment, one does") func sameMoment() throws {
+    @Test("of two runs of a campaign that begin on two machines at the same moment, one does") func sameMoment() throws
+    {
         let bench = try Bench("moment"), home = try #require(bench.home), away = try #require(bench.away)
         let runs = [try home.plan(Self.first), try away.plan(Self.second)]
         let ledgers = try runs.map { run in
@@ -198,13 +221,17 @@ struct RunsInStoreTests {
         for ledger in ledgers { try ledger.leave() }
     }
 
-    @Test("of a run that is resumed and a retry of it that begin on two machines at the same moment, one does", arguments: [false, true])
+    @Test(
+        "of a run that is resumed and a retry of it that begin on two machines at the same moment, one does",
+        arguments: [false, true])
     func resumedAndRetried(isResumedFirst: Bool) throws {
-        let bench = try Bench("both_\(isResumedFirst)"), home = try #require(bench.home), away = try #require(bench.away)
+        let bench = try Bench("both_\(isResumedFirst)"), home = try #require(bench.home),
+            away = try #require(bench.away)
         let run = try home.plan(Self.first)
         try bench.send(run, to: .cancelled)
         try bench.fetch(Self.first, into: away).close()
-        let retry = try away.plan(Self.second, retryOf: Self.first), steps = [(run, SendGate.Step.goOn), (retry, .begin)]
+        let retry = try away.plan(Self.second, retryOf: Self.first),
+            steps = [(run, SendGate.Step.goOn), (retry, .begin)]
         let ledgers = try steps.map { run, step in
             let ledger = try place(bench).publish(run)
             ledger.begins(besides: try RunsInStore(of: run, run.plan.settings.get(), in: bench.project)?.judge(step))
@@ -219,11 +246,14 @@ struct RunsInStoreTests {
         for ledger in ledgers { try ledger.leave() }
     }
 
-    @Test("while a process begins a run of a campaign, no other one looks whether it may begin one; the next one sees that run")
+    @Test(
+        "while a process begins a run of a campaign, no other one looks whether it may begin one; the next one sees that run"
+    )
     func oneLooks() throws {
         let bench = try Bench("looks"), home = try #require(bench.home), away = try #require(bench.away)
         let run = try home.plan(Self.first), other = try away.plan(Self.second)
-        let judged = try RunsInStore(of: run, run.plan.settings.get(), in: bench.project)?.judge(.begin, isBeginning: true)
+        let judged = try RunsInStore(of: run, run.plan.settings.get(), in: bench.project)?.judge(
+            .begin, isBeginning: true)
         #expect(try bench.store.lockBeginning(of: other.plan, waitingSeconds: 0) == nil)
         let ledger = try place(bench).publish(run)
         ledger.begins(besides: judged)
@@ -235,7 +265,9 @@ struct RunsInStoreTests {
         try ledger.leave()
     }
 
-    @Test("a retry that begins in its file only is not resumed over another machine's retry, and a retry of it reaches the rest")
+    @Test(
+        "a retry that begins in its file only is not resumed over another machine's retry, and a retry of it reaches the rest"
+    )
     func retriedElsewhere() throws {
         let bench = try Bench("elsewhere"), home = try #require(bench.home), away = try #require(bench.away)
         try bench.send(home.plan(Self.first), to: .cancelled)
@@ -247,13 +279,16 @@ struct RunsInStoreTests {
         let gate = SendPermission(run: own, settings: try own.plan.settings.get(), choice: ProjectChoice())
         for step in [SendGate.Step.goOn, .begin] {
             #expect { try gate.checkSiblings(step, onRecord: []) } throws: {
-                "\($0)".contains("`volley cancel \(Self.third)` ends this retry; then `volley retry \(Self.third) --outcome unsent`")
+                "\($0)".contains(
+                    "`volley cancel \(Self.third)` ends this retry; then `volley retry \(Self.third) --outcome unsent`")
             }
         }
         #expect(try RunRemainder(of: own, outcomes: [.unsent]).count() == 4)
     }
 
-    @Test("a run that was put into the store and never began there stays as it is when it is fetched") func neverBegun() throws {
+    @Test("a run that was put into the store and never began there stays as it is when it is fetched") func neverBegun()
+        throws
+    {
         let bench = try Bench("never"), home = try #require(bench.home)
         let run = try home.plan(Self.first)
         _ = try place(bench).publish(run)
@@ -264,7 +299,9 @@ struct RunsInStoreTests {
         #expect(try file.status().state == .stopped && file.sharedSince() == nil)
     }
 
-    @Test("the rest of a retry that another machine cancelled is reached by a retry of that one, where the run was planned")
+    @Test(
+        "the rest of a retry that another machine cancelled is reached by a retry of that one, where the run was planned"
+    )
     func restOfRetry() throws {
         let bench = try Bench("rest"), home = try #require(bench.home), away = try #require(bench.away)
         let run = try home.plan(Self.first)
@@ -274,15 +311,19 @@ struct RunsInStoreTests {
         settings.parentEpoch = "1-of-the-copy"
         try bench.send(away.plan(Self.second, devices: 3..<10, retryOf: Self.first, settings), to: .cancelled)
         let copy = try bench.fetch(Self.second, into: home)
-        #expect(try !SendPermission(run: copy, settings: copy.plan.settings.get(), choice: ProjectChoice()).parentWentOn())
+        #expect(
+            try !SendPermission(run: copy, settings: copy.plan.settings.get(), choice: ProjectChoice()).parentWentOn())
         let remedy = RunRemainder.remedyForMore(run, try RunChain(of: run).retries(of: Self.first))
-        #expect(remedy == "`volley retry \(Self.second) --outcome unsent` sends to the 7 devices that were never sent to.")
+        #expect(
+            remedy == "`volley retry \(Self.second) --outcome unsent` sends to the 7 devices that were never sent to.")
     }
 
-    @Test("a machine whose volley.yaml requires approval does not help with a plan that was not approved") func approval() throws {
+    @Test("a machine whose volley.yaml requires approval does not help with a plan that was not approved")
+    func approval() throws {
         let bench = try Bench("approval"), home = try #require(bench.home), away = try #require(bench.away)
         let ledger = try bench.begin(home.plan(Self.first)), file = away.path + "/volley.yaml"
-        let text = "store: {postgres: {url_env: \(bench.place.variable)}}\napps: {shop: {topic: com.example.shop, environment: simulator"
+        let text =
+            "store: {postgres: {url_env: \(bench.place.variable)}}\napps: {shop: {topic: com.example.shop, environment: simulator"
         try Data((text + ", approval: required}}\n").utf8).write(to: URL(fileURLWithPath: file))
         let options = RunOptions(context: SendingContext(), observer: .silent, cancellation: try Cancellation())
         let worker = try StoreWorker(in: ProjectChoice(file: file, runs: away.path), options, .silent)

@@ -9,13 +9,18 @@ struct SendStateTests {
         Settlement(recipient: recipient, outcome: outcome, reason: reason, attempts: 1, settledAt: .now())
     }
 
-    @Test("who may have got it before is unknown when it is not sent, or refused, this time; what is accepted or gone stays so")
+    @Test(
+        "who may have got it before is unknown when it is not sent, or refused, this time; what is accepted or gone stays so"
+    )
     func inDoubt() throws {
         let state = try SendState(total: 10, settled: [:])
         state.noteInDoubt([0, 1, 2, 3, 4, 5])
         let outcomes: [Outcome] = [.unsent, .failed, .accepted, .invalidToken, .rejected, .unknown, .unsent, .failed]
         let completed = state.completed(outcomes.enumerated().map { settled($0, $1, reason: "Reason") })
-        #expect(completed.map(\.outcome) == [.unknown, .unknown, .accepted, .invalidToken, .unknown, .unknown, .unsent, .failed])
+        #expect(
+            completed.map(\.outcome) == [
+                .unknown, .unknown, .accepted, .invalidToken, .unknown, .unknown, .unsent, .failed,
+            ])
         let same = [String](repeating: "Reason", count: 3)
         #expect(completed.map(\.reason) == ["NoAnswer"] + same + ["RefusedAgain"] + same)
     }

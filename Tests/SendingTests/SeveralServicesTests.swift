@@ -30,7 +30,8 @@ struct SeveralServicesTests {
         let run = try folder.plan("a", source: Self.campaign, fcm: 4)
         try folder.begin(run)
         try run.append(.claimed(0..<10, at: .now()))
-        try run.append(.settled([(0..<10).map { settled($0, [1, 4, 6, 9].contains($0) ? .failed : .accepted, status: 503) }]))
+        try run.append(
+            .settled([(0..<10).map { settled($0, [1, 4, 6, 9].contains($0) ? .failed : .accepted, status: 503) }]))
         try run.append(.state(.finished, at: .now()))
         let retry = try #require(try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan())
         #expect(retry.plan.segments == [RunSegment(ids: 0..<2, service: 0), RunSegment(ids: 2..<4, service: 1)])
@@ -62,12 +63,15 @@ struct SeveralServicesTests {
         let lists = try run.plan.settings.get().services.map {
             run.catalog.suppression(app: "shop", service: $0.service, environment: $0.listName)
         }
-        // A complaint counts whatever the clock said; FCM's device is on the list of APNs by mistake.
+        // A complaint counts whatever the clock said; FCM's device is on the list of APNs by
+        // mistake.
         let complaints = [PlannedFolder.token(1), PlannedFolder.token(4), PlannedFolder.fcmToken(9)]
         for (list, tokens) in zip(lists, [complaints.prefix(2), complaints.suffix(1)]) {
             _ = try list.add(at: Timestamp(epochSeconds: 1_780_000_000)) { entries in
                 for token in tokens {
-                    try entries.add(Target(normalized: token), reason: "complaint", invalidSince: Timestamp(epochSeconds: 1_780_000_000))
+                    try entries.add(
+                        Target(normalized: token), reason: "complaint",
+                        invalidSince: Timestamp(epochSeconds: 1_780_000_000))
                 }
             }
         }
@@ -79,7 +83,9 @@ struct SeveralServicesTests {
         #expect(retry.plan.previewText.contains("whose preview follows. 3 devices are suppressed now, and left out."))
     }
 
-    @Test("is retried with a device that was called gone before it was planned, as the export said that it registered again; not after")
+    @Test(
+        "is retried with a device that was called gone before it was planned, as the export said that it registered again; not after"
+    )
     func retryOfGone() throws {
         let folder = try PlannedFolder()
         func finished(_ id: String, _ outcome: Outcome) throws -> RunFile {
@@ -90,13 +96,17 @@ struct SeveralServicesTests {
             try run.append(
                 .settled([
                     (0..<10).map {
-                        settled($0, $0 == 3 ? outcome : .accepted, status: gone ? 410 : 503, reason: gone ? "Unregistered" : "")
+                        settled(
+                            $0, $0 == 3 ? outcome : .accepted, status: gone ? 410 : 503,
+                            reason: gone ? "Unregistered" : "")
                     }
                 ]))
             try run.append(.state(.finished, at: .now()))
             return run
         }
-        func retry(_ run: RunFile) throws -> RunFile? { try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan() }
+        func retry(_ run: RunFile) throws -> RunFile? {
+            try RetryPlanner(run: run, outcomes: [.failed], now: .now()).plan()
+        }
         SuppressionList.suppressGone(of: try finished("a", .invalidToken), RunObserver { _ in })
         usleep(5000)
         let run = try finished("b", .failed)
@@ -104,7 +114,9 @@ struct SeveralServicesTests {
         #expect(try tokens(registered) == [PlannedFolder.token(3)] && registered.plan.leftOutOfRetry == nil)
         try registered.remove()
         let list = run.catalog.suppression(app: "shop", service: APNs(), environment: "sandbox")
-        _ = try list.add { try $0.add(Target(normalized: PlannedFolder.token(3)), reason: "complaint", invalidSince: .now()) }
+        _ = try list.add {
+            try $0.add(Target(normalized: PlannedFolder.token(3)), reason: "complaint", invalidSince: .now())
+        }
         let refused = #expect(throws: Diagnostic.self) { try retry(run) }
         #expect(refused?.message == "the only device that a retry would go to is suppressed")
     }
@@ -135,11 +147,16 @@ struct SeveralServicesTests {
         try folder.begin(run)
         try run.append(.claimed(0..<10, at: .now()))
         try run.append(
-            .settled([(0..<10).map { settled($0, $0 % 5 == 0 ? .accepted : .invalidToken, status: 410, reason: "Unregistered") }]))
+            .settled([
+                (0..<10).map {
+                    settled($0, $0 % 5 == 0 ? .accepted : .invalidToken, status: 410, reason: "Unregistered")
+                }
+            ]))
         try run.append(.state(.finished, at: .now()))
         let added = Mutex<[Int]>([])
         SuppressionList.suppressGone(
-            of: run, RunObserver { event in if case .suppressed(let count, _) = event { added.withLock { $0.append(count) } } })
+            of: run,
+            RunObserver { event in if case .suppressed(let count, _) = event { added.withLock { $0.append(count) } } })
         #expect(added.withLock { $0 } == [4, 4])
         let counts = try run.plan.settings.get().services.map {
             try run.catalog.suppression(app: "shop", service: $0.service, environment: $0.listName).count()
@@ -150,7 +167,9 @@ struct SeveralServicesTests {
     @Test("supersedes a plan for one of them, and is superseded by it")
     func superseding() throws {
         let folder = try PlannedFolder()
-        let (plan, other) = (try folder.plan("20261101-090000-c-b000"), try folder.plan("20261101-090000-c-a000", fcm: 4))
+        let (plan, other) = (
+            try folder.plan("20261101-090000-c-b000"), try folder.plan("20261101-090000-c-a000", fcm: 4)
+        )
         try folder.send(other, to: 10, in: "sandbox+fcm:simulator")
         other.close()
         let related = try RelatedRuns(plan, plan.settings())

@@ -9,7 +9,9 @@ import Testing
 @testable import Workspace
 
 /// Frequency caps over machines: two folders of runs, and one store.
-@Suite("whom other machines sent to", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "whom other machines sent to",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct SharedReachedTests {
     private func store(_ schema: String) throws -> Store {
         let server = try PostgresServer.shared.get()
@@ -37,7 +39,9 @@ struct SharedReachedTests {
         }
     }
 
-    @Test("counts beside what this machine sent, for plans and for runs that were planned before; a machine's own runs count once")
+    @Test(
+        "counts beside what this machine sent, for plans and for runs that were planned before; a machine's own runs count once"
+    )
     func counted() throws {
         let store = try store("reached_counted"), (here, there) = (try PlannedFolder(), try PlannedFolder())
         let plan = try here.plan("20261201-090000-later-7f3a")
@@ -68,7 +72,9 @@ struct SharedReachedTests {
         try SharedReached(store).share(run, folder.settings, nil)
         try folder.send(run, to: 10)
         try SharedReached(store).share(run, folder.settings, nil)
-        #expect(devices(try history(elsewhere, store).cappedDevices(beside: nil, in: RunsFolder(elsewhere.path))) == Array(0..<10))
+        #expect(
+            devices(try history(elsewhere, store).cappedDevices(beside: nil, in: RunsFolder(elsewhere.path)))
+                == Array(0..<10))
         #expect(try server.sql("SELECT sum(length(data)) FROM reached_replaced.volley_reached") == "80")
         var settings = folder.settings
         settings.frequencyCaps = []
@@ -80,7 +86,9 @@ struct SharedReachedTests {
         let next = try folder.plan("20261201-090000-next-7f3a")
         try folder.send(next, to: 1)
         try SharedReached(store).share(next, folder.settings, nil)
-        #expect(try server.sql("SELECT string_agg(DISTINCT run, ' ') FROM reached_replaced.volley_reached") == "20261201-090000-next-7f3a")
+        #expect(
+            try server.sql("SELECT string_agg(DISTINCT run, ' ') FROM reached_replaced.volley_reached")
+                == "20261201-090000-next-7f3a")
         for run in [run, uncapped, next] { run.close() }
     }
 }

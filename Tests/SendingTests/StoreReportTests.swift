@@ -9,7 +9,9 @@ struct StoreReportTests {
     /// Steps by name, of a store that is well but for some changes.
     private func steps(_ change: (inout StoreCheck) -> Void) -> [String: CheckStep] {
         var check = StoreCheck()
-        (check.facts.serverVersion, check.facts.role, check.facts.schema, check.facts.mayCreate) = (150_018, "volley", "volley", true)
+        (check.facts.serverVersion, check.facts.role, check.facts.schema, check.facts.mayCreate) = (
+            150_018, "volley", "volley", true
+        )
         check.version = StoreCheck.neededVersion
         change(&check)
         return Dictionary(uniqueKeysWithValues: StoreReport(check: check).steps.map { ($0.name, $0) })
@@ -26,7 +28,9 @@ struct StoreReportTests {
         #expect(standby?.state == .failed && standby?.message == "PostgreSQL 15.18, a standby, which takes no changes")
         #expect(standby?.remedy?.contains("target_session_attrs=read-write") == true)
         let old = steps { $0.facts.serverVersion = 120_022 }
-        #expect(old["server"]?.message == "PostgreSQL 12.22 is too old" && old["server"]?.remedy == "Use PostgreSQL 13 or newer.")
+        #expect(
+            old["server"]?.message == "PostgreSQL 12.22 is too old"
+                && old["server"]?.remedy == "Use PostgreSQL 13 or newer.")
         #expect(old["tables"]?.state == .skipped && old["rights"]?.state == .skipped)
     }
 
@@ -46,16 +50,21 @@ struct StoreReportTests {
         let reads = steps { $0.facts.onlyReads = true }["rights"]
         #expect(reads?.remedy == "Let it write: ALTER ROLE volley SET default_transaction_read_only = off")
         let cannot = steps { ($0.version, $0.facts.mayCreate) = (0, false) }["rights"]
-        #expect(cannot?.state == .failed && cannot?.remedy?.contains("CREATE SCHEMA volley AUTHORIZATION volley") == true)
+        #expect(
+            cannot?.state == .failed && cannot?.remedy?.contains("CREATE SCHEMA volley AUTHORIZATION volley") == true)
     }
 
     @Test(
-        "commits that wait for nothing, or not for standbys, are warned of; those of standbys are named", arguments: ["off", "local", "on"])
+        "commits that wait for nothing, or not for standbys, are warned of; those of standbys are named",
+        arguments: ["off", "local", "on"])
     func commits(setting: String) {
         let step = steps { ($0.facts.synchronousCommit, $0.facts.hasSynchronousStandbys) = (setting, true) }["commits"]
         #expect(step?.state == .ok && (step?.remedy != nil) == (setting != "on"))
-        #expect(step?.message.hasPrefix("synchronous_commit = \(setting), fsync = on, and standbys that commits wait for") == true)
-        #expect(steps { $0.facts.fsync = "off" }["commits"]?.message.contains("a power cut may damage the store") == true)
+        #expect(
+            step?.message.hasPrefix("synchronous_commit = \(setting), fsync = on, and standbys that commits wait for")
+                == true)
+        #expect(
+            steps { $0.facts.fsync = "off" }["commits"]?.message.contains("a power cut may damage the store") == true)
     }
 
     @Test("a clock that differs is information, and a store that is far away a warning") func measures() {

@@ -8,11 +8,14 @@ import Testing
 
 @Suite("The list of runs in the store")
 struct StoreRunListTests {
-    private func run(_ id: String, _ state: RunState, _ audience: Int, claimed: Int, cause: StopCause? = nil) -> StoredRun {
+    private func run(_ id: String, _ state: RunState, _ audience: Int, claimed: Int, cause: StopCause? = nil)
+        -> StoredRun
+    {
         StoredRun(
             id: id, campaign: "spring-sale", app: "shop", isComplete: true,
             status: RunStatus(
-                state: state, cause: cause, startedAt: state == .planned ? nil : Timestamp(epochSeconds: 1_796_126_400), finishedAt: nil),
+                state: state, cause: cause, startedAt: state == .planned ? nil : Timestamp(epochSeconds: 1_796_126_400),
+                finishedAt: nil),
             audience: audience, claimed: claimed, workers: [], bytes: audience * 93)
     }
 
@@ -24,7 +27,9 @@ struct StoreRunListTests {
         ]
         var half = run("20261202-120000-spring-sale-0c1d", .planned, 900, claimed: 0)
         half.isComplete = false
-        return [sent, run("20261130-120000-autumn-1b2c", .stopped, 60, claimed: 60, cause: .ledger(.processGone)), half]
+        return [
+            sent, run("20261130-120000-autumn-1b2c", .stopped, 60, claimed: 60, cause: .ledger(.processGone)), half,
+        ]
     }
 
     @Test("a person sees one line a run, why it stopped, and who sends it") func text() {
@@ -45,7 +50,9 @@ struct StoreRunListTests {
     @Test("a run whose row cannot be read is listed as damaged, with what to do") func damaged() {
         var run = run("20261201-120000-spring-sale-7f3a", .stopped, 0, claimed: 0)
         run.problem = StoreError.damaged("the state of a run")
-        #expect(StoreRunList([run]).json.text.contains(#""problem":"the store is damaged: the state of a run cannot be right""#))
+        #expect(
+            StoreRunList([run]).json.text.contains(
+                #""problem":"the store is damaged: the state of a run cannot be right""#))
         #expect(
             StoreRunList([run]).text == """
                 RUN                               STATE    AUDIENCE  CLAIMED  SIZE  STARTED
@@ -56,7 +63,8 @@ struct StoreRunListTests {
     }
 
     @Test("a program gets all of it") func json() {
-        guard case .array(let all)? = StoreRunList(runs).json["runs"], let run = all.first, case .array(let workers)? = run["members"]
+        guard case .array(let all)? = StoreRunList(runs).json["runs"], let run = all.first,
+            case .array(let workers)? = run["members"]
         else {
             Issue.record("there are no runs")
             return

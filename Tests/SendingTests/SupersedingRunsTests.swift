@@ -17,7 +17,9 @@ struct SupersedingRunsTests {
 
     private func found(_ run: RunFile, _ folder: PlannedFolder, _ settings: RunSettings? = nil) throws -> Found {
         guard let found = try SupersedingRuns(of: run, settings ?? folder.settings) else { return Found() }
-        return Found(runs: found.runs.map(\.plan.id), reached: found.reached, toCome: found.toCome, unknown: found.unknown.map(\.id))
+        return Found(
+            runs: found.runs.map(\.plan.id), reached: found.reached, toCome: found.toCome,
+            unknown: found.unknown.map(\.id))
     }
 
     private static let first = "20261101-090000-c-b000", second = "20261101-090000-c-a000"
@@ -36,7 +38,9 @@ struct SupersedingRunsTests {
         for run in [first, second] { run.close() }
     }
 
-    @Test("who is recorded as unsent for a reason that passes is left, and who is recorded as unknown when those are sent to again")
+    @Test(
+        "who is recorded as unsent for a reason that passes is left, and who is recorded as unknown when those are sent to again"
+    )
     func unsent() throws {
         let folder = try PlannedFolder()
         let stopped = try folder.plan(Self.first)
@@ -46,7 +50,8 @@ struct SupersedingRunsTests {
             .settled([
                 (0..<10).map {
                     Settlement(
-                        recipient: $0, outcome: $0 < 4 ? .unsent : .unknown, status: 0, reason: "Stopped", attempts: 0, settledAt: .now())
+                        recipient: $0, outcome: $0 < 4 ? .unsent : .unknown, status: 0, reason: "Stopped", attempts: 0,
+                        settledAt: .now())
                 }
             ]))
         try stopped.append(.state(.stopped, at: .now()))
@@ -97,7 +102,8 @@ struct SupersedingRunsTests {
     @Test("the order of beginnings decides what came later, whatever the clock says")
     func clock() throws {
         let folder = try PlannedFolder()
-        // The clock is set back by an hour between a plan and a run that is planned and begun later.
+        // The clock is set back by an hour between a plan and a run that is planned and begun
+        // later.
         let plan = try folder.plan(Self.first, at: .now().adding(seconds: 3600)), later = try folder.plan(Self.second)
         var settings = folder.settings
         settings.place = try plan.catalog.history.order().last
@@ -112,7 +118,9 @@ struct SupersedingRunsTests {
         for run in [plan, later, ahead, next] { run.close() }
     }
 
-    @Test("of a run that was begun since and whose file is gone or renamed nobody knows whom it reached; of one from before, nobody asks")
+    @Test(
+        "of a run that was begun since and whose file is gone or renamed nobody knows whom it reached; of one from before, nobody asks"
+    )
     func gone() throws {
         let folder = try PlannedFolder()
         let plan = try folder.plan(Self.first), other = try folder.plan(Self.second)
@@ -147,7 +155,8 @@ struct SupersedingRunsTests {
         let folder = try PlannedFolder()
         let earlier = try folder.plan("20261101-090000-c-9000")
         try folder.send(earlier, to: 10)
-        let plan = try folder.plan(Self.first), backup = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/sent.db"))
+        let plan = try folder.plan(Self.first),
+            backup = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/sent.db"))
         let later = try folder.plan(Self.second)
         try folder.send(later, to: 4)
         if isRemoved {
@@ -165,7 +174,8 @@ struct SupersedingRunsTests {
         let folder = try PlannedFolder()
         let stopped = try folder.plan(Self.first)
         try folder.send(stopped, to: 4)
-        let plan = try folder.plan(Self.second), backup = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/sent.db"))
+        let plan = try folder.plan(Self.second),
+            backup = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/sent.db"))
         let settings = try plan.plan.settings.get()
         #expect(try found(plan, folder, settings) == Found())
         try folder.send(stopped, to: 10)
@@ -194,7 +204,10 @@ struct SupersedingRunsTests {
         arguments: [
             ("tags: [a]", "`exclude: {devices: LIST}`"),
             ("tags: [a]\n  \"exclude\": {tags: [b]}", "`devices: LIST` under `exclude`, in addition to what is there"),
-            ("tags: [a]\n  exclude :\n    aliases: [b]", "`devices: LIST` under `exclude`, in addition to what is there"),
+            (
+                "tags: [a]\n  exclude :\n    aliases: [b]",
+                "`devices: LIST` under `exclude`, in addition to what is there"
+            ),
             (
                 "tags: [a]\n  exclude: {devices: 'my list.csv'}",
                 "`devices: ['my list.csv', LIST]` under `exclude`, in place of the 'devices' there"

@@ -11,7 +11,9 @@ import Testing
 @testable import Workspace
 
 /// Orders where a run was planned that its store, which other machines go by, could not be told.
-@Suite("orders while the store is away", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "orders while the store is away",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct UntoldOrderTests {
     /// A schema of the tests' server, which can be away.
     struct Place {
@@ -32,11 +34,14 @@ struct UntoldOrderTests {
         func set(isAway: Bool) {
             EnvironmentVariables.replace(
                 variable,
-                with: isAway ? "postgresql://volley@127.0.0.1:1/volley" : server.address() + " options='-c search_path=\(schema)'")
+                with: isAway
+                    ? "postgresql://volley@127.0.0.1:1/volley"
+                    : server.address() + " options='-c search_path=\(schema)'")
         }
     }
 
-    /// A run that a process of this machine sends through a store, and the run's file as commands open it.
+    /// A run that a process of this machine sends through a store, and the run's file as commands
+    /// open it.
     private struct Bench {
         let place: Place, folder: PlannedFolder
         let sender: RunFile, file: RunFile
@@ -67,7 +72,9 @@ struct UntoldOrderTests {
         func close() { for run in [sender, file] { run.close() } }
     }
 
-    private static func write(_ text: String, to file: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: file)) }
+    private static func write(_ text: String, to file: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+    }
 
     @Test(
         "an order that the store cannot be told says so, and is passed on when it is given again, also after the process has ended",
@@ -78,7 +85,9 @@ struct UntoldOrderTests {
         bench.setStore(isAway: true)
         guard case .hereOnly = try bench.give(order) else { throw Diagnostic("it is said to hold for all") }
         #expect(try bench.file.orderToPassOn() == order && bench.inStore == "running")
-        #expect(try Report(bench.file).text(width: 200, colour: false).contains(" here, and not yet for the other machines: "))
+        #expect(
+            try Report(bench.file).text(width: 200, colour: false).contains(
+                " here, and not yet for the other machines: "))
         if isGone { bench.sender.unlock() }
         #expect { _ = try bench.give(order) } throws: { "\($0)".contains("other machines may be sending it") }
         bench.setStore(isAway: false)
@@ -119,7 +128,8 @@ struct UntoldOrderTests {
         _ = try bench.give(.cancel)
         bench.sender.unlock()
         bench.setStore(isAway: false)
-        let other = try bench.place.address.open(asked: Cancellation()).open(bench.file.plan.id, in: RunsFolder(bench.folder.path))
+        let other = try bench.place.address.open(asked: Cancellation()).open(
+            bench.file.plan.id, in: RunsFolder(bench.folder.path))
         try other.append(.state(.finished, at: .now()))
         #expect { _ = try bench.give(.cancel) } throws: { "\($0)".contains("other machines had sent the rest of it") }
         #expect(try bench.file.status().state == .finished && bench.file.sharedSince() == nil)

@@ -75,16 +75,20 @@ struct WaveSendingTests {
             }
             let audience = planned.last?.ids.upperBound ?? 0
             var schedule = FrozenSchedule(
-                Schedule(at: LocalTime("2026-12-01 09:00"), zone: .named(.utc), quietHours: try quiet.map { try QuietHours($0) }), nil)
+                Schedule(
+                    at: LocalTime("2026-12-01 09:00"), zone: .named(.utc),
+                    quietHours: try quiet.map { try QuietHours($0) }), nil)
             schedule.late = .usual
             schedule.planning = planning
             var settings = RunSettings(
-                environment: .simulator, topic: "com.example.shop", pushType: .alert, renderingRules: MessageCatalog.renderingRules)
+                environment: .simulator, topic: "com.example.shop", pushType: .alert,
+                renderingRules: MessageCatalog.renderingRules)
             (settings.firstService.pace, settings.schedule) = (pace, schedule)
             self.settings = settings
             run = try writer.finish(
                 RunPlan(
-                    id: "run", campaign: "c", app: "a", campaignFile: "c.yaml", campaignSource: "", projectFile: "volley.yaml",
+                    id: "run", campaign: "c", app: "a", campaignFile: "c.yaml", campaignSource: "",
+                    projectFile: "volley.yaml",
                     seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: .now(),
                     planHash: "", rows: audience, audience: audience,
                     skipped: [:], settings: .success(settings), preview: .object([]), waves: planned))
@@ -97,7 +101,9 @@ struct WaveSendingTests {
             try? FileManager.default.removeItem(at: folder)
         }
 
-        func send(_ clock: WaitClock, from states: Set<RunState> = [.planned], refusing refusal: Diagnostic? = nil) throws -> RunEnd {
+        func send(_ clock: WaitClock, from states: Set<RunState> = [.planned], refusing refusal: Diagnostic? = nil)
+            throws -> RunEnd
+        {
             var stage = RunSender(
                 run: run, catalog: run.catalog,
                 services: [
@@ -123,7 +129,8 @@ struct WaveSendingTests {
     @Test("each wave is claimed when it is due, days apart, and everybody gets it once")
     func inTime() throws {
         let waves = [
-            (devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00"), (devices: 50, zone: "Europe/Berlin", due: "2026-12-01 08:00"),
+            (devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00"),
+            (devices: 50, zone: "Europe/Berlin", due: "2026-12-01 08:00"),
             (devices: 20, zone: "America/New_York", due: "2026-12-03 14:00"),
         ]
         let bench = try Bench(waves)
@@ -144,14 +151,17 @@ struct WaveSendingTests {
         #expect(try bench.send(TestClock("2026-11-30 10:00").clock()) == .finished)
         var settled: [Timestamp] = []
         try bench.run.forEachResult { _, _, result, _ in settled.append(try #require(result?.settledAt)) }
-        #expect(settled.count == 30 && settled.allSatisfy { $0 >= end }, "\(settled.min()?.description ?? "") is before \(end)")
+        #expect(
+            settled.count == 30 && settled.allSatisfy { $0 >= end },
+            "\(settled.min()?.description ?? "") is before \(end)")
         #expect(bench.ledger() == (30, 30))
     }
 
     @Test("to whom it has become too late is unsent, says why, and stays so when the run goes on")
     func tooLate() throws {
         let waves = [
-            (devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00"), (devices: 50, zone: "Europe/Berlin", due: "2026-12-01 08:00"),
+            (devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00"),
+            (devices: 50, zone: "Europe/Berlin", due: "2026-12-01 08:00"),
         ]
         let bench = try Bench(waves)
         #expect(try bench.send(TestClock("2026-12-01 09:00").clock()) == .finished)
@@ -197,7 +207,8 @@ struct WaveSendingTests {
     @Test("a run that is cancelled while it waits goes on with the next wave, and repeats none")
     func goesOn() throws {
         let waves = [
-            (devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00"), (devices: 50, zone: "Europe/Berlin", due: "2026-12-01 08:00"),
+            (devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00"),
+            (devices: 50, zone: "Europe/Berlin", due: "2026-12-01 08:00"),
         ]
         let bench = try Bench(waves)
         let noon = try #require(Timestamp("2026-12-01 04:00"))
@@ -217,10 +228,12 @@ struct WaveSendingTests {
     @Test("a run that has waited is asked again, and ends with why it may not go on")
     func refusedAfterWaiting() throws {
         let waves = [
-            (devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00"), (devices: 50, zone: "Europe/Berlin", due: "2026-12-01 08:00"),
+            (devices: 30, zone: "Asia/Tokyo", due: "2026-12-01 00:00"),
+            (devices: 50, zone: "Europe/Berlin", due: "2026-12-01 08:00"),
         ]
         let bench = try Bench(waves)
-        let end = try bench.send(TestClock("2026-12-01 00:00").clock(), refusing: Diagnostic("nobody has approved this run"))
+        let end = try bench.send(
+            TestClock("2026-12-01 00:00").clock(), refusing: Diagnostic("nobody has approved this run"))
         #expect(end == .stopped(.described("nobody has approved this run")))
         #expect(try bench.run.figures().outcomes.filter { $0.value > 0 } == [.accepted: 30, .unsent: 50])
     }

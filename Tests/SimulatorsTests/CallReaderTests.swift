@@ -7,7 +7,9 @@ struct CallReaderTests {
     private static let host = "host: localhost\r\n"
 
     /// Reads a text in pieces of a size.
-    private static func read(_ text: String, piece: Int = 1 << 20) -> (progress: CallReader.Progress, request: PushRequest) {
+    private static func read(_ text: String, piece: Int = 1 << 20) -> (
+        progress: CallReader.Progress, request: PushRequest
+    ) {
         var reader = CallReader()
         let request = PushRequest(), bytes = Array(text.utf8)
         var progress = CallReader.Progress.needsMore
@@ -28,7 +30,9 @@ struct CallReaderTests {
         let text = "POST /token HTTP/1.1\r\n\(Self.host)Content-Type:  text/plain \r\nCONTENT-LENGTH: 5\r\n\r\nhello"
         let (progress, request) = Self.read(text, piece: size)
         #expect(progress == .complete)
-        #expect(request[.method].map(Array.init) == Array("POST".utf8) && request[.path].map(Array.init) == Array("/token".utf8))
+        #expect(
+            request[.method].map(Array.init) == Array("POST".utf8)
+                && request[.path].map(Array.init) == Array("/token".utf8))
         #expect(request[.contentType].map(Array.init) == Array("text/plain".utf8))
         #expect(Array(request.payload) == Array("hello".utf8) && request.payloadBytes == 5)
         #expect(Self.read(String(text.dropLast()), piece: size).progress == .needsMore)
@@ -45,14 +49,17 @@ struct CallReaderTests {
         var reader = CallReader()
         let request = PushRequest(ownHeaders: ["app-key", "nonce"])
         func read(_ headers: String) {
-            Array("POST / HTTP/1.1\r\n\(Self.host)\(headers)content-length: 0\r\n\r\n".utf8).withUnsafeBytes { reader.take($0) }
+            Array("POST / HTTP/1.1\r\n\(Self.host)\(headers)content-length: 0\r\n\r\n".utf8).withUnsafeBytes {
+                reader.take($0)
+            }
             #expect(reader.read(into: request) == .complete)
         }
         read("App-Key: shop\r\nNONCE: 17\r\nTimestamp: 5\r\n")
         #expect(request.own("app-key") == Array("shop".utf8) && request.own("nonce") == Array("17".utf8))
         #expect(request.own("timestamp") == nil && !request.hasDuplicateHeader)
         read("app-key: shop\r\napp-key: news\r\n")
-        #expect(request.own("app-key") == Array("shop".utf8) && request.own("nonce") == nil && request.hasDuplicateHeader)
+        #expect(
+            request.own("app-key") == Array("shop".utf8) && request.own("nonce") == nil && request.hasDuplicateHeader)
         read("")
         #expect(request.own("app-key") == nil && !request.hasDuplicateHeader)
     }
@@ -62,7 +69,9 @@ struct CallReaderTests {
         var reader = CallReader()
         let request = PushRequest()
         for (number, body) in [(1, "one"), (2, "three")] {
-            Array("POST / HTTP/1.1\r\n\(Self.host)content-length: \(body.count)\r\n\r\n\(body)".utf8).withUnsafeBytes { reader.take($0) }
+            Array("POST / HTTP/1.1\r\n\(Self.host)content-length: \(body.count)\r\n\r\n\(body)".utf8).withUnsafeBytes {
+                reader.take($0)
+            }
             #expect(reader.read(into: request) == .complete)
             #expect(Array(request.payload) == Array(body.utf8) && request.streamID == number)
         }
@@ -74,7 +83,8 @@ struct CallReaderTests {
             (400, "POST / HTTP/1.1\r\ncontent-length: 1\r\n\r\nx"),
             (400, "POST / HTTP/1.1\r\n\(host)\(host)content-length: 1\r\n\r\nx"),
             (400, "POST / HTTP/1.1\r\n\(host)content-length: 1\r\ncontent-length: 1\r\n\r\nx"),
-            (400, "POST / HTTP/1.1\r\n\(host)content-length: +1\r\n\r\nx"), (400, "POST / HTTP/1.1\r\n\(host)content-length:\r\n\r\n"),
+            (400, "POST / HTTP/1.1\r\n\(host)content-length: +1\r\n\r\nx"),
+            (400, "POST / HTTP/1.1\r\n\(host)content-length:\r\n\r\n"),
             (400, "POST / HTTP/1.1\r\n\(host)topic : a\r\ncontent-length: 1\r\n\r\nx"),
             (400, "POST / HTTP/1.1\r\n\(host)topic: a\r\n b\r\ncontent-length: 1\r\n\r\nx"),
             (400, "POST / HTTP/1.1\r\n\(host)topic: a\nb: c\r\ncontent-length: 1\r\n\r\nx"),
@@ -82,9 +92,13 @@ struct CallReaderTests {
             (400, "POST /  HTTP/1.1\r\n\(host)content-length: 1\r\n\r\nx"),
             (400, "POST localhost HTTP/1.1\r\n\(host)content-length: 1\r\n\r\nx"),
             (400, "POST / HTTP/1.1\r\n\(host)content-length: 1\r\n\r\nxPOST"),
-            (411, "POST / HTTP/1.1\r\n\(host)\r\n"), (413, "POST / HTTP/1.1\r\n\(host)content-length: 99999999\r\n\r\n"),
+            (411, "POST / HTTP/1.1\r\n\(host)\r\n"),
+            (413, "POST / HTTP/1.1\r\n\(host)content-length: 99999999\r\n\r\n"),
             (417, "POST / HTTP/1.1\r\n\(host)expect: 100-continue\r\ncontent-length: 1\r\n\r\nx"),
-            (431, "POST / HTTP/1.1\r\n\(host)x: \(String(repeating: "y", count: 65_536))\r\ncontent-length: 1\r\n\r\nx"),
+            (
+                431,
+                "POST / HTTP/1.1\r\n\(host)x: \(String(repeating: "y", count: 65_536))\r\ncontent-length: 1\r\n\r\nx"
+            ),
             (431, "POST / HTTP/1.1\r\n\(host)x: \(String(repeating: "y", count: 65_600))"),
             (501, "POST / HTTP/1.1\r\n\(host)transfer-encoding: chunked\r\n\r\n"),
             (505, "POST / HTTP/1.0\r\n\(host)content-length: 1\r\n\r\nx"),
@@ -94,7 +108,9 @@ struct CallReaderTests {
     @Test("a client may say that a request is its last")
     func last() {
         var reader = CallReader()
-        Array("POST / HTTP/1.1\r\n\(Self.host)connection: close\r\ncontent-length: 1\r\n\r\nx".utf8).withUnsafeBytes { reader.take($0) }
+        Array("POST / HTTP/1.1\r\n\(Self.host)connection: close\r\ncontent-length: 1\r\n\r\nx".utf8).withUnsafeBytes {
+            reader.take($0)
+        }
         #expect(!reader.isLast)
         #expect(reader.read(into: PushRequest()) == .complete)
         #expect(reader.isLast)

@@ -23,7 +23,9 @@ struct ChannelTests {
             checker = RequestChecker(configuration)
         }
 
-        func ask(_ method: String, _ path: String, channel: String? = nil, body: String = "", _ more: [(String, String)] = []) -> (
+        func ask(
+            _ method: String, _ path: String, channel: String? = nil, body: String = "", _ more: [(String, String)] = []
+        ) -> (
             answer: Answer, request: PushRequest
         ) {
             let request = PushRequest(ownHeaders: [ChannelRules.channelHeader, ChannelRules.requestIDHeader])
@@ -46,11 +48,13 @@ struct ChannelTests {
         }
 
         func broadcast(
-            _ channel: String?, expiration: String = "0", priority: String = "10", type: String? = "liveactivity", body: String = update
+            _ channel: String?, expiration: String = "0", priority: String = "10", type: String? = "liveactivity",
+            body: String = update
         ) -> Answer {
             ask(
                 "POST", "/4/broadcasts/apps/com.example.shop", channel: channel, body: body,
-                [("apns-priority", priority), ("apns-expiration", expiration)] + (type.map { [("apns-push-type", $0)] } ?? [])
+                [("apns-priority", priority), ("apns-expiration", expiration)]
+                    + (type.map { [("apns-push-type", $0)] } ?? [])
             ).answer
         }
     }
@@ -67,9 +71,15 @@ struct ChannelTests {
         let read = judge.ask("GET", "/1/apps/com.example.shop/channels", channel: newest)
         #expect(
             read.answer.status == 200
-                && String(decoding: read.request.answerText, as: UTF8.self) == #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#)
-        #expect(judge.ask("DELETE", "/1/apps/com.example.shop/channels", channel: newest).answer == Answer(status: 204, reason: ""))
-        #expect(judge.ask("DELETE", "/1/apps/com.example.shop/channels", channel: newest).answer == .badRequest("ChannelNotRegistered"))
+                && String(decoding: read.request.answerText, as: UTF8.self)
+                    == #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#
+        )
+        #expect(
+            judge.ask("DELETE", "/1/apps/com.example.shop/channels", channel: newest).answer
+                == Answer(status: 204, reason: ""))
+        #expect(
+            judge.ask("DELETE", "/1/apps/com.example.shop/channels", channel: newest).answer
+                == .badRequest("ChannelNotRegistered"))
         #expect(try list()["channels"] == .array([.string(nothing)]))
     }
 
@@ -106,7 +116,8 @@ struct ChannelTests {
         let padding = String(repeating: "x", count: 5120 - #"{"aps":{"event":"end","a":""}}"#.utf8.count)
         #expect(judge.broadcast(channel, body: #"{"aps":{"event":"end","a":"\#(padding)"}}"#) == .accepted)
         #expect(
-            judge.broadcast(channel, body: #"{"aps":{"event":"end","a":"\#(padding)x"}}"#) == Answer(status: 413, reason: "PayloadTooLarge")
+            judge.broadcast(channel, body: #"{"aps":{"event":"end","a":"\#(padding)x"}}"#)
+                == Answer(status: 413, reason: "PayloadTooLarge")
         )
     }
 
@@ -126,6 +137,8 @@ struct ChannelTests {
             $0.knowsAllChannels = true
             $0.faults.answers = [Self.id: SimulatedAnswer(status: 429, reason: "TooManyRequests", times: 1)]
         }
-        #expect(judge.broadcast(Self.id) == Answer(status: 429, reason: "TooManyRequests") && judge.broadcast(Self.id) == .accepted)
+        #expect(
+            judge.broadcast(Self.id) == Answer(status: 429, reason: "TooManyRequests")
+                && judge.broadcast(Self.id) == .accepted)
     }
 }

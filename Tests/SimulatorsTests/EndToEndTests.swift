@@ -27,26 +27,36 @@ private struct Stand {
             + " -H 'apns-push-type: alert'"
     }
 
-    func url(_ token: String = someToken, host: String = "localhost") -> String { "https://\(host):\(simulator.port)/3/device/\(token)" }
+    func url(_ token: String = someToken, host: String = "localhost") -> String {
+        "https://\(host):\(simulator.port)/3/device/\(token)"
+    }
 
     /// Status line, headers and body of a push.
-    func push(_ token: String = someToken, host: String = "localhost", headers: String? = nil, options: String = "--http2") -> (
+    func push(
+        _ token: String = someToken, host: String = "localhost", headers: String? = nil, options: String = "--http2"
+    ) -> (
         output: String, exitCode: Int32
     ) {
         let trust = "--cacert \(authority)"
-        return run("curl -sS -i --max-time 5 \(options) \(trust) \(headers ?? self.headers) -d @\(payload) '\(url(token, host: host))'")
+        return run(
+            "curl -sS -i --max-time 5 \(options) \(trust) \(headers ?? self.headers) -d @\(payload) '\(url(token, host: host))'"
+        )
     }
 
     /// The frames of pushes that are sent at once on one connection.
     func frames(_ tokens: [String]) -> String { run(frameCommand(tokens)).output }
 
     /// Sends pushes in the background.
-    func startFrames(_ tokens: [String], output file: String) { run("(\(frameCommand(tokens)) > \(file) 2>&1 < /dev/null &)") }
+    func startFrames(_ tokens: [String], output file: String) {
+        run("(\(frameCommand(tokens)) > \(file) 2>&1 < /dev/null &)")
+    }
 
     /// Sends pushes to all URLs in turn, with this many streams at a time.
     func load(urls: [String], pushes: Int, connections: Int = 1, streams: Int = 100) -> String {
         let list = folder.write(urls.joined(separator: "\n") + "\n", to: "urls.txt")
-        return run("timeout 20 h2load -t1 -c\(connections) -m\(streams) -n\(pushes) -d \(payload) -i \(list) \(headers)").output
+        return run(
+            "timeout 20 h2load -t1 -c\(connections) -m\(streams) -n\(pushes) -d \(payload) -i \(list) \(headers)"
+        ).output
     }
 
     private func frameCommand(_ tokens: [String]) -> String {
@@ -59,7 +69,8 @@ private let tokens = (0..<4).map { String(repeating: "\($0)a", count: 32) }
 
 @Suite("A simulator, reached with curl,", .enabled(if: isInstalled("curl"), "the program curl is not installed"))
 struct CurlTests {
-    @Test("accepts a push on both loopback addresses and echoes its id", arguments: ["localhost", "127.0.0.1", "[::1]"])
+    @Test(
+        "accepts a push on both loopback addresses and echoes its id", arguments: ["localhost", "127.0.0.1", "[::1]"])
     func accepts(_ host: String) throws {
         let stand = try Stand()
         let id = "0b7a1c52-88f2-4b0e-9d1c-2f3a4b5c6d7e"
@@ -86,7 +97,9 @@ struct CurlTests {
     @Test("accepts nothing with a wrong signature") func wrongSignature() throws {
         let stand = try Stand()
         let foreign = Provider().token(issuedAt: Timestamp.now().epochSeconds)
-        let output = stand.push(headers: "-H 'authorization: bearer \(foreign)' -H 'apns-topic: a.b' -H 'apns-push-type: alert'").output
+        let output = stand.push(
+            headers: "-H 'authorization: bearer \(foreign)' -H 'apns-topic: a.b' -H 'apns-push-type: alert'"
+        ).output
         #expect(output.contains("HTTP/2 403"))
         #expect(output.contains(#"{"reason":"InvalidProviderToken"}"#))
         #expect(stand.simulator.stop().accepted == 0)
@@ -107,11 +120,13 @@ struct CurlTests {
         #expect(stand.push(headers: bare).output.contains("MissingProviderToken"))
     }
 
-    @Test("refuses a client certificate that has expired, or is of another authority than the configured one") func badCertificates() throws
-    {
+    @Test("refuses a client certificate that has expired, or is of another authority than the configured one")
+    func badCertificates() throws {
         let authority = CertificateAuthority(commonName: "ours")
         let authorityPEM = authority.certificatePEM
-        let stand = try Stand { configuration, folder in configuration.clientAuthorityFile = folder.write(authorityPEM, to: "clients.pem") }
+        let stand = try Stand { configuration, folder in
+            configuration.clientAuthorityFile = folder.write(authorityPEM, to: "clients.pem")
+        }
         let bare = "-H 'apns-topic: com.example.shop' -H 'apns-push-type: alert'"
         let good = stand.folder.write(authority.issueClientCertificate(commonName: "a").pem, to: "good.pem")
         #expect(stand.push(headers: bare, options: "--http2 --cert \(good)").output.contains("HTTP/2 200"))
@@ -119,7 +134,8 @@ struct CurlTests {
             CertificateAuthority(commonName: "theirs").issueClientCertificate(commonName: "a").pem, to: "foreign.pem")
         #expect(stand.push(headers: bare, options: "--http2 --cert \(foreign)").exitCode != 0)
         let open = try Stand()
-        let expired = stand.folder.write(authority.issueClientCertificate(commonName: "a", days: -1).pem, to: "expired.pem")
+        let expired = stand.folder.write(
+            authority.issueClientCertificate(commonName: "a", days: -1).pem, to: "expired.pem")
         #expect(open.push(headers: bare, options: "--http2 --cert \(expired)").output.contains("BadCertificate"))
     }
 
@@ -241,7 +257,9 @@ struct FrameTests {
         stand.startFrames([tokens[0]], output: file)
         for _ in 0..<500 where stand.simulator.summary.accepted == 0 { usleep(10_000) }
         #expect(stand.simulator.stop().accepted == 1)
-        #expect(run("for i in $(seq 50); do grep Shutdown \(file) && break; sleep 0.1; done").output.contains(#"[{"reason":"Shutdown"}]"#))
+        #expect(
+            run("for i in $(seq 50); do grep Shutdown \(file) && break; sleep 0.1; done").output.contains(
+                #"[{"reason":"Shutdown"}]"#))
     }
 }
 
@@ -251,7 +269,9 @@ struct LoadTests {
     @Test("answers every push of a fast sender for itself") func fastSender() throws {
         let stand = try Stand { configuration, _ in configuration.faults.firstStreamLimit = 1000 }
         // Long enough that a read ends within some push's headers.
-        let urls = (0..<500).map { stand.url(String(repeating: "ab", count: 252) + String(10_000_000 + $0), host: "127.0.0.1") }
+        let urls = (0..<500).map {
+            stand.url(String(repeating: "ab", count: 252) + String(10_000_000 + $0), host: "127.0.0.1")
+        }
         let output = stand.load(urls: urls, pushes: 10_000, streams: 1000)
         let summary = stand.simulator.stop()
         #expect(output.contains("10000 2xx"), "\(output)")

@@ -16,7 +16,9 @@ struct BadMessage: Sendable, CustomTestStringConvertible {
         (testDescription, self.body, self.field, self.hasWord) = (what, body, field, hasWord)
     }
 
-    static func form(_ what: String, _ body: String, _ field: String?) -> BadMessage { BadMessage(what, body, field, hasWord: false) }
+    static func form(_ what: String, _ body: String, _ field: String?) -> BadMessage {
+        BadMessage(what, body, field, hasWord: false)
+    }
 }
 
 private let badForms: [BadMessage] = [
@@ -46,7 +48,9 @@ private let badForms: [BadMessage] = [
     .form("a ttl with two points", fcmMessage(#""android":{"ttl":"1.5.5s"}"#), "message.android.ttl"),
     .form("a ttl in hours", fcmMessage(#""android":{"ttl":"1h"}"#), "message.android.ttl"),
     .form("a ttl with ten decimals", fcmMessage(#""android":{"ttl":"1.0000000001s"}"#), "message.android.ttl"),
-    .form("an unknown key in android.notification", fcmMessage(#""android":{"notification":{"badge":1}}"#), "message.android.notification"),
+    .form(
+        "an unknown key in android.notification", fcmMessage(#""android":{"notification":{"badge":1}}"#),
+        "message.android.notification"),
     .form(
         "a count that is a text", fcmMessage(#""android":{"notification":{"notification_count":"1"}}"#),
         "message.android.notification.notification_count"),
@@ -57,15 +61,24 @@ private let badForms: [BadMessage] = [
         "an unknown key in a color", fcmMessage(#""android":{"notification":{"light_settings":{"color":{"pink":1}}}}"#),
         "message.android.notification.light_settings.color"),
     .form("an unknown key in apns", fcmMessage(#""apns":{"aps":{}}"#), "message.apns"),
-    .form("a number in the headers", fcmMessage(#""apns":{"headers":{"apns-priority":10}}"#), "message.apns.headers.apns-priority"),
+    .form(
+        "a number in the headers", fcmMessage(#""apns":{"headers":{"apns-priority":10}}"#),
+        "message.apns.headers.apns-priority"),
     .form("a payload that is no object", fcmMessage(#""apns":{"payload":"x"}"#), "message.apns.payload"),
-    .form("a key twice deep in a payload", fcmMessage(#""apns":{"payload":{"a":[{"b":1,"b":2}]}}"#), "message.apns.payload.a.0"),
-    .form("an unknown key in apns.fcm_options", fcmMessage(#""apns":{"fcm_options":{"link":"x"}}"#), "message.apns.fcm_options"),
+    .form(
+        "a key twice deep in a payload", fcmMessage(#""apns":{"payload":{"a":[{"b":1,"b":2}]}}"#),
+        "message.apns.payload.a.0"),
+    .form(
+        "an unknown key in apns.fcm_options", fcmMessage(#""apns":{"fcm_options":{"link":"x"}}"#),
+        "message.apns.fcm_options"),
     .form("an unknown key in webpush", fcmMessage(#""webpush":{"ttl":"3s"}"#), "message.webpush"),
-    .form("a number in the headers of webpush", fcmMessage(#""webpush":{"headers":{"TTL":3}}"#), "message.webpush.headers.TTL"),
+    .form(
+        "a number in the headers of webpush", fcmMessage(#""webpush":{"headers":{"TTL":3}}"#),
+        "message.webpush.headers.TTL"),
     .form("an unknown key in fcm_options", fcmMessage(#""fcm_options":{"label":"x"}"#), "message.fcm_options"),
     .form("a token and a topic", fcmMessage(target: #""token":"\#(fcmToken)","topic":"news""#), "message"),
-    .form("a fid and a token", fcmMessage(target: #""fid":"cXk3fLq0Qm2abcdefghijk","token":"\#(fcmToken)""#), "message"),
+    .form(
+        "a fid and a token", fcmMessage(target: #""fid":"cXk3fLq0Qm2abcdefghijk","token":"\#(fcmToken)""#), "message"),
 ]
 
 private func messageOf(bytes: Int, target: String = #""token":"\#(fcmToken)""#) -> String {
@@ -78,79 +91,113 @@ private let badValues = [
     BadMessage("no target", #"{"message":{"data":{"a":"b"}}}"#, "message"),
     BadMessage("an empty token", fcmMessage(target: #""token":"""#), "message.token"),
     BadMessage("a token with a space", fcmMessage(target: #""token":"abcd efgh ijkl""#), "message.token"),
-    BadMessage("a token of 99 characters", fcmMessage(target: #""token":"\#(String(repeating: "a", count: 99))""#), "message.token"),
-    BadMessage("a token of 4,097 characters", fcmMessage(target: #""token":"\#(String(repeating: "a", count: 4097))""#), "message.token"),
-    BadMessage("a fid of 21 characters", fcmMessage(target: #""fid":"\#(String(repeating: "a", count: 21))""#), "message.fid"),
+    BadMessage(
+        "a token of 99 characters", fcmMessage(target: #""token":"\#(String(repeating: "a", count: 99))""#),
+        "message.token"),
+    BadMessage(
+        "a token of 4,097 characters", fcmMessage(target: #""token":"\#(String(repeating: "a", count: 4097))""#),
+        "message.token"),
+    BadMessage(
+        "a fid of 21 characters", fcmMessage(target: #""fid":"\#(String(repeating: "a", count: 21))""#), "message.fid"),
     BadMessage("a fid with a colon", fcmMessage(target: #""fid":"cXk3fLq0Qm2:APA91bABCD""#), "message.fid"),
     BadMessage("a topic with its old beginning", fcmMessage(target: #""topic":"/topics/news""#), "message.topic"),
     BadMessage("an empty topic", fcmMessage(target: #""topic":"""#), "message.topic"),
     BadMessage("a condition without topics", fcmMessage(target: #""condition":"news""#), "message.condition"),
-    BadMessage("a condition with one half", fcmMessage(target: #""condition":"'a' in topics &&""#), "message.condition"),
+    BadMessage(
+        "a condition with one half", fcmMessage(target: #""condition":"'a' in topics &&""#), "message.condition"),
     BadMessage("an open parenthesis", fcmMessage(target: #""condition":"('a' in topics""#), "message.condition"),
     BadMessage(
         "a condition of six topics",
-        fcmMessage(target: #""condition":"\#((0..<6).map { "'t\($0)' in topics" }.joined(separator: " || "))""#), "message.condition"),
+        fcmMessage(target: #""condition":"\#((0..<6).map { "'t\($0)' in topics" }.joined(separator: " || "))""#),
+        "message.condition"),
     BadMessage("data with from", fcmMessage(#""data":{"from":"x"}"#), "message.data.from"),
     BadMessage("data with message_type", fcmMessage(#""data":{"message_type":"x"}"#), "message.data.message_type"),
     BadMessage("data with gcm…", fcmMessage(#""data":{"gcm.n.e":"x"}"#), "message.data.gcm.n.e"),
-    BadMessage("data with google…", fcmMessage(#""android":{"data":{"google.x":"x"}}"#), "message.android.data.google.x"),
+    BadMessage(
+        "data with google…", fcmMessage(#""android":{"data":{"google.x":"x"}}"#), "message.android.data.google.x"),
     BadMessage("a ttl below 0", fcmMessage(#""android":{"ttl":"-1s"}"#), "message.android.ttl"),
     BadMessage("a ttl of more than four weeks", fcmMessage(#""android":{"ttl":"2419200.5s"}"#), "message.android.ttl"),
-    BadMessage("a color by its name", fcmMessage(#""android":{"notification":{"color":"red"}}"#), "message.android.notification.color"),
-    BadMessage("content-available true", fcmMessage(#""apns":{"payload":{"aps":{"content-available":true}}}"#), contentAvailable),
-    BadMessage("content-available 2", fcmMessage(#""apns":{"payload":{"aps":{"content-available":2}}}"#), contentAvailable),
-    BadMessage("content-available as a text", fcmMessage(#""apns":{"payload":{"aps":{"content-available":"1"}}}"#), contentAvailable),
-    BadMessage("content-available 1.0", fcmMessage(#""apns":{"payload":{"aps":{"content-available":1.0}}}"#), contentAvailable),
+    BadMessage(
+        "a color by its name", fcmMessage(#""android":{"notification":{"color":"red"}}"#),
+        "message.android.notification.color"),
+    BadMessage(
+        "content-available true", fcmMessage(#""apns":{"payload":{"aps":{"content-available":true}}}"#),
+        contentAvailable),
+    BadMessage(
+        "content-available 2", fcmMessage(#""apns":{"payload":{"aps":{"content-available":2}}}"#), contentAvailable),
+    BadMessage(
+        "content-available as a text", fcmMessage(#""apns":{"payload":{"aps":{"content-available":"1"}}}"#),
+        contentAvailable),
+    BadMessage(
+        "content-available 1.0", fcmMessage(#""apns":{"payload":{"aps":{"content-available":1.0}}}"#), contentAvailable),
     BadMessage(
         "mutable-content true", fcmMessage(#""apns":{"payload":{"aps":{"mutable-content":true}}}"#),
         "message.apns.payload.aps.mutable-content"),
     BadMessage("priority 7", fcmMessage(#""apns":{"headers":{"apns-priority":"7"}}"#), applePriority),
     BadMessage(
         "background with priority 10",
-        fcmMessage(#""apns":{"headers":{"apns-push-type":"background","apns-priority":"10"},"payload":{"aps":{"content-available":1}}}"#),
+        fcmMessage(
+            #""apns":{"headers":{"apns-push-type":"background","apns-priority":"10"},"payload":{"aps":{"content-available":1}}}"#
+        ),
         applePriority),
     BadMessage(
         "a silent payload with priority 10",
-        fcmMessage(#""apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"content-available":1}}}"#), applePriority),
+        fcmMessage(#""apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"content-available":1}}}"#),
+        applePriority),
     BadMessage(
-        "an expiration in words", fcmMessage(#""apns":{"headers":{"apns-expiration":"now"}}"#), "message.apns.headers.apns-expiration"),
+        "an expiration in words", fcmMessage(#""apns":{"headers":{"apns-expiration":"now"}}"#),
+        "message.apns.headers.apns-expiration"),
     BadMessage(
         "a collapse id of 65 bytes",
         fcmMessage(#""apns":{"headers":{"apns-collapse-id":"\#(String(repeating: "c", count: 65))"}}"#),
         "message.apns.headers.apns-collapse-id"),
-    BadMessage("a label with a space", fcmMessage(#""fcm_options":{"analytics_label":"a b"}"#), "message.fcm_options.analytics_label"),
+    BadMessage(
+        "a label with a space", fcmMessage(#""fcm_options":{"analytics_label":"a b"}"#),
+        "message.fcm_options.analytics_label"),
     BadMessage("4,097 bytes", messageOf(bytes: 4097), "message"),
     BadMessage("2,049 bytes to a topic", messageOf(bytes: 2049, target: #""topic":"news""#), "message"),
 ]
 
-private let contentAvailable = "message.apns.payload.aps.content-available", applePriority = "message.apns.headers.apns-priority"
+private let contentAvailable = "message.apns.payload.aps.content-available",
+    applePriority = "message.apns.headers.apns-priority"
 
 private let goodMessages = [
-    fcmMessage(), fcmMessage(target: #""fid":"cXk3fLq0Qm2abcdefghijk""#), fcmMessage(target: #""topic":"news-1_a.b~c%20""#),
-    fcmMessage(target: #""condition":"'a' in topics && ('b' in topics || !('c' in topics)) || 'd' in topics && 'e' in topics""#),
+    fcmMessage(), fcmMessage(target: #""fid":"cXk3fLq0Qm2abcdefghijk""#),
+    fcmMessage(target: #""topic":"news-1_a.b~c%20""#),
+    fcmMessage(
+        target: #""condition":"'a' in topics && ('b' in topics || !('c' in topics)) || 'd' in topics && 'e' in topics""#
+    ),
     messageOf(bytes: 4096), messageOf(bytes: 2048, target: #""topic":"news""#),
     fcmMessage(#""data":{"order":"7","fromage":"x"}"#), fcmMessage(#""android":{"ttl":"0s"}"#),
     fcmMessage(#""android":{"ttl":"2419200s"}"#),
-    fcmMessage(#""android":{"ttl":"3.000000001s"}"#), fcmMessage(#""android":{"priority":"high","collapseKey":"sale"}"#),
+    fcmMessage(#""android":{"ttl":"3.000000001s"}"#),
+    fcmMessage(#""android":{"priority":"high","collapseKey":"sale"}"#),
     fcmMessage(
-        ##""android":{"notification":{"color":"#00ff7F","vibrate_timings":["0.2s"],"visibility":"PUBLIC","notification_count":3}}"##),
+        ##""android":{"notification":{"color":"#00ff7F","vibrate_timings":["0.2s"],"visibility":"PUBLIC","notification_count":3}}"##
+    ),
     fcmMessage(
-        #""apns":{"headers":{"apns-push-type":"background","apns-priority":"5"},"payload":{"aps":{"content-available":1}}}"#),
+        #""apns":{"headers":{"apns-push-type":"background","apns-priority":"5"},"payload":{"aps":{"content-available":1}}}"#
+    ),
     fcmMessage(
         #""apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"content-available":1,"mutable-content":1,"alert":"x"},"own":[{"a":1}]}}"#
     ),
-    fcmMessage(#""webpush":{"headers":{"TTL":"3"},"notification":{"any":{"thing":true}},"fcm_options":{"link":"https://a.b"}}"#),
+    fcmMessage(
+        #""webpush":{"headers":{"TTL":"3"},"notification":{"any":{"thing":true}},"fcm_options":{"link":"https://a.b"}}"#
+    ),
     fcmMessage(#""android":{"notification":{"sticky":1,"local_only":0,"default_sound":true}}"#),
-    fcmMessage(#""fcm_options":{"analytics_label":"sale-2026"}"#), #"{"validate_only":false,"message":{"token":"\#(fcmToken)"}}"#,
+    fcmMessage(#""fcm_options":{"analytics_label":"sale-2026"}"#),
+    #"{"validate_only":false,"message":{"token":"\#(fcmToken)"}}"#,
 ]
 
 @Suite("A message to FCM")
 struct FCMMessageTests {
     @Test("the Data API counts labels by day, for tokens of the whole cloud, and knows its own projects only")
     func deliveryData() throws {
-        let fixture = FCMFixture(), path = "/v1beta1/projects/shop-1a2b/androidApps/1:2:android:ab/deliveryData?pageSize=10000"
+        let fixture = FCMFixture(),
+            path = "/v1beta1/projects/shop-1a2b/androidApps/1:2:android:ab/deliveryData?pageSize=10000"
         func ask(_ token: String?, _ path: String = path) -> FCMReply {
-            fixture.decide(fcmRequest(path: path, method: "GET", type: nil, authorization: "Bearer \(token ?? "")", body: ""))
+            fixture.decide(
+                fcmRequest(path: path, method: "GET", type: nil, authorization: "Bearer \(token ?? "")", body: ""))
         }
         var assertion = FCMAssertion()
         assertion.scope = "https://www.googleapis.com/auth/cloud-platform"
@@ -182,7 +229,9 @@ struct FCMMessageTests {
         #expect(request.kind == .push)
     }
 
-    @Test("that breaks a rule is INVALID_ARGUMENT at its field", arguments: badForms + badValues) func refused(_ bad: BadMessage) {
+    @Test("that breaks a rule is INVALID_ARGUMENT at its field", arguments: badForms + badValues) func refused(
+        _ bad: BadMessage
+    ) {
         let answer = FCMFixture().send(bad.body).answer
         #expect((answer.status, answer.reason) == (400, "INVALID_ARGUMENT"))
         let error = json(answer)?["error"]
@@ -196,37 +245,47 @@ struct FCMMessageTests {
     @Test("that is not UTF-8 is refused") func notUTF8() {
         let fixture = FCMFixture()
         let request = fcmRequest(
-            path: fcmPath, type: "application/json", authorization: "Bearer \(fixture.accessToken() ?? "")", body: #"{"message":{"token":""#
+            path: fcmPath, type: "application/json", authorization: "Bearer \(fixture.accessToken() ?? "")",
+            body: #"{"message":{"token":""#
         )
         [0xFF, 0xFE].withUnsafeBufferPointer { request.addPayload($0) }
         withBytes(of: #""}}"#) { request.addPayload($0) }
         #expect(fixture.decide(request).status == 400)
     }
 
-    @Test("needs the content type of JSON", arguments: [nil, "text/plain", fcmFormType, "application/json; charset=latin1"])
+    @Test(
+        "needs the content type of JSON",
+        arguments: [nil, "text/plain", fcmFormType, "application/json; charset=latin1"])
     func contentType(_ type: String?) { #expect(FCMFixture().send(fcmMessage(), type: type).answer.status == 400) }
 
     @Test(
         "may have a content type with parameters",
-        arguments: ["application/json; charset=UTF-8", "application/json;charset=\"utf-8\"", "Application/JSON; v=1; charset=utf-8"])
+        arguments: [
+            "application/json; charset=UTF-8", "application/json;charset=\"utf-8\"",
+            "Application/JSON; v=1; charset=utf-8",
+        ])
     func parameters(_ type: String) { #expect(FCMFixture().send(fcmMessage(), type: type).answer.status == 200) }
 
     @Test(
         "to another path or by another method is answered in HTML, and is no push",
         arguments: [
-            ("POST", "/v1/projects/shop-1a2b/messages"), ("POST", "/v1/projects//messages:send"), ("POST", "/"), ("GET", fcmPath),
+            ("POST", "/v1/projects/shop-1a2b/messages"), ("POST", "/v1/projects//messages:send"), ("POST", "/"),
+            ("GET", fcmPath),
             ("POST", "/v1/projects/a/b/messages:send"), ("GET", "/token"), ("POST", fcmPath + "?alt=json"),
         ])
     func elsewhere(_ method: String, _ path: String) {
         let fixture = FCMFixture()
         let bearer = "Bearer \(fixture.accessToken() ?? "")"
-        let request = fcmRequest(path: path, method: method, type: "application/json", authorization: bearer, body: fcmMessage())
+        let request = fcmRequest(
+            path: path, method: method, type: "application/json", authorization: bearer, body: fcmMessage())
         #expect(fixture.decide(request).status == 404)
         #expect(request.kind == .other)
         #expect(String(decoding: fixture.rules.header(of: request).value, as: UTF8.self).hasPrefix("text/html"))
     }
 
-    @Test("with validate_only is checked, named fake_message_id, and not in the ledger", arguments: ["validate_only", "validateOnly"])
+    @Test(
+        "with validate_only is checked, named fake_message_id, and not in the ledger",
+        arguments: ["validate_only", "validateOnly"])
     func dryRun(_ key: String) {
         let fixture = FCMFixture()
         let (answer, request) = fixture.send(#"{"\#(key)":true,"message":{"token":"\#(fcmToken)"}}"#)
@@ -267,11 +326,15 @@ struct FCMQuotaTests {
     func projects() {
         let fixture = FCMFixture { $0.issuer.messagesPerMinute = 1 }
         var assertion = FCMAssertion()
-        (assertion.account, assertion.issuer, assertion.keyID) = (FCMFixture.other, FCMFixture.other.clientEmail, FCMFixture.other.keyID)
+        (assertion.account, assertion.issuer, assertion.keyID) = (
+            FCMFixture.other, FCMFixture.other.clientEmail, FCMFixture.other.keyID
+        )
         let other = "Bearer \(fixture.accessToken(assertion) ?? "")"
         #expect(fixture.send(fcmMessage()).answer.status == 200)
         #expect(fixture.send(fcmMessage()).answer.status == 429)
-        #expect(fixture.send(fcmMessage(), path: "/v1/projects/news-3c4d/messages:send", authorization: other).answer.status == 200)
+        #expect(
+            fixture.send(fcmMessage(), path: "/v1/projects/news-3c4d/messages:send", authorization: other).answer.status
+                == 200)
     }
 }
 
@@ -281,7 +344,8 @@ struct FCMDeviceTests {
         "with certain first digits is refused for good",
         arguments: [
             ("00000404", 404, "UNREGISTERED", "NOT_FOUND"), ("00000400", 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
-            ("00000403", 403, "SENDER_ID_MISMATCH", "PERMISSION_DENIED"), ("00000401", 401, "THIRD_PARTY_AUTH_ERROR", "UNAUTHENTICATED"),
+            ("00000403", 403, "SENDER_ID_MISMATCH", "PERMISSION_DENIED"),
+            ("00000401", 401, "THIRD_PARTY_AUTH_ERROR", "UNAUTHENTICATED"),
             ("00000000", 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
         ])
     func permanent(_ prefix: String, _ status: Int, _ code: String, _ word: String) {
@@ -331,7 +395,9 @@ struct FCMDeviceTests {
         #expect(errorCode(answer) == nil)
     }
 
-    @Test("is told with both details, one or none", arguments: RefusalDetails.allCases) func details(_ details: RefusalDetails) {
+    @Test("is told with both details, one or none", arguments: RefusalDetails.allCases) func details(
+        _ details: RefusalDetails
+    ) {
         let fixture = FCMFixture { $0.issuer.errorDetails = details }
         let answer = fixture.send(fcmMessage(target: #""token":"\#(fcmDevice("00000400"))""#)).answer
         #expect(json(answer)?["error"]?["status"] == .string("INVALID_ARGUMENT"))
@@ -346,9 +412,13 @@ private func details(_ answer: FCMReply, _ type: String) -> JSONValue? {
     return details.first { $0["@type"]?.stringValue == "type.googleapis.com/\(type)" }
 }
 
-private func errorCode(_ answer: FCMReply) -> String? { details(answer, "google.firebase.fcm.v1.FcmError")?["errorCode"]?.stringValue }
+private func errorCode(_ answer: FCMReply) -> String? {
+    details(answer, "google.firebase.fcm.v1.FcmError")?["errorCode"]?.stringValue
+}
 
 private func violatedField(_ answer: FCMReply) -> String? {
-    guard case .array(let violations)? = details(answer, "google.rpc.BadRequest")?["fieldViolations"] else { return nil }
+    guard case .array(let violations)? = details(answer, "google.rpc.BadRequest")?["fieldViolations"] else {
+        return nil
+    }
     return violations.first?["field"]?.stringValue
 }

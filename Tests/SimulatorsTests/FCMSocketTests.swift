@@ -65,29 +65,36 @@ struct FCMSocketTests {
         #expect((summary.requests, summary.accepted, summary.acceptedTokens, summary.providerTokens) == (1, 1, 1, 1))
     }
 
-    @Test("speaks HTTP/2 and HTTP/1.1 on one port, and HTTP/1.1 with clients that offer nothing in TLS") func protocols() throws {
+    @Test("speaks HTTP/2 and HTTP/1.1 on one port, and HTTP/1.1 with clients that offer nothing in TLS")
+    func protocols() throws {
         let stand = try FCMStand()
         let bearer = try stand.accessToken()
         for (options, version) in [
             ("--http1.1", "HTTP/1.1"), ("--no-alpn", "HTTP/1.1"), ("--http2", "HTTP/2"), ("--http1.1", "HTTP/1.1"),
         ] {
-            let request = "-H 'authorization: Bearer \(bearer)' -H 'content-type: application/json' -d '\(fcmMessage())'"
-            let answers = stand.curl("\(options) \(request) \(stand.address)\(fcmPath) \(stand.address)\(fcmPath)").output
+            let request =
+                "-H 'authorization: Bearer \(bearer)' -H 'content-type: application/json' -d '\(fcmMessage())'"
+            let answers = stand.curl("\(options) \(request) \(stand.address)\(fcmPath) \(stand.address)\(fcmPath)")
+                .output
             #expect(
-                answers.matches(of: /HTTP\/[0-9.]+ 200/).map { String($0.output) } == ["\(version) 200", "\(version) 200"],
+                answers.matches(of: /HTTP\/[0-9.]+ 200/).map { String($0.output) } == [
+                    "\(version) 200", "\(version) 200",
+                ],
                 "\(options): \(answers)")
         }
         let summary = stand.simulator.stop()
         #expect((summary.accepted, summary.connections) == (8, 5))
     }
 
-    @Test("writes a line for each message, with target, status, word and name, and none for a dry run or a token") func ledger() throws {
+    @Test("writes a line for each message, with target, status, word and name, and none for a dry run or a token")
+    func ledger() throws {
         let stand = try FCMStand { $0.ledgerFile = $1.path + "/ledger.jsonl" }
         let bearer = try stand.accessToken()
         _ = stand.send([fcmToken, fcmDevice("00000404abcdefgh")], bearer: bearer)
         let dryRun = #"{"validate_only":true,"message":{"token":"\#(fcmToken)"}}"#
         let checked = stand.curl(
-            "-H 'authorization: Bearer \(bearer)' -H 'content-type: application/json' -d '\(dryRun)' \(stand.address)\(fcmPath)")
+            "-H 'authorization: Bearer \(bearer)' -H 'content-type: application/json' -d '\(dryRun)' \(stand.address)\(fcmPath)"
+        )
         #expect(checked.output.contains("fake_message_id"))
         _ = stand.send([fcmToken], bearer: "wrong")
         let summary = stand.simulator.stop()
@@ -191,7 +198,10 @@ struct ServiceAccountTests {
         #expect(file["token_uri"] == .string(FCMFixture.address))
         #expect(file["private_key"]?.stringValue?.hasPrefix("-----BEGIN PRIVATE KEY-----\n") == true)
         let read = try SimulatedServiceAccount(json: text)
-        #expect((read.project, read.clientEmail, read.keyID) == ("shop-1a2b", FCMFixture.account.clientEmail, FCMFixture.account.keyID))
+        #expect(
+            (read.project, read.clientEmail, read.keyID) == (
+                "shop-1a2b", FCMFixture.account.clientEmail, FCMFixture.account.keyID
+            ))
         var assertion = FCMAssertion()
         assertion.signer = read.key
         #expect(FCMFixture().accessToken(assertion) != nil)

@@ -29,12 +29,14 @@ final class FCMFixture {
 
     /// Exchanges an assertion, and returns the access token; nil if it was refused.
     func accessToken(_ assertion: FCMAssertion = FCMAssertion(), at now: Timestamp = noon) -> String? {
-        json(decide(fcmRequest(path: "/token", type: fcmFormType, body: assertion.form), at: now))?["access_token"]?.stringValue
+        json(decide(fcmRequest(path: "/token", type: fcmFormType, body: assertion.form), at: now))?["access_token"]?
+            .stringValue
     }
 
     /// Sends a body with a good access token, or another header.
     func send(
-        _ body: String, path: String = fcmPath, authorization: String? = nil, type: String? = "application/json", at now: Timestamp = noon
+        _ body: String, path: String = fcmPath, authorization: String? = nil, type: String? = "application/json",
+        at now: Timestamp = noon
     ) -> (answer: FCMReply, request: PushRequest) {
         let authorization = authorization ?? "Bearer \(accessToken(at: now) ?? "")"
         let request = fcmRequest(path: path, type: type, authorization: authorization, body: body)
@@ -53,7 +55,9 @@ func fcmMessage(_ members: String = "", target: String = #""token":"\#(fcmToken)
     #"{"message":{\#(target)\#(members.isEmpty ? "" : ",")\#(members)}}"#
 }
 
-func fcmRequest(path: String, method: String = "POST", type: String?, authorization: String? = nil, body: String) -> PushRequest {
+func fcmRequest(path: String, method: String = "POST", type: String?, authorization: String? = nil, body: String)
+    -> PushRequest
+{
     let request = PushRequest(keptPayloadBytes: 64 << 10)
     request.begin(streamID: 1)
     let headers: [(HeaderName, String?)] = [
@@ -83,7 +87,9 @@ struct FCMAssertion {
     var signer: RSASigningKey?
 
     var jwt: String {
-        func moment(_ seconds: Int64) -> JSONValue { fraction == 0 ? .integer(seconds) : .double(Double(seconds) + fraction) }
+        func moment(_ seconds: Int64) -> JSONValue {
+            fraction == 0 ? .integer(seconds) : .double(Double(seconds) + fraction)
+        }
         func text(_ pairs: [(String, JSONValue?)]) -> String {
             var bytes: [UInt8] = []
             JSONValue.object(pairs: pairs.compactMap { pair in pair.1.map { (pair.0, $0) } }).append(to: &bytes)
@@ -91,7 +97,8 @@ struct FCMAssertion {
         }
         let header = text([("alg", .string(algorithm)), ("typ", .string("JWT")), ("kid", keyID.map { .string($0) })])
         let claims = text([
-            ("iss", issuer.map { .string($0) }), ("scope", scope.map { .string($0) }), ("aud", audience.map { .string($0) }),
+            ("iss", issuer.map { .string($0) }), ("scope", scope.map { .string($0) }),
+            ("aud", audience.map { .string($0) }),
             ("iat", issuedAt.map(moment)), ("exp", end.map(moment)),
         ])
         let signed = "\(header).\(claims)"

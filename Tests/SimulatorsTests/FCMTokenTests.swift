@@ -19,7 +19,9 @@ private let flaws = [
     AssertionFlaw("another grant type", "unsupported_grant_type") { $0.grantType = "password" },
     AssertionFlaw("no grant type", "invalid_request") { $0.grantType = nil },
     AssertionFlaw("another algorithm", "invalid_grant") { $0.algorithm = "HS256" },
-    AssertionFlaw("an account that does not exist", "invalid_grant") { $0.issuer = "nobody@shop-1a2b.iam.gserviceaccount.com" },
+    AssertionFlaw("an account that does not exist", "invalid_grant") {
+        $0.issuer = "nobody@shop-1a2b.iam.gserviceaccount.com"
+    },
     AssertionFlaw("no issuer", "invalid_grant") { $0.issuer = nil },
     AssertionFlaw("another key id", "invalid_grant") { $0.keyID = "0000" },
     AssertionFlaw("no key id", "invalid_grant") { $0.keyID = nil },
@@ -32,11 +34,15 @@ private let flaws = [
         ($0.issuedAt, $0.end) = (noon.epochSeconds + 301, noon.epochSeconds + 3600)
     },
     AssertionFlaw("an end after 3,601 seconds", "invalid_grant") { $0.end = noon.epochSeconds + 3601 },
-    AssertionFlaw("an end that has passed", "invalid_grant") { ($0.issuedAt, $0.end) = (noon.epochSeconds - 3600, noon.epochSeconds) },
+    AssertionFlaw("an end that has passed", "invalid_grant") {
+        ($0.issuedAt, $0.end) = (noon.epochSeconds - 3600, noon.epochSeconds)
+    },
     AssertionFlaw("an end before its beginning", "invalid_grant") {
         ($0.issuedAt, $0.end) = (noon.epochSeconds + 200, noon.epochSeconds + 100)
     },
-    AssertionFlaw("a beginning long before and an end that never comes", "invalid_grant") { ($0.issuedAt, $0.end) = (.min, .max) },
+    AssertionFlaw("a beginning long before and an end that never comes", "invalid_grant") {
+        ($0.issuedAt, $0.end) = (.min, .max)
+    },
     AssertionFlaw("no beginning", "invalid_grant") { $0.issuedAt = nil },
     AssertionFlaw("no end", "invalid_grant") { $0.end = nil },
 ]
@@ -103,16 +109,22 @@ struct FCMTokenTests {
         for place in stride(from: 0, to: jwt.count, by: 37) {
             var changed = jwt
             changed[place] = changed[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
-            let form = "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&assertion=" + String(decoding: changed, as: UTF8.self)
-            #expect(json(fixture.decide(fcmRequest(path: "/token", type: fcmFormType, body: form)))?["error"] == .string("invalid_grant"))
+            let form =
+                "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&assertion="
+                + String(decoding: changed, as: UTF8.self)
+            #expect(
+                json(fixture.decide(fcmRequest(path: "/token", type: fcmFormType, body: form)))?["error"]
+                    == .string("invalid_grant"))
         }
     }
 
     @Test(
         "outside a form is refused",
         arguments: [
-            ("application/json", #"{"grant_type":"x"}"#), (fcmFormType, ""), (fcmFormType, "grant_type"), (fcmFormType, "a=%zz"),
-            (fcmFormType, "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer"), (fcmFormType, "grant_type=a&grant_type=a"),
+            ("application/json", #"{"grant_type":"x"}"#), (fcmFormType, ""), (fcmFormType, "grant_type"),
+            (fcmFormType, "a=%zz"),
+            (fcmFormType, "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer"),
+            (fcmFormType, "grant_type=a&grant_type=a"),
         ])
     func noForm(_ type: String, _ body: String) {
         let answer = FCMFixture().decide(fcmRequest(path: "/token", type: type, body: body))
@@ -168,7 +180,9 @@ struct FCMBearerTests {
         return details[0]["reason"]?.stringValue
     }
 
-    @Test("of another project's account is PERMISSION_DENIED, and a project that does not exist NOT_FOUND, both without a word of FCM")
+    @Test(
+        "of another project's account is PERMISSION_DENIED, and a project that does not exist NOT_FOUND, both without a word of FCM"
+    )
     func projects() {
         let fixture = FCMFixture()
         let denied = fixture.send(fcmMessage(), path: "/v1/projects/news-3c4d/messages:send").answer

@@ -11,7 +11,8 @@ struct FaultTests {
         let fates = (1...10).map { _ in plan.next() }
         let tooMany = FaultPlan.Fate.refused(Answer(status: 429, reason: "TooManyRequests"))
         let unavailable = FaultPlan.Fate.refused(Answer(status: 503, reason: "ServiceUnavailable"))
-        #expect(fates == [.accepted, tooMany, .silent, tooMany, unavailable, tooMany, .accepted, tooMany, .silent, tooMany])
+        #expect(
+            fates == [.accepted, tooMany, .silent, tooMany, unavailable, tooMany, .accepted, tooMany, .silent, tooMany])
     }
 
     @Test("raises the stream limit at the first accepted push alone") func rise() {
@@ -48,7 +49,9 @@ struct FaultTests {
         var faults = SimulatorFaults()
         faults.rejectionsBeforeGoAway = 2
         var limits = ConnectionLimits(faults)
-        for status in [410, 410, 429, 429, 500, 503] { #expect(limits.note(Answer(status: status, reason: "x"), streamID: 1).isEmpty) }
+        for status in [410, 410, 429, 429, 500, 503] {
+            #expect(limits.note(Answer(status: status, reason: "x"), streamID: 1).isEmpty)
+        }
         #expect(limits.note(.badRequest("BadDeviceToken"), streamID: 1).isEmpty)
         #expect(limits.note(.badRequest("BadDeviceToken"), streamID: 1) == [.goAway(reason: "BadDeviceToken")])
     }

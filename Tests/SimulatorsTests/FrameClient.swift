@@ -10,13 +10,15 @@ struct Frame {
     var stream: UInt32 = 0
     var payload: [UInt8] = []
 
-    static let data: UInt8 = 0, headers: UInt8 = 1, reset: UInt8 = 3, settings: UInt8 = 4, ping: UInt8 = 6, goAway: UInt8 = 7
+    static let data: UInt8 = 0, headers: UInt8 = 1, reset: UInt8 = 3, settings: UInt8 = 4, ping: UInt8 = 6,
+        goAway: UInt8 = 7
     static let windowUpdate: UInt8 = 8, continuation: UInt8 = 9
     static let endStream: UInt8 = 1, acknowledgement: UInt8 = 1, endHeaders: UInt8 = 4
 
     var bytes: [UInt8] {
         let length = payload.count
-        return [UInt8(length >> 16), UInt8(length >> 8 & 255), UInt8(length & 255), type, flags] + Self.bytes(of: stream) + payload
+        return [UInt8(length >> 16), UInt8(length >> 8 & 255), UInt8(length & 255), type, flags]
+            + Self.bytes(of: stream) + payload
     }
 
     static func bytes(of number: UInt32) -> [UInt8] { (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) } }
@@ -32,13 +34,17 @@ struct Frame {
     var settings: [UInt16: UInt32] {
         guard type == Self.settings else { return [:] }
         let starts = stride(from: 0, to: payload.count - 5, by: 6)
-        return Dictionary(uniqueKeysWithValues: starts.map { (UInt16(payload[$0]) << 8 | UInt16(payload[$0 + 1]), number(at: $0 + 2)) })
+        return Dictionary(
+            uniqueKeysWithValues: starts.map {
+                (UInt16(payload[$0]) << 8 | UInt16(payload[$0 + 1]), number(at: $0 + 2))
+            })
     }
 
     var streamLimit: UInt32? { settings[3] }
 }
 
-/// A client that writes and reads single frames. TLS is that of `openssl s_client`, a separate program behind a pair of sockets.
+/// A client that writes and reads single frames. TLS is that of `openssl s_client`, a separate
+/// program behind a pair of sockets.
 final class FrameClient {
     /// How the server ended the connection.
     enum Ending: Equatable {
@@ -63,7 +69,8 @@ final class FrameClient {
     init(_ simulator: ServiceSimulator, _ provider: Provider, settings: [UInt8] = [], offersProtocol: Bool = true) {
         self.provider = provider
         errorFile = folder.path + "/errors.txt"
-        // A server that ends a connection ends the program in between, and a later write would end the tests.
+        // A server that ends a connection ends the program in between, and a later write would end
+        // the tests.
         signal(SIGPIPE, SIG_IGN)
         start(port: simulator.port, offersProtocol: offersProtocol)
         send(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + Frame(type: Frame.settings, payload: settings).bytes)
@@ -75,8 +82,8 @@ final class FrameClient {
     }
 
     private func start(port: Int, offersProtocol: Bool) {
-        // A pair of sockets can be kept from other programs at once; with pipe(2), a program that starts in the meantime could keep the end
-        // open.
+        // A pair of sockets can be kept from other programs at once; with pipe(2), a program that
+        // starts in the meantime could keep the end open.
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return }
         var actions = posix_spawn_file_actions_t()
@@ -84,7 +91,9 @@ final class FrameClient {
         posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         posix_spawn_file_actions_addopen(&actions, 2, errorFile, O_WRONLY | O_CREAT, 0o600)
-        let words = ["openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-quiet"] + (offersProtocol ? ["-alpn", "h2"] : [])
+        let words =
+            ["openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-quiet"]
+            + (offersProtocol ? ["-alpn", "h2"] : [])
         var arguments = words.map { strdup($0) } + [nil]
         posix_spawnp(&process, "openssl", &actions, nil, &arguments, environ)
         posix_spawn_file_actions_destroy(&actions)
@@ -126,8 +135,15 @@ final class FrameClient {
         var bytes: [UInt8] = []
         let streams = tokens.map { token in
             let stream = nextStream()
-            bytes += Frame(type: Frame.headers, flags: Frame.endHeaders, stream: stream, payload: headerBlock(token, stream: stream)).bytes
-            if let payload { bytes += Frame(type: Frame.data, flags: Frame.endStream, stream: stream, payload: Array(payload.utf8)).bytes }
+            bytes +=
+                Frame(
+                    type: Frame.headers, flags: Frame.endHeaders, stream: stream,
+                    payload: headerBlock(token, stream: stream)
+                ).bytes
+            if let payload {
+                bytes +=
+                    Frame(type: Frame.data, flags: Frame.endStream, stream: stream, payload: Array(payload.utf8)).bytes
+            }
             return stream
         }
         send(bytes)
@@ -201,7 +217,9 @@ final class FrameClient {
     }
 
     /// Whether nothing comes for a while, not even the end.
-    func hearsNothing(forMilliseconds milliseconds: Int32) -> Bool { !readMore(waitingMilliseconds: milliseconds) && !hasEnded }
+    func hearsNothing(forMilliseconds milliseconds: Int32) -> Bool {
+        !readMore(waitingMilliseconds: milliseconds) && !hasEnded
+    }
 
     /// Whether this many bytes come after the frames that were read.
     func receives(_ count: Int) -> Bool {
@@ -234,7 +252,9 @@ final class FrameClient {
     private func acknowledge(_ frame: Frame) {
         guard acknowledges, frame.flags & Frame.acknowledgement == 0 else { return }
         if frame.type == Frame.settings { send(Frame(type: Frame.settings, flags: Frame.acknowledgement)) }
-        if frame.type == Frame.ping { send(Frame(type: Frame.ping, flags: Frame.acknowledgement, payload: frame.payload)) }
+        if frame.type == Frame.ping {
+            send(Frame(type: Frame.ping, flags: Frame.acknowledgement, payload: frame.payload))
+        }
     }
 
     private func readMore(waitingMilliseconds: Int32) -> Bool {

@@ -3,28 +3,42 @@ import Testing
 
 @testable import Simulators
 
-private func content(_ pushMessage: String, _ more: String = "") -> String { #""push_message":{\#(pushMessage)}\#(more)"# }
+private func content(_ pushMessage: String, _ more: String = "") -> String {
+    #""push_message":{\#(pushMessage)}\#(more)"#
+}
 
 private func notification(_ members: String) -> String {
     content(#""notification":{"title":"Sale","body":"Today",\#(members)}"#)
 }
 
-private func ios(_ members: String) -> String { content(#""transmission":"x""#, #","push_channel":{"ios":{\#(members)}}"#) }
+private func ios(_ members: String) -> String {
+    content(#""transmission":"x""#, #","push_channel":{"ios":{\#(members)}}"#)
+}
 
 private func repeated(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
 
 /// Contents that break a rule, with the place that the answer names.
 private let badContents: [(content: String, place: String)] = [
     (content(""), "push_message: exactly one"),
-    (content(#""transmission":"x","notification":{"title":"a","body":"b","click_type":"none"}"#), "push_message: exactly one"),
+    (
+        content(#""transmission":"x","notification":{"title":"a","body":"b","click_type":"none"}"#),
+        "push_message: exactly one"
+    ),
     (content(#""transmission":"x","revoke":{"old_task_id":"a"}"#), "push_message: exactly one"),
     (content(#""transmission":"\#(repeated("x", 3073))""#), "push_message.transmission"),
-    (content(#""transmission":{"a":1}"#), "push_message.transmission"), (content(#""transmission":"x","other":1"#), "push_message.other"),
+    (content(#""transmission":{"a":1}"#), "push_message.transmission"),
+    (content(#""transmission":"x","other":1"#), "push_message.other"),
     (content(#""transmission":"x","network_type":2"#), "push_message.network_type"),
     (content(#""notification":{"title":"a","click_type":"none"}"#), "push_message.notification.body: missing"),
     (content(#""notification":{"title":"a","body":"b"}"#), "push_message.notification.click_type: missing"),
-    (content(#""notification":{"title":"\#(repeated("题", 51))","body":"b","click_type":"none"}"#), "push_message.notification.title"),
-    (content(#""notification":{"title":"a","body":"\#(repeated("题", 257))","click_type":"none"}"#), "push_message.notification.body"),
+    (
+        content(#""notification":{"title":"\#(repeated("题", 51))","body":"b","click_type":"none"}"#),
+        "push_message.notification.title"
+    ),
+    (
+        content(#""notification":{"title":"a","body":"\#(repeated("题", 257))","click_type":"none"}"#),
+        "push_message.notification.body"
+    ),
     (notification(#""click_type":"open""#), "push_message.notification.click_type"),
     (notification(#""click_type":"url""#), "push_message.notification.url: missing"),
     (notification(#""click_type":"payload""#), "push_message.notification.payload: missing"),
@@ -34,18 +48,24 @@ private let badContents: [(content: String, place: String)] = [
     (notification(#""click_type":"url","url":"\#(repeated("x", 1025))""#), "push_message.notification.url"),
     (notification(#""click_type":"intent","intent":"\#(repeated("x", 4097))""#), "push_message.notification.intent"),
     (notification(#""click_type":"none","big_text":"\#(repeated("x", 513))""#), "push_message.notification.big_text"),
-    (notification(#""click_type":"none","big_image":"\#(repeated("x", 1025))""#), "push_message.notification.big_image"),
+    (
+        notification(#""click_type":"none","big_image":"\#(repeated("x", 1025))""#),
+        "push_message.notification.big_image"
+    ),
     (notification(#""click_type":"none","notify_id":2147483648"#), "push_message.notification.notify_id"),
     (notification(#""click_type":"none","notify_id":"-1""#), "push_message.notification.notify_id"),
     (notification(#""click_type":"none","clickType":"none""#), "push_message.notification.clickType: unknown"),
     (notification(#""click_type":"none","click_type":"none""#), "The name \"click_type\" occurs more than once"),
     (ios(#""type":"alert""#), "push_channel.ios.type"), (ios(#""payload":{"a":1}"#), "push_channel.ios.payload"),
     (ios(#""payload":7"#), "push_channel.ios.payload"), (ios(#""auto_badge":1"#), "push_channel.ios.auto_badge"),
-    (ios(#""auto_badge":"+""#), "push_channel.ios.auto_badge"), (ios(#""auto_badge":"one""#), "push_channel.ios.auto_badge"),
+    (ios(#""auto_badge":"+""#), "push_channel.ios.auto_badge"),
+    (ios(#""auto_badge":"one""#), "push_channel.ios.auto_badge"),
     (ios(#""apns-collapse-id":"\#(repeated("x", 65))""#), "push_channel.ios.apns-collapse-id"),
     (ios(#""multimedia":[]"#), "push_channel.ios.multimedia"),
     (
-        ios(#""multimedia":[\#(Array(repeating: #"{"url":"https://a.b","type":1}"#, count: 4).joined(separator: ","))]"#),
+        ios(
+            #""multimedia":[\#(Array(repeating: #"{"url":"https://a.b","type":1}"#, count: 4).joined(separator: ","))]"#
+        ),
         "push_channel.ios.multimedia"
     ),
     (ios(#""multimedia":[{"url":"https://a.b","type":4}]"#), "push_channel.ios.multimedia.0.type"),
@@ -53,15 +73,22 @@ private let badContents: [(content: String, place: String)] = [
     (ios(#""aps":{"content-available":true}"#), "push_channel.ios.aps.content-available"),
     (ios(#""aps":{"content-available":2}"#), "push_channel.ios.aps.content-available"),
     (ios(#""aps":{"mutable-content":1}"#), "push_channel.ios.aps.mutable-content: unknown"),
-    (ios(#""aps":{"badge":1}"#), "push_channel.ios.aps.badge: unknown"), (ios(#""aps":{"alert":"text"}"#), "push_channel.ios.aps.alert"),
+    (ios(#""aps":{"badge":1}"#), "push_channel.ios.aps.badge: unknown"),
+    (ios(#""aps":{"alert":"text"}"#), "push_channel.ios.aps.alert"),
     (ios(#""aps":{"alert":{"body":"\#(repeated("x", 4090))"}}"#), "push_channel.ios: "),
     (getuiNotification + #","push_channel":{"ios":{"type":"notify"},"web":{}}"#, "push_channel.web: unknown"),
 ]
 
 /// What makers and HarmonyOS do not take.
 private let badChannels: [(members: String, place: String)] = [
-    (#""push_channel":{"android":{"ups":{"options":{"SONY":{"/category":"x"}}}}}"#, "push_channel.android.ups.options.SONY"),
-    (#""push_channel":{"android":{"ups":{"options":{"VV":{"category":"x"}}}}}"#, "push_channel.android.ups.options.VV.category"),
+    (
+        #""push_channel":{"android":{"ups":{"options":{"SONY":{"/category":"x"}}}}}"#,
+        "push_channel.android.ups.options.SONY"
+    ),
+    (
+        #""push_channel":{"android":{"ups":{"options":{"VV":{"category":"x"}}}}}"#,
+        "push_channel.android.ups.options.VV.category"
+    ),
     (
         #""push_channel":{"harmony":{"notification":{"title":"a","body":"b","click_type":"startapp"}}}"#,
         "push_channel.harmony.notification.category: missing"
@@ -75,15 +102,19 @@ private let badChannels: [(members: String, place: String)] = [
 /// Members next to the content that break a rule.
 private let badMembers: [(members: String, place: String)] = [
     (#""settings":{"ttl":-2}"#, "settings.ttl"), (#""settings":{"ttl":259200001}"#, "settings.ttl"),
-    (#""settings":{"ttl":"3600000"}"#, "settings.ttl"), (#""settings":{"strategy":{"ios":0}}"#, "settings.strategy.ios"),
-    (#""settings":{"strategy":{"ios":5}}"#, "settings.strategy.ios"), (#""settings":{"strategy":{"apple":2}}"#, "settings.strategy.apple"),
+    (#""settings":{"ttl":"3600000"}"#, "settings.ttl"),
+    (#""settings":{"strategy":{"ios":0}}"#, "settings.strategy.ios"),
+    (#""settings":{"strategy":{"ios":5}}"#, "settings.strategy.ios"),
+    (#""settings":{"strategy":{"apple":2}}"#, "settings.strategy.apple"),
     (#""settings":{"strategy":2}"#, "settings.strategy"), (#""settings":{"speed":-1}"#, "settings.speed"),
-    (#""group_name":"a b""#, "group_name"), (#""group_name":"\#(repeated("g", 101))""#, "group_name"), (#""more":1"#, "more: unknown"),
+    (#""group_name":"a b""#, "group_name"), (#""group_name":"\#(repeated("g", 101))""#, "group_name"),
+    (#""more":1"#, "more: unknown"),
 ]
 
 /// Contents that keep all rules.
 private let goodContents = [
-    getuiNotification, content(#""transmission":"\#(repeated("题", 3072))""#), content(#""revoke":{"old_task_id":"RASL_1"}"#),
+    getuiNotification, content(#""transmission":"\#(repeated("题", 3072))""#),
+    content(#""revoke":{"old_task_id":"RASL_1"}"#),
     notification(#""click_type":"url","url":"https://example.com","notify_id":2147483647,"channel_level":"3""#),
     notification(#""click_type":"payload","payload":"{\"a\":1}","notify_id":"0""#),
     notification(#""click_type":"intent","intent":"intent:#Intent;end","big_text":"\#(repeated("x", 512))""#),
@@ -91,7 +122,8 @@ private let goodContents = [
     ios(
         #""type":"notify","aps":{"alert":{"title":"a","subtitle":"b","body":"c"},"sound":"default","category":"c","thread-id":"t"},"auto_badge":"+1","payload":"{}","apns-collapse-id":"x""#
     ),
-    ios(#""aps":{"content-available":1}"#), ios(#""multimedia":[{"url":"https://a.b/c.jpg","type":1,"only_wifi":false}],"auto_badge":"0""#),
+    ios(#""aps":{"content-available":1}"#),
+    ios(#""multimedia":[{"url":"https://a.b/c.jpg","type":1,"only_wifi":false}],"auto_badge":"0""#),
     getuiNotification
         + #","push_channel":{"android":{"ups":{"notification":{"title":"a","body":"b","click_type":"startapp"}}},"ios":{"type":"notify"}}"#,
     getuiNotification
@@ -106,7 +138,8 @@ struct GetuiMessageTests {
     func good(_ content: String) {
         let fixture = GetuiFixture()
         for (call, body) in [
-            (getuiSingle, getuiMessage(1, content: content)), (getuiBatch, getuiBatchBody([getuiMessage(2, content: content)])),
+            (getuiSingle, getuiMessage(1, content: content)),
+            (getuiBatch, getuiBatchBody([getuiMessage(2, content: content)])),
         ] {
             let answer = fixture.send(body, to: call)
             #expect((answer.status, answer.code) == (200, 0), "\(answer.message)")
@@ -131,7 +164,9 @@ struct GetuiMessageTests {
         #expect(answer.message.contains(place), "\(answer.message)")
     }
 
-    @Test("has a request id of 10 to 32 characters", arguments: [(9, false), (10, true), (32, true), (33, false), (0, false)])
+    @Test(
+        "has a request id of 10 to 32 characters",
+        arguments: [(9, false), (10, true), (32, true), (33, false), (0, false)])
     func requestIDs(length: Int, isAccepted: Bool) {
         let body = getuiMessage().replacing(requestID(1), with: repeated("r", length))
         #expect(GetuiFixture().send(body, to: getuiSingle).code == (isAccepted ? 0 : 20001))
@@ -140,7 +175,8 @@ struct GetuiMessageTests {
     @Test("without a request id, an audience or a content is refused")
     func missing() {
         for member in ["request_id", "audience", "push_message"] {
-            let answer = GetuiFixture().send(getuiMessage().replacing("\"\(member)\"", with: "\"x\(member)\""), to: getuiSingle)
+            let answer = GetuiFixture().send(
+                getuiMessage().replacing("\"\(member)\"", with: "\"x\(member)\""), to: getuiSingle)
             #expect(answer.code == 20001, "\(member)")
         }
     }
@@ -165,7 +201,9 @@ struct GetuiMessageTests {
         #expect(fixture.send(getuiBatchBody([getuiMessage(3, cid: cid(1))])).recorded == [cid(1)])
     }
 
-    @Test("that was refused before its content was looked at may keep its id", arguments: ["00010001", "00010005", "00000002", "00000301"])
+    @Test(
+        "that was refused before its content was looked at may keep its id",
+        arguments: ["00010001", "00010005", "00000002", "00000301"])
     func keptIDs(_ digits: String) {
         let fixture = GetuiFixture()
         let body = getuiBatchBody([getuiMessage(1, cid: cid(1, after: digits))])
@@ -204,7 +242,9 @@ struct GetuiMessageTests {
             #expect((answer.status, answer.code) == (200, 1), "\(type ?? "") \(body)")
             #expect(!answer.request.answer.isAccepted)
         }
-        for (number, type) in ["application/json", "application/json;charset:utf-8", "Application/JSON; charset=UTF-8; v=1"].enumerated() {
+        for (number, type) in [
+            "application/json", "application/json;charset:utf-8", "Application/JSON; charset=UTF-8; v=1",
+        ].enumerated() {
             let request = getuiRequest(to: getuiSingle, token: fixture.token(), type: type, body: getuiMessage(number))
             #expect(fixture.decide(request).code == 0, "\(type)")
         }
@@ -225,7 +265,8 @@ struct GetuiMessageTests {
             #""push_message":{"transmission":"{}"},"push_channel":{"ios":{"type":"liveactivity","laId":"match","aps":{"event":"update","#
             + #""timestamp":1796000000,"dismissal-date":1796003600,"content-state":{"score":[1,0]}}}}"#
         for (number, content) in [notification, activity].enumerated() {
-            let answer = GetuiFixture().send(getuiMessage(number, content: content, members: ",\(settings)"), to: getuiSingle)
+            let answer = GetuiFixture().send(
+                getuiMessage(number, content: content, members: ",\(settings)"), to: getuiSingle)
             #expect(answer.code == 0, "\(answer.message)")
         }
     }
@@ -236,9 +277,11 @@ struct GetuiMessageTests {
         for (call, method, code) in [
             ("push/fast_custom_tag", "POST", 404), ("push/single/tag", "POST", 404), ("push/single/cid/", "POST", 404),
             ("push/all", "GET", 405), ("push/tag", "PUT", 405), ("", "POST", 404),
-            ("push/single/cid?a=1", "POST", 404), (getuiSingle, "GET", 405), (getuiBatch, "PUT", 405), ("auth", "GET", 405),
+            ("push/single/cid?a=1", "POST", 404), (getuiSingle, "GET", 405), (getuiBatch, "PUT", 405),
+            ("auth", "GET", 405),
         ] {
-            let answer = fixture.decide(getuiRequest(to: call, method: method, token: fixture.token(), body: getuiMessage()))
+            let answer = fixture.decide(
+                getuiRequest(to: call, method: method, token: fixture.token(), body: getuiMessage()))
             #expect((answer.status, answer.code) == (code, code), "\(call)")
             #expect(answer.request.kind == .other)
         }
@@ -250,13 +293,18 @@ struct GetuiMessageTests {
         let token = fixture.token()
         let answers = (1...3).map { fixture.send(getuiBatchBody([getuiMessage($0)]), token: token) }
         #expect(answers.map(\.code) == [0, 0, 10005] && answers[2].status == 401)
-        #expect(fixture.send(getuiBatchBody([getuiMessage(3)]), token: token, at: noon.adding(seconds: 60)).recorded == [cid(3)])
+        #expect(
+            fixture.send(getuiBatchBody([getuiMessage(3)]), token: token, at: noon.adding(seconds: 60)).recorded == [
+                cid(3)
+            ])
     }
 }
 
 @Suite("The targets of Getui")
 struct GetuiTargetTests {
-    @Test("of a single push are one; of a batch 1 to 200 messages", arguments: [(0, false), (1, true), (200, true), (201, false)])
+    @Test(
+        "of a single push are one; of a batch 1 to 200 messages",
+        arguments: [(0, false), (1, true), (200, true), (201, false)])
     func counts(count: Int, isAccepted: Bool) {
         let answer = GetuiFixture().send(getuiBatchBody((0..<count).map { getuiMessage($0) }))
         #expect(answer.code == (isAccepted ? 0 : 20001))
@@ -264,7 +312,8 @@ struct GetuiTargetTests {
         let two = getuiMessage().replacing("[\"\(cid(1))\"]", with: "[\"\(cid(1))\",\"\(cid(2))\"]")
         #expect(GetuiFixture().send(two, to: getuiSingle).code == 20001)
         #expect(GetuiFixture().send(getuiBatchBody([two])).code == 20001)
-        #expect(GetuiFixture().send(getuiMessage().replacing("[\"\(cid(1))\"]", with: "[]"), to: getuiSingle).code == 20001)
+        #expect(
+            GetuiFixture().send(getuiMessage().replacing("[\"\(cid(1))\"]", with: "[]"), to: getuiSingle).code == 20001)
     }
 
     @Test("occur once in a request, and so do request ids")
@@ -279,8 +328,10 @@ struct GetuiTargetTests {
     @Test("have a status each")
     func statuses() {
         let (offline, ignored) = (cid(2, after: "00000200"), cid(3, after: "00000090"))
-        let answer = GetuiFixture().send(getuiBatchBody([getuiMessage(1), getuiMessage(2, cid: offline), getuiMessage(3, cid: ignored)]))
-        #expect(answer.statuses == [cid(1): "successed_online", offline: "successed_offline", ignored: "successed_ignore"])
+        let answer = GetuiFixture().send(
+            getuiBatchBody([getuiMessage(1), getuiMessage(2, cid: offline), getuiMessage(3, cid: ignored)]))
+        #expect(
+            answer.statuses == [cid(1): "successed_online", offline: "successed_offline", ignored: "successed_ignore"])
         #expect((0..<3).map { answer.request.answer(to: $0).isAccepted } == [true, true, false])
         #expect(answer.request.answer(to: 2).reason == "successed_ignore")
     }
@@ -296,13 +347,15 @@ struct GetuiTargetTests {
     @Test(
         "with certain first digits get their request a code, with its status",
         arguments: [
-            (1, 200), (10002, 401), (10004, 401), (20001, 400), (21001, 400), (30000, 403), (30004, 403), (30008, 403), (30016, 403),
+            (1, 200), (10002, 401), (10004, 401), (20001, 400), (21001, 400), (30000, 403), (30004, 403), (30008, 403),
+            (30016, 403),
         ])
     func permanent(code: Int, status: Int) {
         let fixture = GetuiFixture()
         let digits = String(repeating: "0", count: 8 - String(code).count) + String(code)
         for number in 1...2 {
-            let answer = fixture.send(getuiBatchBody([getuiMessage(10 + number), getuiMessage(number, cid: cid(7, after: digits))]))
+            let answer = fixture.send(
+                getuiBatchBody([getuiMessage(10 + number), getuiMessage(number, cid: cid(7, after: digits))]))
             #expect((answer.status, answer.code) == (status, code))
             #expect(answer.statuses.isEmpty && !answer.request.answer.isAccepted)
         }
@@ -311,7 +364,8 @@ struct GetuiTargetTests {
     @Test(
         "with other first digits do so once",
         arguments: [
-            (2, 200), (301, 200), (10001, 401), (10003, 401), (10005, 401), (30012, 403), (30013, 403), (30014, 403), (30015, 403),
+            (2, 200), (301, 200), (10001, 401), (10003, 401), (10005, 401), (30012, 403), (30013, 403), (30014, 403),
+            (30015, 403),
             (30018, 403), (30019, 403),
         ])
     func temporary(code: Int, status: Int) {
@@ -325,7 +379,9 @@ struct GetuiTargetTests {
     @Test("in the wrong data centre are told the hosts of theirs, as Getui's SDK reads them")
     func hosts() {
         let answer = GetuiFixture().send(getuiMessage(cid: cid(1, after: "00000301")), to: getuiSingle)
-        guard case .array(let lists)? = answer.body?["data"]?["hostList"], case .array(let hosts)? = lists.first?["domainList"] else {
+        guard case .array(let lists)? = answer.body?["data"]?["hostList"],
+            case .array(let hosts)? = lists.first?["domainList"]
+        else {
             Issue.record("\(answer)")
             return
         }
@@ -361,7 +417,9 @@ struct GetuiListTests {
         #"{"audience":{"cid":[\#(targets.map { "\"\($0)\"" }.joined(separator: ","))]},"taskid":"\#(task)","is_async":false}"#
     }
 
-    @Test("has its content kept, and is then sent to 1 to 1,000 targets, who share the task", arguments: [0, 1, 1000, 1001])
+    @Test(
+        "has its content kept, and is then sent to 1 to 1,000 targets, who share the task",
+        arguments: [0, 1, 1000, 1001])
     func sends(count: Int) throws {
         let fixture = GetuiFixture()
         let task = try #require(keep(fixture))
@@ -393,7 +451,8 @@ struct GetuiListTests {
         #expect([code(usual, after: 7199), code(usual, after: 7200), code("RASL_x", after: 0)] == [0, 20001, 20001])
         var proof = GetuiProof()
         proof.app = GetuiFixture.other
-        let foreign = getuiRequest(to: getuiList, of: proof.app.app, token: fixture.token(proof), body: body(usual, [cid(1)]))
+        let foreign = getuiRequest(
+            to: getuiList, of: proof.app.app, token: fixture.token(proof), body: body(usual, [cid(1)]))
         #expect(fixture.decide(foreign).message == "taskid is invalid")
     }
 
@@ -426,7 +485,8 @@ struct GetuiListTests {
         let fixture = GetuiFixture()
         let task = try #require(keep(fixture, members: #","group_name":"sale""#))
         #expect(fixture.send(body(task, [cid(1), cid(2)]), to: getuiList).code == 0)
-        let report = fixture.decide(getuiRequest(to: "report/push/task_group/sale", method: "GET", token: fixture.token(), body: ""))
+        let report = fixture.decide(
+            getuiRequest(to: "report/push/task_group/sale", method: "GET", token: fixture.token(), body: ""))
         #expect(report.body?["data"]?["sale"]?["total"]?["target_num"] == .integer(2))
     }
 
@@ -435,8 +495,11 @@ struct GetuiListTests {
         let fixture = GetuiFixture()
         #expect(fixture.send(#"{"push_message":{}}"#, to: getuiListMessage).code == 20001)
         #expect(fixture.send(getuiMessage(), to: getuiListMessage).code == 20001)
-        #expect(fixture.decide(getuiRequest(to: getuiListMessage, token: "x", body: "{\(getuiNotification)}")).code == 10001)
-        let kept = fixture.decide(getuiRequest(to: getuiListMessage, token: fixture.token(), body: "{\(getuiNotification)}"))
+        #expect(
+            fixture.decide(getuiRequest(to: getuiListMessage, token: "x", body: "{\(getuiNotification)}")).code == 10001
+        )
+        let kept = fixture.decide(
+            getuiRequest(to: getuiListMessage, token: fixture.token(), body: "{\(getuiNotification)}"))
         #expect(kept.code == 0 && kept.request.kind == .other)
     }
 }
@@ -444,7 +507,9 @@ struct GetuiListTests {
 @Suite("A report of Getui")
 struct GetuiReportTests {
     private func report(_ fixture: GetuiFixture, _ group: String, token: String? = nil) -> GetuiAnswer {
-        fixture.decide(getuiRequest(to: "report/push/task_group/\(group)", method: "GET", token: token ?? fixture.token(), body: ""))
+        fixture.decide(
+            getuiRequest(
+                to: "report/push/task_group/\(group)", method: "GET", token: token ?? fixture.token(), body: ""))
     }
 
     @Test("counts what was delivered in a group, and what phones received")
@@ -458,7 +523,9 @@ struct GetuiReportTests {
         let answer = report(fixture, "run-1")
         #expect(answer.code == 0 && answer.request.kind == .other)
         let total = answer.body?["data"]?["run-1"]?["total"]
-        #expect(total?["target_num"] == .integer(2) && total?["receive_num"] == .integer(1) && total?["click_num"] == .integer(0))
+        #expect(
+            total?["target_num"] == .integer(2) && total?["receive_num"] == .integer(1)
+                && total?["click_num"] == .integer(0))
     }
 
     @Test("of a group without a push is empty, and needs a token")

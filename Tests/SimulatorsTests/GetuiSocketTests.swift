@@ -10,7 +10,9 @@ private struct GetuiStand {
     private let authority: String
     private let version: String
 
-    init(speaksHTTP1: Bool = false, _ change: (inout SimulatorConfiguration, TemporaryFolder) -> Void = { _, _ in }) throws {
+    init(speaksHTTP1: Bool = false, _ change: (inout SimulatorConfiguration, TemporaryFolder) -> Void = { _, _ in })
+        throws
+    {
         var configuration = SimulatorConfiguration()
         configuration.secrets = [GetuiFixture.app]
         change(&configuration, folder)
@@ -39,17 +41,21 @@ private struct GetuiStand {
     }
 }
 
-@Suite("A simulator of Getui, reached with curl,", .enabled(if: isInstalled("curl"), "the program curl is not installed"))
+@Suite(
+    "A simulator of Getui, reached with curl,", .enabled(if: isInstalled("curl"), "the program curl is not installed"))
 struct GetuiSocketTests {
     @Test("gives out a token and takes a batch for it, over either version of HTTP", arguments: [false, true])
     func sends(speaksHTTP1: Bool) throws {
         let stand = try GetuiStand(speaksHTTP1: speaksHTTP1)
-        let output = stand.post(getuiBatchBody((0..<200).map { getuiMessage($0) }), to: getuiBatch, token: try stand.token()).output
+        let output = stand.post(
+            getuiBatchBody((0..<200).map { getuiMessage($0) }), to: getuiBatch, token: try stand.token()
+        ).output
         #expect(output.contains(" 200 "), "\(output.prefix(300))")
         #expect(output.contains("content-type: application/json;charset=utf-8"))
         #expect(output.matches(of: /successed_online/).count == 200)
         let summary = stand.simulator.stop()
-        #expect((summary.requests, summary.accepted, summary.acceptedTokens, summary.providerTokens) == (1, 200, 200, 1))
+        #expect(
+            (summary.requests, summary.accepted, summary.acceptedTokens, summary.providerTokens) == (1, 200, 200, 1))
     }
 
     @Test("writes a line for each target, with its request id and what became of it")
@@ -78,7 +84,9 @@ struct GetuiSocketTests {
             configuration.faults.internalErrorEvery = 5
         }
         let token = try stand.token()
-        let outputs = (1...5).map { stand.post(getuiBatchBody([getuiMessage($0)]), to: getuiBatch, token: token).output }
+        let outputs = (1...5).map {
+            stand.post(getuiBatchBody([getuiMessage($0)]), to: getuiBatch, token: token).output
+        }
         #expect(outputs[0].contains(#""code":0"#) && outputs[0].contains(" 200 "))
         #expect(outputs[1].contains(#""code":10005"#) && outputs[1].contains(" 401 "))
         #expect(outputs[2].contains(#""code":2"#) && outputs[2].contains(" 200 "))

@@ -30,11 +30,14 @@ final class GetuiFixture {
 
     /// A token for a proof; nil if that was refused.
     func token(_ proof: GetuiProof = GetuiProof(), at now: Timestamp = noon) -> String? {
-        decide(getuiRequest(to: "auth", of: proof.app.app, body: proof.body), at: now).body?["data"]?["token"]?.stringValue
+        decide(getuiRequest(to: "auth", of: proof.app.app, body: proof.body), at: now).body?["data"]?["token"]?
+            .stringValue
     }
 
     /// Sends a body with a good token, or another header.
-    func send(_ body: String, to call: String = getuiBatch, token: String? = nil, at now: Timestamp = noon) -> GetuiAnswer {
+    func send(_ body: String, to call: String = getuiBatch, token: String? = nil, at now: Timestamp = noon)
+        -> GetuiAnswer
+    {
         var proof = GetuiProof()
         proof.milliseconds = String(now.epochMilliseconds)
         return decide(getuiRequest(to: call, token: token ?? self.token(proof, at: now), body: body), at: now)
@@ -76,7 +79,8 @@ let getuiListMessage = "push/list/message"
 /// A target that begins with some digits.
 func cid(_ number: Int, after digits: String = "") -> String {
     let end = String(number, radix: 16)
-    return digits + String(repeating: "c", count: 24 - digits.count) + String(repeating: "0", count: 8 - end.count) + end
+    return digits + String(repeating: "c", count: 24 - digits.count) + String(repeating: "0", count: 8 - end.count)
+        + end
 }
 
 /// A `request_id` for a number.
@@ -85,12 +89,16 @@ func requestID(_ number: Int) -> String { "request-\(1_000_000 + number)" }
 let getuiNotification = #""push_message":{"notification":{"title":"Sale","body":"Today","click_type":"startapp"}}"#
 
 /// A message to one target.
-func getuiMessage(_ number: Int = 1, cid target: String? = nil, content: String = getuiNotification, members: String = "") -> String {
+func getuiMessage(
+    _ number: Int = 1, cid target: String? = nil, content: String = getuiNotification, members: String = ""
+) -> String {
     #"{"request_id":"\#(requestID(number))","audience":{"cid":["\#(target ?? cid(number))"]},\#(content)\#(members)}"#
 }
 
 /// A batch of messages.
-func getuiBatchBody(_ messages: [String]) -> String { #"{"is_async":false,"msg_list":[\#(messages.joined(separator: ","))]}"# }
+func getuiBatchBody(_ messages: [String]) -> String {
+    #"{"is_async":false,"msg_list":[\#(messages.joined(separator: ","))]}"#
+}
 
 func getuiRequest(
     to call: String, of app: String = GetuiFixture.app.app, method: String = "POST", token: String? = nil,

@@ -25,7 +25,10 @@ struct GetuiTokenTests {
             ({ $0.secret = "another" }, "sign is invalid"), ({ $0.appKey = "another" }, "appid or appkey is invalid"),
             ({ $0.sign = String(repeating: "0", count: 64) }, "sign is invalid"), ({ $0.sign = "0123" }, "sign: "),
             ({ $0.milliseconds = String(noon.epochSeconds) }, "timestamp: "),
-            ({ $0.app = TrustedSecret(app: "unknown", names: $0.app.names, secret: $0.app.secret) }, "appid or appkey is invalid"),
+            (
+                { $0.app = TrustedSecret(app: "unknown", names: $0.app.names, secret: $0.app.secret) },
+                "appid or appkey is invalid"
+            ),
             ({ $0.appKey = GetuiFixture.other.names["app_key"] }, "appid or appkey is invalid"),
         ] as [((inout GetuiProof) -> Void, String)] {
             var proof = GetuiProof()
@@ -53,8 +56,11 @@ struct GetuiTokenTests {
         for wrong in [String(body.dropLast()) + #","more":1}"#, String(body.dropLast()) + #","appkey":"x"}"#, "{}"] {
             #expect(fixture.decide(getuiRequest(to: "auth", body: wrong)).code == 20001, "\(wrong)")
         }
-        let sdk = body.replacing("\"timestamp\":\"\(noon.epochMilliseconds)\"", with: "\"timestamp\":\(noon.epochMilliseconds)")
-        #expect(sdk != body && fixture.decide(getuiRequest(to: "auth", body: sdk)).code == 0, "Getui's SDK for Java writes a number")
+        let sdk = body.replacing(
+            "\"timestamp\":\"\(noon.epochMilliseconds)\"", with: "\"timestamp\":\(noon.epochMilliseconds)")
+        #expect(
+            sdk != body && fixture.decide(getuiRequest(to: "auth", body: sdk)).code == 0,
+            "Getui's SDK for Java writes a number")
         let noJSON = fixture.decide(getuiRequest(to: "auth", body: "sign=1"))
         #expect((noJSON.status, noJSON.code) == (200, 1))
     }
@@ -80,10 +86,13 @@ struct GetuiTokenTests {
         let ended = fixture.send(getuiBatchBody([getuiMessage(2)]), token: token, at: noon.adding(seconds: 60))
         #expect((ended.status, ended.code) == (401, 10001))
         let foreign = fixture.decide(
-            getuiRequest(to: getuiBatch, of: GetuiFixture.other.app, token: fixture.token(), body: getuiBatchBody([getuiMessage(3)])))
+            getuiRequest(
+                to: getuiBatch, of: GetuiFixture.other.app, token: fixture.token(),
+                body: getuiBatchBody([getuiMessage(3)])))
         #expect((foreign.status, foreign.code) == (401, 10001))
         for wrong in ["", "0123", nil] as [String?] {
-            let answer = fixture.decide(getuiRequest(to: getuiBatch, token: wrong, body: getuiBatchBody([getuiMessage(4)])))
+            let answer = fixture.decide(
+                getuiRequest(to: getuiBatch, token: wrong, body: getuiBatchBody([getuiMessage(4)])))
             #expect((answer.status, answer.code) == (401, 10001))
             #expect(answer.request.addressees.map(\.target) == [cid(4)], "the ledger names whom it was for")
         }

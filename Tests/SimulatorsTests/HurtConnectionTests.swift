@@ -51,7 +51,8 @@ struct HurtConnectionTests {
         #expect(stand.simulator.stop().accepted == 3)
     }
 
-    @Test("still answers a push below the last stream that becomes complete after GOAWAY") func completedLater() throws {
+    @Test("still answers a push below the last stream that becomes complete after GOAWAY") func completedLater() throws
+    {
         let stand = try FrameStand { faults in (faults.lowGoAwayEvery, faults.lowGoAwayLeavesOut) = (2, 1) }
         let client = stand.client()
         let open = client.push(payload: nil)
@@ -64,7 +65,9 @@ struct HurtConnectionTests {
     }
 
     @Test("ends in two steps, and takes the pushes between them") func gracefulGoAway() throws {
-        let stand = try FrameStand { faults in (faults.gracefulGoAwayEvery, faults.gracefulGoAwayMilliseconds) = (1, 500) }
+        let stand = try FrameStand { faults in
+            (faults.gracefulGoAwayEvery, faults.gracefulGoAwayMilliseconds) = (1, 500)
+        }
         let client = stand.client()
         client.push()
         #expect(client.read { $0.type == Frame.goAway }.last?.number(at: 0) == 0x7FFF_FFFF)
@@ -108,7 +111,8 @@ struct HurtConnectionTests {
         #expect(stand.simulator.stop().accepted == 3)
     }
 
-    @Test("is closed without close_notify while an answer is pending, even though more is being sent") func withoutNotify() throws {
+    @Test("is closed without close_notify while an answer is pending, even though more is being sent")
+    func withoutNotify() throws {
         let stand = try FrameStand { $0.closeWithoutNotifyEvery = 3 }
         let client = stand.client()
         client.pushes(distinctTokens(50))

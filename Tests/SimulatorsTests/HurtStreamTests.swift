@@ -32,14 +32,16 @@ struct HurtStreamTests {
         #expect((summary.accepted, summary.acceptedTokens, summary.resetStreams) == (5, 5, 2))
     }
 
-    @Test("is answered by a gateway: 502 to 504, without apns-id and without APNs' JSON, every other one accepted") func gateway() throws {
+    @Test("is answered by a gateway: 502 to 504, without apns-id and without APNs' JSON, every other one accepted")
+    func gateway() throws {
         let stand = try FrameStand { $0.gatewayEvery = 2 }
         let client = stand.client()
         client.pushes(distinctTokens(7) + [someToken])
         let frames = client.readAnswers(8)
         #expect(frames.filter { $0.type == Frame.headers && $0.isAccepted }.count == 4)
         let bodies = frames.filter { $0.type == Frame.data }.map { String(decoding: $0.payload, as: UTF8.self) }
-        #expect(bodies.count == 4 && bodies.allSatisfy { $0.hasPrefix("<html>") && !$0.contains("reason") }, "\(bodies)")
+        #expect(
+            bodies.count == 4 && bodies.allSatisfy { $0.hasPrefix("<html>") && !$0.contains("reason") }, "\(bodies)")
         #expect(stand.simulator.stop().accepted == 6)
     }
 
@@ -95,7 +97,9 @@ struct HurtStreamTests {
         let stand = try FrameStand { $0.largeHeadersEvery = 1 }
         let client = stand.client()
         client.push()
-        let frames = client.read { $0.type == Frame.continuation && $0.flags & Frame.endHeaders != 0 }.filter { $0.stream == 1 }
+        let frames = client.read { $0.type == Frame.continuation && $0.flags & Frame.endHeaders != 0 }.filter {
+            $0.stream == 1
+        }
         #expect(frames.first?.isAccepted == true)
         #expect((frames.first?.flags ?? 0) & Frame.endHeaders == 0)
         #expect(frames.reduce(0) { $0 + $1.payload.count } > 20_000)
@@ -123,9 +127,11 @@ struct LimitAndNoiseTests {
                 return limits.count == count
             }
         }
-        // Streams that were open before the limit fell stay open. The third push is accepted while it is low, which does not raise it.
+        // Streams that were open before the limit fell stay open. The third push is accepted while
+        // it is low, which does not raise it.
         for stream in client.pushes(distinctTokens(3), payload: nil) {
-            client.send(Frame(type: Frame.data, flags: Frame.endStream, stream: stream, payload: Array(#"{"aps":{}}"#.utf8)))
+            client.send(
+                Frame(type: Frame.data, flags: Frame.endStream, stream: stream, payload: Array(#"{"aps":{}}"#.utf8)))
         }
         read(until: 3)
         client.push()
@@ -135,7 +141,9 @@ struct LimitAndNoiseTests {
     }
 
     @Test("the stream limit stays down as long as it was told to") func timedDip() throws {
-        let stand = try FrameStand { faults in (faults.streamLimitDipEvery, faults.streamLimitDipMilliseconds) = (1, 300) }
+        let stand = try FrameStand { faults in
+            (faults.streamLimitDipEvery, faults.streamLimitDipMilliseconds) = (1, 300)
+        }
         let client = stand.client()
         client.push()
         client.read { $0.streamLimit == 1 }
@@ -144,8 +152,12 @@ struct LimitAndNoiseTests {
         #expect(Timestamp.now().epochMilliseconds - start.epochMilliseconds >= 250)
     }
 
-    @Test("a stream beyond a limit that was acknowledged is a violation, and ends the connection") func violation() throws {
-        let stand = try FrameStand { faults in (faults.streamLimitDipEvery, faults.streamLimitDipMilliseconds) = (1, 60_000) }
+    @Test("a stream beyond a limit that was acknowledged is a violation, and ends the connection") func violation()
+        throws
+    {
+        let stand = try FrameStand { faults in
+            (faults.streamLimitDipEvery, faults.streamLimitDipMilliseconds) = (1, 60_000)
+        }
         let client = stand.client()
         client.push()
         client.read { $0.streamLimit == 1 }
@@ -157,7 +169,9 @@ struct LimitAndNoiseTests {
     }
 
     @Test("a stream beyond a limit that was not acknowledged yet is refused, and no violation") func refusal() throws {
-        let stand = try FrameStand { faults in (faults.streamLimitDipEvery, faults.streamLimitDipMilliseconds) = (1, 60_000) }
+        let stand = try FrameStand { faults in
+            (faults.streamLimitDipEvery, faults.streamLimitDipMilliseconds) = (1, 60_000)
+        }
         let client = stand.client()
         client.push()
         client.acknowledges = false
@@ -189,7 +203,8 @@ struct LimitAndNoiseTests {
     }
 
     @Test("of the connection's first window only the configured size is ever given back") func connectionWindow() {
-        var owed = DelayedWindowUpdates(SimulatedWindows(streamBytes: 16, connectionBytes: 65_500, delayMilliseconds: 10))
+        var owed = DelayedWindowUpdates(
+            SimulatedWindows(streamBytes: 16, connectionBytes: 65_500, delayMilliseconds: 10))
         owed.append(30, streamID: 1, now: noon)
         owed.append(16, streamID: 3, now: noon.adding(seconds: 0.005))
         #expect(owed.nextDue == noon.adding(seconds: 0.01))

@@ -5,10 +5,13 @@ import Testing
 
 @Suite("The simulator of JPush")
 struct JPushMessageTests {
-    private func code(_ body: String, isPaid: Bool = false) -> Int64? { JPushFixture { $0.isPaid = isPaid }.send(body).code }
+    private func code(_ body: String, isPaid: Bool = false) -> Int64? {
+        JPushFixture { $0.isPaid = isPaid }.send(body).code
+    }
 
     @Test("takes a push, repeats its number, and gives it an id") func takes() {
-        let answer = JPushFixture().send(JPushBody.with { $0.options = #"{"apns_production":false,"sendno":18,"time_to_live":60}"# })
+        let answer = JPushFixture().send(
+            JPushBody.with { $0.options = #"{"apns_production":false,"sendno":18,"time_to_live":60}"# })
         #expect(answer.status == 200 && answer.code == nil)
         #expect(answer.body?["sendno"] == .string("18"))
         #expect(answer.messageID?.isEmpty == false)
@@ -23,7 +26,9 @@ struct JPushMessageTests {
         #expect(fixture.send(JPushBody().text, path: "/v3/pushes").code == 1020)
         #expect(fixture.send(JPushBody().text, path: "/v3/push?x=1").code == 1020)
         func method(_ path: String, _ method: String) -> JPushAnswer {
-            fixture.decide(JPushFixture.request(path: path, method: method, type: nil, authorization: JPushFixture.authorization, body: ""))
+            fixture.decide(
+                JPushFixture.request(
+                    path: path, method: method, type: nil, authorization: JPushFixture.authorization, body: ""))
         }
         #expect(method("/v3/push", "GET").code == 1001 && method("/v3/push", "GET").status == 405)
         #expect(method("/v3/push/cid", "POST").code == 1001)
@@ -32,8 +37,10 @@ struct JPushMessageTests {
     @Test(
         "demands the app key and its secret",
         arguments: [
-            (nil, 401, 1004), (JPushFixture.basic(JPushFixture.app, "wrong"), 401, 1004), (JPushFixture.basic("unknown", "x"), 400, 1008),
-            (JPushFixture.basic(JPushFixture.app, "another"), 401, 1004), ("Bearer abc", 401, 1004), ("Basic !!!!", 401, 1004),
+            (nil, 401, 1004), (JPushFixture.basic(JPushFixture.app, "wrong"), 401, 1004),
+            (JPushFixture.basic("unknown", "x"), 400, 1008),
+            (JPushFixture.basic(JPushFixture.app, "another"), 401, 1004), ("Bearer abc", 401, 1004),
+            ("Basic !!!!", 401, 1004),
             (JPushFixture.authorization.lowercased(), 401, 1004), (JPushFixture.basic("other", "another"), 200, nil),
         ] as [(String?, Int, Int64?)])
     func credentials(_ header: String?, _ status: Int, _ code: Int64?) {
@@ -41,7 +48,8 @@ struct JPushMessageTests {
         #expect(answer.status == status && answer.code == code)
     }
 
-    @Test("demands JSON, said to be JSON", arguments: [nil, "text/plain", "application/json; charset=gbk"]) func contentType(
+    @Test("demands JSON, said to be JSON", arguments: [nil, "text/plain", "application/json; charset=gbk"])
+    func contentType(
         _ type: String?
     ) {
         #expect(JPushFixture().send(JPushBody().text, type: type).code == 1009)
@@ -55,7 +63,8 @@ struct JPushMessageTests {
 
     @Test("accepts nothing that it has not read") func unread() {
         let fixture = JPushFixture()
-        let request = JPushFixture.request(path: "/v3/push", type: "application/json", authorization: JPushFixture.authorization, body: "")
+        let request = JPushFixture.request(
+            path: "/v3/push", type: "application/json", authorization: JPushFixture.authorization, body: "")
         #expect(fixture.decide(request, hasBody: false).code == 1030)
     }
 
@@ -88,10 +97,13 @@ struct JPushMessageTests {
     @Test(
         "knows its platforms",
         arguments: [
-            (#""all""#, nil), (#"["ios"]"#, nil), (#"["android","hmos","quickapp"]"#, nil), (#"["winphone"]"#, nil), (#""ios""#, 1003),
+            (#""all""#, nil), (#"["ios"]"#, nil), (#"["android","hmos","quickapp"]"#, nil), (#"["winphone"]"#, nil),
+            (#""ios""#, 1003),
             (#"["symbian"]"#, 1003), ("[]", 1003), ("1", 1003),
         ] as [(String, Int64?)])
-    func platforms(_ platform: String, _ expected: Int64?) { #expect(code(JPushBody.with { $0.platform = platform }) == expected) }
+    func platforms(_ platform: String, _ expected: Int64?) {
+        #expect(code(JPushBody.with { $0.platform = platform }) == expected)
+    }
 
     @Test(
         "refuses an audience of nobody",
@@ -108,7 +120,9 @@ struct JPushMessageTests {
 
     @Test(
         "counts names",
-        arguments: [("tag", 20), ("tag_and", 20), ("tag_not", 20), ("alias", 1000), ("registration_id", 1000), ("segment", 1)])
+        arguments: [
+            ("tag", 20), ("tag_and", 20), ("tag_not", 20), ("alias", 1000), ("registration_id", 1000), ("segment", 1),
+        ])
     func counts(_ key: String, _ most: Int) {
         #expect(code(JPushBody.with { $0.audience = Self.names(key, most) }) == nil)
         #expect(code(JPushBody.with { $0.audience = Self.names(key, most + 1) }) == 1003)
@@ -135,16 +149,22 @@ struct JPushMessageTests {
     @Test(
         "measures tags and aliases in bytes, and looks at their characters",
         arguments: [
-            (String(repeating: "x", count: 40), nil), (String(repeating: "x", count: 41), 1003), (String(repeating: "深", count: 13), nil),
-            (String(repeating: "深", count: 14), 1003), ("", 1003), ("a_@!#$&*+=.|￥9", nil), ("a b", 1003), ("a-b", 1003), ("é", 1003),
+            (String(repeating: "x", count: 40), nil), (String(repeating: "x", count: 41), 1003),
+            (String(repeating: "深", count: 13), nil),
+            (String(repeating: "深", count: 14), 1003), ("", 1003), ("a_@!#$&*+=.|￥9", nil), ("a b", 1003),
+            ("a-b", 1003), ("é", 1003),
         ] as [(String, Int64?)])
     func names(_ name: String, _ expected: Int64?) {
-        for key in ["tag", "alias"] { #expect(code(JPushBody.with { $0.audience = #"{"\#(key)":["\#(name)"]}"# }) == expected, "\(key)") }
+        for key in ["tag", "alias"] {
+            #expect(code(JPushBody.with { $0.audience = #"{"\#(key)":["\#(name)"]}"# }) == expected, "\(key)")
+        }
     }
 
     // MARK: Values
 
-    private static func ios(_ members: String) -> String { JPushBody.with { $0.notification = #"{"ios":{"alert":"x",\#(members)}}"# } }
+    private static func ios(_ members: String) -> String {
+        JPushBody.with { $0.notification = #"{"ios":{"alert":"x",\#(members)}}"# }
+    }
 
     @Test("measures the object for iPhones, and what Android gets") func sizes() {
         func text(_ count: Int) -> String { String(repeating: "x", count: count) }
@@ -163,7 +183,8 @@ struct JPushMessageTests {
     @Test(
         "knows how a badge is written",
         arguments: [
-            (#""0""#, nil), (#""99""#, nil), (#""+1""#, nil), (#""-1""#, nil), (#""""#, nil), ("5", nil), (#""100""#, 1003),
+            (#""0""#, nil), (#""99""#, nil), (#""+1""#, nil), (#""-1""#, nil), (#""""#, nil), ("5", nil),
+            (#""100""#, 1003),
             (#""++1""#, 1003), (#""one""#, 1003), ("100", 1003), ("-1", 1003), ("true", 1003),
         ] as [(String, Int64?)])
     func badges(_ badge: String, _ expected: Int64?) { #expect(code(Self.ios(#""badge":\#(badge)"#)) == expected) }
@@ -171,9 +192,14 @@ struct JPushMessageTests {
     @Test(
         "demands a text, a category and an intent for HarmonyOS",
         arguments: [
-            (#"{"alert":"x","category":"MARKETING","intent":{"url":"action.system.home"},"badge_set_num":3,"test_message":true}"#, nil),
-            (#"{"alert":"","category":"MARKETING","intent":{"url":"a://b"}}"#, 1002), (#"{"alert":"x","intent":{"url":"a://b"}}"#, 1002),
-            (#"{"alert":"x","category":"MARKETING"}"#, 1002), (#"{"alert":"x","category":"A","intent":{"url":"a"},"thread-id":"t"}"#, 1009),
+            (
+                #"{"alert":"x","category":"MARKETING","intent":{"url":"action.system.home"},"badge_set_num":3,"test_message":true}"#,
+                nil
+            ),
+            (#"{"alert":"","category":"MARKETING","intent":{"url":"a://b"}}"#, 1002),
+            (#"{"alert":"x","intent":{"url":"a://b"}}"#, 1002),
+            (#"{"alert":"x","category":"MARKETING"}"#, 1002),
+            (#"{"alert":"x","category":"A","intent":{"url":"a"},"thread-id":"t"}"#, 1009),
         ] as [(String, Int64?)])
     func harmony(_ hmos: String, _ expected: Int64?) {
         #expect(code(JPushBody.with { $0.notification = #"{"hmos":\#(hmos)}"# }) == expected)
@@ -182,7 +208,10 @@ struct JPushMessageTests {
     @Test(
         "knows the channels of makers, and their keys",
         arguments: [
-            (#"{"vivo":{"classification":0,"category":"MARKETING"},"huawei":{"importance":"LOW","distribution":"first_ospush"}}"#, nil),
+            (
+                #"{"vivo":{"classification":0,"category":"MARKETING"},"huawei":{"importance":"LOW","distribution":"first_ospush"}}"#,
+                nil
+            ),
             (#"{"sony":{}}"#, 1009), (#"{"vivo":{"klass":0}}"#, 1009), (#"{"vivo":{"classification":"0"}}"#, 1003),
         ] as [(String, Int64?)])
     func channels(_ channels: String, _ expected: Int64?) {
@@ -201,7 +230,8 @@ struct JPushMessageTests {
     @Test(
         "knows the ranges of options",
         arguments: [
-            (#""sendno":0"#, 1003), (#""sendno":-7"#, nil), (#""time_to_live":0"#, nil), (#""time_to_live":259200"#, nil),
+            (#""sendno":0"#, 1003), (#""sendno":-7"#, nil), (#""time_to_live":0"#, nil),
+            (#""time_to_live":259200"#, nil),
             (#""time_to_live":259201"#, 1003), (#""time_to_live":"60""#, 1003), (#""big_push_duration":1400"#, nil),
             (#""big_push_duration":1401"#, 1003), (#""apns_collapse_id":"\#(String(repeating: "x", count: 64))""#, nil),
             (#""apns_collapse_id":"\#(String(repeating: "x", count: 65))""#, 1003),
@@ -210,7 +240,9 @@ struct JPushMessageTests {
         #expect(code(JPushBody.with { $0.options = #"{"apns_production":true,\#(member)}"# }) == expected)
     }
 
-    @Test("takes 1 for what iPhones may do in the background and before they show a push, as JPush's SDK for Python writes it")
+    @Test(
+        "takes 1 for what iPhones may do in the background and before they show a push, as JPush's SDK for Python writes it"
+    )
     func numbersForFlags() {
         for key in ["content-available", "mutable-content"] {
             for value in ["1", "0"] { #expect(code(Self.ios(#""\#(key)":\#(value)"#)) == nil) }
@@ -231,7 +263,9 @@ struct JPushMessageTests {
             $0.more = #","notification_3rd":{"android":{"alert":"x"}},"inapp_message":{"inapp_message":true}"#
         }
         #expect(code(body) == nil)
-        #expect(code(Self.activity(#""event":"update","attributes-type":null,"alert":null,"content-state":{"a":1}"#)) == nil)
+        #expect(
+            code(Self.activity(#""event":"update","attributes-type":null,"alert":null,"content-state":{"a":1}"#)) == nil
+        )
     }
 
     private static func activity(_ ios: String, notification: String? = nil) -> String {
@@ -241,11 +275,18 @@ struct JPushMessageTests {
     @Test(
         "a Live Activity has what its event needs, and nothing else is in its push",
         arguments: [
-            (#""event":"start","attributes-type":"D","attributes":{},"content-state":{},"apns-priority":5,"relevance-score":100"#, nil),
-            (#""event":"end","content-state":{},"dismissal-date":1,"stale-date":2,"alert":{"title":"x","body":"y","sound":"z"}"#, nil),
+            (
+                #""event":"start","attributes-type":"D","attributes":{},"content-state":{},"apns-priority":5,"relevance-score":100"#,
+                nil
+            ),
+            (
+                #""event":"end","content-state":{},"dismissal-date":1,"stale-date":2,"alert":{"title":"x","body":"y","sound":"z"}"#,
+                nil
+            ),
             (#""event":"end""#, 1002), (#""content-state":{}"#, 1002), (#""event":"start","content-state":{}"#, 1002),
             (#""event":"stop","content-state":{}"#, 1003), (#""event":"end","content-state":{},"stale-date":-5"#, 1003),
-            (#""event":"end","content-state":{},"timestamp":5"#, 1009), (#""event":"end","content-state":{},"relevance-score":0"#, 1003),
+            (#""event":"end","content-state":{},"timestamp":5"#, 1009),
+            (#""event":"end","content-state":{},"relevance-score":0"#, 1003),
             (#""event":"end","content-state":{"a":"\#(String(repeating: "a", count: 3550))"}"#, 1005),
         ] as [(String, Int64?)])
     func activities(ios: String, expected: Int64?) { #expect(code(Self.activity(ios)) == expected) }
@@ -280,7 +321,9 @@ struct JPushMessageTests {
         "short", "has blanks in it", "0000100300000000000", "1a0018970a8d-0001", String(repeating: "a", count: 31),
     ]
 
-    @Test("refuses a call with ids that are none, and names them in one of two places or not at all", arguments: RefusalDetails.allCases)
+    @Test(
+        "refuses a call with ids that are none, and names them in one of two places or not at all",
+        arguments: RefusalDetails.allCases)
     func malformedIDs(_ details: RefusalDetails) {
         let fixture = JPushFixture { $0.issuer.errorDetails = details }
         let answer = fixture.send(JPushBody.to([jpushID(1)] + Self.malformed))
@@ -300,7 +343,8 @@ struct JPushMessageTests {
 
     @Test(
         "fails once for some ids",
-        arguments: [("00000429", 429, 2002), ("00000500", 500, 1000), ("00000503", 503, 1030)] as [(String, Int, Int64)])
+        arguments: [("00000429", 429, 2002), ("00000500", 500, 1000), ("00000503", 503, 1030)] as [(String, Int, Int64)]
+    )
     func failingIDs(_ start: String, _ status: Int, _ code: Int64) {
         let fixture = JPushFixture(), body = JPushBody.to([jpushID(1), start + "00000000000"])
         let answer = fixture.send(body)
@@ -330,7 +374,10 @@ struct JPushCallTests {
         let fixture = JPushFixture()
         let cids = fixture.cids().cids
         #expect(cids.count == 10 && Set(cids).count == 10)
-        #expect(cids.allSatisfy { $0.wholeMatch(of: /0a1b2c3d4e5f60718293a4b5-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil })
+        #expect(
+            cids.allSatisfy {
+                $0.wholeMatch(of: /0a1b2c3d4e5f60718293a4b5-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil
+            })
         #expect(fixture.cids("").cids.count == 1)
         for query in ["count=11", "count=0", "count=x", "count=1&type=other", "number=1"] {
             #expect(fixture.cids(query).code == 1003, "\(query)")
@@ -348,7 +395,8 @@ struct JPushCallTests {
     @Test("a push with the same cid once, and repeats its answer for a day") func repeats() throws {
         let fixture = JPushFixture()
         let cid = try #require(fixture.cids("count=1").cids.first)
-        let first = fixture.send(Self.body(cid: cid)), second = fixture.send(Self.body(cid: cid, to: 2), at: noon.adding(seconds: 86_399))
+        let first = fixture.send(Self.body(cid: cid)),
+            second = fixture.send(Self.body(cid: cid, to: 2), at: noon.adding(seconds: 86_399))
         #expect(first.status == 200 && first.request.kind == .push)
         #expect(second.status == 200 && second.messageID == first.messageID)
         #expect(second.request.kind == .dryRun, "the ledger has no second entry")
@@ -365,7 +413,8 @@ struct JPushCallTests {
                 }
             ).code == 1002)
         let request = JPushFixture.request(
-            path: "/v3/push", type: "application/json", authorization: JPushFixture.authorization, body: Self.body(cid: cid))
+            path: "/v3/push", type: "application/json", authorization: JPushFixture.authorization,
+            body: Self.body(cid: cid))
         fixture.rules.decide(request, hasBody: true, memory: ConnectionMemory(), now: noon)
         fixture.rules.refuse(request, as: Answer(status: 429, reason: ""))
         #expect(JPushAnswer(request).code == 2002)
@@ -375,7 +424,8 @@ struct JPushCallTests {
 
     @Test("no cid that it did not give to this app") func foreignCids() throws {
         let fixture = JPushFixture()
-        let other = try #require(fixture.cids("count=1", authorization: JPushFixture.basic("other", "another")).cids.first)
+        let other = try #require(
+            fixture.cids("count=1", authorization: JPushFixture.basic("other", "another")).cids.first)
         #expect(fixture.send(Self.body(cid: other)).code == 1003)
         #expect(fixture.send(Self.body(cid: "\(JPushFixture.app)-6b1f0c1e-5f0a-4f0e-9c0a-1234567890ab")).code == 1003)
     }
@@ -387,12 +437,15 @@ struct JPushCallTests {
         #expect(second.fields["x-rate-limit-limit"] == "3" && second.fields["x-rate-limit-quota"] == "3")
         #expect(second.fields["x-rate-limit-reset"] == "40")
         #expect(
-            fixture.send(JPushBody().text, path: "/v3/push/validate", at: noon.adding(seconds: 59)).fields["x-rate-limit-remaining"] == "0")
+            fixture.send(JPushBody().text, path: "/v3/push/validate", at: noon.adding(seconds: 59)).fields[
+                "x-rate-limit-remaining"] == "0")
         let refused = fixture.send(JPushBody().text, at: noon.adding(seconds: 59))
         #expect(refused.status == 429 && refused.code == 2002)
         #expect(refused.fields["x-rate-limit-remaining"] == "0" && refused.fields["x-rate-limit-reset"] == "1")
         #expect(
-            fixture.send(JPushBody().text, authorization: JPushFixture.basic("other", "another"), at: noon.adding(seconds: 59)).status
+            fixture.send(
+                JPushBody().text, authorization: JPushFixture.basic("other", "another"), at: noon.adding(seconds: 59)
+            ).status
                 == 200)
         #expect(fixture.send(JPushBody().text, at: noon.adding(seconds: 60)).status == 200)
         #expect(JPushFixture().cids().fields["x-rate-limit-limit"] == "600")
@@ -430,13 +483,16 @@ struct JPushCallTests {
             let refused = JPushFixture { $0.takesTags = false }.send(tagged)
             #expect(refused.status == 403 && refused.code == 2006)
         }
-        #expect(JPushFixture { $0.takesTags = false }.send(JPushBody.with { $0.audience = #"{"tag":[],"alias":["u1"]}"# }).status == 200)
+        #expect(
+            JPushFixture { $0.takesTags = false }.send(JPushBody.with { $0.audience = #"{"tag":[],"alias":["u1"]}"# })
+                .status == 200)
         #expect(JPushFixture { $0.takesTags = false }.send(JPushBody().text).status == 200)
     }
 
     @Test("no calls of senders that it does not know") func unknownSenders() {
         let fixture = JPushFixture { $0.issuer.messagesPerMinute = 1 }
-        #expect(fixture.send(JPushBody().text, authorization: JPushFixture.basic(JPushFixture.app, "wrong")).fields.isEmpty)
+        #expect(
+            fixture.send(JPushBody().text, authorization: JPushFixture.basic(JPushFixture.app, "wrong")).fields.isEmpty)
         #expect(fixture.send(JPushBody().text).status == 200)
     }
 
@@ -477,7 +533,8 @@ struct JPushCallTests {
         #expect(answer.request.addressees.map(\.name) == cids)
         let again = fixture.send(body, path: "/v3/push/batch/regid/single")
         #expect(again.body?[cids[0]]?["msg_id"] == answer.body?[cids[0]]?["msg_id"])
-        let alias = fixture.send(Self.batch([(cids[1], String(repeating: "x", count: 41))]), path: "/v3/push/batch/alias/single")
+        let alias = fixture.send(
+            Self.batch([(cids[1], String(repeating: "x", count: 41))]), path: "/v3/push/batch/alias/single")
         #expect(alias.body?[cids[1]]?["error"]?["code"] == .integer(1003))
         #expect(fixture.send(#"{"pushlist":{}}"#, path: "/v3/push/batch/regid/single").code == 1003)
     }

@@ -33,17 +33,23 @@ private struct JPushStand {
     }
 
     func cid() throws -> String {
-        try #require(curl("/v3/push/cid?count=1&type=push").output.firstMatch(of: /"cidlist":\["([^"]+)"/)).1.description
+        try #require(curl("/v3/push/cid?count=1&type=push").output.firstMatch(of: /"cidlist":\["([^"]+)"/)).1
+            .description
     }
 
     func ledger() throws -> [JSONValue] {
-        try run("cat \(folder.path)/ledger.jsonl").output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        try run("cat \(folder.path)/ledger.jsonl").output.split(separator: "\n").map {
+            try JSONValue(parsing: String($0))
+        }
     }
 }
 
-@Suite("A simulator of JPush, reached with curl,", .enabled(if: isInstalled("curl"), "the program curl is not installed"))
+@Suite(
+    "A simulator of JPush, reached with curl,", .enabled(if: isInstalled("curl"), "the program curl is not installed"))
 struct JPushSocketTests {
-    @Test("takes a push over HTTP/1.1 and HTTP/2, and has a line for each target", arguments: [false, true]) func sends(speaksHTTP1: Bool)
+    @Test("takes a push over HTTP/1.1 and HTTP/2, and has a line for each target", arguments: [false, true]) func sends(
+        speaksHTTP1: Bool
+    )
         throws
     {
         let stand = try JPushStand(speaksHTTP1: speaksHTTP1)
@@ -67,7 +73,9 @@ struct JPushSocketTests {
         #expect(lines.first?["msg_id"] == lines.dropFirst().first?["msg_id"])
     }
 
-    @Test("keeps silent, cuts, and answers as a gateway; a push that was taken then is not taken again") func faults() throws {
+    @Test("keeps silent, cuts, and answers as a gateway; a push that was taken then is not taken again") func faults()
+        throws
+    {
         let silent = try JPushStand { $0.faults.silentEvery = 2 }
         let cid = try silent.cid()
         let body = JPushBody.with { $0.more = #","cid":"\#(cid)""# }

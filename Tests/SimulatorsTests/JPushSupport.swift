@@ -28,20 +28,29 @@ final class JPushFixture {
 
     /// Sends a body.
     func send(
-        _ body: String, path: String = "/v3/push", authorization: String? = JPushFixture.authorization, type: String? = "application/json",
+        _ body: String, path: String = "/v3/push", authorization: String? = JPushFixture.authorization,
+        type: String? = "application/json",
         at now: Timestamp = noon
     ) -> JPushAnswer {
         decide(Self.request(path: path, type: type, authorization: authorization, body: body), at: now)
     }
 
     /// Fetches cids.
-    func cids(_ query: String = "count=10&type=push", authorization: String = JPushFixture.authorization, at now: Timestamp = noon)
+    func cids(
+        _ query: String = "count=10&type=push", authorization: String = JPushFixture.authorization,
+        at now: Timestamp = noon
+    )
         -> JPushAnswer
     {
-        decide(Self.request(path: "/v3/push/cid?\(query)", method: "GET", type: nil, authorization: authorization, body: ""), at: now)
+        decide(
+            Self.request(
+                path: "/v3/push/cid?\(query)", method: "GET", type: nil, authorization: authorization, body: ""),
+            at: now)
     }
 
-    static func request(path: String, method: String = "POST", type: String?, authorization: String?, body: String) -> PushRequest {
+    static func request(path: String, method: String = "POST", type: String?, authorization: String?, body: String)
+        -> PushRequest
+    {
         let request = PushRequest(keptPayloadBytes: 1 << 20)
         request.begin(streamID: 1)
         let headers: [(HeaderName, String?)] = [
@@ -83,22 +92,27 @@ struct JPushAnswer {
 }
 
 /// A registration id.
-func jpushID(_ number: Int) -> String { "1a0018970a8d\(String(repeating: "0", count: 7 - "\(number)".utf8.count))\(number)" }
+func jpushID(_ number: Int) -> String {
+    "1a0018970a8d\(String(repeating: "0", count: 7 - "\(number)".utf8.count))\(number)"
+}
 
 /// A push that is right until a test changes a part of it.
 struct JPushBody {
     var platform: String? = #""all""#
     var audience: String? = #"{"registration_id":["\#(jpushID(1))","\#(jpushID(2))"]}"#
-    var notification: String? = #"{"android":{"alert":"Hello","title":"Shop"},"ios":{"alert":{"title":"Shop","body":"Hello"}}}"#
+    var notification: String? =
+        #"{"android":{"alert":"Hello","title":"Shop"},"ios":{"alert":{"title":"Shop","body":"Hello"}}}"#
     var message: String?
     var options: String? = #"{"apns_production":true}"#
     var more = ""
 
     var text: String {
         let members = [
-            ("platform", platform), ("audience", audience), ("notification", notification), ("message", message), ("options", options),
+            ("platform", platform), ("audience", audience), ("notification", notification), ("message", message),
+            ("options", options),
         ]
-        return "{" + members.compactMap { name, value in value.map { "\"\(name)\":\($0)" } }.joined(separator: ",") + more + "}"
+        return "{" + members.compactMap { name, value in value.map { "\"\(name)\":\($0)" } }.joined(separator: ",")
+            + more + "}"
     }
 
     static func to(_ ids: [String]) -> String {

@@ -3,7 +3,9 @@ import Testing
 
 @testable import Simulators
 
-private func verdict(_ bytes: [UInt8]) -> JSONSyntax.Verdict { bytes.withUnsafeBufferPointer { JSONSyntax.verdict(on: $0) } }
+private func verdict(_ bytes: [UInt8]) -> JSONSyntax.Verdict {
+    bytes.withUnsafeBufferPointer { JSONSyntax.verdict(on: $0) }
+}
 private func verdict(_ text: String) -> JSONSyntax.Verdict { verdict(Array(text.utf8)) }
 
 @Suite("The payload scanner")
@@ -11,7 +13,8 @@ struct JSONSyntaxTests {
     @Test(
         "finds aps among the members of the outermost object",
         arguments: [
-            (#"{"aps":{}}"#, true), (#" { "a" : [1, {"aps":{}}] , "aps" : { "x" : null } } "#, true), (#"{"aps":[]}"#, false),
+            (#"{"aps":{}}"#, true), (#" { "a" : [1, {"aps":{}}] , "aps" : { "x" : null } } "#, true),
+            (#"{"aps":[]}"#, false),
             (#"{}"#, false),
             (#"{"apx":{}}"#, false), (#"{"a":{"aps":{}}}"#, false), (#"{"aps":{},"b":true}"#, true),
         ])
@@ -20,9 +23,11 @@ struct JSONSyntaxTests {
     @Test(
         "refuses what is not an object in valid JSON",
         arguments: [
-            "", " ", "1", "[]", #""aps""#, "{", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{,}"#, #"{"a":1}x"#, #"{"a":01}"#, #"{"a":1.}"#,
+            "", " ", "1", "[]", #""aps""#, "{", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{,}"#, #"{"a":1}x"#,
+            #"{"a":01}"#, #"{"a":1.}"#,
             #"{"a":.5}"#,
-            #"{"a":1e}"#, #"{"a":-}"#, #"{"a":+1}"#, #"{"a":tru}"#, #"{"a":True}"#, #"{'a':1}"#, #"{"a":"\x"}"#, #"{"a":"\u12g4"}"#,
+            #"{"a":1e}"#, #"{"a":-}"#, #"{"a":+1}"#, #"{"a":tru}"#, #"{"a":True}"#, #"{'a':1}"#, #"{"a":"\x"}"#,
+            #"{"a":"\u12g4"}"#,
             #"{"a":"\u12"}"#,
             "{\"a\":\"\n\"}", #"{"a":[1 2]}"#, #"{"a":[1,]}"#, #"{"a":1 "b":2}"#, #"{"a":"}"#, #"{"a":nul"#,
         ])
@@ -31,7 +36,8 @@ struct JSONSyntaxTests {
     @Test(
         "refuses text that is not UTF-8",
         arguments: [
-            [0x80], [0xC0, 0xAF], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xC3],
+            [0x80], [0xC0, 0xAF], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
+            [0xF5, 0x80, 0x80, 0x80], [0xC3],
             [0xE2, 0x82],
         ] as [[UInt8]])
     func notUTF8(_ bytes: [UInt8]) {
@@ -42,10 +48,12 @@ struct JSONSyntaxTests {
         #expect(verdict(#"{"a":"# + String(repeating: "[", count: 100_000)) == .invalid)
     }
 
-    /// The slow parser is the specification: both give the same result for every variation of a payload.
+    /// The slow parser is the specification: both give the same result for every variation of a
+    /// payload.
     @Test("agrees with the parser of Base on three thousand spoiled payloads") func agreement() {
         let payload = Array(
-            #"{"aps":{"alert":{"title":"Grüße 🎉","body":"a\u00e9\"b"},"badge":-12.5e+3},"l":[true,false,null,{"x":0}]}"#.utf8)
+            #"{"aps":{"alert":{"title":"Grüße 🎉","body":"a\u00e9\"b"},"badge":-12.5e+3},"l":[true,false,null,{"x":0}]}"#
+                .utf8)
         let spoilers = Array(#"{}[]",:\x01eE.+-u tnf"#.utf8) + [0x00, 0x1F, 0x7F, 0x80, 0xC3, 0xE2, 0xF0]
         var random = Seeded(state: 20_261_121)
         var valid = 0

@@ -69,7 +69,8 @@ struct LedgerTests {
         push[.expiration] = nil
         let request = push.request
         request.answer = .badRequest("MissingProviderToken")
-        file.append(request, describedBy: APNsRules(SimulatorConfiguration()), connection: 3, isAnswered: true, now: noon)
+        file.append(
+            request, describedBy: APNsRules(SimulatorConfiguration()), connection: 3, isAnswered: true, now: noon)
         file.flush()
         let lines = run("cat \(path)").output.split(separator: "\n")
         #expect(lines.count == 1)
@@ -88,10 +89,13 @@ struct LedgerTests {
         #expect(line["answered"] == .bool(true))
     }
 
-    /// A request that carries three pushes: two have what the answer says of the request, and one has an answer of its own.
+    /// A request that carries three pushes: two have what the answer says of the request, and one
+    /// has an answer of its own.
     private static var call: PushRequest {
         let request = fcmRequest(path: fcmPath, type: "application/json", body: "{}")
-        request.addressees = ["one", "two", "three"].map { PushRequest.Addressee(kind: "token", target: $0, id: "call-7") }
+        request.addressees = ["one", "two", "three"].map {
+            PushRequest.Addressee(kind: "token", target: $0, id: "call-7")
+        }
         request.addressees[1].answer = Answer(status: 404, reason: "UNREGISTERED")
         request.answer = .accepted
         return request
@@ -108,8 +112,8 @@ struct LedgerTests {
         #expect(summary?.peakPerSecond == 4)
     }
 
-    @Test("writes a line for each push of a request, each with its target and its answer, and the payload once") func linesOfCalls() throws
-    {
+    @Test("writes a line for each push of a request, each with its target and its answer, and the payload once")
+    func linesOfCalls() throws {
         let folder = TemporaryFolder(), path = folder.path + "/ledger.jsonl"
         let file = try LedgerFile(path: path, recordsPayloads: true)
         file.append(Self.call, describedBy: FCMFixture().rules, connection: 3, isAnswered: false, now: noon)
@@ -120,6 +124,9 @@ struct LedgerTests {
         #expect(lines.map { $0["error_code"] } == [.null, .string("UNREGISTERED"), .null])
         #expect(lines.map { $0["name"] } == [.string("call-7"), .null, .string("call-7")])
         #expect(lines.map { $0["payload"]?.stringValue } == ["{}", nil, nil])
-        #expect(lines.allSatisfy { $0["connection"] == .integer(3) && $0["stream"] == .integer(1) && $0["answered"] == .bool(false) })
+        #expect(
+            lines.allSatisfy {
+                $0["connection"] == .integer(3) && $0["stream"] == .integer(1) && $0["answered"] == .bool(false)
+            })
     }
 }

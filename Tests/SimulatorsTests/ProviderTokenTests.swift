@@ -30,7 +30,9 @@ struct ProviderTokenTests {
         #expect(fixture.checker.acceptedTokens == 1)
     }
 
-    @Test("is missing when nothing or another scheme stands there", arguments: [nil, "", "bearer", "bearer ", "Basic YTpi"])
+    @Test(
+        "is missing when nothing or another scheme stands there",
+        arguments: [nil, "", "bearer", "bearer ", "Basic YTpi"])
     func missing(_ value: String?) {
         var fixture = CheckerFixture()
         #expect(fixture.reason(value) == "MissingProviderToken")
@@ -75,14 +77,18 @@ struct ProviderTokenTests {
         #expect(fixture.reason(token, at: noon.adding(seconds: 3601)) == "ExpiredProviderToken")
     }
 
-    @Test("that does not say when it was issued is invalid", arguments: ["\"noon\"", "null", "1e300"]) func noTime(_ time: String) {
+    @Test("that does not say when it was issued is invalid", arguments: ["\"noon\"", "null", "1e300"]) func noTime(
+        _ time: String
+    ) {
         var fixture = CheckerFixture()
         #expect(fixture.reason("bearer \(fixture.provider.token(written: time))") == "InvalidProviderToken")
     }
 
     @Test("that has expired leaves the connection refusing newer ones") func wedged() {
         var fixture = CheckerFixture()
-        #expect(fixture.reason("bearer \(fixture.provider.token(issuedAt: noon.epochSeconds - 4000))") == "ExpiredProviderToken")
+        #expect(
+            fixture.reason("bearer \(fixture.provider.token(issuedAt: noon.epochSeconds - 4000))")
+                == "ExpiredProviderToken")
         let fresh = "bearer \(fixture.provider.token())"
         #expect(fixture.reason(fresh) == "ExpiredProviderToken")
         fixture.connectAgain()
@@ -91,7 +97,9 @@ struct ProviderTokenTests {
 
     @Test("from the future is invalid beyond a minute") func future() {
         var fixture = CheckerFixture()
-        #expect(fixture.reason("bearer \(fixture.provider.token(issuedAt: noon.epochSeconds + 61))") == "InvalidProviderToken")
+        #expect(
+            fixture.reason("bearer \(fixture.provider.token(issuedAt: noon.epochSeconds + 61))")
+                == "InvalidProviderToken")
         #expect(fixture.reason("bearer \(fixture.provider.token(issuedAt: noon.epochSeconds + 60))") == nil)
     }
 
@@ -100,13 +108,17 @@ struct ProviderTokenTests {
         let start = noon.epochSeconds
         let later = noon.adding(seconds: 1200)
         #expect(fixture.reason("bearer \(fixture.provider.token(issuedAt: start))", at: later) == nil)
-        #expect(fixture.reason("bearer \(fixture.provider.token(issuedAt: start + 1199))", at: later) == "TooManyProviderTokenUpdates")
+        #expect(
+            fixture.reason("bearer \(fixture.provider.token(issuedAt: start + 1199))", at: later)
+                == "TooManyProviderTokenUpdates")
         #expect(fixture.reason("bearer \(fixture.provider.token(issuedAt: start))", at: later) == nil)
         #expect(fixture.reason("bearer \(fixture.provider.token(issuedAt: start + 1200))", at: later) == nil)
         #expect(
             fixture.reason("bearer \(fixture.provider.token(issuedAt: start))", at: later) == nil,
             "streams on their way may still use the old one")
-        #expect(fixture.reason("bearer \(fixture.provider.token(issuedAt: start - 1200))", at: later) == "TooManyProviderTokenUpdates")
+        #expect(
+            fixture.reason("bearer \(fixture.provider.token(issuedAt: start - 1200))", at: later)
+                == "TooManyProviderTokenUpdates")
     }
 
     @Test(
@@ -134,6 +146,7 @@ struct ProviderTokenTests {
         var trust = ConnectionTrust(certificate: .inForce)
         #expect(checker.check(Push(authorization: nil).request, trust: &trust, now: noon) == .accepted)
         trust = ConnectionTrust(certificate: .expired)
-        #expect(checker.check(Push(authorization: nil).request, trust: &trust, now: noon) == .forbidden("BadCertificate"))
+        #expect(
+            checker.check(Push(authorization: nil).request, trust: &trust, now: noon) == .forbidden("BadCertificate"))
     }
 }

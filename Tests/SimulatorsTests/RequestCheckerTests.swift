@@ -18,7 +18,8 @@ struct Flaw: Sendable, CustomTestStringConvertible {
 }
 
 private func answer(
-    to push: Push, trust: ConnectionTrust = ConnectionTrust(), _ change: (inout SimulatorConfiguration) -> Void = { _ in }
+    to push: Push, trust: ConnectionTrust = ConnectionTrust(),
+    _ change: (inout SimulatorConfiguration) -> Void = { _ in }
 ) -> Answer {
     var configuration = SimulatorConfiguration()
     configuration.keys = [provider.trusted]
@@ -28,12 +29,16 @@ private func answer(
     return checker.check(push.request, trust: &trust, now: noon)
 }
 
-private func flawless(token: String = someToken) -> Push { Push(authorization: "bearer \(provider.token())", token: token) }
+private func flawless(token: String = someToken) -> Push {
+    Push(authorization: "bearer \(provider.token())", token: token)
+}
 
 private let headerFlaws = [
     Flaw("an apns-id in upper case", 400, "BadMessageId") { $0[.id] = "0B7A1C52-88F2-4B0E-9D1C-2F3A4B5C6D7E" },
     Flaw("an apns-id without hyphens", 400, "BadMessageId") { $0[.id] = "0b7a1c5288f24b0e9d1c2f3a4b5c6d7e" },
-    Flaw("an apns-id with a hyphen for a digit", 400, "BadMessageId") { $0[.id] = "0b7a1c52-88f2-4b0e-9d1c-2f3a4b5c6d7-" },
+    Flaw("an apns-id with a hyphen for a digit", 400, "BadMessageId") {
+        $0[.id] = "0b7a1c52-88f2-4b0e-9d1c-2f3a4b5c6d7-"
+    },
     Flaw("a GET", 405, "MethodNotAllowed") { $0[.method] = "GET" },
     Flaw("a header that appears twice", 400, "DuplicateHeaders") { $0.headers.append((.topic, "com.example.shop")) },
     Flaw("no topic", 400, "MissingTopic") { $0[.topic] = nil },
@@ -49,8 +54,12 @@ private let headerFlaws = [
     Flaw("priority 7", 400, "BadPriority") { $0[.priority] = "7" },
     Flaw("priority 100", 400, "BadPriority") { $0[.priority] = "100" },
     Flaw("a background push with priority 10", 400, "BadPriority") { $0[.pushType] = "background" },
-    Flaw("a background push without priority", 400, "BadPriority") { ($0[.pushType], $0[.priority]) = ("background", nil) },
-    Flaw("a background push with priority 1", 400, "BadPriority") { ($0[.pushType], $0[.priority]) = ("background", "1") },
+    Flaw("a background push without priority", 400, "BadPriority") {
+        ($0[.pushType], $0[.priority]) = ("background", nil)
+    },
+    Flaw("a background push with priority 1", 400, "BadPriority") {
+        ($0[.pushType], $0[.priority]) = ("background", "1")
+    },
     Flaw("an unknown push type", 400, "InvalidPushType") { $0[.pushType] = "shout" },
     Flaw("no push type, to the topic of a type that came with it", 400, "InvalidPushType") {
         ($0[.pushType], $0[.topic]) = (nil, "com.example.shop.push-type.liveactivity")
@@ -64,10 +73,14 @@ private let pathFlaws = [
     Flaw("another path", 404, "BadPath") { $0[.path] = "/3/broadcast/\(someToken)" },
     Flaw("no token", 400, "MissingDeviceToken") { $0[.path] = "/3/device/" },
     Flaw("no token and no slash", 400, "MissingDeviceToken") { $0[.path] = "/3/device" },
-    Flaw("a token that is not hex", 400, "BadDeviceToken") { $0[.path] = "/3/device/" + String(repeating: "xy", count: 32) },
+    Flaw("a token that is not hex", 400, "BadDeviceToken") {
+        $0[.path] = "/3/device/" + String(repeating: "xy", count: 32)
+    },
     Flaw("half a byte", 400, "BadDeviceToken") { $0[.path] = "/3/device/\(someToken)a" },
     Flaw("a token of six digits", 400, "BadDeviceToken") { $0[.path] = "/3/device/abcdef" },
-    Flaw("a token of 514 digits", 400, "BadDeviceToken") { $0[.path] = "/3/device/" + String(repeating: "ab", count: 257) },
+    Flaw("a token of 514 digits", 400, "BadDeviceToken") {
+        $0[.path] = "/3/device/" + String(repeating: "ab", count: 257)
+    },
     Flaw("a query behind the token", 400, "BadDeviceToken") { $0[.path] = "/3/device/\(someToken)?a=12" },
     Flaw("a token of the 400 family", 400, "BadDeviceToken") { $0[.path] = "/3/device/00000400\(someToken)" },
 ]
@@ -106,7 +119,8 @@ struct RequestCheckerTests {
     @Test(
         "with two flaws is refused for the one that is checked first",
         arguments: [
-            (["id", "method"], "BadMessageId"), (["method", "topic"], "MethodNotAllowed"), (["topic", "collapse"], "MissingTopic"),
+            (["id", "method"], "BadMessageId"), (["method", "topic"], "MethodNotAllowed"),
+            (["topic", "collapse"], "MissingTopic"),
             (["collapse", "priority"], "BadCollapseId"), (["priority", "type"], "BadPriority"),
             (["type", "expiration"], "InvalidPushType"),
             (["expiration", "path"], "BadExpirationDate"), (["path", "authorization"], "BadPath"),
@@ -160,10 +174,14 @@ struct RequestCheckerTests {
     @Test(
         "without a push type is what its topic says",
         arguments: [
-            ("com.example.shop", #"{"x":1}"#, "PayloadEmpty"), ("com.example.shop", #"{"aps":{"content-available":1}}"#, ""),
-            ("com.example.shop.voip", payload(bytes: 5120), ""), ("com.example.shop.voip", payload(bytes: 5121), "PayloadTooLarge"),
-            ("com.example.shop.complication", #"{"x":1}"#, ""), ("com.example.shop.pushkit.fileprovider", #"{"x":1}"#, ""),
-            ("com.apple.mgmt.External.x", #"{"mdm":"x"}"#, ""), ("com.example.shop.voip-ptt", #"{"aps":{}}"#, "InvalidPushType"),
+            ("com.example.shop", #"{"x":1}"#, "PayloadEmpty"),
+            ("com.example.shop", #"{"aps":{"content-available":1}}"#, ""),
+            ("com.example.shop.voip", payload(bytes: 5120), ""),
+            ("com.example.shop.voip", payload(bytes: 5121), "PayloadTooLarge"),
+            ("com.example.shop.complication", #"{"x":1}"#, ""),
+            ("com.example.shop.pushkit.fileprovider", #"{"x":1}"#, ""),
+            ("com.apple.mgmt.External.x", #"{"mdm":"x"}"#, ""),
+            ("com.example.shop.voip-ptt", #"{"aps":{}}"#, "InvalidPushType"),
         ])
     func withoutPushType(_ topic: String, _ payload: String, _ reason: String) {
         var push = flawless()
@@ -176,8 +194,12 @@ struct RequestCheckerTests {
     }
 
     @Test("for a token of another topic is DeviceTokenNotForTopic") func foreignToken() {
-        #expect(answer(to: flawless()) { $0.tokenTopics = [someToken: "com.example.other"] }.reason == "DeviceTokenNotForTopic")
-        #expect(answer(to: flawless()) { $0.tokenTopics = [someToken: "com.example.sh"] }.reason == "DeviceTokenNotForTopic")
+        #expect(
+            answer(to: flawless()) { $0.tokenTopics = [someToken: "com.example.other"] }.reason
+                == "DeviceTokenNotForTopic")
+        #expect(
+            answer(to: flawless()) { $0.tokenTopics = [someToken: "com.example.sh"] }.reason == "DeviceTokenNotForTopic"
+        )
         #expect(answer(to: flawless()) { $0.tokenTopics = [someToken: "com.example.shop"] } == .accepted)
     }
 
@@ -209,7 +231,9 @@ struct RequestCheckerTests {
         configuration.faults.answers[someToken] = SimulatedAnswer(status: 500, reason: "InternalServerError", times: 2)
         var checker = RequestChecker(configuration)
         var trust = ConnectionTrust()
-        let statuses = (1...3).map { _ in checker.check(flawless(token: someToken.uppercased()).request, trust: &trust, now: noon).status }
+        let statuses = (1...3).map { _ in
+            checker.check(flawless(token: someToken.uppercased()).request, trust: &trust, now: noon).status
+        }
         #expect(statuses == [500, 500, 200])
     }
 

@@ -24,22 +24,30 @@ private struct RongCloudStand {
         let requests = bodies.map { body in
             let headers = RongCloudHeaders(.now())
             let lines = [
-                "App-Key: \(headers.account ?? "")", "Nonce: \(headers.nonce ?? "")", "Timestamp: \(headers.time ?? "")",
+                "App-Key: \(headers.account ?? "")", "Nonce: \(headers.nonce ?? "")",
+                "Timestamp: \(headers.time ?? "")",
                 "Signature: \(headers.signature ?? "")", "Content-Type: application/json",
             ]
-            return lines.map { "-H '\($0)'" }.joined(separator: " ") + " -d '\(body)' https://localhost:\(simulator.port)\(rongCloudPath)"
+            return lines.map { "-H '\($0)'" }.joined(separator: " ")
+                + " -d '\(body)' https://localhost:\(simulator.port)\(rongCloudPath)"
         }
         return run("curl \(options) " + requests.joined(separator: " --next \(options) "))
     }
 
     func ledger() throws -> [JSONValue] {
-        try run("cat \(folder.path)/ledger.jsonl").output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        try run("cat \(folder.path)/ledger.jsonl").output.split(separator: "\n").map {
+            try JSONValue(parsing: String($0))
+        }
     }
 }
 
-@Suite("A simulator of RongCloud, reached with curl,", .enabled(if: isInstalled("curl"), "the program curl is not installed"))
+@Suite(
+    "A simulator of RongCloud, reached with curl,",
+    .enabled(if: isInstalled("curl"), "the program curl is not installed"))
 struct RongCloudSocketTests {
-    @Test("takes a push to several users over HTTP/2 and HTTP/1.1", arguments: ["--http2", "--http1.1"]) func sends(_ version: String)
+    @Test("takes a push to several users over HTTP/2 and HTTP/1.1", arguments: ["--http2", "--http1.1"]) func sends(
+        _ version: String
+    )
         throws
     {
         let stand = try RongCloudStand()
@@ -84,13 +92,15 @@ struct RongCloudSocketTests {
         #expect(reset.simulator.stop().accepted == 0)
     }
 
-    @Test("answers every n-th push as a service in trouble, with codes where RongCloud has them") func trouble() throws {
+    @Test("answers every n-th push as a service in trouble, with codes where RongCloud has them") func trouble() throws
+    {
         let stand = try RongCloudStand { configuration, _ in
             (configuration.faults.tooManyRequestsEvery, configuration.faults.unavailableEvery) = (2, 3)
             configuration.faults.internalErrorEvery = 5
         }
         let output = stand.send((1...5).map { rongCloudPush(["user\($0)"]) }).output
-        #expect(output.matches(of: /HTTP\/2 429/).count == 2 && output.matches(of: /"code":1008/).count == 2, "\(output)")
+        #expect(
+            output.matches(of: /HTTP\/2 429/).count == 2 && output.matches(of: /"code":1008/).count == 2, "\(output)")
         #expect(output.matches(of: /HTTP\/2 500/).count == 1 && output.matches(of: /"code":1000/).count == 1)
         #expect(output.contains(/HTTP\/2 503 \r\ncontent-type: text\/html/))
         #expect(stand.simulator.stop().accepted == 1)

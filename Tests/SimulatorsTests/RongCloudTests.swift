@@ -24,34 +24,50 @@ private let badPushes = [
     BadPush("an empty list of users", rongCloudPush([]), "userIds: 0 values"),
     BadPush("101 users", rongCloudPush(users(101)), "userIds: 101 values"),
     BadPush("users as a text", #"{"userIds":"anna","notification":{"pushContent":"x"}}"#, "userIds: it must be a list"),
-    BadPush("a user that is a number", #"{"userIds":[7],"notification":{"pushContent":"x"}}"#, "userIds.0: it must be a text"),
+    BadPush(
+        "a user that is a number", #"{"userIds":[7],"notification":{"pushContent":"x"}}"#,
+        "userIds.0: it must be a text"),
     BadPush("an empty user", rongCloudPush([""]), "userIds.0: it is no user ID"),
     BadPush("a user with a sign", rongCloudPush(["anna", "bert@example.com"]), "userIds.1: it is no user ID"),
-    BadPush("a user of 65 characters", rongCloudPush([String(repeating: "a", count: 65)]), "userIds.0: a user ID has", code: 1005),
+    BadPush(
+        "a user of 65 characters", rongCloudPush([String(repeating: "a", count: 65)]), "userIds.0: a user ID has",
+        code: 1005),
     BadPush("a user twice", rongCloudPush(["anna", "bert", "anna"]), "A user comes twice"),
     BadPush("no notification", #"{"userIds":["anna"]}"#, "notification: it is required"),
     BadPush("no text", rongCloudPush(text: #""title":"x""#), "notification.pushContent: it is required"),
-    BadPush("an empty text", rongCloudPush(text: #""pushContent":"""#), "notification.pushContent: it must not be empty"),
-    BadPush("a blank text", rongCloudPush(text: #""pushContent":" \n""#), "notification.pushContent: it must not be empty"),
-    BadPush("a text that is null", rongCloudPush(text: #""pushContent":null"#), "notification.pushContent: it must be a text"),
-    BadPush("the text's name of another call", rongCloudPush(text: #""alert":"x""#), "notification.alert: unknown name"),
+    BadPush(
+        "an empty text", rongCloudPush(text: #""pushContent":"""#), "notification.pushContent: it must not be empty"),
+    BadPush(
+        "a blank text", rongCloudPush(text: #""pushContent":" \n""#), "notification.pushContent: it must not be empty"),
+    BadPush(
+        "a text that is null", rongCloudPush(text: #""pushContent":null"#),
+        "notification.pushContent: it must be a text"),
+    BadPush(
+        "the text's name of another call", rongCloudPush(text: #""alert":"x""#), "notification.alert: unknown name"),
     BadPush(
         "a title of 51 characters", rongCloudPush(["anna"], #""title":"\#(String(repeating: "t", count: 51))""#),
         "notification.title: at most 50",
         code: 1005),
     BadPush(
-        "a title of 26 emoji, which Java counts twice", rongCloudPush(["anna"], #""title":"\#(String(repeating: "🎉", count: 26))""#),
+        "a title of 26 emoji, which Java counts twice",
+        rongCloudPush(["anna"], #""title":"\#(String(repeating: "🎉", count: 26))""#),
         "notification.title: at most 50", code: 1005),
     BadPush("an unknown name", rongCloudPush(["anna"], #""sound":"bell.caf""#), "notification.sound: unknown name"),
     BadPush(
-        "an unknown name at the top", #"{"userIds":["anna"],"userids":[],"notification":{"pushContent":"x"}}"#, "userids: unknown name"),
-    BadPush("a name twice", rongCloudPush(["anna"], #""title":"a","title":"b""#), "notification.title: it occurs more than once"),
+        "an unknown name at the top", #"{"userIds":["anna"],"userids":[],"notification":{"pushContent":"x"}}"#,
+        "userids: unknown name"),
     BadPush(
-        "a name twice in extras", rongCloudPush(["anna"], #""ios":{"extras":{"a":"1","a":"2"}}"#), "notification.ios.extras.a: it occurs"),
+        "a name twice", rongCloudPush(["anna"], #""title":"a","title":"b""#),
+        "notification.title: it occurs more than once"),
     BadPush(
-        "a number in extras", rongCloudPush(["anna"], #""ios":{"extras":{"order":7}}"#), "notification.ios.extras.order: it must be a text"),
+        "a name twice in extras", rongCloudPush(["anna"], #""ios":{"extras":{"a":"1","a":"2"}}"#),
+        "notification.ios.extras.a: it occurs"),
     BadPush(
-        "extras as a text", rongCloudPush(["anna"], #""android":{"extras":"{}"}"#), "notification.android.extras: it must be an object"),
+        "a number in extras", rongCloudPush(["anna"], #""ios":{"extras":{"order":7}}"#),
+        "notification.ios.extras.order: it must be a text"),
+    BadPush(
+        "extras as a text", rongCloudPush(["anna"], #""android":{"extras":"{}"}"#),
+        "notification.android.extras: it must be an object"),
     BadPush(
         "an object in extras of HarmonyOS", rongCloudPush(["anna"], #""harmonyOS":{"extras":{"a":{}}}"#),
         "notification.harmonyOS.extras.a: it must be a text"),
@@ -61,51 +77,76 @@ private let badPushes = [
     BadPush(
         "contentAvailable 2", rongCloudPush(["anna"], #""ios":{"contentAvailable":2}"#),
         "notification.ios.contentAvailable: it must be from"),
-    BadPush("a badge of 10,000", rongCloudPush(["anna"], #""ios":{"badge":10000}"#), "notification.ios.badge: it must be from"),
-    BadPush("a badge as a text", rongCloudPush(["anna"], #""ios":{"badge":"+1"}"#), "notification.ios.badge: it must be a whole number"),
     BadPush(
-        "a collapse id of 65 characters", rongCloudPush(["anna"], #""ios":{"apns-collapse-id":"\#(String(repeating: "c", count: 65))"}"#),
+        "a badge of 10,000", rongCloudPush(["anna"], #""ios":{"badge":10000}"#),
+        "notification.ios.badge: it must be from"),
+    BadPush(
+        "a badge as a text", rongCloudPush(["anna"], #""ios":{"badge":"+1"}"#),
+        "notification.ios.badge: it must be a whole number"),
+    BadPush(
+        "a collapse id of 65 characters",
+        rongCloudPush(["anna"], #""ios":{"apns-collapse-id":"\#(String(repeating: "c", count: 65))"}"#),
         "notification.ios.apns-collapse-id: at most 64", code: 1005),
     BadPush(
         "an image without a category", rongCloudPush(["anna"], #""ios":{"richMediaUri":"https://a.example/b.png"}"#),
         "notification.ios.rich"),
     BadPush(
-        "an image that is not secure", rongCloudPush(["anna"], #""ios":{"richMediaUri":"http://a.example/b.png","category":"c"}"#),
+        "an image that is not secure",
+        rongCloudPush(["anna"], #""ios":{"richMediaUri":"http://a.example/b.png","category":"c"}"#),
         "notification.ios.richMediaUri: it must begin"),
     BadPush(
         "a class of vivo as a number", rongCloudPush(["anna"], #""android":{"vivo":{"classification":0}}"#),
         "notification.android.vivo.classification: it must be a text"),
-    BadPush("a badge of Android", rongCloudPush(["anna"], #""android":{"badge":1}"#), "notification.android.badge: unknown name"),
-    BadPush("a platform, which this call has not", rongCloudPush(["anna"], #""platform":["ios"]"#), "notification.platform: unknown name"),
+    BadPush(
+        "a badge of Android", rongCloudPush(["anna"], #""android":{"badge":1}"#),
+        "notification.android.badge: unknown name"),
+    BadPush(
+        "a platform, which this call has not", rongCloudPush(["anna"], #""platform":["ios"]"#),
+        "notification.platform: unknown name"),
     BadPush("a list", "[]", "it must be an object"), BadPush("no JSON", "{", "The body is not JSON"),
     BadPush("nothing", "", "There is no data", code: 1003),
     BadPush(
-        "4,097 bytes", rongCloudPush(text: #""pushContent":"\#(String(repeating: "x", count: 4097 - 18))""#), "notification: 4097 bytes",
+        "4,097 bytes", rongCloudPush(text: #""pushContent":"\#(String(repeating: "x", count: 4097 - 18))""#),
+        "notification: 4097 bytes",
         code: 1005),
 ]
 
 private let goodPushes = [
     // As RongCloud's SDK for Go writes them.
     rongCloudPush(["anna"], #""ios":{"threadId":"news","interruption-level":"passive"}"#),
-    rongCloudPush(["anna"], #""android":{"channelId":"c","importance":"LOW","large_icon_uri":"https://a.b/c.png","classification":"0"}"#),
-    rongCloudPush(["anna"], #""android":{"honor":{"importance":"LOW"},"fcm":{"channelId":"c"},"oppo":{"category":"c","notify_level":2}}"#),
+    rongCloudPush(
+        ["anna"],
+        #""android":{"channelId":"c","importance":"LOW","large_icon_uri":"https://a.b/c.png","classification":"0"}"#),
+    rongCloudPush(
+        ["anna"],
+        #""android":{"honor":{"importance":"LOW"},"fcm":{"channelId":"c"},"oppo":{"category":"c","notify_level":2}}"#),
     rongCloudPush(), rongCloudPush(users(100)), rongCloudPush([String(repeating: "A-_+=9", count: 10) + "abcd"]),
     rongCloudPush(["anna"], #""title":"\#(String(repeating: "字", count: 50))""#),
     rongCloudPush(text: #""pushContent":"\#(String(repeating: "x", count: 4096 - 18))""#),
     rongCloudPush(
-        ["anna"], #""ios":{"badge":0,"thread-id":"news","apns-collapse-id":"sale","contentAvailable":1,"extras":{"link":"shop://a"}}"#),
-    rongCloudPush(["anna"], #""ios":{"badge":-1,"category":"rich","richMediaUri":"https://a.example/b.png"},"forceShowPushContent":1"#),
-    rongCloudPush(["anna"], #""android":{"extras":{"a":"1"},"hw":{"channelId":"c","importance":"NORMAL"},"vivo":{"classification":"1"}}"#),
+        ["anna"],
+        #""ios":{"badge":0,"thread-id":"news","apns-collapse-id":"sale","contentAvailable":1,"extras":{"link":"shop://a"}}"#
+    ),
+    rongCloudPush(
+        ["anna"],
+        #""ios":{"badge":-1,"category":"rich","richMediaUri":"https://a.example/b.png"},"forceShowPushContent":1"#),
+    rongCloudPush(
+        ["anna"],
+        #""android":{"extras":{"a":"1"},"hw":{"channelId":"c","importance":"NORMAL"},"vivo":{"classification":"1"}}"#),
     rongCloudPush(
         ["anna"],
         #""android":{"hw":{"category":"MARKETING"},"honor":{"importance":"LOW"},"oppo":{"channelId":"c","category":"MARKETING"},"vivo":{"classification":"0","category":"MARKETING"}}"#
     ),
-    rongCloudPush(["anna"], #""harmonyOS":{"alert":"Hi","extras":{},"ohos":{"image":"https://a.example/b.png","category":"MARKETING"}}"#),
+    rongCloudPush(
+        ["anna"],
+        #""harmonyOS":{"alert":"Hi","extras":{},"ohos":{"image":"https://a.example/b.png","category":"MARKETING"}}"#),
 ]
 
 @Suite("A push to users of RongCloud")
 struct RongCloudPushTests {
-    @Test("that keeps all rules is accepted, and all its users share one id", arguments: goodPushes) func accepted(_ body: String) throws {
+    @Test("that keeps all rules is accepted, and all its users share one id", arguments: goodPushes) func accepted(
+        _ body: String
+    ) throws {
         let fixture = RongCloudFixture()
         let request = RongCloudHeaders().request(body: body)
         let answer = fixture.decide(request)
@@ -134,13 +175,16 @@ struct RongCloudPushTests {
         arguments: [nil, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=gbk"])
     func contentType(_ type: String?) { #expect(RongCloudFixture().send(rongCloudPush(), type: type).code == 1002) }
 
-    @Test("may have a content type with parameters", arguments: ["application/json; charset=UTF-8", "application/json;charset:utf-8"])
+    @Test(
+        "may have a content type with parameters",
+        arguments: ["application/json; charset=UTF-8", "application/json;charset:utf-8"])
     func parameters(_ type: String) { #expect(RongCloudFixture().send(rongCloudPush(), type: type).code == 200) }
 
     @Test(
         "to another path or by another method is no push",
         arguments: [
-            (404, "POST", "/push/users.json"), (404, "POST", "/push/user.xml"), (404, "POST", "/"), (404, "POST", rongCloudPath + "?a=b"),
+            (404, "POST", "/push/users.json"), (404, "POST", "/push/user.xml"), (404, "POST", "/"),
+            (404, "POST", rongCloudPath + "?a=b"),
             (405, "GET", rongCloudPath),
         ])
     func elsewhere(_ status: Int, _ method: String, _ path: String) {
@@ -216,10 +260,14 @@ struct RongCloudSignatureTests {
             return fixture.decide(headers.request(body: body)).code
         }
         #expect(
-            [code(of: RongCloudFixture.app, "1"), code(of: RongCloudFixture.app, "1"), code(of: RongCloudFixture.other, "1")] == [
+            [
+                code(of: RongCloudFixture.app, "1"), code(of: RongCloudFixture.app, "1"),
+                code(of: RongCloudFixture.other, "1"),
+            ] == [
                 200, 1004, 200,
             ])
-        #expect([code(of: RongCloudFixture.app, "2", body: "{}"), code(of: RongCloudFixture.app, "2")] == [1002, 1004])
+        #expect(
+            [code(of: RongCloudFixture.app, "2", body: "{}"), code(of: RongCloudFixture.app, "2")] == [1002, 1004])
     }
 
     @Test("takes seconds and milliseconds, near its own clock") func times() {
@@ -230,7 +278,8 @@ struct RongCloudSignatureTests {
             }.code
         }
         let now = noon.epochSeconds
-        #expect([code("\(now)"), code("\(now)123"), code("\(now + 300)"), code("\(now - 300)")] == [200, 200, 200, 200])
+        #expect(
+            [code("\(now)"), code("\(now)123"), code("\(now + 300)"), code("\(now - 300)")] == [200, 200, 200, 200])
         #expect([code("\(now + 301)"), code("\(now - 301)"), code("\(now - 301)999")] == [1004, 1004, 1004])
         #expect([code("\(now)1"), code("-\(now)"), code("now"), code("\(now).5")] == [1004, 1004, 1004, 1004])
     }
@@ -244,12 +293,16 @@ struct RongCloudSignatureTests {
 
 @Suite("The limits of an app of RongCloud")
 struct RongCloudQuotaTests {
-    @Test("are 100 recipients in a second, however many calls carry them, and what is refused does not count") func recipients() {
+    @Test("are 100 recipients in a second, however many calls carry them, and what is refused does not count")
+    func recipients() {
         let fixture = RongCloudFixture()
         func code(_ count: Int, _ start: String, at seconds: Double) -> Int64? {
             fixture.send(rongCloudPush(users(count, start: start)), at: noon.adding(seconds: seconds)).code
         }
-        #expect([code(60, "a", at: 0), code(39, "b", at: 0.5), code(2, "c", at: 0.8), code(1, "d", at: 0.9)] == [200, 200, 1008, 200])
+        #expect(
+            [code(60, "a", at: 0), code(39, "b", at: 0.5), code(2, "c", at: 0.8), code(1, "d", at: 0.9)] == [
+                200, 200, 1008, 200,
+            ])
         #expect([code(1, "e", at: 0.95), code(100, "f", at: 1), code(1, "g", at: 1.9)] == [1008, 200, 1008])
         #expect(fixture.send("{}", at: noon.adding(seconds: 2)).code == 1002)
         #expect(code(100, "h", at: 2) == 200)
@@ -274,23 +327,31 @@ struct RongCloudQuotaTests {
     @Test("are two broadcasts in any hour, and three on a day in Beijing") func broadcasts() {
         let fixture = RongCloudFixture()
         let body = #"{"platform":["ios","android"],"audience":{"is_to_all":true},"notification":{"alert":"Hello"}}"#
-        // Noon of the tests, 2026-11-30 00:53:20 UTC, is 08:53:20 in Beijing: the day ends a little more than fifteen hours later.
-        func code(atHour hour: Double) -> Int64? { fixture.send(body, path: "/push.json", at: noon.adding(seconds: hour * 3600)).code }
+        // Noon of the tests, 2026-11-30 00:53:20 UTC, is 08:53:20 in Beijing: the day ends a little
+        // more than fifteen hours later.
+        func code(atHour hour: Double) -> Int64? {
+            fixture.send(body, path: "/push.json", at: noon.adding(seconds: hour * 3600)).code
+        }
         #expect([code(atHour: 0), code(atHour: 0.5), code(atHour: 0.9), code(atHour: 1.0)] == [200, 200, 1008, 200])
         #expect([code(atHour: 5), code(atHour: 15), code(atHour: 15.2)] == [1008, 1008, 200])
     }
 
     @Test("are twenty calls of Push Plus in any hour") func custom() {
         let fixture = RongCloudFixture()
-        let body = #"{"platform":["ios"],"audience":{"is_to_all":false,"tag":["vip"]},"notification":{"alert":"Hello"}}"#
-        let codes = (0..<22).map { fixture.send(body, path: "/push/custom.json", at: noon.adding(seconds: Double($0))).code }
+        let body =
+            #"{"platform":["ios"],"audience":{"is_to_all":false,"tag":["vip"]},"notification":{"alert":"Hello"}}"#
+        let codes = (0..<22).map {
+            fixture.send(body, path: "/push/custom.json", at: noon.adding(seconds: Double($0))).code
+        }
         #expect(codes == Array(repeating: 200, count: 20) + [1008, 1008])
     }
 }
 
 @Suite("A broadcast of RongCloud")
 struct RongCloudBroadcastTests {
-    private static func body(_ audience: String, platform: String = #"["ios"]"#, notification: String = #"{"alert":"x"}"#) -> String {
+    private static func body(
+        _ audience: String, platform: String = #"["ios"]"#, notification: String = #"{"alert":"x"}"#
+    ) -> String {
         #"{"platform":\#(platform),"audience":\#(audience),"notification":\#(notification)}"#
     }
 
@@ -310,8 +371,10 @@ struct RongCloudBroadcastTests {
     @Test(
         "that says too little or too much is refused",
         arguments: [
-            body("{}"), body(#"{"is_to_all":false}"#), body(#"{"is_to_all":1}"#), body(#"{"is_to_all":true}"#, platform: "[]"),
-            body(#"{"is_to_all":true}"#, platform: #"["windows"]"#), body(#"{"is_to_all":true}"#, notification: #"{"pushContent":"x"}"#),
+            body("{}"), body(#"{"is_to_all":false}"#), body(#"{"is_to_all":1}"#),
+            body(#"{"is_to_all":true}"#, platform: "[]"),
+            body(#"{"is_to_all":true}"#, platform: #"["windows"]"#),
+            body(#"{"is_to_all":true}"#, notification: #"{"pushContent":"x"}"#),
             body(#"{"is_to_all":false,"tag":[\#(users(21).map { "\"\($0)\"" }.joined(separator: ","))]}"#),
             body(#"{"is_to_all":false,"userid":[\#(users(1001).map { "\"\($0)\"" }.joined(separator: ","))]}"#),
             #"{"audience":{"is_to_all":true},"notification":{"alert":"x"}}"#,
@@ -319,8 +382,13 @@ struct RongCloudBroadcastTests {
     func refused(_ body: String) { #expect(RongCloudFixture().send(body, path: "/push.json").code == 1002) }
 
     @Test("of Push Plus names tags by rules, and no users") func custom() {
-        func code(_ audience: String) -> Int64? { RongCloudFixture().send(Self.body(audience), path: "/push/custom.json").code }
-        #expect(code(#"{"is_to_all":false,"tagItems":[{"tags":["a"],"isNot":true,"tagsOperator":"AND","itemsOperator":"OR"}]}"#) == 200)
+        func code(_ audience: String) -> Int64? {
+            RongCloudFixture().send(Self.body(audience), path: "/push/custom.json").code
+        }
+        #expect(
+            code(
+                #"{"is_to_all":false,"tagItems":[{"tags":["a"],"isNot":true,"tagsOperator":"AND","itemsOperator":"OR"}]}"#
+            ) == 200)
         #expect(code(#"{"is_to_all":false,"userid":["anna"]}"#) == 1002)
     }
 }
@@ -330,7 +398,8 @@ struct RongCloudUserTests {
     @Test(
         "with the digits of a code gives that code to the whole request",
         arguments: [
-            (1001, 401), (1002, 400), (1003, 400), (1004, 401), (1005, 400), (1006, 401), (1007, 401), (1009, 430), (1050, 504),
+            (1001, 401), (1002, 400), (1003, 400), (1004, 401), (1005, 400), (1006, 401), (1007, 401), (1009, 430),
+            (1050, 504),
             (2007, 403),
         ])
     func permanent(_ code: Int, _ status: Int) {
@@ -341,7 +410,8 @@ struct RongCloudUserTests {
         }
     }
 
-    @Test("with the digits of a code that passes is refused once", arguments: [(1000, 500), (1008, 429)]) func temporary(
+    @Test("with the digits of a code that passes is refused once", arguments: [(1000, 500), (1008, 429)])
+    func temporary(
         _ code: Int, _ status: Int
     ) {
         let fixture = RongCloudFixture()
@@ -350,11 +420,15 @@ struct RongCloudUserTests {
         #expect(fixture.send(rongCloudPush(["0000\(code)x"])).code == 200)
     }
 
-    @Test("with other digits is a user like any other", arguments: ["00000404x", "00009999", "1002", "00000000", "0000100"])
+    @Test(
+        "with other digits is a user like any other",
+        arguments: ["00000404x", "00009999", "1002", "00000000", "0000100"])
     func others(_ user: String) { #expect(RongCloudFixture().send(rongCloudPush([user])).code == 200) }
 
     @Test("with an answer of its own gets it as often as configured, and its case matters") func fixedAnswers() {
-        let fixture = RongCloudFixture { $0.faults.answers["anna"] = SimulatedAnswer(status: 400, reason: "1005", times: 2) }
+        let fixture = RongCloudFixture {
+            $0.faults.answers["anna"] = SimulatedAnswer(status: 400, reason: "1005", times: 2)
+        }
         #expect(fixture.send(rongCloudPush(["Anna"])).code == 200)
         #expect((0..<3).map { _ in fixture.send(rongCloudPush(["anna", "bert"])).code } == [1005, 1005, 200])
     }

@@ -26,7 +26,9 @@ public final class ProjectFolder {
     /// - Parameter app: lines below the app, without indentation.
     public func writeProject(app: String) throws {
         let lines = app.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
-        try write("volley.yaml", "runs: runs\napps:\n  shop:\n    topic: com.example.shop\n    columns: {token: device_token}\n\(lines)\n")
+        try write(
+            "volley.yaml",
+            "runs: runs\napps:\n  shop:\n    topic: com.example.shop\n    columns: {token: device_token}\n\(lines)\n")
     }
 
     /// One whose app has APNs and FCM, with a campaign to everyone.
@@ -63,17 +65,22 @@ public final class ProjectFolder {
 
     /// A campaign to everyone in devices.csv, or with other parts.
     public func writeCampaign(
-        _ file: String = "campaign.yaml", name: String = "test", audience: String = "devices: devices.csv\neveryone: true",
+        _ file: String = "campaign.yaml", name: String = "test",
+        audience: String = "devices: devices.csv\neveryone: true",
         content: String = "title: Hello\nbody: World", delivery: String? = nil
     ) throws {
-        func indented(_ text: String) -> String { text.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n") }
+        func indented(_ text: String) -> String {
+            text.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n")
+        }
         var text = "name: \(name)\napp: shop\naudience:\n\(indented(audience))\ncontent:\n\(indented(content))\n"
         if let delivery { text += "delivery:\n\(indented(delivery))\n" }
         try write(file, text)
     }
 
     /// Runs `volley` in the folder to its end; see `VolleyBinary.run`.
-    public func volley(_ arguments: String..., environment: [String: String] = [:], input: String? = nil, timeout: Double = 120) throws
+    public func volley(
+        _ arguments: String..., environment: [String: String] = [:], input: String? = nil, timeout: Double = 120
+    ) throws
         -> VolleyBinary.Result
     {
         try VolleyBinary.run(arguments, in: url, environment: environment, input: input, timeout: timeout)
@@ -95,7 +102,9 @@ public final class ProjectFolder {
         }
         let before = try accepted(), end = Date(timeIntervalSinceNow: 60)
         while try accepted() < before + count {
-            guard sending.isRunning, Date() < end else { throw CommandFailure(what: "nothing is sent: \(sending.errorsSoFar)") }
+            guard sending.isRunning, Date() < end else {
+                throw CommandFailure(what: "nothing is sent: \(sending.errorsSoFar)")
+            }
             usleep(20_000)
         }
     }
@@ -108,7 +117,9 @@ public final class ProjectFolder {
         }
         let lines = statements.map { "c.execute(\"\($0)\")" } + ["c.commit()"]
         let edit = "import sqlite3; c = sqlite3.connect('runs/\(run)'); \(lines.joined(separator: "; "))"
-        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", edit], in: url, environment: [:], input: nil).finish()
+        let python = try RunningVolley(
+            executable: "/usr/bin/python3", ["-c", edit], in: url, environment: [:], input: nil
+        ).finish()
         guard python.status == 0 else { throw CommandFailure(what: python.errors) }
     }
 

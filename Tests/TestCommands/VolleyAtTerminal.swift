@@ -1,7 +1,8 @@
 public import Foundation
 import Glibc
 
-/// The real binary at a terminal, as a person uses it: its outputs and its input are a pseudo-terminal.
+/// The real binary at a terminal, as a person uses it: its outputs and its input are a
+/// pseudo-terminal.
 public final class VolleyAtTerminal {
     private let process = Process()
     private let master: Int32
@@ -12,7 +13,9 @@ public final class VolleyAtTerminal {
 
     /// Starts `volley`.
     /// - Parameter columns: how wide the terminal is.
-    public init(_ arguments: [String], in folder: URL, environment: [String: String] = [:], columns: UInt16 = 100) throws {
+    public init(_ arguments: [String], in folder: URL, environment: [String: String] = [:], columns: UInt16 = 100)
+        throws
+    {
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         // Replacements for posix_openpt, unlockpt and ptsname, which Swift's Glibc lacks.
         var (lock, number) = (Int32(0), Int32(0))
@@ -61,14 +64,16 @@ public final class VolleyAtTerminal {
     }
 
     /// Waits for the end of the process.
-    /// - Returns: the exit code; a process that takes longer than the timeout, in seconds, is ended, with the status of SIGKILL.
+    /// - Returns: the exit code; a process that takes longer than the timeout, in seconds, is
+    ///   ended, with the status of SIGKILL.
     public func finish(timeout: Double = 120) -> Int32 {
         let deadline = Date().addingTimeInterval(timeout)
         while process.isRunning, Date() < deadline { _ = read() }
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
         while read() {}
-        return process.terminationReason == .uncaughtSignal ? 128 + process.terminationStatus : process.terminationStatus
+        return process.terminationReason == .uncaughtSignal
+            ? 128 + process.terminationStatus : process.terminationStatus
     }
 
     /// Takes what is shown within a tenth of a second.

@@ -26,30 +26,36 @@ public enum VolleyBinary {
         public func json() throws -> JSONValue { try JSONValue(parsing: output) }
     }
 
-    /// The one that VOLLEY_BINARY names, such as the optimised one; else the one next to the test bundle.
+    /// The one that VOLLEY_BINARY names, such as the optimised one; else the one next to the test
+    /// bundle.
     public static let path =
         ProcessInfo.processInfo.environment["VOLLEY_BINARY"]
         ?? URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         .appendingPathComponent("volley").path
 
     /// Runs `volley` to its end.
-    /// - Parameter timeout: in seconds; a process that takes longer is ended, with the status of SIGKILL.
+    /// - Parameter timeout: in seconds; a process that takes longer is ended, with the status of
+    ///   SIGKILL.
     public static func run(
-        _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil, timeout: Double = 120
+        _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil,
+        timeout: Double = 120
     ) throws -> Result {
         try start(arguments, in: folder, environment: environment, input: input).finish(timeout: timeout)
     }
 
     /// Starts `volley` and returns at once.
-    /// - Parameter launcher: a program and its first arguments that becomes `volley` in the same process, as `nsenter` does.
+    /// - Parameter launcher: a program and its first arguments that becomes `volley` in the same
+    ///   process, as `nsenter` does.
     public static func start(
-        _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil, launcher: [String] = []
+        _ arguments: [String], in folder: URL, environment: [String: String] = [:], input: String? = nil,
+        launcher: [String] = []
     ) throws -> RunningVolley {
         guard !launcher.isEmpty else {
             return try RunningVolley(executable: path, arguments, in: folder, environment: environment, input: input)
         }
         return try RunningVolley(
-            executable: "/usr/bin/env", launcher + [path] + arguments, in: folder, environment: environment, input: input)
+            executable: "/usr/bin/env", launcher + [path] + arguments, in: folder, environment: environment,
+            input: input)
     }
 }
 
@@ -64,7 +70,9 @@ public final class RunningVolley {
     ///   - folder: its working folder.
     ///   - environment: set in addition to the test's own variables.
     ///   - input: its standard input; nil for none.
-    public init(executable: String, _ arguments: [String], in folder: URL, environment: [String: String], input: String?) throws {
+    public init(
+        executable: String, _ arguments: [String], in folder: URL, environment: [String: String], input: String?
+    ) throws {
         let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("volley-out-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         (output, errors) = (scratch.appendingPathComponent("out"), scratch.appendingPathComponent("err"))
@@ -108,13 +116,15 @@ public final class RunningVolley {
     }
 
     /// Waits for the end of the process.
-    /// - Parameter timeout: in seconds; a process that takes longer is ended, with the status of SIGKILL.
+    /// - Parameter timeout: in seconds; a process that takes longer is ended, with the status of
+    ///   SIGKILL.
     public func finish(timeout: Double = 120) -> VolleyBinary.Result {
         let deadline = Date().addingTimeInterval(timeout)
         while process.isRunning, Date() < deadline { usleep(5_000) }
         if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
-        let status = process.terminationReason == .uncaughtSignal ? 128 + process.terminationStatus : process.terminationStatus
+        let status =
+            process.terminationReason == .uncaughtSignal ? 128 + process.terminationStatus : process.terminationStatus
         return VolleyBinary.Result(status: status, output: outputSoFar, errors: errorsSoFar)
     }
 }

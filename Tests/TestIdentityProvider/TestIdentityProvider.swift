@@ -5,9 +5,9 @@ import Glibc
 import Synchronization
 import TestServers
 
-/// A provider of identities on loopback: OpenID Connect with the authorization code flow over https, with keys of its
-/// own. It is strict about what a client must do, and does whatever a test tells it to do wrong. It ends with this
-/// value.
+/// A provider of identities on loopback: OpenID Connect with the authorization code flow over
+/// https, with keys of its own. It is strict about what a client must do, and does whatever a test
+/// tells it to do wrong. It ends with this value.
 public final class TestIdentityProvider: Sendable {
     /// What a token is signed with.
     public enum Algorithm: String, Sendable {
@@ -159,7 +159,8 @@ public final class TestIdentityProvider: Sendable {
     /// - Returns: the query with which the browser goes back.
     public func signIn(at address: String) throws -> [String: String] {
         let query = Self.fields(String(address.split(separator: "?", maxSplits: 1).last ?? ""))
-        guard address.hasPrefix("\(state.issuer)/authorize?"), query["response_type"] == "code", query["client_id"] == Self.clientID,
+        guard address.hasPrefix("\(state.issuer)/authorize?"), query["response_type"] == "code",
+            query["client_id"] == Self.clientID,
             let stateText = query["state"], let nonce = query["nonce"], stateText.count >= 32, nonce.count >= 32,
             query["scope"]?.split(separator: " ").contains("openid") == true, query["code_challenge_method"] == "S256",
             let challenge = query["code_challenge"], let redirect = query["redirect_uri"]
@@ -167,7 +168,8 @@ public final class TestIdentityProvider: Sendable {
         let code = UUID().uuidString
         state.grants.withLock {
             $0[code] = Grant(
-                nonce: nonce, challenge: challenge, redirect: redirect, hasLogin: query["prompt"] == "login" && query["max_age"] == "0")
+                nonce: nonce, challenge: challenge, redirect: redirect,
+                hasLogin: query["prompt"] == "login" && query["max_age"] == "0")
         }
         return ["code": code, "state": stateText].merging(state.behaviour.withLock(\.way)) { $1 }
     }
@@ -176,11 +178,15 @@ public final class TestIdentityProvider: Sendable {
         defer { close(client) }
         var timeout = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        guard let connection = try? TLSConnection(context, socket: client), case .done = connection.handshake() else { return }
+        guard let connection = try? TLSConnection(context, socket: client), case .done = connection.handshake() else {
+            return
+        }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
         func more() -> Bool {
-            guard case .done(let count) = chunk.withUnsafeMutableBytes({ connection.read(into: $0) }), count > 0 else { return false }
+            guard case .done(let count) = chunk.withUnsafeMutableBytes({ connection.read(into: $0) }), count > 0 else {
+                return false
+            }
             bytes += chunk[..<count]
             return true
         }
@@ -192,16 +198,20 @@ public final class TestIdentityProvider: Sendable {
         let headers = Dictionary(
             lines.compactMap { line -> (String, String)? in
                 guard let colon = line.firstIndex(of: ":") else { return nil }
-                return (line[..<colon].lowercased(), line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces))
+                return (
+                    line[..<colon].lowercased(), line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+                )
             }
         ) { $1 }
         let length = headers["content-length"].flatMap { Int($0) } ?? 0
         while bytes.count < head.utf8.count + 4 + length { guard more() else { return } }
-        let request = Request(line: line, headers: headers, body: String(decoding: bytes.dropFirst(head.utf8.count + 4), as: UTF8.self))
+        let request = Request(
+            line: line, headers: headers, body: String(decoding: bytes.dropFirst(head.utf8.count + 4), as: UTF8.self))
         state.requests.withLock { $0.append(request) }
         let answer = answer(request, state)
         if answer.seconds > 0 { usleep(UInt32(answer.seconds * 1e6)) }
-        let lead = ["HTTP/1.1 \(answer.status)", "Content-Length: \(answer.body.count)", "Connection: close"] + answer.headers
+        let lead =
+            ["HTTP/1.1 \(answer.status)", "Content-Length: \(answer.body.count)", "Connection: close"] + answer.headers
         var left = Array((lead.joined(separator: "\r\n") + "\r\n\r\n").utf8) + answer.body
         while !left.isEmpty {
             guard case .done(let count) = left.withUnsafeBytes({ connection.write($0) }) else { return }
@@ -225,7 +235,9 @@ public final class TestIdentityProvider: Sendable {
         case "/keys": return json(["keys": .array(keys(behaviour))], [:])
         case "/token": return token(request, behaviour, state)
         case "/userinfo":
-            guard request.headers["authorization"] == "Bearer access-\(subject)" else { return Answer("401 Unauthorized") }
+            guard request.headers["authorization"] == "Bearer access-\(subject)" else {
+                return Answer("401 Unauthorized")
+            }
             return json(["sub": .string(subject)].merging(behaviour.userinfo) { $1 }, [:])
         default: return Answer("404 Not Found")
         }
@@ -236,18 +248,22 @@ public final class TestIdentityProvider: Sendable {
         func refuse(_ code: String) -> Answer { Answer("400 Bad Request", body: "{\"error\":\"\(code)\"}") }
         let post = JSONValue.string("client_secret_post"), basic = JSONValue.string("client_secret_basic")
         let methods = behaviour.description["token_endpoint_auth_methods_supported"]
-        let isPost = methods == .array([post]) || methods == .array([basic, post]) && request.headers["authorization"] == nil
+        let isPost =
+            methods == .array([post]) || methods == .array([basic, post]) && request.headers["authorization"] == nil
         if let secret = behaviour.clientSecret, !isPost {
             let pair = "\(clientID):\(encoded(secret))"
             guard request.headers["authorization"] == "Basic \(Data(pair.utf8).base64EncodedString())" else {
                 return refuse("invalid_client")
             }
         } else {
-            guard form["client_id"] == clientID, form["client_secret"] == behaviour.clientSecret, request.headers["authorization"] == nil
+            guard form["client_id"] == clientID, form["client_secret"] == behaviour.clientSecret,
+                request.headers["authorization"] == nil
             else { return refuse("invalid_client") }
         }
-        guard form["grant_type"] == "authorization_code", let grant = state.grants.withLock({ $0.removeValue(forKey: form["code"] ?? "") }),
-            grant.redirect == form["redirect_uri"], let verifier = form["code_verifier"], (43...128).contains(verifier.count),
+        guard form["grant_type"] == "authorization_code",
+            let grant = state.grants.withLock({ $0.removeValue(forKey: form["code"] ?? "") }),
+            grant.redirect == form["redirect_uri"], let verifier = form["code_verifier"],
+            (43...128).contains(verifier.count),
             grant.challenge == base64URL(SHA256.digest(of: Array(verifier.utf8)))
         else { return refuse("invalid_grant") }
         let now = Timestamp.now().epochSeconds
@@ -285,21 +301,29 @@ public final class TestIdentityProvider: Sendable {
         let ids = behaviour.publishedKeyIDs ?? [behaviour.keyID]
         let published = ids.compactMap { id in
             rsa[id].map { key -> JSONValue in
-                // PKCS #1 in a SubjectPublicKeyInfo: a key of 2048 bits has its modulus and exponent at fixed places.
+                // PKCS #1 in a SubjectPublicKeyInfo: a key of 2048 bits has its modulus and
+                // exponent at fixed places.
                 let der = Array(
-                    Data(base64Encoded: key.verificationKey.pem.split(separator: "\n").dropFirst().dropLast().joined()) ?? Data())
+                    Data(base64Encoded: key.verificationKey.pem.split(separator: "\n").dropFirst().dropLast().joined())
+                        ?? Data())
                 return .object(pairs: [
-                    ("kty", .string("RSA")), ("use", .string("sig")), ("kid", .string(id)), ("n", .string(base64URL(Array(der[33..<289])))),
+                    ("kty", .string("RSA")), ("use", .string("sig")), ("kid", .string(id)),
+                    ("n", .string(base64URL(Array(der[33..<289])))),
                     ("e", .string(base64URL(Array(der[291...])))),
                 ])
             }
         }
-        let der = Array(Data(base64Encoded: curve.verificationKey.pem.split(separator: "\n").dropFirst().dropLast().joined()) ?? Data())
+        let der = Array(
+            Data(base64Encoded: curve.verificationKey.pem.split(separator: "\n").dropFirst().dropLast().joined())
+                ?? Data())
         let ec = JSONValue.object(pairs: [
             ("kty", .string("EC")), ("crv", .string("P-256")), ("kid", .string("ec")), ("alg", .string("ES256")),
-            ("x", .string(base64URL(Array(der.suffix(64).prefix(32))))), ("y", .string(base64URL(Array(der.suffix(32))))),
+            ("x", .string(base64URL(Array(der.suffix(64).prefix(32))))),
+            ("y", .string(base64URL(Array(der.suffix(32))))),
         ])
-        let other = JSONValue.object(pairs: [("kty", .string("OKP")), ("crv", .string("Ed25519")), ("kid", .string("first"))])
+        let other = JSONValue.object(pairs: [
+            ("kty", .string("OKP")), ("crv", .string("Ed25519")), ("kid", .string("first")),
+        ])
         return [other] + published + [ec]
     }
 
@@ -325,7 +349,10 @@ public final class TestIdentityProvider: Sendable {
         Dictionary(
             text.split(separator: "&").map { pair in
                 let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-                return (parts[0].removingPercentEncoding ?? "", (parts.count > 1 ? parts[1] : "").removingPercentEncoding ?? "")
+                return (
+                    parts[0].removingPercentEncoding ?? "",
+                    (parts.count > 1 ? parts[1] : "").removingPercentEncoding ?? ""
+                )
             }
         ) { first, _ in first }
     }

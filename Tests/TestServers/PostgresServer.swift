@@ -1,11 +1,12 @@
 import Glibc
 import Synchronization
 
-/// A PostgreSQL server with its own cluster in a temporary folder, on a Unix socket and, with TLS, on 127.0.0.1
-/// (certificate only for `localhost`). Removed with this value. The superuser is `postgres`; `volley` may connect by a
-/// socket without a password and by TLS with `correct horse`.
+/// A PostgreSQL server with its own cluster in a temporary folder, on a Unix socket and, with TLS,
+/// on 127.0.0.1 (certificate only for `localhost`). Removed with this value. The superuser is
+/// `postgres`; `volley` may connect by a socket without a password and by TLS with `correct horse`.
 ///
-/// Unchecked: only the test that made a server starts, stops and freezes it; all tests may use the address and SQL of the shared one.
+/// Unchecked: only the test that made a server starts, stops and freezes it; all tests may use the
+/// address and SQL of the shared one.
 public final class PostgresServer: @unchecked Sendable {
     /// Where the cluster is.
     public let folder: String
@@ -17,7 +18,8 @@ public final class PostgresServer: @unchecked Sendable {
     /// A password that no output of Volley may show.
     public static let password = "correct horse"
 
-    /// Where PostgreSQL's programs are: installed, or unpacked by `make test`; nil if they are missing.
+    /// Where PostgreSQL's programs are: installed, or unpacked by `make test`; nil if they are
+    /// missing.
     public static let programs: String? = {
         if let installed = programs(below: "") { return installed }
         guard programs(below: unpacked) != nil else { return nil }
@@ -29,10 +31,11 @@ public final class PostgresServer: @unchecked Sendable {
     }
 
     /// What `make test` unpacked.
-    private static let unpacked = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers"
+    private static let unpacked =
+        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/.build/servers"
 
-    /// The root of the unpacked programs, readable for the owner of clusters: a checkout may be in a folder that only
-    /// root may enter. Then it is a copy, removed with the process.
+    /// The root of the unpacked programs, readable for the owner of clusters: a checkout may be in
+    /// a folder that only root may enter. Then it is a copy, removed with the process.
     private static let root: String = {
         guard geteuid() == 0, let folder = try? makeFolder() else { return unpacked }
         let parts = ["usr/lib/postgresql", "usr/share/postgresql", "usr/lib/x86_64-linux-gnu"].filter {
@@ -68,7 +71,8 @@ public final class PostgresServer: @unchecked Sendable {
         port = try Sockets.freePort()
         do {
             try Self.run(
-                "\(programs)/initdb", ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"])
+                "\(programs)/initdb",
+                ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"])
             try Self.makeCertificates(folder)
             try configure(settings)
             try start()
@@ -88,7 +92,8 @@ public final class PostgresServer: @unchecked Sendable {
             try Self.run(
                 "\(programs)/pg_basebackup",
                 [
-                    "-D", "\(folder)/data", "-h", primary.folder, "-p", "\(primary.port)", "-U", "postgres", "-X", "stream", "-c", "fast",
+                    "-D", "\(folder)/data", "-h", primary.folder, "-p", "\(primary.port)", "-U", "postgres", "-X",
+                    "stream", "-c", "fast",
                     "-R",
                 ])
             try Self.makeCertificates(folder)
@@ -97,7 +102,9 @@ public final class PostgresServer: @unchecked Sendable {
             try primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
             try primary.sql("SELECT pg_reload_conf()")
             for _ in 0..<200 {
-                if try primary.sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1" { return }
+                if try primary.sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1" {
+                    return
+                }
                 usleep(50_000)
             }
             throw ServerUnavailable(what: "the standby does not follow")
@@ -109,7 +116,8 @@ public final class PostgresServer: @unchecked Sendable {
 
     deinit { remove() }
 
-    /// A standby of this server, for which its commits wait from now on (`synchronous_standby_names`).
+    /// A standby of this server, for which its commits wait from now on
+    /// (`synchronous_standby_names`).
     public func standby() throws -> PostgresServer { try PostgresServer(follows: self) }
 
     /// Makes a standby a primary.
@@ -123,7 +131,8 @@ public final class PostgresServer: @unchecked Sendable {
     /// Starts the server again after `stop`.
     public func start() throws {
         process = try ServerProcess(
-            Self.unprivileged[0], Array(Self.unprivileged.dropFirst()) + ["\(programs)/postgres", "-D", "\(folder)/data"], port: port,
+            Self.unprivileged[0],
+            Array(Self.unprivileged.dropFirst()) + ["\(programs)/postgres", "-D", "\(folder)/data"], port: port,
             log: "\(folder)/log")
         for _ in 0..<200 {
             if (try? sql("SELECT 1")) != nil { return }
@@ -132,8 +141,8 @@ public final class PostgresServer: @unchecked Sendable {
         throw ServerUnavailable(what: "PostgreSQL does not accept connections")
     }
 
-    /// Ends the server in the middle of its work (immediate shutdown); a server that is killed would leave shared
-    /// memory.
+    /// Ends the server in the middle of its work (immediate shutdown); a server that is killed
+    /// would leave shared memory.
     /// - Parameter isOrderly: whether it may first write its data (fast shutdown).
     public func stop(isOrderly: Bool = false) {
         process?.end(by: isOrderly ? SIGINT : SIGQUIT, within: 10)
@@ -144,7 +153,8 @@ public final class PostgresServer: @unchecked Sendable {
     public enum Backup: String, CaseIterable, Sendable {
         /// `pg_basebackup` of the server while it runs: tables that are not logged are empty in it.
         case online
-        /// A copy of its folder while it is shut down, and a dump of one schema: they also have unlogged tables.
+        /// A copy of its folder while it is shut down, and a dump of one schema: they also have
+        /// unlogged tables.
         case cold, dump
     }
 
@@ -177,12 +187,15 @@ public final class PostgresServer: @unchecked Sendable {
         try start()
     }
 
-    /// Stops all processes of the server, so that it exists and does not answer; or lets them continue.
+    /// Stops all processes of the server, so that it exists and does not answer; or lets them
+    /// continue.
     public func freeze(_ isFrozen: Bool) { process?.signalAll(isFrozen ? SIGSTOP : SIGCONT) }
 
     /// The address by the socket, without a password.
     /// - Parameter standby: another server, which is used if it is the primary of the two.
-    public func address(user: String = "volley", database: String = "postgres", or standby: PostgresServer? = nil) -> String {
+    public func address(user: String = "volley", database: String = "postgres", or standby: PostgresServer? = nil)
+        -> String
+    {
         guard let standby else { return "host=\(folder) port=\(port) dbname=\(database) user=\(user)" }
         return "host=\(folder),\(standby.folder) port=\(port),\(standby.port) dbname=\(database) user=\(user) "
             + "target_session_attrs=read-write"
@@ -197,7 +210,8 @@ public final class PostgresServer: @unchecked Sendable {
         host: String = "localhost", authority: String? = nil, port: Int? = nil, database: String = "postgres"
     ) -> String {
         let escaped = Self.password.split(separator: " ").joined(separator: "%20")
-        return "postgresql://volley:\(escaped)@\(host):\(port ?? self.port)/\(database)?hostaddr=127.0.0.1&sslmode=verify-full"
+        return
+            "postgresql://volley:\(escaped)@\(host):\(port ?? self.port)/\(database)?hostaddr=127.0.0.1&sslmode=verify-full"
             + "&sslrootcert=\(authority ?? folder + "/authority.pem")"
     }
 
@@ -210,7 +224,10 @@ public final class PostgresServer: @unchecked Sendable {
     public func sql(_ text: String, database: String = "postgres") throws -> String {
         try Self.run(
             "\(programs)/psql",
-            ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text, address(user: "postgres", database: database)])
+            [
+                "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text,
+                address(user: "postgres", database: database),
+            ])
     }
 
     // MARK: - Making a cluster
@@ -255,13 +272,17 @@ public final class PostgresServer: @unchecked Sendable {
 
                 """, to: "data/postgresql.conf")
         let rules = "local all all trust\nlocal replication all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
-        guard let file = fopen("\(folder)/data/pg_hba.conf", "w") else { throw ServerUnavailable(what: "pg_hba.conf cannot be written") }
+        guard let file = fopen("\(folder)/data/pg_hba.conf", "w") else {
+            throw ServerUnavailable(what: "pg_hba.conf cannot be written")
+        }
         fputs(rules, file)
         fclose(file)
     }
 
     private func append(_ text: String, to name: String) throws {
-        guard let file = fopen("\(folder)/\(name)", "a") else { throw ServerUnavailable(what: "\(name) cannot be written") }
+        guard let file = fopen("\(folder)/\(name)", "a") else {
+            throw ServerUnavailable(what: "\(name) cannot be written")
+        }
         fputs(text, file)
         fclose(file)
     }
@@ -271,16 +292,19 @@ public final class PostgresServer: @unchecked Sendable {
             try run(
                 "openssl",
                 [
-                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj",
                     "/CN=Test \(name)", "-keyout", "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem",
                 ])
         }
         try run(
             "openssl",
             [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=localhost",
                 "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE", "-CA",
-                "\(folder)/authority.pem", "-CAkey", "\(folder)/authority.key", "-keyout", "\(folder)/server.key", "-out",
+                "\(folder)/authority.pem", "-CAkey", "\(folder)/authority.key", "-keyout", "\(folder)/server.key",
+                "-out",
                 "\(folder)/server.pem",
             ])
         chmod("\(folder)/server.key", 0o600)
@@ -292,7 +316,9 @@ public final class PostgresServer: @unchecked Sendable {
     private static func run(_ program: String, _ arguments: [String]) throws -> String {
         let words = (unprivileged + [program] + arguments).map(quoted).joined(separator: " ")
         // Its folder may be one that the cluster's owner may not enter.
-        guard let pipe = popen("cd / && exec \(words) 2>&1", "r") else { throw ServerUnavailable(what: "\(program) cannot be started") }
+        guard let pipe = popen("cd / && exec \(words) 2>&1", "r") else {
+            throw ServerUnavailable(what: "\(program) cannot be started")
+        }
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {

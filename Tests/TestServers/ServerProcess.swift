@@ -1,6 +1,7 @@
 import Glibc
 
-/// A server in a separate program: a child of the test, killed with this value, together with the processes that it started.
+/// A server in a separate program: a child of the test, killed with this value, together with the
+/// processes that it started.
 public final class ServerProcess {
     private let process: pid_t
 
@@ -13,7 +14,8 @@ public final class ServerProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         for descriptor in Int32(1)...2 {
-            posix_spawn_file_actions_addopen(&actions, descriptor, log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            posix_spawn_file_actions_addopen(
+                &actions, descriptor, log ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         }
         // Threads of tests block signals; a program that inherited this would never receive them.
         var attributes = posix_spawnattr_t()
@@ -33,7 +35,8 @@ public final class ServerProcess {
         guard Sockets.waitForListener(port) else { throw ServerUnavailable(what: "\(program) does not listen") }
     }
 
-    /// Starts a program on a port that was free a moment ago, or on another one if some other program was quicker.
+    /// Starts a program on a port that was free a moment ago, or on another one if some other
+    /// program was quicker.
     /// - Parameter arguments: gets the port.
     public static func onFreePort(
         _ program: String, log: String? = nil, _ arguments: (Int) -> [String]
@@ -69,8 +72,8 @@ public final class ServerProcess {
     }
 
     deinit {
-        // It has nothing to save, and some programs wait for their clients when they are told to end. Its child
-        // processes would live on.
+        // It has nothing to save, and some programs wait for their clients when they are told to
+        // end. Its child processes would live on.
         let all = Self.descendants(of: process)
         for process in [process] + all { kill(process, SIGKILL) }
         waitpid(process, nil, 0)

@@ -64,8 +64,8 @@ public enum Sockets {
     /// Closes a socket.
     public static func close(_ descriptor: Int32) { Glibc.close(descriptor) }
 
-    /// Below the ports that Linux assigns by itself (32768 and above): a port that a program is told to use is not given to another
-    /// connection in the meantime.
+    /// Below the ports that Linux assigns by itself (32768 and above): a port that a program is
+    /// told to use is not given to another connection in the meantime.
     private static let ownPorts = 10_000..<32_768
     private static let nextPort = Mutex(Int.random(in: ownPorts))
 

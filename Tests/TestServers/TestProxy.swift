@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A proxy on loopback that follows instructions and remembers its requests. It ends with this value.
+/// A proxy on loopback that follows instructions and remembers its requests. It ends with this
+/// value.
 public final class TestProxy: Sendable {
     /// Its protocol.
     public enum Kind: String, Sendable, CaseIterable { case http, socks4, socks4a, socks5, socks5h }
@@ -98,12 +99,16 @@ private final class ProxyState: Sendable {
         relay(client, server, atMost: number <= behaviour.cuts ? behaviour.cutAfterBytes : .max)
     }
 
-    private func note(_ target: String, _ head: String) { requests.withLock { $0.append(.init(target: target, head: head)) } }
+    private func note(_ target: String, _ head: String) {
+        requests.withLock { $0.append(.init(target: target, head: head)) }
+    }
 
     /// Everything leads to this machine, whatever name was requested.
     private func connect(_ target: String) -> Int32? {
         if behaviour.knowsNoIPv6, target.hasPrefix("[") { return nil }
-        guard let colon = target.lastIndex(of: ":"), let port = Int(target[target.index(after: colon)...]) else { return nil }
+        guard let colon = target.lastIndex(of: ":"), let port = Int(target[target.index(after: colon)...]) else {
+            return nil
+        }
         return Sockets.connect(behaviour.destinationPort ?? port)
     }
 
@@ -120,7 +125,9 @@ private final class ProxyState: Sendable {
         guard words.count > 2, words[0] == "CONNECT" else { return nil }
         note(String(words[1]), head)
         var status = behaviour.refusal ?? 200
-        if let user = behaviour.user, !head.contains("\r\nProxy-Authorization: Basic \(base64("\(user):\(behaviour.password)"))\r\n") {
+        if let user = behaviour.user,
+            !head.contains("\r\nProxy-Authorization: Basic \(base64("\(user):\(behaviour.password)"))\r\n")
+        {
             status = 407
         }
         let server = status == 200 ? connect(String(words[1])) : nil
@@ -148,7 +155,8 @@ private final class ProxyState: Sendable {
     // MARK: SOCKS5 (RFC 1928, RFC 1929)
 
     private func connectSOCKS5(_ client: Int32) -> Int32? {
-        guard let greeting = Sockets.read(2, from: client), greeting[0] == 5, let methods = Sockets.read(Int(greeting[1]), from: client)
+        guard let greeting = Sockets.read(2, from: client), greeting[0] == 5,
+            let methods = Sockets.read(Int(greeting[1]), from: client)
         else { return nil }
         let method: UInt8 = behaviour.user == nil ? 0 : 2
         guard methods.contains(method) else {
@@ -184,7 +192,9 @@ private final class ProxyState: Sendable {
             guard let address = Sockets.read(4, from: client) else { return nil }
             host = address.map(String.init).joined(separator: ".")
         case 3:
-            guard let count = Sockets.read(1, from: client), let name = Sockets.read(Int(count[0]), from: client) else { return nil }
+            guard let count = Sockets.read(1, from: client), let name = Sockets.read(Int(count[0]), from: client) else {
+                return nil
+            }
             host = String(decoding: name, as: UTF8.self)
         default:
             guard let address = Sockets.read(16, from: client) else { return nil }
@@ -226,7 +236,8 @@ private final class ProxyState: Sendable {
         var fromServer = 0
         while !isStopped.load(ordering: .relaxed), fromServer < limit {
             let ready = Sockets.waitToRead([client, server])
-            for (index, (source, target)) in [(client, server), (server, client)].enumerated() where ready & 1 << index != 0 {
+            for (index, (source, target)) in [(client, server), (server, client)].enumerated()
+            where ready & 1 << index != 0 {
                 // No more than is left: on a busy machine a chunk may hold all answers of a test.
                 let count = recv(source, &chunk, index == 1 ? min(chunk.count, limit - fromServer) : chunk.count, 0)
                 guard count > 0, Sockets.write(Array(chunk[..<count]), to: target) else { return }

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Passes connections of any protocol on to a port of 127.0.0.1. It listens on a single address, and ends with this
-/// value.
+/// Passes connections of any protocol on to a port of 127.0.0.1. It listens on a single address,
+/// and ends with this value.
 public final class TestRelay: Sendable {
     /// The port on which it listens.
     public let port: Int
@@ -36,7 +36,8 @@ public final class TestRelay: Sendable {
     /// Sets where connections lead; until then they are closed.
     public func lead(to port: Int) { state.target.store(port, ordering: .relaxed) }
 
-    /// Passes nothing on, in either direction, and closes nothing; or continues with what has arrived since.
+    /// Passes nothing on, in either direction, and closes nothing; or continues with what has
+    /// arrived since.
     public func freeze(_ isFrozen: Bool) { state.isFrozen.store(isFrozen, ordering: .relaxed) }
 
     /// Connections so far.
@@ -53,7 +54,8 @@ public final class TestRelay: Sendable {
                 continue
             }
             let ready = Sockets.waitToRead([client, server])
-            for (index, (source, target)) in [(client, server), (server, client)].enumerated() where ready & 1 << index != 0 {
+            for (index, (source, target)) in [(client, server), (server, client)].enumerated()
+            where ready & 1 << index != 0 {
                 let count = recv(source, &chunk, chunk.count, 0)
                 guard count > 0, Sockets.write(Array(chunk[..<count]), to: target) else { return }
             }

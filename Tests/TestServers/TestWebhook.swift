@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// An HTTP server on loopback that accepts POSTs, answers as instructed, and remembers its requests. It ends with this value.
+/// An HTTP server on loopback that accepts POSTs, answers as instructed, and remembers its
+/// requests. It ends with this value.
 public final class TestWebhook: Sendable {
     /// A request.
     public struct Request: Sendable {
@@ -25,8 +26,8 @@ public final class TestWebhook: Sendable {
     }
 
     /// Listens from now on.
-    /// - Parameter answers: statuses with further header lines for the first requests; 200 afterwards. A blank one closes without an
-    ///   answer.
+    /// - Parameter answers: statuses with further header lines for the first requests; 200
+    ///   afterwards. A blank one closes without an answer.
     public init(answers: [String] = []) throws {
         let (listener, port) = try Sockets.listen()
         self.port = port
@@ -77,6 +78,7 @@ public final class TestWebhook: Sendable {
             return state.answers.withLock { $0.isEmpty ? "200 OK" : $0.removeFirst() }
         }
         guard !answer.isEmpty else { return }
-        _ = Sockets.write(Array("HTTP/1.1 \(answer)\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok".utf8), to: client)
+        _ = Sockets.write(
+            Array("HTTP/1.1 \(answer)\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok".utf8), to: client)
     }
 }

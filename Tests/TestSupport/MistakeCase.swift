@@ -1,7 +1,8 @@
 public import Foundation
 import Synchronization
 
-/// A campaign with a mistake that people make, and what Volley says about it. They are in Tests/Snapshots/mistakes/TOPIC.txt:
+/// A campaign with a mistake that people make, and what Volley says about it. They are in
+/// Tests/Snapshots/mistakes/TOPIC.txt:
 ///
 ///     ==== 17-wrong-app
 ///     name: spring-sale
@@ -9,8 +10,9 @@ import Synchronization
 ///     $ volley check campaign.yaml
 ///     campaign.yaml:2:6: there is no app 'Shop' in volley.yaml. Did you mean 'shop'?
 ///
-/// A blank line separates two cases. A character that cannot be seen is written as in Swift, `\u{200B}`, also a blank at the end of a
-/// line. A campaign that is not UTF-8 is a file of its own, campaigns/NAME.yaml, and its case begins with the output.
+/// A blank line separates two cases. A character that cannot be seen is written as in Swift,
+/// `\u{200B}`, also a blank at the end of a line. A campaign that is not UTF-8 is a file of its
+/// own, campaigns/NAME.yaml, and its case begins with the output.
 public struct MistakeCase: Sendable, CustomStringConvertible {
     /// The name of its file.
     public let topic: String
@@ -18,7 +20,8 @@ public struct MistakeCase: Sendable, CustomStringConvertible {
     public let name: String
     /// campaign.yaml.
     public let campaign: Data
-    /// The output of `volley check` and, if that finds no mistake, of `volley preview`; nil if it was not recorded yet.
+    /// The output of `volley check` and, if that finds no mistake, of `volley preview`; nil if it
+    /// was not recorded yet.
     public let expected: String?
 
     /// Its name.
@@ -70,7 +73,9 @@ public struct MistakeCase: Sendable, CustomStringConvertible {
     /// - Parameter preview: nil where `check` found a mistake.
     public static func transcript(check: String, preview: String?) -> String {
         // The hash is meaningless to people, and changes with the version of the rules.
-        let shown = preview?.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.hasPrefix("Plan hash") }
+        let shown = preview?.split(separator: "\n", omittingEmptySubsequences: false).filter {
+            !$0.hasPrefix("Plan hash")
+        }
         return command + check + (shown.map { "\n$ volley preview campaign.yaml\n" + $0.joined(separator: "\n") } ?? "")
     }
 
@@ -79,16 +84,20 @@ public struct MistakeCase: Sendable, CustomStringConvertible {
     public func record(_ transcript: String) throws -> String {
         let file = Self.file(of: topic)
         try Self.recording.withLock { _ in
-            let blocks = try Self.blocks(of: topic).map { $0.hasPrefix(name + "\n") ? $0 + Self.escaped(transcript) : $0 }
+            let blocks = try Self.blocks(of: topic).map {
+                $0.hasPrefix(name + "\n") ? $0 + Self.escaped(transcript) : $0
+            }
             try blocks.joined(separator: Self.start).dropFirst().write(to: file, atomically: true, encoding: .utf8)
         }
         return file.path
     }
 
-    /// The lines in which the output differs from what is expected, `-` before those that are missing and `+` before
-    /// new ones; nil if none does.
+    /// The lines in which the output differs from what is expected, `-` before those that are
+    /// missing and `+` before new ones; nil if none does.
     public func difference(from transcript: String) -> String? {
-        guard let expected, let changes = Snapshot.lineChanges(from: Self.escaped(expected), to: Self.escaped(transcript)) else {
+        guard let expected,
+            let changes = Snapshot.lineChanges(from: Self.escaped(expected), to: Self.escaped(transcript))
+        else {
             return nil
         }
         return "\(name) in \(Self.file(of: topic).path):\n\(changes)"
@@ -101,7 +110,8 @@ public struct MistakeCase: Sendable, CustomStringConvertible {
     private static func file(of topic: String) -> URL { folder.appendingPathComponent("\(topic).txt") }
 
     private static func names(in folder: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: Self.folder.appendingPathComponent(folder).path)) ?? []).sorted()
+        ((try? FileManager.default.contentsOfDirectory(atPath: Self.folder.appendingPathComponent(folder).path)) ?? [])
+            .sorted()
     }
 
     /// The text before the first case, which must be empty, and the cases without their marks.
@@ -111,7 +121,9 @@ public struct MistakeCase: Sendable, CustomStringConvertible {
 
     private static func unescaped(_ text: Substring) -> String {
         String(text).replacing(/\\u\{([0-9A-F]+)\}/) { match -> String in
-            guard let value = UInt32(match.output.1, radix: 16), let scalar = Unicode.Scalar(value) else { return String(match.output.0) }
+            guard let value = UInt32(match.output.1, radix: 16), let scalar = Unicode.Scalar(value) else {
+                return String(match.output.0)
+            }
             return String(scalar)
         }
     }

@@ -1,7 +1,8 @@
 package import Base
 package import PushServices
 
-/// A service whose facts a test chooses; everything else is as with APNs. Without a choice phones of several makers show its pushes.
+/// A service whose facts a test chooses; everything else is as with APNs. Without a choice phones
+/// of several makers show its pushes.
 package struct OtherService: PushService {
     private let apns = APNs()
     package var name = "other"
@@ -19,7 +20,8 @@ package struct OtherService: PushService {
     /// UUIDs in lower case, 36 characters.
     package static let installationIDs = TargetForm(
         .text(ASCIISet("0123456789abcdef-"), length: 36...36), tellingLength: 36, noun: "installation id",
-        example: "3f2a…9c01", writing: "as a UUID in lower case", rule: "An installation id is a UUID in lower case, 36 characters",
+        example: "3f2a…9c01", writing: "as a UUID in lower case",
+        rule: "An installation id is a UUID in lower case, 36 characters",
         remedy: "Copy the whole installation id; it has 36 characters.",
         foreignShapes: [.uuid: "it has capital letters, and Otherpush's installation ids have none"])
 
@@ -39,5 +41,7 @@ package struct OtherService: PushService {
     package func meaning(of answer: ServiceAnswer) -> AnswerMeaning { apns.meaning(of: answer) }
     package func words(about reason: String) -> ReasonWords? { apns.words(about: reason) }
     package func advice(status: Int, reason: String) -> String { apns.advice(status: status, reason: reason) }
-    package func probeMeaning(status: Int, reason: String) -> ProbeMeaning { apns.probeMeaning(status: status, reason: reason) }
+    package func probeMeaning(status: Int, reason: String) -> ProbeMeaning {
+        apns.probeMeaning(status: status, reason: reason)
+    }
 }

@@ -17,7 +17,8 @@ public struct ReferenceCSV {
         }
     }
 
-    /// All records except blank lines, with the header first; for a refused file, those before the place of the refusal.
+    /// All records except blank lines, with the header first; for a refused file, those before the
+    /// place of the refusal.
     public struct Reading {
         /// The header and the rows.
         public var rows: [Row] = []
@@ -73,31 +74,38 @@ public struct ReferenceCSV {
             guard let cell = field(&isBroken) else {
                 isRefused = hasZeroBytes(from: startIndex)
                 let endsLine = bytes.last == 0x0A || bytes.last == 0x0D
-                return Row(line: startLine, cells: nil, lines: line - startLine + (endsLine && line > startLine ? 0 : 1))
+                return Row(
+                    line: startLine, cells: nil, lines: line - startLine + (endsLine && line > startLine ? 0 : 1))
             }
             if cells.isEmpty { firstCount = index - cellIndex }
             cells.append(cell)
             if let header, holdsRow(cell, header.count) { isBroken = true }
         } while takeSeparator()
-        isRefused = hasZeroBytes(from: startIndex) || !isBroken && isHeader(cells, header, firstCount, isFirstQuoted: areQuoted[0])
+        isRefused =
+            hasZeroBytes(from: startIndex)
+            || !isBroken && isHeader(cells, header, firstCount, isFirstQuoted: areQuoted[0])
         let lines = line - startLine + 1
         _ = takeLineEnd()
         let texts = cells.compactMap { String(validating: $0, as: UTF8.self) }
         isBroken =
-            isBroken || texts.count < cells.count || cells.contains { $0.contains(0) } || header.map { $0.count != cells.count } ?? false
+            isBroken || texts.count < cells.count || cells.contains { $0.contains(0) }
+            || header.map { $0.count != cells.count } ?? false
         return Row(line: startLine, cells: isBroken ? nil : zip(texts, areQuoted).map(read), lines: lines)
     }
 
-    /// Whether a line of a cell other than its first is a row with a device token; the last line may lack fields.
+    /// Whether a line of a cell other than its first is a row with a device token; the last line
+    /// may lack fields.
     private func holdsRow(_ cell: [UInt8], _ columns: Int) -> Bool {
         let lines = cell.split(omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }
         return lines.enumerated().dropFirst().contains { index, line in
             let fields = line.split(separator: separator, omittingEmptySubsequences: false)
             let isLast = index == lines.count - 1
             let tokens = fields.filter { field in
-                field.count >= 32 && field.count % 2 == 0 && field.allSatisfy { "0123456789abcdefABCDEF".utf8.contains($0) }
+                field.count >= 32 && field.count % 2 == 0
+                    && field.allSatisfy { "0123456789abcdefABCDEF".utf8.contains($0) }
             }
-            return !tokens.isEmpty && (isLast ? (min(2, columns)...columns).contains(fields.count) : fields.count == columns)
+            return !tokens.isEmpty
+                && (isLast ? (min(2, columns)...columns).contains(fields.count) : fields.count == columns)
         }
     }
 
@@ -105,19 +113,29 @@ public struct ReferenceCSV {
         zip(bytes[start..<index], bytes[start..<index].dropFirst()).contains { $0 == 0 && $1 == 0 }
     }
 
-    /// Whether the cells are the header's in any order, even after the cells of a row without a line end.
-    /// - Parameter firstCount: bytes of the first cell as written. Next to a name, only a mark, quotes and a blank or so are expected.
+    /// Whether the cells are the header's in any order, even after the cells of a row without a
+    /// line end.
+    /// - Parameter firstCount: bytes of the first cell as written. Next to a name, only a mark,
+    ///   quotes and a blank or so are expected.
     private func isHeader(_ cells: [[UInt8]], _ header: [String]?, _ firstCount: Int, isFirstQuoted: Bool) -> Bool {
-        guard let header, header.count > 1, header.contains(where: { !$0.isEmpty }), !header.contains(where: { $0.contains("\"") }) else {
+        guard let header, header.count > 1, header.contains(where: { !$0.isEmpty }),
+            !header.contains(where: { $0.contains("\"") })
+        else {
             return false
         }
-        guard !header.contains(where: { $0.utf8.count.isMultiple(of: 2) && $0.utf8.count >= 8 && $0.allSatisfy(\.isHexDigit) }) else {
+        guard
+            !header.contains(where: {
+                $0.utf8.count.isMultiple(of: 2) && $0.utf8.count >= 8 && $0.allSatisfy(\.isHexDigit)
+            })
+        else {
             return false
         }
         let texts = cells.map { String(decoding: $0, as: UTF8.self) }
         if cells.count == header.count {
             let first = isFirstQuoted ? texts[0] : bare(texts[0])
-            let mayBeName = header.contains { (0...6).contains(firstCount - $0.utf8.count) || firstCount > 62 && $0.utf8.count > 56 }
+            let mayBeName = header.contains {
+                (0...6).contains(firstCount - $0.utf8.count) || firstCount > 62 && $0.utf8.count > 56
+            }
             return mayBeName && ([first] + texts.dropFirst().map(trim)).sorted() == header.sorted()
         }
         guard cells.count == 2 * header.count - 1 else { return false }
@@ -133,7 +151,8 @@ public struct ReferenceCSV {
     /// Without byte order marks, blanks and quotes.
     private func bare(_ text: String) -> String {
         let rest = trim(String(String.UnicodeScalarView(text.unicodeScalars.drop { $0 == "\u{FEFF}" })))
-        return rest.utf8.count > 1 && rest.first == "\"" && rest.last == "\"" ? String(rest.dropFirst().dropLast()) : rest
+        return rest.utf8.count > 1 && rest.first == "\"" && rest.last == "\""
+            ? String(rest.dropFirst().dropLast()) : rest
     }
 
     private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 && separator != 0x09 }
@@ -180,7 +199,9 @@ public struct ReferenceCSV {
     /// A formula around a text, in quotes for Excel, is read as that text.
     private func read(_ cell: String, isQuoted: Bool) -> String {
         let text = trim(cell), scalars = text.unicodeScalars
-        guard isQuoted, scalars.count >= 3, scalars.starts(with: "=\"".unicodeScalars), scalars.last == "\"" else { return text }
+        guard isQuoted, scalars.count >= 3, scalars.starts(with: "=\"".unicodeScalars), scalars.last == "\"" else {
+            return text
+        }
         let inside = scalars.dropFirst(2).dropLast()
         return inside.contains("\"") ? text : trim(String(inside))
     }

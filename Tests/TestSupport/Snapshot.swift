@@ -5,13 +5,14 @@ public enum Snapshot {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Snapshots")
 
-    /// Compares a text with Tests/Snapshots/NAME. A missing snapshot is recorded and reported, as a person must check
-    /// it.
+    /// Compares a text with Tests/Snapshots/NAME. A missing snapshot is recorded and reported, as a
+    /// person must check it.
     /// - Returns: nil if they are the same.
     public static func flaw(of text: String, _ name: String) throws -> String? {
         let file = folder.appendingPathComponent(name)
         guard let expected = read(name) else {
-            try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try text.write(to: file, atomically: true, encoding: .utf8)
             return "\(file.path) was recorded; check it and run the tests again"
         }
@@ -20,9 +21,12 @@ public enum Snapshot {
     }
 
     /// nil if it was not recorded yet.
-    public static func read(_ name: String) -> String? { try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8) }
+    public static func read(_ name: String) -> String? {
+        try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+    }
 
-    /// The lines of two texts that differ in a byte, `-` before those that are missing and `+` before new ones; nil if none does.
+    /// The lines of two texts that differ in a byte, `-` before those that are missing and `+`
+    /// before new ones; nil if none does.
     static func lineChanges(from old: String, to new: String) -> String? {
         guard !new.utf8.elementsEqual(old.utf8) else { return nil }
         let oldLines = old.split(separator: "\n", omittingEmptySubsequences: false).map { Array($0.utf8) }

@@ -2,7 +2,8 @@ import Base
 import Cryptography
 import Glibc
 
-/// A connection that speaks HTTP/1.1: one request after the other, each with a length. What is not so is kept as a fault.
+/// A connection that speaks HTTP/1.1: one request after the other, each with a length. What is not
+/// so is kept as a fault.
 final class HTTP1PeerSession: PeerSession {
     private(set) var requests: [PeerRequest] = []
     private(set) var isOpen = false

@@ -26,7 +26,8 @@ final class HTTP2PeerSession: HTTP2ServerSession, PeerSession {
     private var current: Int32 = 0
 
     init(
-        _ socket: Int32, _ context: TLSServerContext, _ callbacks: borrowing HTTP2ServerCallbacks, _ settings: [(Setting, UInt32)]
+        _ socket: Int32, _ context: TLSServerContext, _ callbacks: borrowing HTTP2ServerCallbacks,
+        _ settings: [(Setting, UInt32)]
     ) throws(Diagnostic) {
         self.socket = socket
         firstSettings = settings
@@ -138,7 +139,8 @@ final class HTTP2PeerSession: HTTP2ServerSession, PeerSession {
     override func takeBody(streamID: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> BodyPiece {
         let rest = bodies[streamID] ?? []
         if let sent = cutOffs[streamID] {
-            // Half of it, then blanks, and then only the reset, which must not come together with the status.
+            // Half of it, then blanks, and then only the reset, which must not come together with
+            // the status.
             let half = rest.prefix(rest.count / 2)
             let piece = sent == 0 ? Array(half) : Array(repeating: UInt8(ascii: " "), count: min(buffer.count, 8192))
             _ = buffer.update(fromContentsOf: piece)

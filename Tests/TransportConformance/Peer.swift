@@ -3,7 +3,8 @@ import Cryptography
 import Glibc
 import HTTP2
 
-/// A server that does only what it is told, one connection after the other. It has no thread: it continues when asked to.
+/// A server that does only what it is told, one connection after the other. It has no thread: it
+/// continues when asked to.
 public final class Peer {
     /// What it speaks.
     public enum Language: String, Sendable {
@@ -25,7 +26,8 @@ public final class Peer {
     private let context: TLSServerContext
     private let callbacks: HTTP2ServerCallbacks
 
-    /// - Parameter givesWindowsByHand: whether only `giveWindow` lets the client send more after what was read; of HTTP/2.
+    /// - Parameter givesWindowsByHand: whether only `giveWindow` lets the client send more after
+    ///   what was read; of HTTP/2.
     /// - Throws: a `Diagnostic` if there is no port, or not enough memory.
     public init(_ language: Language = .http2, givesWindowsByHand: Bool = false) throws {
         self.language = language
@@ -33,7 +35,8 @@ public final class Peer {
         let certificate = authority.issueServerCertificate(names: ["localhost"])
         context = try TLSServerContext(certificate: certificate, applicationProtocols: [language.rawValue])
         callbacks = try HTTP2ServerCallbacks(givesWindowsByHand: givesWindowsByHand)
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        socket = Glibc.socket(
+            AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard let port = Self.listen(on: socket) else { throw Diagnostic("there is no port for the peer") }
         address = PeerAddress(host: "localhost", port: port, authorityPEM: authority.certificatePEM)
     }
@@ -46,7 +49,8 @@ public final class Peer {
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &name) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(socket, address, size) == 0 && Glibc.listen(socket, 16) == 0 && getsockname(socket, address, &size) == 0
+                bind(socket, address, size) == 0 && Glibc.listen(socket, 16) == 0
+                    && getsockname(socket, address, &size) == 0
             }
         }
         return isListening ? Int(UInt16(bigEndian: name.sin_port)) : nil
@@ -143,7 +147,8 @@ public struct PeerAnswer {
 extension PeerSession {
     /// Answers a request, by default the first one.
     public func answer(
-        _ request: Int = 0, status: Int = 200, body: String = "", headers: [(StaticString, String)] = [], isCutOff: Bool = false
+        _ request: Int = 0, status: Int = 200, body: String = "", headers: [(StaticString, String)] = [],
+        isCutOff: Bool = false
     ) {
         answer(request, PeerAnswer(status: status, body: body, headers: headers, isCutOff: isCutOff))
     }

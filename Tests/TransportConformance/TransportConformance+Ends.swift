@@ -11,7 +11,8 @@ extension TransportConformance {
             session.submit(settings: [(.maximumConcurrentStreams, 8)])
             try scene.await(.limitChanged(connection: 0, limit: 8))
         },
-        Behaviour("never more streams are open than the peer allows; what is beyond waits for its turn") { conformance in
+        Behaviour("never more streams are open than the peer allows; what is beyond waits for its turn") {
+            conformance in
             let peer = try Peer()
             peer.settings = [(.maximumConcurrentStreams, 2)]
             let (scene, session) = try conformance.openScene(peer)
@@ -45,11 +46,15 @@ extension TransportConformance {
             let (scene, session) = try conformance.openScene(try Peer(givesWindowsByHand: true))
             scene.submit(0..<70, body: String(repeating: "x", count: 1000))
             try scene.await(.windowChanged(connection: 0, room: 0))
-            try scene.go(until: "the peer has what fits") { session.requests.reduce(0) { $0 + $1.body.count } >= 65_535 }
+            try scene.go(until: "the peer has what fits") {
+                session.requests.reduce(0) { $0 + $1.body.count } >= 65_535
+            }
             session.giveWindow(1 << 20, streamID: 0)
             try scene.go(until: "the peer has all of it") { session.requests.count { $0.isComplete } == 70 }
             try scene.go(until: "there is room again") {
-                if case .windowChanged(0, let room)? = scene.events.last(where: { if case .windowChanged = $0 { true } else { false } }) {
+                if case .windowChanged(0, let room)? = scene.events.last(where: {
+                    if case .windowChanged = $0 { true } else { false }
+                }) {
                     room > 0
                 } else {
                     false
@@ -64,12 +69,14 @@ extension TransportConformance {
             session.submitGoAway(lastStreamID: 0, .noError, debugData: [])
             try scene.await(.leaving(connection: 0, isInOrder: true))
             scene.pause()
-            try scene.expect(scene.events.count { if case .leaving = $0 { true } else { false } } == 1, "it is said once")
+            try scene.expect(
+                scene.events.count { if case .leaving = $0 { true } else { false } } == 1, "it is said once")
         },
         Behaviour("a peer that leaves because of an error does not leave in order") { conformance in
             let (scene, session) = try conformance.openScene()
             try scene.deliver(0..<1, to: session)
-            session.submitGoAway(lastStreamID: session.requests[0].stream, .internalError, debugData: Array("Overloaded".utf8))
+            session.submitGoAway(
+                lastStreamID: session.requests[0].stream, .internalError, debugData: Array("Overloaded".utf8))
             try scene.await(.leaving(connection: 0, isInOrder: false))
         },
         Behaviour(
@@ -99,7 +106,8 @@ extension TransportConformance {
             try scene.await(.notProcessed(request: 1))
             try scene.expect(session.requests.count == 1, "the peer never saw it")
         },
-        Behaviour("of a connection that is cut the end is told, and nothing of requests that the peer may have") { conformance in
+        Behaviour("of a connection that is cut the end is told, and nothing of requests that the peer may have") {
+            conformance in
             let (scene, session) = try conformance.openScene()
             try scene.deliver(0..<3, to: session)
             session.cut()
@@ -108,10 +116,13 @@ extension TransportConformance {
             try scene.expect(scene.said(of: 0..<3).isEmpty, "nobody knows what became of them")
             try scene.expect(scene.events.count { $0 == .ended(connection: 0) } == 1, "it ends once")
         },
-        Behaviour("requests whose last byte never left were not processed, which is said before the connection's end") { conformance in
+        Behaviour("requests whose last byte never left were not processed, which is said before the connection's end") {
+            conformance in
             let (scene, session) = try conformance.openScene(try Peer(givesWindowsByHand: true))
             scene.submit(0..<70, body: String(repeating: "x", count: 1000))
-            try scene.go(until: "the peer has what fits") { session.requests.reduce(0) { $0 + $1.body.count } >= 65_535 }
+            try scene.go(until: "the peer has what fits") {
+                session.requests.reduce(0) { $0 + $1.body.count } >= 65_535
+            }
             session.cut()
             let end = try scene.await(.ended(connection: 0))
             let whole = session.requests.count { $0.isComplete }

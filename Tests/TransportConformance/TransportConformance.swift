@@ -2,7 +2,8 @@ import Base
 import Cryptography
 import Glibc
 
-/// What every transport of the sender must do, however it is built: each behaviour is tested with its own peer on this machine.
+/// What every transport of the sender must do, however it is built: each behaviour is tested with
+/// its own peer on this machine.
 public struct TransportConformance {
     /// One promise, named as a sentence.
     public struct Behaviour: Sendable, CustomStringConvertible {
@@ -22,9 +23,11 @@ public struct TransportConformance {
         public let description: String
     }
 
-    /// What a transport must do that makes connections beforehand and tells about their streams: many small requests over HTTP/2.
+    /// What a transport must do that makes connections beforehand and tells about their streams:
+    /// many small requests over HTTP/2.
     public static let ofConnections = common + connections + streams + ends + signsOfLife
-    /// What a transport must do that opens sockets as requests need them, and tells about requests only: few large ones.
+    /// What a transport must do that opens sockets as requests need them, and tells about requests
+    /// only: few large ones.
     public static let ofCalls = common + calls
     /// What every transport must do.
     static let common = requests + waits
@@ -104,7 +107,9 @@ final class Scene {
     func ready(_ connection: Int) throws {
         let count = events.count { $0 == .opened(connection: connection) }
         transport.open(connection)
-        try go(until: "connection \(connection) is open") { events.count { $0 == .opened(connection: connection) } > count }
+        try go(until: "connection \(connection) is open") {
+            events.count { $0 == .opened(connection: connection) } > count
+        }
         if transport.connectsWithRequest {
             try deliver(Self.firstRequest..<Self.firstRequest + 1, on: connection)[0].answer()
             try self.await(.answered(request: Self.firstRequest, Answer(status: 200)))
@@ -119,7 +124,8 @@ final class Scene {
         for request in requests { transport.submit(request, connection, "target\(request)", Array(body.utf8)) }
     }
 
-    /// Sends requests, and waits until the peer has them completely, on whichever session. Returns them by their numbers.
+    /// Sends requests, and waits until the peer has them completely, on whichever session. Returns
+    /// them by their numbers.
     func deliver(_ requests: Range<Int>, on connection: Int = 0, body: String = "{}") throws -> [Arrival] {
         let before = Set(arrivals.map(\.place))
         submit(requests, on: connection, body: body)
@@ -141,7 +147,9 @@ final class Scene {
     /// Sends requests, and waits until the peer has them completely.
     func deliver(_ requests: Range<Int>, to session: HTTP2PeerSession) throws {
         submit(requests)
-        try go(until: "the peer has \(requests.count) requests") { session.requests.count { $0.isComplete } >= requests.count }
+        try go(until: "the peer has \(requests.count) requests") {
+            session.requests.count { $0.isComplete } >= requests.count
+        }
     }
 
     /// Continues until a condition holds.
@@ -151,7 +159,8 @@ final class Scene {
         while !isDone() {
             turn()
             if Self.seconds - start > Self.timeout {
-                throw TransportConformance.Broken(description: "it does not happen that \(text); what was said: \(events)")
+                throw TransportConformance.Broken(
+                    description: "it does not happen that \(text); what was said: \(events)")
             }
         }
     }

@@ -1,5 +1,5 @@
-/// What a transport reports: its contract in separate words, independent of those of the code under test. Requests and connections have the
-/// numbers that the caller gave them.
+/// What a transport reports: its contract in separate words, independent of those of the code under
+/// test. Requests and connections have the numbers that the caller gave them.
 public enum Event: Hashable, Sendable {
     /// The connection takes requests.
     case opened(connection: Int)
@@ -35,7 +35,8 @@ public enum Event: Hashable, Sendable {
     /// The connection that it names.
     public var connection: Int? {
         switch self {
-        case .opened(let connection), .failed(let connection), .limitChanged(let connection, _), .windowChanged(let connection, _),
+        case .opened(let connection), .failed(let connection), .limitChanged(let connection, _),
+            .windowChanged(let connection, _),
             .leaving(let connection, _), .ended(let connection), .alive(let connection):
             connection
         default: nil
@@ -57,7 +58,10 @@ public struct Answer: Hashable, Sendable {
     public var isCutOff: Bool
 
     /// An answer.
-    public init(status: Int, reason: String = "", retryAfterSeconds: Double? = nil, hasOwnID: Bool = false, isCutOff: Bool = false) {
+    public init(
+        status: Int, reason: String = "", retryAfterSeconds: Double? = nil, hasOwnID: Bool = false,
+        isCutOff: Bool = false
+    ) {
         self.status = status
         self.reason = reason
         self.retryAfterSeconds = retryAfterSeconds
@@ -82,7 +86,8 @@ public struct TransportUnderTest {
     public var abandon: (_ request: Int, _ connection: Int) -> Void
     /// Requests a sign of life from the peer.
     public var ping: (_ connection: Int) -> Void
-    /// Waits at most this many milliseconds until something happens, and returns what happened since the last call.
+    /// Waits at most this many milliseconds until something happens, and returns what happened
+    /// since the last call.
     public var poll: (_ milliseconds: Int) -> [Event]
     /// Ends a wait early; may be called on any thread.
     public var wake: @Sendable () -> Void

@@ -15,11 +15,14 @@ struct AppCredentialsTests {
     private func settings(_ values: [String: String], topic: String = "my-shop") -> RunSettings {
         var settings = RunSettings(pushType: .alert)
         (settings.firstService.topic, settings.firstService.serviceName) = (topic, service.name)
-        settings.firstService.credential = FrozenCredential(form: "robot_account", values: values.merging(["region": "eu"]) { $1 })
+        settings.firstService.credential = FrozenCredential(
+            form: "robot_account", values: values.merging(["region": "eu"]) { $1 })
         return settings
     }
 
-    private func read(_ settings: RunSettings) throws -> AppCredentials { try AppCredentials(settings, of: service, now: .now()) }
+    private func read(_ settings: RunSettings) throws -> AppCredentials {
+        try AppCredentials(settings, of: service, now: .now())
+    }
 
     /// The message about a file with this content, with FILE for its path.
     private func refusal(of content: String, topic: String = "my-shop") throws -> String {
@@ -62,7 +65,8 @@ struct AppCredentialsTests {
             return
         }
         #expect(key.issuer == "robot@robopush.example" && key.topic == "my-shop" && exchange.noun == "robot token")
-        #expect(found.warnings.map(\.name) == [.secretReadable] && found.warnings.first?.remedy == "Run: chmod 600 \(file)")
+        #expect(
+            found.warnings.map(\.name) == [.secretReadable] && found.warnings.first?.remedy == "Run: chmod 600 \(file)")
         chmod(file, 0o600)
         #expect(try read(settings(["file": file])).warnings.isEmpty)
         try withVariable(OtherService.robot().text) { name in
@@ -79,14 +83,16 @@ struct AppCredentialsTests {
     func foreign() throws {
         let remedy = "Name the robot account file from Robopush's console."
         let whole = OtherService.robot().text
-        #expect(try refusal(of: "<!DOCTYPE html>\n<html>") == "FILE: this is a web page, not a robot account. \(remedy)")
+        #expect(
+            try refusal(of: "<!DOCTYPE html>\n<html>") == "FILE: this is a web page, not a robot account. \(remedy)")
         #expect(
             try refusal(of: "-----BEGIN PRIVATE KEY-----\nMIGH\n-----END PRIVATE KEY-----\n")
                 == "FILE: this is a private key alone, not a robot account. \(remedy)")
         #expect(
             try refusal(of: "-----BEGIN CERTIFICATE-----\nMIGH\n-----END CERTIFICATE-----\n")
                 == "FILE: this is a certificate, not a robot account. \(remedy)")
-        #expect(try refusal(of: [0x30, 0x82, 0xFF, 0xFE]) == "FILE: this is binary data, not a robot account. \(remedy)")
+        #expect(
+            try refusal(of: [0x30, 0x82, 0xFF, 0xFE]) == "FILE: this is binary data, not a robot account. \(remedy)")
         #expect(try refusal(of: "[\(whole)]") == "FILE: this is JSON of another kind, not a robot account. \(remedy)")
         #expect(try refusal(of: "token: 7f3a") == "FILE: this is text, not a robot account. \(remedy)")
         #expect(
@@ -104,7 +110,8 @@ struct AppCredentialsTests {
         for pem in ["", "MIIE", "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----"] {
             #expect(
                 try refusal(of: OtherService.robot(pem: pem).text)
-                    == "FILE: the private key in the robot account is not one: it has no line -----BEGIN PRIVATE KEY-----. \(copy)")
+                    == "FILE: the private key in the robot account is not one: it has no line -----BEGIN PRIVATE KEY-----. \(copy)"
+            )
         }
         #expect(
             try refusal(of: OtherService.robot(shop: "other").text)
@@ -119,21 +126,31 @@ struct AppCredentialsTests {
             withVariable(content) { name in self.refusal(settings(["env": name])).replacing(name, with: "ROBOT") }
         }
         let remedy = "Set it, for example with `export ROBOT=\"$(cat FILE)\"`."
-        #expect(refusal(nil) == "the environment variable ROBOT, which should hold the robot account, is not set. \(remedy)")
-        #expect(refusal(" \n") == "the environment variable ROBOT, which should hold the robot account, is empty. \(remedy)")
-        #expect(refusal("keys/robot.json") == "the environment variable ROBOT holds the name of a file, not a robot account. \(remedy)")
+        #expect(
+            refusal(nil) == "the environment variable ROBOT, which should hold the robot account, is not set. \(remedy)"
+        )
+        #expect(
+            refusal(" \n") == "the environment variable ROBOT, which should hold the robot account, is empty. \(remedy)"
+        )
+        #expect(
+            refusal("keys/robot.json")
+                == "the environment variable ROBOT holds the name of a file, not a robot account. \(remedy)")
         let base64 = Data(OtherService.robot().text.utf8).base64EncodedString()
-        #expect(refusal(base64) == "the environment variable ROBOT holds text in base64, not a robot account. \(remedy)")
+        #expect(
+            refusal(base64) == "the environment variable ROBOT holds text in base64, not a robot account. \(remedy)")
         #expect(refusal("c2VjcmV0") == "the environment variable ROBOT holds text, not a robot account. \(remedy)")
         #expect(
-            refusal("{\"email\": ") == "in the environment variable ROBOT, the robot account is damaged: the JSON ends too early. \(remedy)"
+            refusal("{\"email\": ")
+                == "in the environment variable ROBOT, the robot account is damaged: the JSON ends too early. \(remedy)"
         )
         #expect(refusal("{}") == "in the environment variable ROBOT, the robot has no 'email'. \(remedy)")
     }
 
     @Test("is frozen by its path and its variable, and by nothing else")
     func frozen() throws {
-        func text(_ value: String) -> SourceText { SourceText(value, at: SourcePosition(file: "volley.yaml", line: 1, column: 1)) }
+        func text(_ value: String) -> SourceText {
+            SourceText(value, at: SourcePosition(file: "volley.yaml", line: 1, column: 1))
+        }
         func frozen(_ values: [String: String]) throws -> FrozenCredential? {
             let account = AppService(
                 service: service, topic: text("my-shop"), environment: .simulator,
@@ -141,13 +158,16 @@ struct AppCredentialsTests {
                 position: text("").position)
             let app = App(
                 name: text("shop"), services: [account], devices: [],
-                columns: ExportColumns(), pace: nil, frequency: nil, needsApproval: false, testDevices: [], proxy: nil, notices: [])
-            return try RunSettings(app, projectFile: "/project/volley.yaml", pushType: .alert).firstService.credential?.fingerprinted(
-                service)
+                columns: ExportColumns(), pace: nil, frequency: nil, needsApproval: false, testDevices: [], proxy: nil,
+                notices: [])
+            return try RunSettings(app, projectFile: "/project/volley.yaml", pushType: .alert).firstService.credential?
+                .fingerprinted(
+                    service)
         }
         #expect(
             try frozen(["file": "keys/robot.json", "region": "eu"])
-                == FrozenCredential(form: "robot_account", values: ["file": "/project/keys/robot.json", "region": "eu"]))
+                == FrozenCredential(
+                    form: "robot_account", values: ["file": "/project/keys/robot.json", "region": "eu"]))
         #expect(
             try frozen(["env": "SHOP_ROBOT", "region": "eu"])
                 == FrozenCredential(form: "robot_account", values: ["env": "SHOP_ROBOT", "region": "eu"]))

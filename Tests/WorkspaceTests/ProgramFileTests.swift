@@ -7,7 +7,8 @@ import Testing
 /// Problems that the file of a program shows.
 @Suite("Programs that cannot be started")
 final class ProgramFileTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-program-\(UUID().uuidString)")
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-program-\(UUID().uuidString)")
 
     init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
 
@@ -24,9 +25,13 @@ final class ProgramFileTests {
     @Test("of a command line in the place of its program, the arguments are not repeated")
     func commandLine() throws {
         let flaw = try #require(ProgramFile("volley-test -u me:hunter2word hooks", beside: folder.path).flaw)
-        #expect(flaw.message.contains("volley-test … is a whole command line") && !flaw.description.contains("hunter2word"), "\(flaw)")
+        #expect(
+            flaw.message.contains("volley-test … is a whole command line") && !flaw.description.contains("hunter2word"),
+            "\(flaw)")
         #expect(flaw.remedy?.contains("[volley-test, …]") == true && flaw.remedy?.contains("Install") == false)
-        #expect(ProgramFile("./hook --quiet", beside: folder.path).flaw?.message.contains("./hook … is a whole command line") == true)
+        #expect(
+            ProgramFile("./hook --quiet", beside: folder.path).flaw?.message.contains(
+                "./hook … is a whole command line") == true)
         // The name of a file may have a blank.
         try Data("#!/bin/sh\n".utf8).write(to: URL(fileURLWithPath: path("my hook")))
         chmod(path("my hook"), 0o755)
@@ -76,14 +81,17 @@ final class ProgramFileTests {
         func remedy(_ canRead: Bool, _ owner: String?) -> String {
             ProgramFile.rightToStart("/opt/a b", canRead: canRead, owner: owner, user: "volley")
         }
-        #expect(remedy(true, nil) == "Run `chmod +x '/opt/a b'`." && remedy(false, nil) == "Run `chmod u+rx '/opt/a b'`.")
+        #expect(
+            remedy(true, nil) == "Run `chmod +x '/opt/a b'`." && remedy(false, nil) == "Run `chmod u+rx '/opt/a b'`.")
         #expect(remedy(true, "ann") == "Run `chmod a+x '/opt/a b'` as ann.")
         #expect(remedy(false, "ann") == "Run `chown volley '/opt/a b' && chmod u+rx '/opt/a b'` as root.")
     }
 
     @Test("what is no program is said: nothing, a folder, a lost link, a file without the right, a name outside PATH")
     func kinds() throws {
-        func flaw(_ name: String) throws -> String { try #require(ProgramFile(path(name), beside: folder.path).flaw).description }
+        func flaw(_ name: String) throws -> String {
+            try #require(ProgramFile(path(name), beside: folder.path).flaw).description
+        }
         #expect(mkdir(path("folder"), 0o755) == 0 && symlink("nowhere", path("lost")) == 0)
         #expect(try flaw("folder").contains("this is a folder, not a program"))
         #expect(try flaw("lost").contains("a link that leads nowhere"))

@@ -14,7 +14,8 @@ struct ProxyRouteTests {
     private func setting(_ url: String, passwordVariable: String? = nil) throws -> ProxySetting {
         .through(
             ProxyReference(
-                address: try ProxyAddress(url), position: place, passwordVariable: passwordVariable.map { SourceText($0, at: place) }))
+                address: try ProxyAddress(url), position: place,
+                passwordVariable: passwordVariable.map { SourceText($0, at: place) }))
     }
 
     private func proxy(
@@ -25,7 +26,10 @@ struct ProxyRouteTests {
 
     @Test("volley.yaml comes first, then the environment's variables in curl's order")
     func order() throws {
-        var variables = ["https_proxy": "http://a:1", "HTTPS_PROXY": "http://b:1", "all_proxy": "http://c:1", "ALL_PROXY": "socks5://d"]
+        var variables = [
+            "https_proxy": "http://a:1", "HTTPS_PROXY": "http://b:1", "all_proxy": "http://c:1",
+            "ALL_PROXY": "socks5://d",
+        ]
         #expect(try proxy(setting("http://file:1"), in: variables) == "http://file:1")
         #expect(try proxy(in: variables) == "http://a:1")
         variables["https_proxy"] = nil
@@ -57,7 +61,8 @@ struct ProxyRouteTests {
     @Test("an exception counts for the server that it names: that of the pushes, or that of the tokens")
     func exceptionsForTokens() throws {
         let account = try #require(PushServices.named("fcm")).account
-        let exchange = try #require(account.tokenExchange), production = FrozenEnvironment.named(account.environments.choices[0])
+        let exchange = try #require(account.tokenExchange),
+            production = FrozenEnvironment.named(account.environments.choices[0])
         func route(_ exceptions: String, to environment: FrozenEnvironment) throws -> [String?] {
             let variables = ["https_proxy": "http://a:1", "no_proxy": exceptions]
             let route = try ProxyRoute(nil, to: environment, tokens: exchange) { variables[$0] }
@@ -69,7 +74,8 @@ struct ProxyRouteTests {
         let server = FrozenEnvironment.server(host: "localhost", port: 8443, certificateAuthority: nil)
         #expect(try route("localhost", to: server) == [nil, nil])
         #expect(
-            try route("oauth2.googleapis.com", to: server) == ["http://a:1", "http://a:1"], "another server gives out its tokens itself")
+            try route("oauth2.googleapis.com", to: server) == ["http://a:1", "http://a:1"],
+            "another server gives out its tokens itself")
     }
 
     @Test("the simulator inside this process is reached without any proxy")
@@ -88,6 +94,7 @@ struct ProxyRouteTests {
     @Test("a variable that holds no address is named, without what it holds of a password")
     func brokenVariable() throws {
         let mistake = #expect(throws: Diagnostic.self) { try proxy(in: ["https_proxy": "htp://volley:s3cret@a:1"]) }
-        #expect(mistake?.description.contains("https_proxy") == true && mistake?.description.contains("s3cret") == false)
+        #expect(
+            mistake?.description.contains("https_proxy") == true && mistake?.description.contains("s3cret") == false)
     }
 }

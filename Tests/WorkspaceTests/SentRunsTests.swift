@@ -10,16 +10,21 @@ import Testing
 /// What the other runs of a folder mean for a campaign.
 @Suite("Runs that were sent earlier")
 final class SentRunsTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-sent-\(UUID().uuidString)").path
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "volley-sent-\(UUID().uuidString)"
+    ).path
 
     init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    private static func token(_ device: Int) -> String { "aa" + String(repeating: "0", count: 60) + String(10 + device) }
+    private static func token(_ device: Int) -> String {
+        "aa" + String(repeating: "0", count: 60) + String(10 + device)
+    }
 
     private static func settings(_ pushType: PushType = .alert) -> RunSettings {
-        var settings = RunSettings(environment: .sandbox, topic: "com.example.shop", pushType: pushType, renderingRules: 5)
+        var settings = RunSettings(
+            environment: .sandbox, topic: "com.example.shop", pushType: pushType, renderingRules: 5)
         settings.schedule = FrozenSchedule(Schedule(zone: .named(.utc)), nil)
         settings.schedule?.occurrence = LocalTime("2026-12-01T09:00")
         return settings
@@ -35,7 +40,8 @@ final class SentRunsTests {
         return try writer.finish(
             RunPlan(
                 id: id, campaign: campaign, app: "shop", campaignFile: "\(folder)/\(campaign).yaml",
-                campaignSource: "name: \(campaign)\napp: shop\n", projectFile: "volley.yaml", seed: RunSeed(high: 1, low: 2),
+                campaignSource: "name: \(campaign)\napp: shop\n", projectFile: "volley.yaml",
+                seed: RunSeed(high: 1, low: 2),
                 fields: [], plannedAt: .now(), planHash: "", rows: devices.count, audience: devices.count, skipped: [:],
                 settings: .success(settings), preview: .null))
     }
@@ -53,7 +59,9 @@ final class SentRunsTests {
         run.close()
     }
 
-    @Test("a background push, which no person notices, does not count for a frequency cap", arguments: [PushType.alert, .background])
+    @Test(
+        "a background push, which no person notices, does not count for a frequency cap",
+        arguments: [PushType.alert, .background])
     func background(pushType: PushType) throws {
         try send(plan("spring", devices: 0..<2, Self.settings(pushType)))
         let history = FrequencyHistory(
@@ -63,7 +71,9 @@ final class SentRunsTests {
         #expect(isCapped == (pushType == .alert))
     }
 
-    @Test("a renamed campaign has used its time if it shares half of the smaller audience, however the audience has grown")
+    @Test(
+        "a renamed campaign has used its time if it shares half of the smaller audience, however the audience has grown"
+    )
     func renamed() throws {
         let before = try plan("spring", devices: 0..<4)
         try send(before)

@@ -1,7 +1,7 @@
 public import Base
 
-/// What a person did, with the values that belong to it. `Activity` holds the app, campaign, run or account that was
-/// changed. No value is a secret or a device token.
+/// What a person did, with the values that belong to it. `Activity` holds the app, campaign, run or
+/// account that was changed. No value is a secret or a device token.
 public enum ActivityKind: Hashable, Sendable {
     /// Why signing in failed.
     public enum SignInFailure: String, Hashable, Sendable {
@@ -101,7 +101,8 @@ public enum ActivityKind: Hashable, Sendable {
 public struct Activity: Hashable, Sendable {
     /// The person that did it.
     public struct Person: Hashable, Sendable {
-        /// The account, also if it was removed since; nil for a person at the terminal, and for signing in without an account.
+        /// The account, also if it was removed since; nil for a person at the terminal, and for
+        /// signing in without an account.
         public let account: AccountID?
         /// The name it had then; nil for the terminal.
         public let name: AccountName?
@@ -110,7 +111,8 @@ public struct Activity: Hashable, Sendable {
         public init(account: AccountID?, name: AccountName?) { (self.account, self.name) = (account, name) }
     }
 
-    /// Its place in the list, from 1 on: later activities have larger ones, whatever the clock said.
+    /// Its place in the list, from 1 on: later activities have larger ones, whatever the clock
+    /// said.
     public let number: Int64
     /// When, by the clock of the machine.
     public let at: Timestamp
@@ -120,7 +122,8 @@ public struct Activity: Hashable, Sendable {
     public let kind: ActivityKind
     /// The app that it concerns; nil for none, or for all.
     public let app: String?
-    /// What it was done to: the file of a campaign, the id of a run, the name of an account; nil if the kind says it all.
+    /// What it was done to: the file of a campaign, the id of a run, the name of an account; nil if
+    /// the kind says it all.
     public let subject: String?
     /// From where; nil if that is unknown.
     public let address: IPAddress?
@@ -141,7 +144,8 @@ public struct ActivityFilter: Hashable, Sendable {
 
     /// Reads everything, unless something is given.
     public init(
-        account: AccountID? = nil, app: String? = nil, apps: Set<String>? = nil, kind: ActivityKind.Name? = nil, subject: String? = nil
+        account: AccountID? = nil, app: String? = nil, apps: Set<String>? = nil, kind: ActivityKind.Name? = nil,
+        subject: String? = nil
     ) {
         self.account = account
         self.app = app
@@ -198,7 +202,10 @@ extension ActivityKind {
         case .approvalAsked(let digest): (.approvalAsked, [("digest", .string(digest))])
         case .approved(let digest): (.approved, [("digest", .string(digest))])
         case .rejected(let digest, let reason):
-            (.rejected, [("digest", .string(digest)), ("reason", .string(TextFormat.foreign(reason, maximumBytes: 1_000)))])
+            (
+                .rejected,
+                [("digest", .string(digest)), ("reason", .string(TextFormat.foreign(reason, maximumBytes: 1_000)))]
+            )
         case .withdrawn: (.withdrawn, [])
         case .sent: (.sent, [])
         case .paused: (.paused, [])
@@ -207,7 +214,10 @@ extension ActivityKind {
         case .retried: (.retried, [])
         case .timeSkipped(let time): (.timeSkipped, [("time", .string(time))])
         case .timeApproved(let time, let most, let digest):
-            (.timeApproved, [("time", .string(time)), ("most_devices", .integer(Int64(most))), ("digest", .string(digest))])
+            (
+                .timeApproved,
+                [("time", .string(time)), ("most_devices", .integer(Int64(most))), ("digest", .string(digest))]
+            )
         case .approvalWithdrawn(let time): (.approvalWithdrawn, [("time", .string(time))])
         case .timeApprovalAsked(let time): (.timeApprovalAsked, [("time", .string(time))])
         case .tokensExported(let rows): (.tokensExported, [("rows", .integer(Int64(rows)))])
@@ -233,14 +243,18 @@ extension ActivityKind {
             case .signInFailed: text("failure").flatMap(SignInFailure.init).map { .signInFailed($0) }
             case .recoveryCodeUsed: number("left").map { .recoveryCodeUsed(left: $0) }
             case .invited: grants("roles").map { .invited($0) }
-            case .renamed: text("before").flatMap { before in text("after").map { .renamed(before: before, after: $0) } }
-            case .rolesChanged: grants("before").flatMap { before in grants("after").map { .rolesChanged(before: before, after: $0) } }
-            case .rolesClaimed: grants("before").flatMap { before in grants("after").map { .rolesClaimed(before: before, after: $0) } }
+            case .renamed:
+                text("before").flatMap { before in text("after").map { .renamed(before: before, after: $0) } }
+            case .rolesChanged:
+                grants("before").flatMap { before in grants("after").map { .rolesChanged(before: before, after: $0) } }
+            case .rolesClaimed:
+                grants("before").flatMap { before in grants("after").map { .rolesClaimed(before: before, after: $0) } }
             case .campaignSaved: text("digest").map { .campaignSaved(digest: $0) }
             case .testSent: text("digest").map { .testSent(digest: $0) }
             case .approvalAsked: text("digest").map { .approvalAsked(digest: $0) }
             case .approved: text("digest").map { .approved(digest: $0) }
-            case .rejected: text("digest").flatMap { digest in text("reason").map { .rejected(digest: digest, reason: $0) } }
+            case .rejected:
+                text("digest").flatMap { digest in text("reason").map { .rejected(digest: digest, reason: $0) } }
             case .timeSkipped: text("time").map { .timeSkipped($0) }
             case .timeApproved:
                 text("time").flatMap { time in

@@ -40,8 +40,8 @@ public struct Rights: Hashable, Sendable {
     public init(_ grants: Set<RoleGrant>) { self.grants = grants }
 
     /// Whether the person may do something.
-    /// - Parameter app: the app that it concerns; nil for actions on all apps, for which only a role for all apps
-    ///   counts.
+    /// - Parameter app: the app that it concerns; nil for actions on all apps, for which only a
+    ///   role for all apps counts.
     public func allows(_ right: Right, app: String?) -> Bool {
         grants.contains { grant in
             guard grant.role.rights.contains(right) else { return false }
@@ -52,7 +52,8 @@ public struct Rights: Hashable, Sendable {
         }
     }
 
-    /// Whether the person may do something for any app: decides whether a page that lists apps is shown.
+    /// Whether the person may do something for any app: decides whether a page that lists apps is
+    /// shown.
     public func allowsSomewhere(_ right: Right) -> Bool { grants.contains { $0.role.rights.contains(right) } }
 
     func allows(_ right: Right, in scope: RoleGrant.Scope) -> Bool {
@@ -63,7 +64,8 @@ public struct Rights: Hashable, Sendable {
     }
 }
 
-/// Roles as stored in invitations and activities: `[{"role": "editor", "app": "shop"}, {"role": "viewer"}]`, without `app` for all apps.
+/// Roles as stored in invitations and activities:
+/// `[{"role": "editor", "app": "shop"}, {"role": "viewer"}]`, without `app` for all apps.
 extension RoleGrant {
     static func json(_ grants: Set<RoleGrant>) -> JSONValue {
         .array(
@@ -92,20 +94,21 @@ extension RoleGrant {
     }
 }
 
-/// What an administrator may do to accounts. An administrator of some apps must not become one of others: not by giving roles, and not by
-/// taking over an account that has them with a link that resets its password. Source: OWASP ASVS 4.0.3, 4.1.3 and 4.1.5 (least privilege).
+/// What an administrator may do to accounts. An administrator of some apps must not become one of
+/// others: not by giving roles, and not by taking over an account that has them with a link that
+/// resets its password. Source: OWASP ASVS 4.0.3, 4.1.3 and 4.1.5 (least privilege).
 struct Administration {
     /// The rights of the caller; nil for the terminal, where everything is allowed.
     let rights: Rights?
 
-    /// Whether the roles of an account may be changed to these: only roles for apps that the person administers
-    /// may differ.
+    /// Whether the roles of an account may be changed to these: only roles for apps that the person
+    /// administers may differ.
     func mayChange(_ before: Set<RoleGrant>, to after: Set<RoleGrant>) -> Bool {
         administersAll(of: before.symmetricDifference(after))
     }
 
-    /// Whether the person may disable, enable, remove or rename an account, or reset its password or second factor: they administer all
-    /// apps for which it has a role.
+    /// Whether the person may disable, enable, remove or rename an account, or reset its password
+    /// or second factor: they administer all apps for which it has a role.
     func mayControl(_ grants: Set<RoleGrant>) -> Bool { administersAll(of: grants) }
 
     /// Whether the person administers all apps.
@@ -116,15 +119,16 @@ struct Administration {
         return rights.allowsSomewhere(.manageUsers) && grants.allSatisfy { rights.allows(.manageUsers, in: $0.scope) }
     }
 
-    /// Whether the accounts that are left have an active administrator of all apps that signs in with a password.
+    /// Whether the accounts that are left have an active administrator of all apps that signs in
+    /// with a password.
     /// - Parameter accounts: all accounts, after the change.
     static func isKept(by accounts: [Account]) -> Bool { accounts.contains(where: \.administersEverything) }
 }
 
 extension Rights {
-    /// Whether an administrator with these rights may disable, enable, remove or rename an account with such roles, or
-    /// reset its password or second factor. Pages use it to choose what they offer; `AccountStore` decides again when
-    /// the action is carried out.
+    /// Whether an administrator with these rights may disable, enable, remove or rename an account
+    /// with such roles, or reset its password or second factor. Pages use it to choose what they
+    /// offer; `AccountStore` decides again when the action is carried out.
     public func mayControl(_ grants: Set<RoleGrant>) -> Bool { Administration(rights: self).mayControl(grants) }
 }
 
@@ -153,20 +157,22 @@ public enum Right: String, CaseIterable, Hashable, Sendable {
     /// See the state of the machine, and the log of activities.
     case seeSystem = "see_system"
 
-    /// Whether the person must have shown password and second factor within the last five minutes (`Session.isFresh`):
-    /// the effect of this right cannot be undone. Source: OWASP ASVS 4.0.3, 3.7.1.
+    /// Whether the person must have shown password and second factor within the last five minutes
+    /// (`Session.isFresh`): the effect of this right cannot be undone. Source: OWASP ASVS 4.0.3,
+    /// 3.7.1.
     public var needsFreshSignIn: Bool {
         switch self {
         case .exportTokens, .manageUsers: true
-        case .seeCampaigns, .edit, .sendTests, .askForApproval, .approve, .controlSending, .readReports, .manageSuppression, .seeSystem:
+        case .seeCampaigns, .edit, .sendTests, .askForApproval, .approve, .controlSending, .readReports,
+            .manageSuppression, .seeSystem:
             false
         }
     }
 }
 
-/// What a person is to an app. Roles add up: a person with both roles writes campaigns and approves those of others.
-/// Roles do not decide that people cannot approve what they wrote or requested: that rule holds for administrators,
-/// too.
+/// What a person is to an app. Roles add up: a person with both roles writes campaigns and approves
+/// those of others. Roles do not decide that people cannot approve what they wrote or requested:
+/// that rule holds for administrators, too.
 public enum Role: String, CaseIterable, Hashable, Sendable {
     /// Looks, and changes nothing.
     case viewer

@@ -4,10 +4,10 @@ import Glibc
 
 /// The file of accounts before SQLite opens it.
 enum AccountFile {
-    /// Creates a file with its tables that only its owner may read, unless it exists, and removes other users'
-    /// permissions from an existing one: it holds the secrets of second factors. SQLite gives its companions the same
-    /// permissions. No descriptor is opened, because closing any descriptor of a file releases all of the process's
-    /// SQLite locks on it (fcntl(2)).
+    /// Creates a file with its tables that only its owner may read, unless it exists, and removes
+    /// other users' permissions from an existing one: it holds the secrets of second factors.
+    /// SQLite gives its companions the same permissions. No descriptor is opened, because closing
+    /// any descriptor of a file releases all of the process's SQLite locks on it (fcntl(2)).
     /// - Throws: a `Diagnostic`; an error of SQLite.
     static func prepare(_ path: String) throws {
         for file in [path, path + "-journal", path + "-wal", path + "-shm"] {
@@ -27,7 +27,8 @@ enum AccountFile {
         guard chmod(path, 0o600) == 0 else {
             throw AccountDiagnostics.obstacle(path)
                 ?? Diagnostic(
-                    "other users of this machine may read the accounts", file: path, remedy: "Run `chmod 600 \(FilePaths.inShell(path))`.")
+                    "other users of this machine may read the accounts", file: path,
+                    remedy: "Run `chmod 600 \(FilePaths.inShell(path))`.")
         }
     }
 
@@ -49,7 +50,8 @@ enum AccountFile {
 
     /// Opens the file. Two processes may do this at the same moment.
     static func open(_ path: String) throws -> DatabasePool {
-        // Another process that opens or closes the file locks it for a moment without letting others wait.
+        // Another process that opens or closes the file locks it for a moment without letting
+        // others wait.
         let end = ContinuousClock.now + .seconds(10)
         var retries = Retries(atMost: .max, milliseconds: 20)
         while true {
@@ -70,12 +72,14 @@ enum AccountFile {
         try looking.close()
         let pool = try DatabasePool(path: path, configuration: configuration())
         try pool.writeWithoutTransaction { db in
-            // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure, and a code would work twice.
+            // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power
+            // failure, and a code would work twice.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.inTransaction(.immediate) {
                 try AccountSchema.check(db, path: path)
                 try AccountSchema.upgrade(db)
-                // Changes nothing, but fails if the file cannot be changed: SQLite would open such a file for reading.
+                // Changes nothing, but fails if the file cannot be changed: SQLite would open such
+                // a file for reading.
                 try db.execute(sql: "UPDATE account SET id = id WHERE 0")
                 return .commit
             }
@@ -83,10 +87,13 @@ enum AccountFile {
         return pool
     }
 
-    /// The problem with the file; nil without one, or if it cannot be determined now. Changes nothing.
+    /// The problem with the file; nil without one, or if it cannot be determined now. Changes
+    /// nothing.
     static func damage(_ path: String) -> Diagnostic? {
         do {
-            if let kind = FileKind(path: path), kind != .regular { return kind.intrusion(path, wanted: "a file of accounts") }
+            if let kind = FileKind(path: path), kind != .regular {
+                return kind.intrusion(path, wanted: "a file of accounts")
+            }
             try checkNotEmptied(path)
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
             try database.read { db in
@@ -108,12 +115,14 @@ enum AccountFile {
         if FileStamp(path: path)?.size == 0 { throw AccountDiagnostics.emptied(path) }
     }
 
-    /// Checks pages, rows and indexes: with an index that does not fit its table, the roles of one account are found
-    /// for another.
+    /// Checks pages, rows and indexes: with an index that does not fit its table, the roles of one
+    /// account are found for another.
     /// - Parameter original: the file that messages name; nil for the same.
     /// - Throws: `Diagnostic`: the file is damaged.
     static func checkWhole(_ db: Database, _ path: String, named original: String? = nil) throws {
-        let isWhole = try WholeFile.check(path) { try AccountRow.one(db, WholeFile.query)?.value(0, String.self) == "ok" }
+        let isWhole = try WholeFile.check(path) {
+            try AccountRow.one(db, WholeFile.query)?.value(0, String.self) == "ok"
+        }
         guard isWhole else { throw AccountDiagnostics.damaged(original ?? path, what: WholeFile.damage) }
     }
 
@@ -128,34 +137,41 @@ enum AccountFile {
     }
 }
 
-/// Turns errors of SQLite and the system into messages that people can act on. No message repeats a value of the file.
+/// Turns errors of SQLite and the system into messages that people can act on. No message repeats a
+/// value of the file.
 enum AccountDiagnostics {
     static func diagnostic(for error: DatabaseError, path: String) -> Diagnostic {
         if let shortage = MissingResource(at: path, sqliteCode: error.resultCode.rawValue) {
             let place = shortage == .currentFolder ? "" : " under \(FilePaths.folder(of: path))"
             return Diagnostic(
-                "\(shortage.words)\(place)", file: path, remedy: "\(shortage.remedy), then try again. The accounts were not changed.")
+                "\(shortage.words)\(place)", file: path,
+                remedy: "\(shortage.remedy), then try again. The accounts were not changed.")
         }
         return switch error.resultCode {
         case .SQLITE_IOERR:
             Diagnostic(
-                "the disk failed while the accounts were in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
+                "the disk failed while the accounts were in use (SQLite error \(error.extendedResultCode.rawValue))",
+                file: path,
                 remedy: "Check the disk, whether it is full, and its file system.")
         case .SQLITE_NOTADB: notAccounts(path)
         case .SQLITE_CORRUPT: damaged(path, what: "its pages do not fit together")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY: notPermitted(path)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            Diagnostic("another process is using the accounts", file: path, remedy: "Wait until it is done, then try again.")
+            Diagnostic(
+                "another process is using the accounts", file: path, remedy: "Wait until it is done, then try again.")
         // A file without its tables although it has the application id.
         case .SQLITE_ERROR: damaged(path, what: "a table or a column is missing")
-        default: Diagnostic("the accounts cannot be used (SQLite error \(error.extendedResultCode.rawValue))", file: path)
+        default:
+            Diagnostic("the accounts cannot be used (SQLite error \(error.extendedResultCode.rawValue))", file: path)
         }
     }
 
     static func notAccounts(_ path: String) -> Diagnostic {
         Diagnostic(
             "this is not a file of accounts, but is in its place", file: path,
-            remedy: "Restore it from a backup, or move it away: then there are no accounts, and `volley serve --invite NAME` begins anew.")
+            remedy:
+                "Restore it from a backup, or move it away: then there are no accounts, and `volley serve --invite NAME` begins anew."
+        )
     }
 
     static func damaged(_ path: String?, what: String) -> Diagnostic {
@@ -168,8 +184,8 @@ enum AccountDiagnostics {
     /// A value is not what it should be. `AccountStore` adds the file.
     static let unreadable = damaged(nil, what: "a value in it cannot be read")
 
-    /// Why this user may not use the file or its folder, with the owner and the command that helps; nil if both can be
-    /// used, or do not exist.
+    /// Why this user may not use the file or its folder, with the owner and the command that helps;
+    /// nil if both can be used, or do not exist.
     static func obstacle(_ path: String) -> Diagnostic? {
         FileAccess.problem(FilePaths.folder(of: path), .writing, purpose: "the folder of the console's accounts")
             ?? ["", "-wal", "-shm", "-journal"].lazy.compactMap {

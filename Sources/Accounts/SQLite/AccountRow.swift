@@ -19,7 +19,9 @@ struct AccountRow {
         var values: [Value] = []
         var damaged: [AccountRow] = []
         for row in rows {
-            do { values.append(try read(row)) } catch let mistake as Diagnostic where mistake == AccountDiagnostics.unreadable {
+            do { values.append(try read(row)) } catch let mistake as Diagnostic
+                where mistake == AccountDiagnostics.unreadable
+            {
                 damaged.append(row)
             }
         }
@@ -37,7 +39,8 @@ struct AccountRow {
     /// A value.
     /// - Throws: `AccountDiagnostics.unreadable`: it is of another type.
     func value<Value: DatabaseValueConvertible>(_ column: Int, _ type: Value.Type = Value.self) throws -> Value {
-        // A `DatabaseValue` is the value as stored: reading it as another type would end the process on a mismatch.
+        // A `DatabaseValue` is the value as stored: reading it as another type would end the
+        // process on a mismatch.
         let value: DatabaseValue = row[column]
         return try Self.known(Value.fromDatabaseValue(value))
     }
@@ -75,7 +78,9 @@ struct AccountRow {
     }
 
     func json(_ column: Int) throws -> JSONValue {
-        guard let json = try? JSONValue(parsing: value(column, String.self)) else { throw AccountDiagnostics.unreadable }
+        guard let json = try? JSONValue(parsing: value(column, String.self)) else {
+            throw AccountDiagnostics.unreadable
+        }
         return json
     }
 

@@ -1,7 +1,8 @@
 import Base
 import GRDB
 
-/// The tables of `accounts.sqlite`. Times are epoch milliseconds; hashes, salts and secrets are hex digits.
+/// The tables of `accounts.sqlite`. Times are epoch milliseconds; hashes, salts and secrets are hex
+/// digits.
 enum AccountSchema {
     /// "Vola"
     static let applicationID = 0x566F_6C61
@@ -106,8 +107,8 @@ enum AccountSchema {
         CREATE INDEX tie_by_time ON tie (at);
         """
 
-    /// Since version 5. Sessions that ended are remembered for a while, so that a form which was sent too late is kept as a draft
-    /// of the person that filled it in.
+    /// Since version 5. Sessions that ended are remembered for a while, so that a form which was
+    /// sent too late is kept as a draft of the person that filled it in.
     private static let drafts = """
         CREATE TABLE draft (                                -- forms of campaigns that are not saved yet
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -129,8 +130,8 @@ enum AccountSchema {
         END;
         """
 
-    /// The ties that follow from the activities of an older file: an update must not loosen existing rules. A link
-    /// counts from its last use.
+    /// The ties that follow from the activities of an older file: an update must not loosen
+    /// existing rules. A link counts from its last use.
     private static let tiesOfActivities = """
         INSERT INTO tie (holder, account, deed, at)
         SELECT name, subject, CASE kind WHEN 'password_reset_offered' THEN 'password_reset' WHEN 'roles_changed' THEN 'promoted' ELSE kind END,

@@ -1,7 +1,8 @@
 public import Base
 import GRDB
 
-/// What a person wrote about a campaign and has not saved: a form of the console as it was filled in, with its mistakes.
+/// What a person wrote about a campaign and has not saved: a form of the console as it was filled
+/// in, with its mistakes.
 public struct SavedDraft: Hashable, Sendable {
     /// Where it was written.
     public enum Page: String, Hashable, Sendable {
@@ -30,12 +31,14 @@ extension AccountStore {
     static let mostDrafts = 100
 
     /// Keeps a draft.
-    /// - Parameter id: that of a draft of this person to replace; nil, or that of any other draft, for a new one.
+    /// - Parameter id: that of a draft of this person to replace; nil, or that of any other draft,
+    ///   for a new one.
     /// - Returns: its id.
     /// - Throws: `AccountError.tooManyDrafts`, `.noSuchAccount`.
     @discardableResult
     public func keep(
-        draft fields: [String: String], _ page: SavedDraft.Page, of file: String? = nil, base: String, replacing id: Int64? = nil,
+        draft fields: [String: String], _ page: SavedDraft.Page, of file: String? = nil, base: String,
+        replacing id: Int64? = nil,
         for account: AccountID, at now: Timestamp
     ) throws -> Int64 {
         let json = JSONValue.object(pairs: fields.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }).text
@@ -49,7 +52,9 @@ extension AccountStore {
                     arguments: [page.rawValue, base, json, now.epochMilliseconds, known])
                 return known
             }
-            let count = try AccountRow.one(db, "SELECT count(*) FROM draft WHERE account = ?", [account.number])?.value(0, Int.self) ?? 0
+            let count =
+                try AccountRow.one(db, "SELECT count(*) FROM draft WHERE account = ?", [account.number])?.value(
+                    0, Int.self) ?? 0
             guard count < Self.mostDrafts else { throw AccountError.tooManyDrafts }
             try db.execute(
                 sql: "INSERT INTO draft (account, file, page, base, fields, saved_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -62,7 +67,8 @@ extension AccountStore {
     public func drafts(of account: AccountID) throws -> [SavedDraft] {
         try read { db in
             let rows = try AccountRow.all(
-                db, "SELECT id, file, page, base, fields, saved_at FROM draft WHERE account = ? ORDER BY saved_at DESC, id DESC",
+                db,
+                "SELECT id, file, page, base, fields, saved_at FROM draft WHERE account = ? ORDER BY saved_at DESC, id DESC",
                 [account.number])
             return try AccountRow.readable(rows) { row in
                 guard case .object(let members) = try row.json(4) else { throw AccountDiagnostics.unreadable }
@@ -76,10 +82,13 @@ extension AccountStore {
 
     /// Removes a draft of a person. One that is gone already is no error.
     public func discardDraft(_ id: Int64, of account: AccountID) throws {
-        try write { try $0.execute(sql: "DELETE FROM draft WHERE id = ? AND account = ?", arguments: [id, account.number]) }
+        try write {
+            try $0.execute(sql: "DELETE FROM draft WHERE id = ? AND account = ?", arguments: [id, account.number])
+        }
     }
 
-    /// The account of a session that has ended, for two days; nil for any other token. It gives no right.
+    /// The account of a session that has ended, for two days; nil for any other token. It gives no
+    /// right.
     public func account(ofEnded token: SecretToken) throws -> AccountID? {
         try read { db in
             let row = try AccountRow.one(

@@ -3,9 +3,13 @@ import GRDB
 
 /// Links with which people choose a password.
 extension AccountStore {
-    /// Invites the first administrator of all apps, for a day. Earlier links for this name stop working.
-    /// - Throws: `AccountError.alreadyAdministered`; `.nameTaken`, if an account of another kind has the name.
-    public func inviteFirstAdministrator(_ name: AccountName, _ displayName: DisplayName, at now: Timestamp) throws -> InvitationLink {
+    /// Invites the first administrator of all apps, for a day. Earlier links for this name stop
+    /// working.
+    /// - Throws: `AccountError.alreadyAdministered`; `.nameTaken`, if an account of another kind
+    ///   has the name.
+    public func inviteFirstAdministrator(_ name: AccountName, _ displayName: DisplayName, at now: Timestamp) throws
+        -> InvitationLink
+    {
         try write { db in
             if try Administration.isKept(by: AccountRecords.all(db).accounts) { throw AccountError.alreadyAdministered }
             let purpose = Invitation.Purpose.newAccount(name, displayName, [RoleGrant(.administrator, .allApps)])
@@ -19,8 +23,11 @@ extension AccountStore {
         _ name: AccountName, _ displayName: DisplayName, _ grants: Set<RoleGrant>, by actor: Actor, at now: Timestamp
     ) throws -> InvitationLink {
         try write { db in
-            guard try AccountRecords.administration(of: actor, db).mayChange([], to: grants) else { throw AccountError.notPermitted }
-            // A person that may not give roles for an app may not revoke a link that gives them, either.
+            guard try AccountRecords.administration(of: actor, db).mayChange([], to: grants) else {
+                throw AccountError.notPermitted
+            }
+            // A person that may not give roles for an app may not revoke a link that gives them,
+            // either.
             for earlier in try Self.open(named: name, at: now, db) where try !Self.mayWithdraw(earlier, actor, db) {
                 throw AccountError.notPermitted
             }
@@ -29,13 +36,15 @@ extension AccountStore {
         }
     }
 
-    /// Offers another password for an account, for a week. The old one works until then; the second factor stays. Earlier links for it stop
-    /// working.
+    /// Offers another password for an account, for a week. The old one works until then; the second
+    /// factor stays. Earlier links for it stop working.
     /// - Throws: `AccountError.noSuchAccount`, `.disabled`, `.notPermitted`, `.ofProvider`.
     public func offerNewPassword(of id: AccountID, by actor: Actor, at now: Timestamp) throws -> InvitationLink {
         try write { db in
             let account = try AccountRecords.require(id, db)
-            guard try AccountRecords.administration(of: actor, db).mayControl(account.grants) else { throw AccountError.notPermitted }
+            guard try AccountRecords.administration(of: actor, db).mayControl(account.grants) else {
+                throw AccountError.notPermitted
+            }
             guard account.issuer == nil else { throw AccountError.ofProvider }
             guard account.state == .active else { throw AccountError.disabled(account.name) }
             return try Self.invite(.newPassword(id), by: actor, at: now, seconds: Invitation.daysOfUse * 24 * 3600, db)
@@ -55,9 +64,13 @@ extension AccountStore {
     }
 
     /// What a link is for, before the person chooses a password; nil if it does not work.
-    public func invitation(_ token: SecretToken, at now: Timestamp) throws -> (invitation: Invitation, name: AccountName)? {
+    public func invitation(_ token: SecretToken, at now: Timestamp) throws -> (
+        invitation: Invitation, name: AccountName
+    )? {
         try read { db in
-            guard let (invitation, _) = try Self.usable(token, at: now, db), let name = try Self.name(of: invitation, db) else {
+            guard let (invitation, _) = try Self.usable(token, at: now, db),
+                let name = try Self.name(of: invitation, db)
+            else {
                 return nil
             }
             return (invitation, name)
@@ -65,11 +78,13 @@ extension AccountStore {
     }
 
     /// Makes an invitation useless.
-    /// - Throws: `AccountError.invitationNotValid`: it does not exist; `.notPermitted`: the caller could not have made
-    ///   it.
+    /// - Throws: `AccountError.invitationNotValid`: it does not exist; `.notPermitted`: the caller
+    ///   could not have made it.
     public func withdrawInvitation(_ id: Int64, by actor: Actor, at now: Timestamp) throws {
         try write { db in
-            guard let row = try AccountRow.one(db, Self.columns + " WHERE id = ?", [id]) else { throw AccountError.invitationNotValid }
+            guard let row = try AccountRow.one(db, Self.columns + " WHERE id = ?", [id]) else {
+                throw AccountError.invitationNotValid
+            }
             // The apps of a damaged invitation are not known.
             let invitation = try AccountRow.readable([row], Self.invitation).values.first
             let isPermitted =
@@ -83,10 +98,15 @@ extension AccountStore {
     }
 
     /// Uses up an invitation: makes the account, or replaces its password and ends its sessions.
-    /// - Throws: `AccountError.invitationNotValid`, also if its author may no longer invite; `.nameTaken`.
-    func accept(_ token: SecretToken, _ password: PasswordHash, from address: IPAddress?, at now: Timestamp) throws -> AccountID {
+    /// - Throws: `AccountError.invitationNotValid`, also if its author may no longer invite;
+    ///   `.nameTaken`.
+    func accept(_ token: SecretToken, _ password: PasswordHash, from address: IPAddress?, at now: Timestamp) throws
+        -> AccountID
+    {
         try write { db in
-            guard let (invitation, inviter) = try Self.usable(token, at: now, db) else { throw AccountError.invitationNotValid }
+            guard let (invitation, inviter) = try Self.usable(token, at: now, db) else {
+                throw AccountError.invitationNotValid
+            }
             try db.execute(sql: "DELETE FROM invitation WHERE id = ?", arguments: [invitation.id])
             let id: AccountID
             switch invitation.purpose {
@@ -114,15 +134,19 @@ extension AccountStore {
             if let account = try row.optional(1, Int64.self) {
                 .newPassword(AccountID(account))
             } else {
-                .newAccount(try row.name(2), try row.displayName(3), try AccountRow.known(RoleGrant.grants(row.json(4))))
+                .newAccount(
+                    try row.name(2), try row.displayName(3), try AccountRow.known(RoleGrant.grants(row.json(4))))
             }
-        return Invitation(id: try row.value(0), purpose: purpose, madeAt: try row.moment(5), lapsesAt: try row.moment(6))
+        return Invitation(
+            id: try row.value(0), purpose: purpose, madeAt: try row.moment(5), lapsesAt: try row.moment(6))
     }
 
-    /// The invitation of a link, and its author, if it works now: the author may still invite, and the author's account
-    /// is active.
+    /// The invitation of a link, and its author, if it works now: the author may still invite, and
+    /// the author's account is active.
     private static func usable(_ token: SecretToken, at now: Timestamp, _ db: Database) throws -> (Invitation, Actor)? {
-        guard let row = try AccountRow.one(db, columns + " WHERE hash = ?", [SecretToken.stored(token)]) else { return nil }
+        guard let row = try AccountRow.one(db, columns + " WHERE hash = ?", [SecretToken.stored(token)]) else {
+            return nil
+        }
         let invitation = try invitation(row)
         guard invitation.isOpen(at: now) else { return nil }
         let inviter = try row.optional(7, Int64.self).map { Actor(AccountID($0), address: nil) } ?? .terminal
@@ -153,7 +177,9 @@ extension AccountStore {
     }
 
     static func open(named name: AccountName, at now: Timestamp, _ db: Database) throws -> [Invitation] {
-        try AccountRow.all(db, columns + " WHERE name = ?", [name.text]).map { try invitation($0) }.filter { $0.isOpen(at: now) }
+        try AccountRow.all(db, columns + " WHERE name = ?", [name.text]).map { try invitation($0) }.filter {
+            $0.isOpen(at: now)
+        }
     }
 
     private static func invite(
@@ -181,7 +207,8 @@ extension AccountStore {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                SecretToken.stored(token), columns.account, columns.name, columns.displayName, columns.roles, actor.account?.number,
+                SecretToken.stored(token), columns.account, columns.name, columns.displayName, columns.roles,
+                actor.account?.number,
                 now.epochMilliseconds, lapsesAt.epochMilliseconds,
             ])
         let invitation = Invitation(id: db.lastInsertedRowID, purpose: purpose, madeAt: now, lapsesAt: lapsesAt)

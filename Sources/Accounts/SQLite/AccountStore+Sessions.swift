@@ -3,12 +3,15 @@ import GRDB
 
 /// Sessions of signed-in people. They begin in `Authenticator`.
 extension AccountStore {
-    /// Returns the person that sent a request, and notes that the session was used; nil if it has ended. An ended
-    /// session stays ended, whatever the clock says later. Failing to write the use or the end is no error: on a full
-    /// disk people still see their pages, and are signed out earlier.
+    /// Returns the person that sent a request, and notes that the session was used; nil if it has
+    /// ended. An ended session stays ended, whatever the clock says later. Failing to write the use
+    /// or the end is no error: on a full disk people still see their pages, and are signed out
+    /// earlier.
     public func signedIn(_ token: SecretToken, at now: Timestamp) throws -> SignedIn? {
         let found = try read { db -> SignedIn? in
-            guard let session = try SessionRecords.find(token, db), let account = try AccountRecords.find(session.account, db) else {
+            guard let session = try SessionRecords.find(token, db),
+                let account = try AccountRecords.find(session.account, db)
+            else {
                 return nil
             }
             return SignedIn(session: session, account: account)
@@ -31,8 +34,8 @@ extension AccountStore {
         return SignedIn(session: session, account: found.account)
     }
 
-    /// Signs out. A session that has ended already is no error. If the end cannot be written, the session has still
-    /// ended in this process.
+    /// Signs out. A session that has ended already is no error. If the end cannot be written, the
+    /// session has still ended in this process.
     public func signOut(_ token: SecretToken, from address: IPAddress?, at now: Timestamp) throws {
         do {
             try write { db in
@@ -64,7 +67,9 @@ extension AccountStore {
     /// The account that a name belongs to, with the hash to check a password against.
     func credential(_ name: AccountName) throws -> (account: Account, password: PasswordHash)? {
         try read { db in
-            guard let account = try AccountRecords.find(name, db), let password = try AccountRecords.password(of: account.id, db) else {
+            guard let account = try AccountRecords.find(name, db),
+                let password = try AccountRecords.password(of: account.id, db)
+            else {
                 return nil
             }
             return (account, password)
@@ -77,7 +82,8 @@ extension AccountStore {
     ///   - stronger: the hash to store instead; nil to leave it.
     /// - Returns: nil if the account was disabled or removed, or its password changed, since.
     func startSession(
-        _ id: AccountID, _ password: PasswordHash, stronger: PasswordHash?, from origin: SessionRecords.Origin, at now: Timestamp
+        _ id: AccountID, _ password: PasswordHash, stronger: PasswordHash?, from origin: SessionRecords.Origin,
+        at now: Timestamp
     ) throws -> (token: SecretToken, stage: Session.Stage)? {
         try write { db in
             guard let account = try AccountRecords.find(id, db), account.state == .active,
@@ -86,7 +92,9 @@ extension AccountStore {
             if let stronger { try AccountRecords.setPassword(stronger, of: id, db) }
             let stage = account.hasSecondFactor ? Session.Stage.awaitingCode : .signedIn
             let token = try SessionRecords.start(id, stage, from: origin, at: now, db)
-            if stage == .signedIn { try ActivityRecords.add(.signedIn, to: nil, by: Actor(id, address: origin.address), at: now, db) }
+            if stage == .signedIn {
+                try ActivityRecords.add(.signedIn, to: nil, by: Actor(id, address: origin.address), at: now, db)
+            }
             return (token, stage)
         }
     }
@@ -101,15 +109,18 @@ extension AccountStore {
         }
     }
 
-    /// Replaces a password that was right a moment ago, ends all sessions of the account and links that reset its
-    /// password, and begins a new one for the caller.
+    /// Replaces a password that was right a moment ago, ends all sessions of the account and links
+    /// that reset its password, and begins a new one for the caller.
     /// - Parameter before: the hash that it was checked against.
     /// - Returns: nil if the session ended or the password changed since.
-    func changePassword(_ token: SecretToken, from before: PasswordHash, to after: PasswordHash, by actor: Actor, at now: Timestamp) throws
+    func changePassword(
+        _ token: SecretToken, from before: PasswordHash, to after: PasswordHash, by actor: Actor, at now: Timestamp
+    ) throws
         -> SecretToken?
     {
         try write { db in
-            guard let session = try SessionRecords.find(token, db), session.isAlive(at: now), session.stage == .signedIn,
+            guard let session = try SessionRecords.find(token, db), session.isAlive(at: now),
+                session.stage == .signedIn,
                 try AccountRecords.password(of: session.account, db) == before
             else { return nil }
             try AccountRecords.setPassword(after, of: session.account, db)
@@ -122,9 +133,11 @@ extension AccountStore {
         }
     }
 
-    /// Notes a failure to sign in to an account that exists; names that do not exist are not noted, so that guesses
-    /// cannot fill the disk.
-    func noteFailure(_ failure: ActivityKind.SignInFailure, of id: AccountID, from address: IPAddress?, at now: Timestamp) throws {
+    /// Notes a failure to sign in to an account that exists; names that do not exist are not noted,
+    /// so that guesses cannot fill the disk.
+    func noteFailure(
+        _ failure: ActivityKind.SignInFailure, of id: AccountID, from address: IPAddress?, at now: Timestamp
+    ) throws {
         try write { db in
             guard try AccountRecords.find(id, db) != nil else { return }
             try ActivityRecords.add(.signInFailed(failure), to: nil, by: Actor(id, address: address), at: now, db)
@@ -155,25 +168,31 @@ enum SessionRecords {
 
     static func session(_ row: AccountRow) throws -> Session {
         Session(
-            id: SessionID(try row.value(0)), account: AccountID(try row.value(1)), stage: try row.word(2), startedAt: try row.moment(3),
-            usedAt: try row.moment(4), provedAt: try row.moment(5), address: try row.address(6), agent: try row.value(7))
+            id: SessionID(try row.value(0)), account: AccountID(try row.value(1)), stage: try row.word(2),
+            startedAt: try row.moment(3),
+            usedAt: try row.moment(4), provedAt: try row.moment(5), address: try row.address(6), agent: try row.value(7)
+        )
     }
 
-    /// The session of a token, ended or not. A damaged one counts as ended: its owner signs in again.
+    /// The session of a token, ended or not. A damaged one counts as ended: its owner signs in
+    /// again.
     static func find(_ token: SecretToken, _ db: Database) throws -> Session? {
-        try AccountRow.readable(AccountRow.all(db, columns + " WHERE hash = ?", [SecretToken.stored(token)]), session).values.first
+        try AccountRow.readable(AccountRow.all(db, columns + " WHERE hash = ?", [SecretToken.stored(token)]), session)
+            .values.first
     }
 
     /// The active sessions of an account, the last used first. A damaged one counts as ended.
     static func all(of id: AccountID, _ db: Database) throws -> [Session] {
         let rows = try AccountRow.all(
-            db, columns + " WHERE account = ? AND stage = ? ORDER BY used_at DESC, id DESC", [id.number, Session.Stage.signedIn.rawValue])
+            db, columns + " WHERE account = ? AND stage = ? ORDER BY used_at DESC, id DESC",
+            [id.number, Session.Stage.signedIn.rawValue])
         return try AccountRow.readable(rows, session).values
     }
 
     /// - Parameter provedAt: when the person proved their identity; nil for now.
     static func start(
-        _ id: AccountID, _ stage: Session.Stage, from origin: Origin, provedAt: Timestamp? = nil, at now: Timestamp, _ db: Database
+        _ id: AccountID, _ stage: Session.Stage, from origin: Origin, provedAt: Timestamp? = nil, at now: Timestamp,
+        _ db: Database
     ) throws -> SecretToken {
         try clear(at: now, db)
         try db.execute(
@@ -188,21 +207,24 @@ enum SessionRecords {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                SecretToken.stored(token), id.number, stage.rawValue, codeTries, now.epochMilliseconds, now.epochMilliseconds,
+                SecretToken.stored(token), id.number, stage.rawValue, codeTries, now.epochMilliseconds,
+                now.epochMilliseconds,
                 (provedAt ?? now).epochMilliseconds, origin.address?.description,
                 TextFormat.foreign(origin.agent, maximumBytes: mostAgentBytes),
             ])
         return token
     }
 
-    /// Gives a session another token after a fresh sign-in. The old token no longer works. The twelve hours continue.
+    /// Gives a session another token after a fresh sign-in. The old token no longer works. The
+    /// twelve hours continue.
     /// Source: OWASP ASVS 4.0.3, 3.2.1.
     static func prove(_ session: SessionID, at now: Timestamp, _ db: Database) throws -> SecretToken {
         let token = SecretToken()
         try db.execute(
             sql: "UPDATE session SET hash = ?, stage = ?, proved_at = ?, used_at = max(used_at, ?) WHERE id = ?",
             arguments: [
-                SecretToken.stored(token), Session.Stage.signedIn.rawValue, now.epochMilliseconds, now.epochMilliseconds, session.number,
+                SecretToken.stored(token), Session.Stage.signedIn.rawValue, now.epochMilliseconds,
+                now.epochMilliseconds, session.number,
             ])
         return token
     }

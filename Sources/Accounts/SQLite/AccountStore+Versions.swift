@@ -4,15 +4,16 @@ import GRDB
 
 /// The versions of campaign files that were saved in the console, with their authors.
 extension AccountStore {
-    /// Keeps a version, and notes that it was saved. Call it before the file is replaced: its writer must not approve
-    /// it, even if the process ends in between.
+    /// Keeps a version, and notes that it was saved. Call it before the file is replaced: its
+    /// writer must not approve it, even if the process ends in between.
     /// - Parameters:
     ///   - file: its name in the folder that the console serves.
-    ///   - sources: the sources of a new file. Their writers count as writers of this text, too: the source versions
-    ///     begin the history of the file.
+    ///   - sources: the sources of a new file. Their writers count as writers of this text, too:
+    ///     the source versions begin the history of the file.
     ///   - app: the app that it names; nil if that cannot be read.
     public func keep(
-        version text: String, of file: String, madeFrom sources: [VersionSource] = [], app: String?, by actor: Actor, at now: Timestamp
+        version text: String, of file: String, madeFrom sources: [VersionSource] = [], app: String?, by actor: Actor,
+        at now: Timestamp
     ) throws {
         let digest = SHA256.hex(SHA256.digest(of: Array(text.utf8)))
         let earlier = Set(try sources.flatMap(versions)).sorted()
@@ -33,12 +34,13 @@ extension AccountStore {
         }
     }
 
-    /// Keeps the content of a file before it is replaced, unless the last version is the same: the file was changed
-    /// outside the console.
+    /// Keeps the content of a file before it is replaced, unless the last version is the same: the
+    /// file was changed outside the console.
     public func keep(found text: String, in file: String, app: String?, at now: Timestamp) throws {
         let digest = SHA256.hex(SHA256.digest(of: Array(text.utf8)))
         try write { db in
-            let last = try AccountRow.one(db, "SELECT digest FROM version WHERE file = ? ORDER BY number DESC LIMIT 1", [file])
+            let last = try AccountRow.one(
+                db, "SELECT digest FROM version WHERE file = ? ORDER BY number DESC LIMIT 1", [file])
             guard try last?.value(0, String.self) != digest else { return }
             try db.execute(
                 sql: "INSERT INTO version (file, digest, text, app, at) VALUES (?, ?, ?, ?, ?)",
@@ -49,21 +51,27 @@ extension AccountStore {
     /// The numbers of the versions that make up a source.
     private func versions(of source: VersionSource) throws -> [Int64] {
         let same = try read { db in
-            try AccountRow.all(db, "SELECT number FROM version WHERE digest = ? AND account IS NOT NULL", [source.digest])
-                .map { try $0.value(0, Int64.self) }
+            try AccountRow.all(
+                db, "SELECT number FROM version WHERE digest = ? AND account IS NOT NULL", [source.digest]
+            )
+            .map { try $0.value(0, Int64.self) }
         }
-        return try same + chain(to: source.digest, in: source.file, after: source.agreed).filter { $0.person.name != nil }.map(\.number)
+        return try same
+            + chain(to: source.digest, in: source.file, after: source.agreed).filter { $0.person.name != nil }.map(
+                \.number)
     }
 
-    /// The newest version of each other file that holds a text of some kind, of the last two thousand. Damaged versions
-    /// are left out.
+    /// The newest version of each other file that holds a text of some kind, of the last two
+    /// thousand. Damaged versions are left out.
     public func texts(besides file: String, where isMeant: (String) -> Bool) throws -> [(file: String, text: String)] {
         let rows = try read { db in
-            try AccountRow.all(db, "SELECT file, text FROM version WHERE file <> ? ORDER BY number DESC LIMIT 2000", [file])
+            try AccountRow.all(
+                db, "SELECT file, text FROM version WHERE file <> ? ORDER BY number DESC LIMIT 2000", [file])
         }
         var found: [String: String] = [:]
         for row in rows {
-            guard let (name, text) = try? (row.value(0, String.self), row.value(1, String.self)), found[name] == nil, isMeant(text)
+            guard let (name, text) = try? (row.value(0, String.self), row.value(1, String.self)), found[name] == nil,
+                isMeant(text)
             else { continue }
             found[name] = text
         }
@@ -72,7 +80,9 @@ extension AccountStore {
 
     /// The versions of a file that can be read, the newest first.
     /// - Parameter count: the highest number to return, 1 to 500.
-    public func versions(of file: String, count: Int = 50) throws -> [CampaignVersion] { try allVersions(of: file, count: count).values }
+    public func versions(of file: String, count: Int = 50) throws -> [CampaignVersion] {
+        try allVersions(of: file, count: count).values
+    }
 
     /// The numbers of the damaged versions of a file, the newest first.
     public func damagedVersions(of file: String, count: Int = 50) throws -> [Int64] {
@@ -83,13 +93,16 @@ extension AccountStore {
         precondition((1...500).contains(count), "1 to 500 versions are read")
         return try read { db in
             let rows = try AccountRow.all(
-                db, "SELECT number, file, app, digest, account, name, at FROM version WHERE file = ? ORDER BY number DESC LIMIT ?",
+                db,
+                "SELECT number, file, app, digest, account, name, at FROM version WHERE file = ? ORDER BY number DESC LIMIT ?",
                 [file, count])
             return try AccountRow.readable(rows) { row in
                 let name = try row.optional(5, String.self).map { try AccountRow.known(AccountName(reading: $0)) }
                 return CampaignVersion(
-                    number: try row.value(0), file: try row.value(1), app: try row.optional(2), digest: try row.value(3),
-                    person: .init(account: try row.optional(4).map { AccountID($0) }, name: name), at: try row.moment(6))
+                    number: try row.value(0), file: try row.value(1), app: try row.optional(2),
+                    digest: try row.value(3),
+                    person: .init(account: try row.optional(4).map { AccountID($0) }, name: name), at: try row.moment(6)
+                )
             }
         }
     }
@@ -98,7 +111,10 @@ extension AccountStore {
     /// - Throws: a `Diagnostic`, also if the text differs from the one that was saved.
     public func text(ofVersion number: Int64, of file: String) throws -> String? {
         try read { db in
-            guard let row = try AccountRow.one(db, "SELECT text, digest FROM version WHERE number = ? AND file = ?", [number, file]) else {
+            guard
+                let row = try AccountRow.one(
+                    db, "SELECT text, digest FROM version WHERE number = ? AND file = ?", [number, file])
+            else {
                 return nil
             }
             let text = try row.value(0, String.self)
@@ -113,12 +129,13 @@ extension AccountStore {
     /// - Parameter digest: SHA-256 of its bytes, 64 hex digits.
     public func isVersion(digest: String) throws -> Bool {
         try read { db in
-            try AccountRow.one(db, "SELECT 1 FROM version WHERE digest = ? AND account IS NOT NULL LIMIT 1", [digest]) != nil
+            try AccountRow.one(db, "SELECT 1 FROM version WHERE digest = ? AND account IS NOT NULL LIMIT 1", [digest])
+                != nil
         }
     }
 
-    /// The names of all writers of a text: the people that saved it, under any file name, and those that saved earlier
-    /// versions of the file, back to one that another person approved.
+    /// The names of all writers of a text: the people that saved it, under any file name, and those
+    /// that saved earlier versions of the file, back to one that another person approved.
     /// - Parameters:
     ///   - digest: SHA-256 of its bytes, 64 hex digits.
     ///   - file: the name of the file that it was planned from.
@@ -136,12 +153,14 @@ extension AccountStore {
         return Set(own + (try chain(to: digest, in: file, after: agreed)).compactMap(\.person.name?.text))
     }
 
-    /// The versions of a file up to a text, back to one that others have approved; the newest first.
+    /// The versions of a file up to a text, back to one that others have approved; the newest
+    /// first.
     private func chain(to digest: String, in file: String, after agreed: Set<String>) throws -> [CampaignVersion] {
         let (all, damaged) = try allVersions(of: file, count: 500)
         // The approver might be its writer.
         if !damaged.isEmpty { throw AccountDiagnostics.damaged(path, what: "a version of \(file) cannot be read") }
-        // A text that was later changed outside the console may still contain what was written here.
+        // A text that was later changed outside the console may still contain what was written
+        // here.
         let chain = all.drop { version in version.digest != digest && all.contains { $0.digest == digest } }
         return Array(chain.prefix { $0.digest == digest || !agreed.contains($0.digest) })
     }

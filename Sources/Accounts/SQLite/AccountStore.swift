@@ -2,13 +2,15 @@ public import Base
 import GRDB
 import Synchronization
 
-/// Everything about accounts: `accounts.sqlite`, with people, roles, passwords, sessions, invitations and activities. The console and the
-/// sender use it at the same time; each process needs one store, which any number of threads may share. Every change is on the disk when
-/// its call returns, with its activity, in one transaction; whether it is allowed is decided in the same transaction.
+/// Everything about accounts: `accounts.sqlite`, with people, roles, passwords, sessions,
+/// invitations and activities. The console and the sender use it at the same time; each process
+/// needs one store, which any number of threads may share. Every change is on the disk when its
+/// call returns, with its activity, in one transaction; whether it is allowed is decided in the
+/// same transaction.
 ///
-/// Calls throw `AccountError`, and a `Diagnostic` when the file is damaged, of a newer version, not a file of accounts,
-/// or not permitted, when the disk is full, or another process holds it for more than ten seconds. No error holds a
-/// secret.
+/// Calls throw `AccountError`, and a `Diagnostic` when the file is damaged, of a newer version, not
+/// a file of accounts, or not permitted, when the disk is full, or another process holds it for
+/// more than ten seconds. No error holds a secret.
 public final class AccountStore: Sendable {
     /// The name of the file in its folder.
     public static let fileName = "accounts.sqlite"
@@ -16,7 +18,8 @@ public final class AccountStore: Sendable {
     /// Where the file is, for messages.
     public let path: String
     private let database: DatabasePool
-    /// Hashes of sessions that were ended while nothing could be written, as they are stored: the next change removes them.
+    /// Hashes of sessions that were ended while nothing could be written, as they are stored: the
+    /// next change removes them.
     private let ended = Mutex<Set<String>>([])
 
     /// Opens the file, and creates it if it is missing.
@@ -43,10 +46,11 @@ public final class AccountStore: Sendable {
 
     static func folder(beside runs: String) -> String { FilePaths.join(runs, name: "console") }
 
-    /// Closes the file; unless another process has it open, everything is in it alone. The store cannot be used afterwards.
+    /// Closes the file; unless another process has it open, everything is in it alone. The store
+    /// cannot be used afterwards.
     public func close() {
-        // GRDB leaves SQLite's files next to it. Their content is not lost: the next process that opens the file
-        // finds it.
+        // GRDB leaves SQLite's files next to it. Their content is not lost: the next process that
+        // opens the file finds it.
         try? database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try? database.close()
     }
@@ -59,7 +63,9 @@ public final class AccountStore: Sendable {
     /// Makes a change as a whole or not at all.
     func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
         let value = try Self.translating(path) { try database.write(body) }
-        if case let hashes = ended.withLock({ $0 }), !hashes.isEmpty, (try? database.write { try SessionRecords.end(hashes, $0) }) != nil {
+        if case let hashes = ended.withLock({ $0 }), !hashes.isEmpty,
+            (try? database.write { try SessionRecords.end(hashes, $0) }) != nil
+        {
             ended.withLock { $0.subtract(hashes) }
         }
         return value
@@ -87,7 +93,8 @@ extension AccountStore {
     /// Notes what a person did to a campaign or a run.
     /// - Parameters:
     ///   - app: the app of volley.yaml that it concerns; nil for none.
-    ///   - subject: the file of the campaign, or the id of the run; of long ones the first 1,000 bytes are kept.
+    ///   - subject: the file of the campaign, or the id of the run; of long ones the first 1,000
+    ///     bytes are kept.
     public func note(_ kind: ActivityKind, app: String?, subject: String?, by actor: Actor, at now: Timestamp) throws {
         try write { try ActivityRecords.add(kind, about: (app, subject), by: actor, at: now, $0) }
     }
@@ -96,14 +103,16 @@ extension AccountStore {
     /// - Parameters:
     ///   - before: `next` of the page before; nil for the first one.
     ///   - count: 1 to 500.
-    public func activities(_ filter: ActivityFilter = ActivityFilter(), before: Int64? = nil, count: Int = 50) throws -> ActivityPage {
+    public func activities(_ filter: ActivityFilter = ActivityFilter(), before: Int64? = nil, count: Int = 50) throws
+        -> ActivityPage
+    {
         precondition((1...500).contains(count), "a page has 1 to 500 activities")
         return try read { try ActivityRecords.page(filter, before: before, count: count, $0) }
     }
 }
 
-/// The problem that keeps the console from using its accounts, found without changing them. An intact file is read
-/// once, and again when it is replaced.
+/// The problem that keeps the console from using its accounts, found without changing them. An
+/// intact file is read once, and again when it is replaced.
 public struct AccountInspection: Sendable {
     private let path: String
     private var known = KnownDamage()
@@ -124,8 +133,9 @@ extension AccountStore {
     /// Where the accounts of a folder of runs are, or would be.
     public static func path(beside runs: String) -> String { FilePaths.join(folder(beside: runs), name: fileName) }
 
-    /// Removes from a copy of the file what must not come back with it: sessions, which may have ended since, and invitations, which may have been
-    /// used. Everyone signs in again after the copy is put back.
+    /// Removes from a copy of the file what must not come back with it: sessions, which may have
+    /// ended since, and invitations, which may have been used. Everyone signs in again after the
+    /// copy is put back.
     /// - Parameters:
     ///   - copy: no other process uses it.
     ///   - path: the original, for messages.
@@ -137,7 +147,10 @@ extension AccountStore {
                 try AccountSchema.check(db, path: path)
                 try AccountFile.checkWhole(db, copy, named: path)
                 // What is removed does not stay in free pages.
-                try db.execute(sql: "PRAGMA secure_delete = ON; DELETE FROM session; DELETE FROM ended_session; DELETE FROM invitation;")
+                try db.execute(
+                    sql:
+                        "PRAGMA secure_delete = ON; DELETE FROM session; DELETE FROM ended_session; DELETE FROM invitation;"
+                )
             }
             try database.close()
         }
@@ -149,8 +162,10 @@ extension AccountStore {
     /// The ties that count now and that were not confirmed to be harmless.
     public func ties(at now: Timestamp) throws -> AccountTies { try read { try TieRecords.ties(at: now, $0) } }
 
-    /// Confirms that the person of an account is the only one that holds it: ties to it do not count any more. Later ones do.
-    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`; `.tied`: one person may hold both accounts.
+    /// Confirms that the person of an account is the only one that holds it: ties to it do not
+    /// count any more. Later ones do.
+    /// - Throws: `AccountError.noSuchAccount`, `.notPermitted`; `.tied`: one person may hold both
+    ///   accounts.
     public func confirm(_ id: AccountID, by actor: Actor, at now: Timestamp) throws {
         try control(id, by: actor) { account, db in
             let ties = try TieRecords.ties(at: now, db)
@@ -172,18 +187,22 @@ extension AccountStore {
 /// Ties as rows, within the transaction of what makes them.
 enum TieRecords {
     /// Notes a tie. Actions at the terminal, and of a person on their own account, make no tie.
-    static func add(_ deed: AccountTie.Action, to account: AccountName, by actor: Actor, at now: Timestamp, _ db: Database) throws {
-        guard let holder = try actor.account.flatMap({ try AccountRecords.find($0, db)?.name }), holder != account else { return }
+    static func add(
+        _ deed: AccountTie.Action, to account: AccountName, by actor: Actor, at now: Timestamp, _ db: Database
+    ) throws {
+        guard let holder = try actor.account.flatMap({ try AccountRecords.find($0, db)?.name }), holder != account
+        else { return }
         // While the clock was set back, a tie would otherwise end before its week is over.
-        let latest = try AccountRow.one(db, "SELECT max(at) FROM activity").flatMap { try $0.optional(0, Int64.self) } ?? .min
+        let latest =
+            try AccountRow.one(db, "SELECT max(at) FROM activity").flatMap { try $0.optional(0, Int64.self) } ?? .min
         try db.execute(
             sql: "INSERT INTO tie (holder, account, deed, at) VALUES (?, ?, ?, ?)",
             arguments: [holder.text, account.text, deed.rawValue, max(now.epochMilliseconds, latest)])
     }
 
-    /// Each value is checked against the activities: one that they do not confirm is damaged, and is then read
-    /// strictly. An impossible moment counts as now, a damaged name as that of any account, and a damaged end as no
-    /// end.
+    /// Each value is checked against the activities: one that they do not confirm is damaged, and
+    /// is then read strictly. An impossible moment counts as now, a damaged name as that of any
+    /// account, and a damaged end as no end.
     static func ties(at now: Timestamp, _ db: Database) throws -> AccountTies {
         let rows = try AccountRow.all(
             db,
@@ -196,7 +215,8 @@ enum TieRecords {
             """)
         var ties: [AccountTie] = [], partial: [AccountTie.Partial] = []
         for row in rows where try row.value(5) == 0 {
-            let holder = try row.value(6) == 1 ? try? row.name(0) : nil, account = try row.value(7) == 1 ? try? row.name(1) : nil
+            let holder = try row.value(6) == 1 ? try? row.name(0) : nil,
+                account = try row.value(7) == 1 ? try? row.name(1) : nil
             let deed = (try? row.word(2, AccountTie.Action.self)) ?? .invited,
                 at = try row.value(4) == 1 ? (try? row.moment(3)) ?? now : now
             if let holder, let account {

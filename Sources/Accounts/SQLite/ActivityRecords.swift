@@ -7,20 +7,25 @@ enum ActivityRecords {
     private static let mostBytes = 1_000
 
     /// Notes what was done to an account; nil: to one's own.
-    static func add(_ kind: ActivityKind, to account: AccountName?, by actor: Actor, at now: Timestamp, _ db: Database) throws {
+    static func add(_ kind: ActivityKind, to account: AccountName?, by actor: Actor, at now: Timestamp, _ db: Database)
+        throws
+    {
         try add(kind, about: (nil, account?.text), by: actor, at: now, db)
     }
 
     /// Notes what was done.
     /// - Parameter about: the app, and the campaign, run or account.
     static func add(
-        _ kind: ActivityKind, about: (app: String?, subject: String?), by actor: Actor, at now: Timestamp, _ db: Database
+        _ kind: ActivityKind, about: (app: String?, subject: String?), by actor: Actor, at now: Timestamp,
+        _ db: Database
     ) throws {
         let name = try actor.account.flatMap { try AccountRecords.find($0, db)?.name }
         try db.execute(
-            sql: "INSERT INTO activity (at, account, name, kind, details, app, subject, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            sql:
+                "INSERT INTO activity (at, account, name, kind, details, app, subject, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
-                now.epochMilliseconds, actor.account?.number, name?.text, kind.name.rawValue, kind.values.text, about.app,
+                now.epochMilliseconds, actor.account?.number, name?.text, kind.name.rawValue, kind.values.text,
+                about.app,
                 about.subject.map { TextFormat.foreign($0, maximumBytes: mostBytes) }, actor.address?.description,
             ])
     }
@@ -45,7 +50,8 @@ enum ActivityRecords {
         let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         // One more than the page holds shows whether there is another.
         let rows = try AccountRow.all(
-            db, "SELECT id, at, account, name, kind, details, app, subject, address FROM activity\(condition) ORDER BY id DESC LIMIT ?",
+            db,
+            "SELECT id, at, account, name, kind, details, app, subject, address FROM activity\(condition) ORDER BY id DESC LIMIT ?",
             arguments + [count + 1])
         let shown = Array(rows.prefix(count))
         let found = try AccountRow.readable(shown, activity)

@@ -1,7 +1,7 @@
 import Cryptography
 
-/// A code that signs a person in once if the device with their authenticator app is lost: 80 random bits,
-/// `ABCD-EFGH-IJKL-MNOP`. Its description shows nothing of it.
+/// A code that signs a person in once if the device with their authenticator app is lost: 80 random
+/// bits, `ABCD-EFGH-IJKL-MNOP`. Its description shows nothing of it.
 public struct RecoveryCode: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// As it is shown once, only to its owner.
     public let text: String
@@ -12,19 +12,22 @@ public struct RecoveryCode: Hashable, Sendable, CustomStringConvertible, CustomR
 
     init() {
         let letters = Base32.text(RandomBytes.make(Self.byteCount))
-        text = stride(from: 0, to: Self.letters, by: 4).map { String(letters.dropFirst($0).prefix(4)) }.joined(separator: "-")
+        text = stride(from: 0, to: Self.letters, by: 4).map { String(letters.dropFirst($0).prefix(4)) }.joined(
+            separator: "-")
     }
 
-    /// What a person typed, in capital or small letters, with or without hyphens and blanks; nil if it is not such a
-    /// code.
+    /// What a person typed, in capital or small letters, with or without hyphens and blanks; nil if
+    /// it is not such a code.
     init?(typed: String) {
         guard typed.utf8.count <= 64 else { return nil }
         let letters = typed.uppercased().filter { $0 != "-" && $0 != " " }
-        guard letters.utf8.count == Self.letters, letters.utf8.allSatisfy({ (0x41...0x5A).contains($0) || (0x32...0x37).contains($0) })
+        guard letters.utf8.count == Self.letters,
+            letters.utf8.allSatisfy({ (0x41...0x5A).contains($0) || (0x32...0x37).contains($0) })
         else {
             return nil
         }
-        text = stride(from: 0, to: Self.letters, by: 4).map { String(letters.dropFirst($0).prefix(4)) }.joined(separator: "-")
+        text = stride(from: 0, to: Self.letters, by: 4).map { String(letters.dropFirst($0).prefix(4)) }.joined(
+            separator: "-")
     }
 
     /// The stored form of a code. Source: OWASP ASVS 4.0.3, 2.6.2 (a separate salt below 112 bits).

@@ -1,9 +1,9 @@
 import Base
 import Cryptography
 
-/// A secret that a person's authenticator app and Volley share: from it and the time, both compute the same code of six
-/// digits every 30 seconds (TOTP, RFC 6238, with HMAC-SHA-1, which all apps support). Its description shows nothing of
-/// it.
+/// A secret that a person's authenticator app and Volley share: from it and the time, both compute
+/// the same code of six digits every 30 seconds (TOTP, RFC 6238, with HMAC-SHA-1, which all apps
+/// support). Its description shows nothing of it.
 public struct TOTPSecret: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     let bytes: [UInt8]
 
@@ -12,7 +12,8 @@ public struct TOTPSecret: Hashable, Sendable, CustomStringConvertible, CustomRef
     private static let digits = 6, modulus: UInt32 = 1_000_000
     /// Source: RFC 6238 section 5.2.
     private static let secondsPerStep: Int64 = 30
-    /// Source: RFC 6238 section 5.2: at most one step for the delay of the network; here also one for clocks that run ahead.
+    /// Source: RFC 6238 section 5.2: at most one step for the delay of the network; here also one
+    /// for clocks that run ahead.
     private static let drift: Int64 = 1
 
     init(bytes: [UInt8]) {
@@ -39,7 +40,9 @@ public struct TOTPSecret: Hashable, Sendable, CustomStringConvertible, CustomRef
         var encoded = ""
         for byte in text.utf8 {
             let scalar = Unicode.Scalar(byte)
-            if scalar.isASCII, scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-._~".unicodeScalars.contains(scalar) {
+            if scalar.isASCII,
+                scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-._~".unicodeScalars.contains(scalar)
+            {
                 encoded.unicodeScalars.append(scalar)
             } else {
                 let hex = String(byte, radix: 16, uppercase: true)
@@ -67,8 +70,9 @@ public struct TOTPSecret: Hashable, Sendable, CustomStringConvertible, CustomRef
     /// The steps whose codes may be accepted at a moment, the oldest first.
     static func window(at now: Timestamp) -> ClosedRange<Int64> { step(at: now) - drift...step(at: now) + drift }
 
-    /// The step that a code belongs to; nil if the code is wrong, or was used. A step works once, and steps before a
-    /// used one do not work, unless the clock was set back in between. Source: RFC 6238 section 5.2.
+    /// The step that a code belongs to; nil if the code is wrong, or was used. A step works once,
+    /// and steps before a used one do not work, unless the clock was set back in between. Source:
+    /// RFC 6238 section 5.2.
     /// - Parameters:
     ///   - typed: what the person typed; blanks between digits do not count.
     ///   - used: the steps within `window(at:)` that were used.

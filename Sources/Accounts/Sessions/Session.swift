@@ -13,7 +13,8 @@ public struct SessionID: Hashable, Sendable {
 public struct Session: Hashable, Sendable {
     /// How far the person got.
     public enum Stage: String, Hashable, Sendable {
-        /// The password was right, the code of the second factor is missing. Such a session gives no right.
+        /// The password was right, the code of the second factor is missing. Such a session gives
+        /// no right.
         case awaitingCode = "awaiting_code"
         case signedIn = "signed_in"
     }
@@ -37,16 +38,19 @@ public struct Session: Hashable, Sendable {
 
     /// The time after its last use when a session ends. Source: NIST SP 800-63B section 4.2.3.
     public static let mostIdleSeconds: Int64 = 30 * 60
-    /// The time after its beginning when a session ends, however much it is used. Source: NIST SP 800-63B
-    /// section 4.2.3.
+    /// The time after its beginning when a session ends, however much it is used. Source: NIST SP
+    /// 800-63B section 4.2.3.
     public static let longestSeconds: Int64 = 12 * 3600
-    /// For actions that cannot be undone, password and second factor must have been shown within this time.
+    /// For actions that cannot be undone, password and second factor must have been shown within
+    /// this time.
     public static let freshSeconds: Int64 = 5 * 60
     /// How long a session waits for a code of the second factor.
     public static let codeSeconds: Int64 = 5 * 60
-    /// A clock that was set back by more, from the last noted use, ends a session: its age is then unknown.
+    /// A clock that was set back by more, from the last noted use, ends a session: its age is then
+    /// unknown.
     public static let clockToleranceSeconds: Int64 = 60
-    /// The time of the last use is written at most once in this time, so that a page with many parts writes once.
+    /// The time of the last use is written at most once in this time, so that a page with many
+    /// parts writes once.
     static let writingSeconds: Int64 = 60
 
     /// Whether the session can still be used.
@@ -83,8 +87,8 @@ public struct Session: Hashable, Sendable {
     }
 }
 
-/// A session with the account that it belongs to, as it was at one moment: the basis of decisions for a page
-/// or an order.
+/// A session with the account that it belongs to, as it was at one moment: the basis of decisions
+/// for a page or an order.
 public struct SignedIn: Hashable, Sendable {
     /// The session, alive and signed in.
     public let session: Session

@@ -27,17 +27,21 @@ public struct SignInAttempt: Sendable, CustomStringConvertible, CustomReflectabl
 public enum SignInResult: Hashable, Sendable {
     /// The person is signed in. The token is for a cookie; an earlier one no longer works.
     case signedIn(SecretToken)
-    /// The password was right. The token is for `enterCode`, within five minutes, and gives no right.
+    /// The password was right. The token is for `enterCode`, within five minutes, and gives no
+    /// right.
     case needsCode(SecretToken)
-    /// Name, password or code are not right, or the account is disabled: the answer does not say which.
+    /// Name, password or code are not right, or the account is disabled: the answer does not say
+    /// which.
     case refused
     /// The number of seconds before the next try; this one was not checked.
     case slowDown(seconds: Int64)
 }
 
-/// Signs people in: combines the store, the hashing, and the brake. The web process has one, as the brake is in memory.
+/// Signs people in: combines the store, the hashing, and the brake. The web process has one, as the
+/// brake is in memory.
 ///
-/// All calls throw what `AccountStore` throws, and `AccountError.busy` if too many people sign in at the same moment.
+/// All calls throw what `AccountStore` throws, and `AccountError.busy` if too many people sign in
+/// at the same moment.
 public final class Authenticator: Sendable {
     private let store: AccountStore
     private let hasher: PasswordHasher
@@ -49,8 +53,8 @@ public final class Authenticator: Sendable {
         self.hasher = hasher
     }
 
-    /// Whether a password for a name would be refused unchecked now. Quick, and not counted: for callers that decide
-    /// before they queue work.
+    /// Whether a password for a name would be refused unchecked now. Quick, and not counted: for
+    /// callers that decide before they queue work.
     public func mustWait(_ name: String, from source: SignInSource, at now: Timestamp) -> Bool {
         let name = AccountName(reading: name)
         return throttle.withLock { $0.wait(.password, of: name, from: source, at: now) } > 0
@@ -62,7 +66,8 @@ public final class Authenticator: Sendable {
         return throttle.withLock { $0.isKnown(name, from: source, at: now) }
     }
 
-    /// Signs a person in, or has them enter a code. Takes the same work whether or not the account exists.
+    /// Signs a person in, or has them enter a code. Takes the same work whether or not the account
+    /// exists.
     /// Source: OWASP's Authentication Cheat Sheet, "Authentication and Error Messages".
     public func signIn(_ attempt: SignInAttempt, at now: Timestamp) throws -> SignInResult {
         let name = AccountName(reading: attempt.name), address = attempt.source.address
@@ -74,7 +79,9 @@ public final class Authenticator: Sendable {
             }
             guard let found else { return .refused }
             let origin = SessionRecords.Origin(address: address, agent: attempt.agent)
-            guard let (token, stage) = try store.startSession(found.account.id, found.password, stronger: stronger, from: origin, at: now)
+            guard
+                let (token, stage) = try store.startSession(
+                    found.account.id, found.password, stronger: stronger, from: origin, at: now)
             else {
                 try store.noteFailure(.disabled, of: found.account.id, from: address, at: now)
                 return .refused
@@ -84,7 +91,9 @@ public final class Authenticator: Sendable {
     }
 
     /// Takes the code of the second factor: six digits of the app, or a recovery code.
-    public func enterCode(_ code: String, for token: SecretToken, from source: SignInSource, at now: Timestamp) throws -> SignInResult {
+    public func enterCode(_ code: String, for token: SecretToken, from source: SignInSource, at now: Timestamp) throws
+        -> SignInResult
+    {
         guard let found = try store.anySession(token, at: now) else { throw AccountError.notSignedIn }
         return try braked(.code, found.account.name, source, now) {
             switch try store.useCode(code, for: token, from: source.address, at: now) {
@@ -95,8 +104,8 @@ public final class Authenticator: Sendable {
         }
     }
 
-    /// Checks the password of a signed-in person again, and the code if there is a second factor, for actions that
-    /// need a fresh sign-in.
+    /// Checks the password of a signed-in person again, and the code if there is a second factor,
+    /// for actions that need a fresh sign-in.
     /// - Parameter code: nil if the account has no second factor; ignored then.
     public func proveAgain(
         _ token: SecretToken, password: String, code: String?, from source: SignInSource, at now: Timestamp
@@ -110,7 +119,8 @@ public final class Authenticator: Sendable {
         return try enterCode(code ?? "", for: token, from: source, at: now)
     }
 
-    /// Changes a person's own password. All sessions of the account end; the returned token belongs to a new one.
+    /// Changes a person's own password. All sessions of the account end; the returned token belongs
+    /// to a new one.
     /// - Throws: also `AccountError.unfitPassword`, before the old one is checked.
     public func changePassword(
         _ token: SecretToken, from old: String, to new: String, source: SignInSource, at now: Timestamp
@@ -127,9 +137,14 @@ public final class Authenticator: Sendable {
     }
 
     /// Uses up an invitation: the person chooses a password, and signs in with it afterwards.
-    /// - Throws: also `AccountError.invitationNotValid`, `.unfitPassword`, after which the link still works, and `.nameTaken`.
-    public func accept(_ token: SecretToken, password: String, from address: IPAddress?, at now: Timestamp) throws -> AccountID {
-        guard let (invitation, name) = try store.invitation(token, at: now) else { throw AccountError.invitationNotValid }
+    /// - Throws: also `AccountError.invitationNotValid`, `.unfitPassword`, after which the link
+    ///   still works, and `.nameTaken`.
+    public func accept(_ token: SecretToken, password: String, from address: IPAddress?, at now: Timestamp) throws
+        -> AccountID
+    {
+        guard let (invitation, name) = try store.invitation(token, at: now) else {
+            throw AccountError.invitationNotValid
+        }
         let displayName: DisplayName? =
             switch invitation.purpose {
             case .newAccount(_, let displayName, _): displayName
@@ -145,7 +160,9 @@ public final class Authenticator: Sendable {
     ) throws -> SignInResult {
         guard let found = try store.signedIn(token, at: now) else { throw AccountError.notSignedIn }
         return try braked(.password, found.account.name, source, now) {
-            guard let (_, hash) = try store.credential(found.account.name), case .right = try hasher.check(password, hash) else {
+            guard let (_, hash) = try store.credential(found.account.name),
+                case .right = try hasher.check(password, hash)
+            else {
                 try store.noteFailure(.wrongPassword, of: found.account.id, from: source.address, at: now)
                 return .refused
             }
@@ -155,7 +172,8 @@ public final class Authenticator: Sendable {
 
     /// Passes an attempt through the brake, and reports its result there.
     private func braked(
-        _ step: SignInThrottle.Step, _ name: AccountName?, _ source: SignInSource, _ now: Timestamp, _ body: () throws -> SignInResult
+        _ step: SignInThrottle.Step, _ name: AccountName?, _ source: SignInSource, _ now: Timestamp,
+        _ body: () throws -> SignInResult
     ) throws -> SignInResult {
         let ticket: SignInThrottle.Ticket
         switch throttle.withLock({ $0.attempt(step, of: name, from: source, at: now) }) {
@@ -167,7 +185,8 @@ public final class Authenticator: Sendable {
             throttle.withLock { throttle in
                 switch result {
                 case .signedIn: throttle.succeeded(ticket, at: now)
-                // The password was right, so it is not a failure; without the code it proves nothing yet.
+                // The password was right, so it is not a failure; without the code it proves
+                // nothing yet.
                 case .needsCode: throttle.takeBack(ticket, at: now)
                 case .refused, .slowDown: break
                 }

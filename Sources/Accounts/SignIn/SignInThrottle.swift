@@ -9,7 +9,8 @@ public struct SignInSource: Hashable, Sendable, CustomStringConvertible, CustomR
 
     /// - Parameters:
     ///   - address: of the person; nil if it says nothing about them.
-    ///   - device: the secret of the browser's own cookie, whether or not an account was ever used with it; nil without one.
+    ///   - device: the secret of the browser's own cookie, whether or not an account was ever used
+    ///     with it; nil without one.
     public init(address: IPAddress?, device: String? = nil) { (self.address, self.device) = (address, device) }
 
     /// Shows the address only.
@@ -18,7 +19,8 @@ public struct SignInSource: Hashable, Sendable, CustomStringConvertible, CustomR
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Slows down guesses of passwords and of codes, but never blocks permanently. A value without a clock.
+/// Slows down guesses of passwords and of codes, but never blocks permanently. A value without a
+/// clock.
 ///
 /// | counted | free | then |
 /// |---|---|---|
@@ -28,22 +30,23 @@ public struct SignInSource: Hashable, Sendable, CustomStringConvertible, CustomR
 /// | codes, by account and place | 3 | 30 s, doubled with each failure, up to 15 minutes |
 /// | codes, by account | 10, and 1 more in 5 minutes | until the next five minutes |
 ///
-/// A place is a network, or a browser that signed in to the account before. The counts by account are for places from which its owner never
-/// signed in: they limit a guesser with many addresses, and do not keep the owner out at the usual ones. Such a browser is also free of its
-/// network's count, until ten failures of its own.
+/// A place is a network, or a browser that signed in to the account before. The counts by account
+/// are for places from which its owner never signed in: they limit a guesser with many addresses,
+/// and do not keep the owner out at the usual ones. Such a browser is also free of its network's
+/// count, until ten failures of its own.
 ///
-/// During a wait, attempts are refused unchecked and do not extend it. Codes are counted apart from passwords, as only
-/// a right password leads to them. Sources: OWASP ASVS 4.0.3, 2.2.1 (at most 100 failures an hour on an account);
-/// OWASP, "Slow Down Online Guessing Attacks with Device Cookies"; NIST SP 800-63B section 5.2.2; RFC 6238 section 5.2
-/// and RFC 4226 section 7.3.
+/// During a wait, attempts are refused unchecked and do not extend it. Codes are counted apart from
+/// passwords, as only a right password leads to them. Sources: OWASP ASVS 4.0.3, 2.2.1 (at most 100
+/// failures an hour on an account); OWASP, "Slow Down Online Guessing Attacks with Device Cookies";
+/// NIST SP 800-63B section 5.2.2; RFC 6238 section 5.2 and RFC 4226 section 7.3.
 public struct SignInThrottle: Sendable {
     /// What is guessed.
     public enum Step: Hashable, Sendable, CaseIterable { case password, code }
 
     /// Whether a try may go ahead.
     public enum Admission: Sendable {
-        /// It counts as a failure until `succeeded` or `takeBack` says otherwise, so that a hundred attempts at the
-        /// same moment do not all pass for free.
+        /// It counts as a failure until `succeeded` or `takeBack` says otherwise, so that a hundred
+        /// attempts at the same moment do not all pass for free.
         case goAhead(Ticket)
         case wait(seconds: Int64)
     }
@@ -91,7 +94,8 @@ public struct SignInThrottle: Sendable {
             }
         }
 
-        /// The seconds after which one failure is forgotten; nil for a count that is forgotten as a whole.
+        /// The seconds after which one failure is forgotten; nil for a count that is forgotten as a
+        /// whole.
         var secondsPerFailure: Int64? { if case .account = self { waits.first } else { nil } }
     }
 
@@ -103,8 +107,8 @@ public struct SignInThrottle: Sendable {
     private struct Known: Hashable { let name: AccountName, place: Place }
 
     private var entries: [Key: Entry] = [:]
-    /// The places where owners signed in, and when last. Strangers cannot add to it, so that a flood of names cannot
-    /// displace owners.
+    /// The places where owners signed in, and when last. Strangers cannot add to it, so that a
+    /// flood of names cannot displace owners.
     private var known: [Known: Timestamp] = [:]
 
     /// A brake that has counted no failure.
@@ -114,9 +118,11 @@ public struct SignInThrottle: Sendable {
     var count: Int { entries.count }
 
     /// Lets an attempt go ahead, or says how long to wait.
-    /// - Parameter name: whether or not the account exists; nil if the text cannot be a name, and if only the network
-    ///   counts.
-    public mutating func attempt(_ step: Step, of name: AccountName?, from source: SignInSource, at now: Timestamp) -> Admission {
+    /// - Parameter name: whether or not the account exists; nil if the text cannot be a name, and
+    ///   if only the network counts.
+    public mutating func attempt(_ step: Step, of name: AccountName?, from source: SignInSource, at now: Timestamp)
+        -> Admission
+    {
         var ticket = ticket(step, name, source, now)
         let wait = ticket.keys.map { remaining($0, now) }.max() ?? 0
         guard wait == 0 else { return .wait(seconds: wait) }
@@ -126,8 +132,11 @@ public struct SignInThrottle: Sendable {
         return .goAhead(ticket)
     }
 
-    /// The seconds for which `attempt` would refuse an attempt; 0 if it may go ahead. Counts nothing.
-    public mutating func wait(_ step: Step, of name: AccountName?, from source: SignInSource, at now: Timestamp) -> Int64 {
+    /// The seconds for which `attempt` would refuse an attempt; 0 if it may go ahead. Counts
+    /// nothing.
+    public mutating func wait(_ step: Step, of name: AccountName?, from source: SignInSource, at now: Timestamp)
+        -> Int64
+    {
         ticket(step, name, source, now).keys.map { remaining($0, now) }.max() ?? 0
     }
 
@@ -136,8 +145,8 @@ public struct SignInThrottle: Sendable {
         Self.places(source).contains { isKnown(name, $0, now) }
     }
 
-    /// The person showed everything that the account needs: earlier failures of this account from this place were
-    /// typing errors.
+    /// The person showed everything that the account needs: earlier failures of this account from
+    /// this place were typing errors.
     public mutating func succeeded(_ ticket: Ticket, at now: Timestamp) {
         guard let name = ticket.name else { return }
         for step in Step.allCases {
@@ -151,8 +160,8 @@ public struct SignInThrottle: Sendable {
         makeRoom(now)
     }
 
-    /// The attempt was not a failure, and proved nothing: the password was right and a code is missing, or nothing was
-    /// checked.
+    /// The attempt was not a failure, and proved nothing: the password was right and a code is
+    /// missing, or nothing was checked.
     public mutating func takeBack(_ ticket: Ticket, at now: Timestamp) {
         for (key, before) in zip(ticket.keys, ticket.before) {
             add(-1, to: key, now)
@@ -161,11 +170,14 @@ public struct SignInThrottle: Sendable {
         }
     }
 
-    private mutating func ticket(_ step: Step, _ name: AccountName?, _ source: SignInSource, _ now: Timestamp) -> Ticket {
+    private mutating func ticket(_ step: Step, _ name: AccountName?, _ source: SignInSource, _ now: Timestamp) -> Ticket
+    {
         let network = source.address?.clientNetwork
         if let name, let device = source.device, isKnown(name, .device(device), now) {
             let own = Key.pair(step, name, .device(device))
-            if failures(own, now) < Self.mostOfDevice { return Ticket(name: name, source: source, place: .device(device), keys: [own]) }
+            if failures(own, now) < Self.mostOfDevice {
+                return Ticket(name: name, source: source, place: .device(device), keys: [own])
+            }
         }
         var keys: [Key] = []
         if step == .password, let network { keys.append(.network(network)) }
@@ -204,14 +216,15 @@ public struct SignInThrottle: Sendable {
         return max(0, min(longest, first << min(beyond, 20)) - Self.seconds(from: entry.last, to: now))
     }
 
-    /// An entry without the failures that have expired. If the clock was set back, it happened just now: otherwise the
-    /// wait would last until the clock is there again.
+    /// An entry without the failures that have expired. If the clock was set back, it happened just
+    /// now: otherwise the wait would last until the clock is there again.
     private mutating func current(_ key: Key, _ now: Timestamp) -> Entry? {
         guard var entry = entries[key] else { return nil }
         if entry.last > now { entry.last = now }
         if let each = key.secondsPerFailure {
             let forgotten = Self.seconds(from: entry.last, to: now) / each
-            entry = Entry(failures: entry.failures - forgotten, last: entry.last.adding(seconds: Double(forgotten * each)))
+            entry = Entry(
+                failures: entry.failures - forgotten, last: entry.last.adding(seconds: Double(forgotten * each)))
         } else if Self.seconds(from: entry.last, to: now) >= Self.memory {
             entry.failures = 0
         }
@@ -220,14 +233,18 @@ public struct SignInThrottle: Sendable {
     }
 
     /// Whole seconds, rounded down.
-    private static func seconds(from start: Timestamp, to end: Timestamp) -> Int64 { end.epochSeconds - start.epochSeconds }
+    private static func seconds(from start: Timestamp, to end: Timestamp) -> Int64 {
+        end.epochSeconds - start.epochSeconds
+    }
 
     /// Drops a tenth at once, so that this is done seldom: first expired entries, then the oldest.
     private mutating func makeRoom(_ now: Timestamp) {
         if entries.count > Self.mostEntries {
             entries = entries.filter { Self.seconds(from: $0.value.last, to: now) < Self.memory }
             let excess = entries.count - Self.mostEntries * 9 / 10
-            for (key, _) in entries.sorted(by: { $0.value.last < $1.value.last }).prefix(max(0, excess)) { entries[key] = nil }
+            for (key, _) in entries.sorted(by: { $0.value.last < $1.value.last }).prefix(max(0, excess)) {
+                entries[key] = nil
+            }
         }
         if known.count > Self.mostEntries {
             known = known.filter { Self.seconds(from: $0.value, to: now) < Self.memoryOfKnown }

@@ -1,7 +1,8 @@
 public import Base
 
-/// An action of a person on another account after which both may belong to one person. Approvals count the two as one
-/// person for a week: otherwise an administrator could approve their own campaign with an account that they made.
+/// An action of a person on another account after which both may belong to one person. Approvals
+/// count the two as one person for a week: otherwise an administrator could approve their own
+/// campaign with an account that they made.
 public struct AccountTie: Hashable, Sendable {
     /// What was done.
     public enum Action: String, CaseIterable, Hashable, Sendable {
@@ -26,8 +27,8 @@ public struct AccountTie: Hashable, Sendable {
         }
     }
 
-    /// The person that acted, and the changed account. By name: an account that is removed and made again keeps its
-    /// ties.
+    /// The person that acted, and the changed account. By name: an account that is removed and made
+    /// again keeps its ties.
     public let holder: AccountName, account: AccountName
     /// What was done.
     public let deed: Action
@@ -54,8 +55,8 @@ public struct AccountTie: Hashable, Sendable {
     public var endsAt: Timestamp { at.adding(seconds: Double(Self.days * 86_400)) }
 }
 
-/// The ties that count at a moment, and what follows from them. One person may hold two accounts: by a tie between
-/// them, by a chain of ties, or because a third person is tied to both.
+/// The ties that count at a moment, and what follows from them. One person may hold two accounts:
+/// by a tie between them, by a chain of ties, or because a third person is tied to both.
 public struct AccountTies: Hashable, Sendable {
     /// The ties.
     public let all: [AccountTie]
@@ -71,7 +72,9 @@ public struct AccountTies: Hashable, Sendable {
     }
 
     /// Whether any tie is to an account.
-    func concern(_ account: AccountName) -> Bool { (all.map(\.account) + partial.compactMap(\.account)).contains(account) }
+    func concern(_ account: AccountName) -> Bool {
+        (all.map(\.account) + partial.compactMap(\.account)).contains(account)
+    }
 
     /// The possible ties of two accounts: a damaged name may be that of either.
     private func between(_ left: AccountName, _ right: AccountName) -> AccountTies {
@@ -127,6 +130,7 @@ public struct AccountTies: Hashable, Sendable {
         guard let tie = ties.max(by: { $0.endsAt < $1.endsAt }) else { return nil }
         let ends = all.map(\.endsAt).sorted()
         return Evidence(
-            other: other, tie: tie, until: ends.first { !AccountTies(all, at: $0).haveOneHand(approver, other) } ?? tie.endsAt)
+            other: other, tie: tie,
+            until: ends.first { !AccountTies(all, at: $0).haveOneHand(approver, other) } ?? tie.endsAt)
     }
 }

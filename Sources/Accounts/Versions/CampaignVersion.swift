@@ -1,6 +1,7 @@
 public import Base
 
-/// A campaign file as it was saved in the console. A change outside the console has no version until it is saved here.
+/// A campaign file as it was saved in the console. A change outside the console has no version
+/// until it is saved here.
 public struct CampaignVersion: Hashable, Sendable {
     /// Its place among all versions, from 1 on.
     public let number: Int64
@@ -22,9 +23,12 @@ public struct VersionSource: Hashable, Sendable {
     public let file: String
     /// SHA-256 of its bytes, 64 hex digits.
     public let digest: String
-    /// Digests of texts of its campaign that were sent before: everything written up to them was approved.
+    /// Digests of texts of its campaign that were sent before: everything written up to them was
+    /// approved.
     public let agreed: Set<String>
 
     /// A text of a file.
-    public init(file: String, digest: String, agreed: Set<String>) { (self.file, self.digest, self.agreed) = (file, digest, agreed) }
+    public init(file: String, digest: String, agreed: Set<String>) {
+        (self.file, self.digest, self.agreed) = (file, digest, agreed)
+    }
 }

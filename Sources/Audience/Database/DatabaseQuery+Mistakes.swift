@@ -24,15 +24,18 @@ extension DatabaseQuery {
 
     private func position(ofScalar offset: Int, in text: String) -> SourcePosition? {
         let scalars = text.unicodeScalars
-        guard offset >= 0, let index = scalars.index(scalars.startIndex, offsetBy: offset, limitedBy: scalars.endIndex) else { return nil }
+        guard offset >= 0, let index = scalars.index(scalars.startIndex, offsetBy: offset, limitedBy: scalars.endIndex)
+        else { return nil }
         return sql.position(atUTF8Offset: text.utf8.distance(from: text.startIndex, to: index))
     }
 
     /// SQLSTATEs: appendix A of PostgreSQL's manual.
     private func remedy(for state: String, _ error: PostgresError) -> String {
         switch state {
-        case "42501": "Let the role read it, for example: GRANT SELECT ON the table TO the role, and GRANT USAGE ON its schema."
-        case "25006": "The query may only read: take out what changes rows, locks them (FOR UPDATE) or calls functions that do."
+        case "42501":
+            "Let the role read it, for example: GRANT SELECT ON the table TO the role, and GRANT USAGE ON its schema."
+        case "25006":
+            "The query may only read: take out what changes rows, locks them (FOR UPDATE) or calls functions that do."
         case "57014":
             "It was ended by the server or an administrator; it may take \(TextFormat.span(seconds: Int64(database.seconds))). "
                 + "Make it faster, with an index or fewer rows, or allow more with 'timeout' of the database in volley.yaml."
@@ -61,13 +64,15 @@ extension DatabaseQuery {
     var returnedNothing: Diagnostic {
         Diagnostic(
             "the query found no rows in the database '\(database.name)', so there are no devices", at: sql.position,
-            remedy: "Run it in psql, and check its conditions and whether the role may see the rows (row-level security).")
+            remedy:
+                "Run it in psql, and check its conditions and whether the role may see the rows (row-level security).")
     }
 
     /// Columns become a header, so their names must be clear.
     func checkColumns(_ names: [String]) throws(Diagnostic) {
         guard !names.isEmpty else {
-            throw Diagnostic("the query returns no columns", at: sql.position, remedy: "Write one SELECT that names columns.")
+            throw Diagnostic(
+                "the query returns no columns", at: sql.position, remedy: "Write one SELECT that names columns.")
         }
         if let unnamed = names.firstIndex(where: { $0 == "?column?" || $0.isEmpty }) {
             throw Diagnostic(
@@ -94,7 +99,8 @@ extension AudienceDatabase {
                 remedy: error.remedy)
         case .lost, .late, .refused:
             Diagnostic(
-                "the database '\(name)' gave no answer: \(TextFormat.foreign(error.message))", at: query ?? variable.position,
+                "the database '\(name)' gave no answer: \(TextFormat.foreign(error.message))",
+                at: query ?? variable.position,
                 remedy: error.remedy ?? "Try again once the server is well.")
         }
     }

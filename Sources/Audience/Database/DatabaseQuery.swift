@@ -12,7 +12,9 @@ public struct AudienceDatabase: Sendable {
     public var seconds: Int
 
     /// A database, as volley.yaml names it.
-    public init(name: String, variable: SourceText, seconds: Int) { (self.name, self.variable, self.seconds) = (name, variable, seconds) }
+    public init(name: String, variable: SourceText, seconds: Int) {
+        (self.name, self.variable, self.seconds) = (name, variable, seconds)
+    }
 }
 
 /// How far a query has come. Each one is a sign of life.
@@ -25,8 +27,10 @@ public struct QueryProgress: Hashable, Sendable {
 
 /// A query that returns an export.
 ///
-/// It is parsed alone before anything else, so that it can only be one statement, which cannot leave the brackets that it is put into
-/// afterwards; it runs as a part of `COPY (SELECT …) TO STDOUT`, in a transaction that can only read, by a role that is no superuser.
+/// It is parsed alone before anything else, so that it can only be one statement, which cannot
+/// leave the brackets that it is put into afterwards; it runs as a part of
+/// `COPY (SELECT …) TO STDOUT`, in a transaction that can only read, by a role that is no
+/// superuser.
 public struct DatabaseQuery: Sendable {
     /// The database that runs it.
     public let database: AudienceDatabase
@@ -44,7 +48,8 @@ public struct DatabaseQuery: Sendable {
     private static let bufferSize = 1 << 20
 
     /// The columns that the query returns. Nothing is executed.
-    /// - Throws: `Diagnostic`: the database cannot be reached, or refuses the query; `CancellationError`.
+    /// - Throws: `Diagnostic`: the database cannot be reached, or refuses the query;
+    ///   `CancellationError`.
     public func columns(_ cancellation: Cancellation) throws -> [String] {
         try explaining { try prepare(open(cancellation)).columns.map(\.name) }
     }
@@ -52,9 +57,10 @@ public struct DatabaseQuery: Sendable {
     /// Runs the query, and writes its rows as an export: CSV with a header.
     /// - Parameters:
     ///   - file: an open file, which gets the rows.
-    ///   - progress: called before the first row arrives, about ten times a second while rows come, and once a second while none do.
-    /// - Throws: `Diagnostic`: the database cannot be reached, refuses the query, or finds no rows; the file cannot be written;
-    ///   `CancellationError`, once the database was told.
+    ///   - progress: called before the first row arrives, about ten times a second while rows come,
+    ///     and once a second while none do.
+    /// - Throws: `Diagnostic`: the database cannot be reached, refuses the query, or finds no rows;
+    ///   the file cannot be written; `CancellationError`, once the database was told.
     public func run(into file: SpoolFile, _ cancellation: Cancellation, progress: (QueryProgress) -> Void) throws {
         var reached = QueryProgress(database: database.name)
         progress(reached)
@@ -70,12 +76,15 @@ public struct DatabaseQuery: Sendable {
     }
 
     private func receive(
-        _ prepared: PreparedQuery, _ connection: PostgresConnection, into file: SpoolFile, _ reached: inout QueryProgress,
+        _ prepared: PreparedQuery, _ connection: PostgresConnection, into file: SpoolFile,
+        _ reached: inout QueryProgress,
         _ progress: (QueryProgress) -> Void
     ) throws {
         var meter = ContinuousClock.now, buffer: [UInt8] = [], lines = 0, now = reached
         buffer.reserveCapacity(Self.bufferSize + 65_536)
-        try connection.copy(prepared.copy, within: Double(database.seconds) + Self.graceSeconds, idle: { progress(now) }) { row in
+        try connection.copy(
+            prepared.copy, within: Double(database.seconds) + Self.graceSeconds, idle: { progress(now) }
+        ) { row in
             buffer.append(contentsOf: row)
             lines += 1
             now.bytes += row.count
@@ -100,8 +109,8 @@ public struct DatabaseQuery: Sendable {
         let milliseconds = database.seconds * 1000
         // Only newer servers notice by themselves, while they compute, that the client has gone.
         let check = connection.serverVersion >= 140_000 ? "SET LOCAL client_connection_check_interval = '10s';" : ""
-        // Scans are not synchronized: one that joins another begins in the middle of the table, and the same rows in another order are
-        // another plan.
+        // Scans are not synchronized: one that joins another begins in the middle of the table, and
+        // the same rows in another order are another plan.
         _ = try connection.execute(
             """
             BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -171,7 +180,8 @@ struct PreparedQuery {
 
     private var list: String { columns.map(Self.expression).joined(separator: ", ") }
 
-    /// Object ids of types with a text form that differs from exports. Source: pg_type.dat of PostgreSQL; they never change.
+    /// Object ids of types with a text form that differs from exports. Source: pg_type.dat of
+    /// PostgreSQL; they never change.
     private enum Types {
         static let boolean: UInt32 = 16, bytes: UInt32 = 17, moment: UInt32 = 1184
     }
@@ -181,8 +191,8 @@ struct PreparedQuery {
         return switch column.type {
         case Types.boolean: "\(name)::text AS \(name)"
         case Types.bytes: "encode(\(name), 'hex') AS \(name)"
-        // to_char drops the era and has no text for infinity: a moment outside of the years that dates are read of keeps its own text, which
-        // no reader takes for a date.
+        // to_char drops the era and has no text for infinity: a moment outside of the years that
+        // dates are read of keeps its own text, which no reader takes for a date.
         case Types.moment:
             "CASE WHEN \(name) >= '0001-01-01Z' AND \(name) < '10000-01-01Z' "
                 + "THEN to_char(\(name), 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') ELSE \(name)::text END AS \(name)"
@@ -220,7 +230,8 @@ public final class SpoolFile {
                 ? "\((MissingResource(at: path) ?? .space).words): there is no space for the rows of the query"
                 : "the rows of the query cannot be written: \(SystemError.words(code))",
             file: path,
-            remedy: isFull ? "Make space, or let the query find fewer rows." : "Check that you may write into the folder of runs.")
+            remedy: isFull
+                ? "Make space, or let the query find fewer rows." : "Check that you may write into the folder of runs.")
     }
 }
 
@@ -236,7 +247,8 @@ extension AudienceDatabase {
                 at: variable.position,
                 remedy: SecretText.remedy(
                     forUnset: variable.value, noun: "address",
-                    "Set it where Volley runs, for example: export \(variable.value)=postgresql://volley@HOST/DATABASE."))
+                    "Set it where Volley runs, for example: export \(variable.value)=postgresql://volley@HOST/DATABASE."
+                ))
         }
         return try PostgresConnection.open(PostgresAddress(address, of: variable.value), cancellation)
     }
@@ -260,8 +272,11 @@ extension AudienceDatabase {
         do {
             let connection = try connect(cancellation)
             try checkRole(connection)
-            let (version, encrypted) = (connection.serverVersion, connection.isEncrypted ? "TLS" : "no TLS, on this machine")
-            return "PostgreSQL \(version / 10_000).\(version % 10_000), as \(TextFormat.foreign(connection.role)), \(encrypted)"
+            let (version, encrypted) = (
+                connection.serverVersion, connection.isEncrypted ? "TLS" : "no TLS, on this machine"
+            )
+            return
+                "PostgreSQL \(version / 10_000).\(version % 10_000), as \(TextFormat.foreign(connection.role)), \(encrypted)"
         } catch let error as PostgresError {
             throw explained(error, at: nil)
         }

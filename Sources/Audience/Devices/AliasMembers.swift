@@ -1,12 +1,14 @@
 import Base
 
-/// The devices that aliases select, kept until the end, when the most recently active ones of each alias are known.
+/// The devices that aliases select, kept until the end, when the most recently active ones of each
+/// alias are known.
 struct AliasMembers {
     private struct Member {
         var device: Int
         /// When the row says that it was active: a device belongs to the alias in its newest row.
         var moment: ActivityMoment
-        /// The place of its token in `tokens`: tokens decide between devices that were active at the same moment.
+        /// The place of its token in `tokens`: tokens decide between devices that were active at
+        /// the same moment.
         var tokenStart: Int
         var tokenCount: UInt32
         var alias: UInt32
@@ -23,14 +25,17 @@ struct AliasMembers {
     /// Notes that an alias selects a row of a device; the same may come again.
     mutating func add(alias: Int, device: Int, _ moment: ActivityMoment, token: some Collection<UInt8>) {
         members.append(
-            Member(device: device, moment: moment, tokenStart: tokens.count, tokenCount: UInt32(token.count), alias: UInt32(alias)))
+            Member(
+                device: device, moment: moment, tokenStart: tokens.count, tokenCount: UInt32(token.count),
+                alias: UInt32(alias)))
         tokens.append(contentsOf: token)
     }
 
     /// Keeps only the newest row of each device.
     /// - Parameters:
     ///   - moment: when the newest row of a device says that it was active.
-    ///   - isMember: whether an alias selects a device's newest row, and the device takes one of its places; a suppressed one does not.
+    ///   - isMember: whether an alias selects a device's newest row, and the device takes one of
+    ///     its places; a suppressed one does not.
     mutating func keepNewest(moment: (Int) -> ActivityMoment, isMember: (Int) -> Bool) {
         members.sort { ($0.device, $0.tokenStart) < ($1.device, $1.tokenStart) }
         var newest: [Member] = []
@@ -59,8 +64,8 @@ struct AliasMembers {
     /// Of the remaining devices, every one that an alias selects.
     var devices: some Sequence<Int> { members.lazy.map(\.device) }
 
-    /// Calls `body` with each alias, a device with a row that the alias selects, when that row says the device was active, and the device's
-    /// token.
+    /// Calls `body` with each alias, a device with a row that the alias selects, when that row says
+    /// the device was active, and the device's token.
     func forEach(_ body: (Int, Int, ActivityMoment, ArraySlice<UInt8>) throws -> Void) rethrows {
         for member in members { try body(Int(member.alias), member.device, member.moment, token(member)) }
     }

@@ -1,7 +1,8 @@
 public import Base
 import CSIMD
 
-/// How many pushes devices got lately, and so which devices may get no more: an open-addressing table of 11 to 21 bytes a device.
+/// How many pushes devices got lately, and so which devices may get no more: an open-addressing
+/// table of 11 to 21 bytes a device.
 ///
 /// `@unchecked Sendable`: nothing changes after init.
 public final class CappedDevices: @unchecked Sendable {
@@ -18,8 +19,9 @@ public final class CappedDevices: @unchecked Sendable {
     /// - Parameters:
     ///   - caps: each counts its own pushes; the device is capped when it reaches any of them.
     ///   - suppressed: those of the same scan.
-    ///   - fill: is called once, with a closure that takes a push: its device's token (lower-case hex digits) and the numbers of the caps
-    ///     that it counts for. The closure must not be called afterwards.
+    ///   - fill: is called once, with a closure that takes a push: its device's token (lower-case
+    ///     hex digits) and the numbers of the caps that it counts for. The closure must not be
+    ///     called afterwards.
     public convenience init(
         _ caps: [FrequencyCap], beside suppressed: SuppressedDevices?,
         _ fill: (_ add: @escaping (UnsafeBufferPointer<UInt8>, _ countsFor: (Int) -> Bool) -> Void) throws -> Void
@@ -32,12 +34,15 @@ public final class CappedDevices: @unchecked Sendable {
         fileprivate let hash: KeyedHash
         fileprivate let body: (UInt64, _ countsFor: (Int) -> Bool) -> Void
 
-        package func callAsFunction(_ token: UnsafeBufferPointer<UInt8>, _ countsFor: (Int) -> Bool) { body(hash.token(token), countsFor) }
+        package func callAsFunction(_ token: UnsafeBufferPointer<UInt8>, _ countsFor: (Int) -> Bool) {
+            body(hash.token(token), countsFor)
+        }
 
         package func callAsFunction(hash: UInt64, _ countsFor: (Int) -> Bool) { body(hash, countsFor) }
     }
 
-    /// - Parameter hash: for the tokens of a scan; that of the suppressed devices of the same scan, if there are any.
+    /// - Parameter hash: for the tokens of a scan; that of the suppressed devices of the same scan,
+    ///   if there are any.
     package init(_ caps: [FrequencyCap], hash: KeyedHash, _ fill: (_ add: Insertion) throws -> Void) rethrows {
         self.hash = hash
         limits = caps.map { UInt8(clamping: $0.pushes) }
@@ -76,7 +81,10 @@ public final class CappedDevices: @unchecked Sendable {
 
     /// Prefetches a device that will be looked up soon.
     @inline(__always) func prefetch(_ fingerprint: UInt64) {
-        volley_prefetch(fingerprints.baseAddress.map { $0 + Int(truncatingIfNeeded: max(fingerprint, 1)) & (fingerprints.count - 1) })
+        volley_prefetch(
+            fingerprints.baseAddress.map {
+                $0 + Int(truncatingIfNeeded: max(fingerprint, 1)) & (fingerprints.count - 1)
+            })
     }
 
     private func isCapped(_ place: Int) -> Bool {
@@ -86,7 +94,9 @@ public final class CappedDevices: @unchecked Sendable {
     /// The place of a device, or where it would be.
     @inline(__always) private func place(of fingerprint: UInt64) -> Int {
         var place = Int(truncatingIfNeeded: fingerprint) & (fingerprints.count - 1)
-        while fingerprints[place] != 0, fingerprints[place] != fingerprint { place = (place + 1) & (fingerprints.count - 1) }
+        while fingerprints[place] != 0, fingerprints[place] != fingerprint {
+            place = (place + 1) & (fingerprints.count - 1)
+        }
         return place
     }
 

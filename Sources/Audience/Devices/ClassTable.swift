@@ -17,8 +17,8 @@ struct DeviceClass: Hashable {
     /// Why it cannot be sent to.
     var reason: SkipReason?
 
-    /// Two numbers in one byte: of the sending that reached a device (`AudienceQuery.reached`), + 1, and of the first cap of
-    /// `AudienceQuery.today` that it reaches, + 1; 0 for none.
+    /// Two numbers in one byte: of the sending that reached a device (`AudienceQuery.reached`), +
+    /// 1, and of the first cap of `AudienceQuery.today` that it reaches, + 1; 0 for none.
     static func reached(sending: Int, cap: Int) -> UInt8 {
         UInt8(min(sending, sendings - 1) + min(cap, AudienceQuery.mostCounts) * sendings)
     }
@@ -31,10 +31,12 @@ struct DeviceClass: Hashable {
     /// See `reached`.
     var numberOfCap: Int? { sending / Self.sendings > 0 ? sending / Self.sendings - 1 : nil }
 
-    /// Whether a user that its row names gets no push of their own: the device gets the push, or is left out on purpose.
+    /// Whether a user that its row names gets no push of their own: the device gets the push, or is
+    /// left out on purpose.
     var standsForUser: Bool { reason?.standsForUser ?? true }
 
-    /// Whether a row of this class is named by `exclude`, even if nothing selects it, or left out by `where`; known of rows without a date.
+    /// Whether a row of this class is named by `exclude`, even if nothing selects it, or left out
+    /// by `where`; known of rows without a date.
     var isNamedByExclude: Bool { group > 0 && [.excluded, .notMatched, .filtered].contains(reason) }
 
     /// Whether it takes one of an alias's places.
@@ -47,10 +49,13 @@ struct DeviceClass: Hashable {
         fileprivate var rest: UInt32
     }
 
-    fileprivate var key: Key { Key(word: word, rest: UInt32(truncatingIfNeeded: (sending & 0xFF) << 16 | wave & 0xFFFF)) }
+    fileprivate var key: Key {
+        Key(word: word, rest: UInt32(truncatingIfNeeded: (sending & 0xFF) << 16 | wave & 0xFFFF))
+    }
 
-    /// All but wave and sending in a word: 24 bits of selection (`DeviceTable.classLimit`), 14 of language (`LanguageNames`), 13 of bytes (no payload that
-    /// can be sent has more than 5120; larger ones are all the same), 9 of group (`RecipientCheck.groupLimit`), 4 of reason.
+    /// All but wave and sending in a word: 24 bits of selection (`DeviceTable.classLimit`), 14 of
+    /// language (`LanguageNames`), 13 of bytes (no payload that can be sent has more than 5120;
+    /// larger ones are all the same), 9 of group (`RecipientCheck.groupLimit`), 4 of reason.
     private var word: UInt64 {
         UInt64(truncatingIfNeeded: selection) << 40 | UInt64(truncatingIfNeeded: language & 0x3FFF) << 26
             | UInt64(truncatingIfNeeded: min(payloadBytes, AudienceResult.measurablePayload)) << 13 | UInt64(
@@ -69,7 +74,10 @@ struct DeviceClass: Hashable {
         reason = key & 0xF == 0 ? nil : SkipReason.allCases[Int(key & 0xF) - 1]
     }
 
-    init(selection: Int, language: Int, payloadBytes: Int, group: Int = 0, wave: Int = 0, sending: Int = 0, reason: SkipReason?) {
+    init(
+        selection: Int, language: Int, payloadBytes: Int, group: Int = 0, wave: Int = 0, sending: Int = 0,
+        reason: SkipReason?
+    ) {
         self.selection = selection
         self.language = language
         self.payloadBytes = payloadBytes
@@ -80,13 +88,15 @@ struct DeviceClass: Hashable {
     }
 }
 
-/// The distinct classes of devices, numbered, and how many devices are of each: a device holds a number only, and counting is done when
-/// the last row is read.
+/// The distinct classes of devices, numbered, and how many devices are of each: a device holds a
+/// number only, and counting is done when the last row is read.
 struct ClassTable: ~Copyable {
-    /// The sets that classes name: of selectors, or where the rows of a device are united of `RowFacts`, until they are concluded.
+    /// The sets that classes name: of selectors, or where the rows of a device are united of
+    /// `RowFacts`, until they are concluded.
     var selections = SelectionSets()
     private let facts: RowFacts?
-    /// By the number of a class of facts, the class that follows from it; -1 where it was not requested yet.
+    /// By the number of a class of facts, the class that follows from it; -1 where it was not
+    /// requested yet.
     private var conclusions: [Int] = []
     private var keys: [DeviceClass.Key] = []
     private var counts: [Int] = []
@@ -96,7 +106,8 @@ struct ClassTable: ~Copyable {
     private var lastKey = DeviceClass.Key(word: .max, rest: .max)
     private var lastNumber = 0
 
-    /// - Parameter facts: how the rows of a device are united; nil where the newest row alone decides.
+    /// - Parameter facts: how the rows of a device are united; nil where the newest row alone
+    ///   decides.
     init(uniting facts: RowFacts? = nil) {
         self.facts = facts
         mask = 1023
@@ -111,11 +122,13 @@ struct ClassTable: ~Copyable {
     /// Whether `exclude` names the row of a class, or where rows are united the newest row.
     func isNamedByExclude(_ number: Int) -> Bool {
         facts == nil
-            ? self[number].isNamedByExclude : selections[self[number].selection].contains(RowFacts.NewestRowFacts.excluded.rawValue)
+            ? self[number].isNamedByExclude
+            : selections[self[number].selection].contains(RowFacts.NewestRowFacts.excluded.rawValue)
     }
 
     /// The number of a class.
-    /// - Throws: `Diagnostics` when there are too many (including classes that no longer have devices).
+    /// - Throws: `Diagnostics` when there are too many (including classes that no longer have
+    ///   devices).
     @inline(__always) mutating func number(of deviceClass: DeviceClass) throws -> Int {
         let key = deviceClass.key
         return key == lastKey ? lastNumber : try find(key, deviceClass)
@@ -177,7 +190,8 @@ struct ClassTable: ~Copyable {
         if row == number { return number }
         var merged = self[isNewer ? row : number]
         let older = self[isNewer ? number : row]
-        merged.selection = selections.number(of: facts.united(selections[merged.selection], withTagsOf: selections[older.selection]))
+        merged.selection = selections.number(
+            of: facts.united(selections[merged.selection], withTagsOf: selections[older.selection]))
         return try move(number, to: merged)
     }
 

@@ -1,7 +1,7 @@
 import Base
 
-/// Puts the rows of block results together: one device per token, the newest row of each. In memory, or on disk when they exceed the allowed
-/// memory.
+/// Puts the rows of block results together: one device per token, the newest row of each. In
+/// memory, or on disk when they exceed the allowed memory.
 struct DeviceCollector: ~Copyable {
     private let plan: ScanLayout
     private let recordLimit: Int
@@ -48,7 +48,8 @@ struct DeviceCollector: ~Copyable {
         @inline(__always) func deviceClass(of row: DeviceRow) -> DeviceClass {
             DeviceClass(
                 selection: selections[Int(row.selection)], language: row.hasRecord ? languages[Int(row.language)] : 0,
-                payloadBytes: Int(row.payloadBytes), group: Int(row.group), wave: Int(row.wave), sending: Int(row.sending),
+                payloadBytes: Int(row.payloadBytes), group: Int(row.group), wave: Int(row.wave),
+                sending: Int(row.sending),
                 reason: row.reason == 0 ? nil : SkipReason.allCases[Int(row.reason) - 1])
         }
     }
@@ -77,11 +78,13 @@ struct DeviceCollector: ~Copyable {
         case none
         /// The block result's texts, which now have their slots.
         case all(RecipientBatch)
-        /// Only these, which the block result may not have, by their places among those that have texts.
+        /// Only these, which the block result may not have, by their places among those that have
+        /// texts.
         case some([(index: Int, slot: Int)])
     }
 
-    /// Reserves room for this many devices, as far as memory allows: growing step by step would take longer.
+    /// Reserves room for this many devices, as far as memory allows: growing step by step would
+    /// take longer.
     mutating func reserve(_ count: Int) {
         if spilled == nil { devices.reserve(min(count, plan.limits.deviceMemory / DeviceTable.bytesPerDevice)) }
     }
@@ -106,7 +109,8 @@ struct DeviceCollector: ~Copyable {
         for index in rows.indices {
             if index + Self.prefetched < rows.count { devices.prefetch(rows[index + Self.prefetched].fingerprint) }
             let row = rows[index]
-            let (device, isNewest) = try devices.add(row.fingerprint, row.moment, class: try classNumber(of: row, numbers), &classes)
+            let (device, isNewest) = try devices.add(
+                row.fingerprint, row.moment, class: try classNumber(of: row, numbers), &classes)
             if namesUsers { users.note(namedUsers.next(ofRow: index) ?? .nobody, of: device, isNewest: isNewest) }
             if hasLinks { links.note(namedLinks.next(ofRow: index) ?? .none, of: device, isNewest: isNewest) }
             guard row.hasRecord else { continue }
@@ -122,7 +126,11 @@ struct DeviceCollector: ~Copyable {
             } else if !isNewest {
                 continue
             }
-            if isRecording { records.setSlot(slot, of: record) } else if slot < recordLimit { renewed.append((record, slot)) }
+            if isRecording {
+                records.setSlot(slot, of: record)
+            } else if slot < recordLimit {
+                renewed.append((record, slot))
+            }
         }
         guard isRecording else { return renewed.isEmpty ? .none : .some(renewed) }
         isRecording = devices.slots < recordLimit
@@ -171,12 +179,14 @@ struct DeviceCollector: ~Copyable {
 
     // MARK: - At the end
 
-    /// Concludes what only the end of the scan can: the combined result of a device's rows, and alias limits.
+    /// Concludes what only the end of the scan can: the combined result of a device's rows, and
+    /// alias limits.
     /// - Parameter tick: called often, with the share that is done.
     mutating func settle(into sink: any RecipientSink, tick: (Double) throws -> Void) throws -> DeviceResults {
         let (aliasSelector, aliasLimit) = (plan.selectors.selectors.alias, plan.query.aliasLimit)
         if var spilled = spilled.take() {
-            return try spilled.settle(&classes, aliasSelector: aliasSelector, aliasLimit: aliasLimit, into: sink, tick: tick)
+            return try spilled.settle(
+                &classes, aliasSelector: aliasSelector, aliasLimit: aliasLimit, into: sink, tick: tick)
         }
         if plan.selectors.unitesRows { for device in 0..<devices.count { try devices.conclude(device, &classes) } }
         if plan.query.mayNameUsers { try dropReachedUsers() }
@@ -192,30 +202,35 @@ struct DeviceCollector: ~Copyable {
             if deviceClass.reason == nil { first.note(place: slot, deviceClass) } else { dropped.insert(slot) }
         }
         return DeviceResults(
-            devices: devices.count, decidedByOthers: links.count(where: \.isOfAnother), undatedExclusions: undatedExclusions,
+            devices: devices.count, decidedByOthers: links.count(where: \.isOfAnother),
+            undatedExclusions: undatedExclusions,
             hasDates: devices.hasDates, count: devices.slots,
             dropped: dropped, first: first.inOrder())
     }
 
     private func deviceClass(of device: Int) -> DeviceClass { classes[devices.classNumber(of: device)] }
 
-    /// Users that a device stands for are not recipients of their own. Called before the alias limits, so that such users do not count
-    /// there.
+    /// Users that a device stands for are not recipients of their own. Called before the alias
+    /// limits, so that such users do not count there.
     private mutating func dropReachedUsers() throws {
         let reached = (0..<devices.count).filter { users[$0] != .nobody && deviceClass(of: $0).standsForUser }
         for device in reached { try devices.drop(user: users[device], &classes) }
     }
 
-    /// Devices whose activity, or whose registration id, a newer row has give way to the device of that row.
+    /// Devices whose activity, or whose registration id, a newer row has give way to the device of
+    /// that row.
     private mutating func dropOutdated() throws {
         for device in 0..<devices.count {
             let claims = links[device].claims(of: devices.fingerprint(of: device))
-            if claims.contains(where: { links[devices.find($0.key)].outdates($0) }) { try devices.drop(outdated: device, &classes) }
+            if claims.contains(where: { links[devices.find($0.key)].outdates($0) }) {
+                try devices.drop(outdated: device, &classes)
+            }
         }
     }
 
-    /// Devices beyond the limit of their alias, and selected by nothing else, become `aliasLimit`, whatever later checks decided about
-    /// them; a device that was suppressed before that takes no place.
+    /// Devices beyond the limit of their alias, and selected by nothing else, become `aliasLimit`,
+    /// whatever later checks decided about them; a device that was suppressed before that takes no
+    /// place.
     private mutating func dropBeyondAliasLimit(_ selector: UInt32, limit: Int) throws {
         var members = AliasMembers()
         swap(&members, &aliasMembers)
@@ -225,7 +240,9 @@ struct DeviceCollector: ~Copyable {
         }
         let kept = members.kept(limit: limit)
         for device in members.devices where !kept.contains(device) {
-            if classes.selections[deviceClass(of: device).selection] == [selector] { try devices.drop(device, .aliasLimit, &classes) }
+            if classes.selections[deviceClass(of: device).selection] == [selector] {
+                try devices.drop(device, .aliasLimit, &classes)
+            }
         }
     }
 }

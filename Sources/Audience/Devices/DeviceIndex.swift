@@ -1,9 +1,10 @@
 import CSIMD
 import Glibc
 
-/// Finds the number of a device by its fingerprint: an open-addressing table of 32-bit entries. Each holds a number + 1 and, in the bits
-/// that numbers do not need yet, part of the fingerprint, so that a search rarely reads a wrong fingerprint. 5 to 7
-/// bytes a device once there are millions.
+/// Finds the number of a device by its fingerprint: an open-addressing table of 32-bit entries.
+/// Each holds a number + 1 and, in the bits that numbers do not need yet, part of the fingerprint,
+/// so that a search rarely reads a wrong fingerprint. 5 to 7 bytes a device once there are
+/// millions.
 struct DeviceIndex: ~Copyable {
     private var entries: UnsafeMutablePointer<UInt32>
     private(set) var capacity: Int
@@ -25,7 +26,8 @@ struct DeviceIndex: ~Copyable {
         numberMask = Self.mask(capacity)
     }
 
-    /// Entries, all free. A lookup is a cache miss: a large table uses large pages to also avoid a miss of the address translation.
+    /// Entries, all free. A lookup is a cache miss: a large table uses large pages to also avoid a
+    /// miss of the address translation.
     private static func entries(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
         let bytes = capacity * MemoryLayout<UInt32>.stride
         let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes >= largePage ? largePage : 16)
@@ -41,12 +43,15 @@ struct DeviceIndex: ~Copyable {
         UInt32(truncatingIfNeeded: UInt64(1) << UInt64(64 - UInt64(capacity).leadingZeroBitCount) - 1)
     }
 
-    /// Where the search for a fingerprint begins. The high bits decide; the low bits distinguish entries.
+    /// Where the search for a fingerprint begins. The high bits decide; the low bits distinguish
+    /// entries.
     @inline(__always) private func place(of fingerprint: UInt64) -> Int {
         Int(truncatingIfNeeded: fingerprint.multipliedFullWidth(by: UInt64(truncatingIfNeeded: capacity)).high)
     }
 
-    @inline(__always) private func tag(of fingerprint: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: fingerprint) & ~numberMask }
+    @inline(__always) private func tag(of fingerprint: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: fingerprint) & ~numberMask
+    }
 
     /// Prefetches a fingerprint that will be looked up soon.
     @inline(__always) func prefetch(_ fingerprint: UInt64) { volley_prefetch(entries + place(of: fingerprint)) }
@@ -60,7 +65,9 @@ struct DeviceIndex: ~Copyable {
 
     /// Looks for the number of a fingerprint.
     /// - Parameter devices: those of all numbers.
-    @inline(__always) func find(_ fingerprint: TokenFingerprint, _ devices: borrowing Blocks<DeviceTable.Entry>) -> Finding {
+    @inline(__always) func find(_ fingerprint: TokenFingerprint, _ devices: borrowing Blocks<DeviceTable.Entry>)
+        -> Finding
+    {
         var place = place(of: fingerprint.word)
         let tag = tag(of: fingerprint.word)
         while true {
@@ -105,7 +112,8 @@ struct DeviceIndex: ~Copyable {
         resize(to: capacity < Self.largeCapacity ? capacity * 2 : capacity + capacity / 4, devices, count: count)
     }
 
-    /// The old table is freed before the new one is allocated: fingerprints alone determine where entries belong.
+    /// The old table is freed before the new one is allocated: fingerprints alone determine where
+    /// entries belong.
     private mutating func resize(to newCapacity: Int, _ devices: borrowing Blocks<DeviceTable.Entry>, count: Int) {
         entries.deallocate()
         capacity = newCapacity
@@ -135,8 +143,8 @@ struct Blocks<Element: BitwiseCopyable>: ~Copyable {
         count += 1
     }
 
-    /// In small pages, which a machine has at hand: getting a large one may take longer than everything that is written
-    /// there. Elements are read in order, or rarely.
+    /// In small pages, which a machine has at hand: getting a large one may take longer than
+    /// everything that is written there. Elements are read in order, or rarely.
     @inline(never) private mutating func addBlock() { blocks.append(.allocate(capacity: 1 << Self.shift)) }
 
     subscript(index: Int) -> Element {

@@ -1,10 +1,13 @@
 import Base
 
-/// Every device of the exports so far, one per token, numbered in the order of their first rows. What a device's newest row says
-/// counts, whether or not that row is selected: devices that nothing selects are here too, so that they are not reached through an older
-/// row. 25 bytes each and, once there are millions, the 5 to 7 of the index: at most 32. Tokens themselves are not kept.
+/// Every device of the exports so far, one per token, numbered in the order of their first rows.
+/// What a device's newest row says counts, whether or not that row is selected: devices that
+/// nothing selects are here too, so that they are not reached through an older row. 25 bytes each
+/// and, once there are millions, the 5 to 7 of the index: at most 32. Tokens themselves are not
+/// kept.
 struct DeviceTable: ~Copyable {
-    /// What is known of a device. Not private: Swift 6.3.1 cannot compile `Blocks` of a private type.
+    /// What is known of a device. Not private: Swift 6.3.1 cannot compile `Blocks` of a private
+    /// type.
     struct Entry: BitwiseCopyable {
         var word: UInt64
         /// Above the class's low 16 bits the moment of the newest row.
@@ -44,7 +47,8 @@ struct DeviceTable: ~Copyable {
         }
     }
 
-    /// Adds a row to its device. Of rows of the same moment the one that was added last is the newest.
+    /// Adds a row to its device. Of rows of the same moment the one that was added last is the
+    /// newest.
     /// - Parameter number: the row's class, of `table`.
     /// - Returns: the device's number, and whether this row is its newest so far.
     @inline(__always) mutating func add(
@@ -62,7 +66,9 @@ struct DeviceTable: ~Copyable {
     /// Adds a device that was not seen before.
     /// - Parameter place: of the index, where a search for it ended.
     @inline(__always)
-    mutating func append(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, at place: Int? = nil) {
+    mutating func append(
+        _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, at place: Int? = nil
+    ) {
         entries.append(
             Entry(
                 word: fingerprint.word, momentAndClass: moment.bits << 16 | UInt64(truncatingIfNeeded: number & 0xFFFF),
@@ -93,7 +99,8 @@ struct DeviceTable: ~Copyable {
     }
 
     private mutating func setClass(of device: Int, number: Int) {
-        entries[device].momentAndClass = entries[device].momentAndClass & ~0xFFFF | UInt64(truncatingIfNeeded: number & 0xFFFF)
+        entries[device].momentAndClass =
+            entries[device].momentAndClass & ~0xFFFF | UInt64(truncatingIfNeeded: number & 0xFFFF)
         classes[device] = UInt8(truncatingIfNeeded: number >> 16)
     }
 
@@ -108,7 +115,8 @@ struct DeviceTable: ~Copyable {
         setClass(of: device, number: try table.drop(classNumber(of: device), reason))
     }
 
-    /// Marks a user as not a recipient because a device stands for them; does nothing if the user is not a recipient anyway.
+    /// Marks a user as not a recipient because a device stands for them; does nothing if the user
+    /// is not a recipient anyway.
     mutating func drop(user: TokenFingerprint, _ table: inout ClassTable) throws {
         let device = find(user)
         guard device >= 0, table[classNumber(of: device)].reason == nil else { return }
@@ -116,7 +124,8 @@ struct DeviceTable: ~Copyable {
         setClass(of: device, number: number)
     }
 
-    /// Marks a device as not a recipient because a newer row has what its push goes to; does nothing if it is not one anyway.
+    /// Marks a device as not a recipient because a newer row has what its push goes to; does
+    /// nothing if it is not one anyway.
     mutating func drop(outdated device: Int, _ table: inout ClassTable) throws {
         guard table[classNumber(of: device)].reason == nil else { return }
         setClass(of: device, number: try table.drop(classNumber(of: device), .duplicateToken, group: 0))
@@ -145,13 +154,19 @@ struct DeviceTable: ~Copyable {
     /// Whether any row has a date.
     var hasDates: Bool { (0..<count).contains { !moment(of: $0).isNever } }
 
-    func fingerprint(of device: Int) -> TokenFingerprint { TokenFingerprint(word: entries[device].word, rest: entries[device].rest) }
+    func fingerprint(of device: Int) -> TokenFingerprint {
+        TokenFingerprint(word: entries[device].word, rest: entries[device].rest)
+    }
 
     /// When the newest row of a device says that it was active.
-    @inline(__always) func moment(of device: Int) -> ActivityMoment { ActivityMoment(bits: entries[device].momentAndClass >> 16) }
+    @inline(__always) func moment(of device: Int) -> ActivityMoment {
+        ActivityMoment(bits: entries[device].momentAndClass >> 16)
+    }
 
     /// What is known of a device: a number of `ClassTable`.
-    @inline(__always) func classNumber(of device: Int) -> Int { Int(entries[device].momentAndClass & 0xFFFF) | Int(classes[device]) << 16 }
+    @inline(__always) func classNumber(of device: Int) -> Int {
+        Int(entries[device].momentAndClass & 0xFFFF) | Int(classes[device]) << 16
+    }
 
     /// The slot of a device at the sink; -1 for none.
     @inline(__always) func slot(of device: Int) -> Int { Int(entries[device].slot) - 1 }

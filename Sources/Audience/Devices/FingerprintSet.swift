@@ -15,7 +15,8 @@ struct FingerprintSet: ~Copyable {
 
     @inline(__always) func contains(_ fingerprint: UInt64) -> Bool { place(of: fingerprint) >= 0 }
 
-    /// Where a fingerprint is, which stays the same until the next one is added; -1 for one that is not in the set.
+    /// Where a fingerprint is, which stays the same until the next one is added; -1 for one that is
+    /// not in the set.
     @inline(__always) func place(of fingerprint: UInt64) -> Int {
         if fingerprint == 0 { return hasZero ? mask + 1 : -1 }
         var place = Int(truncatingIfNeeded: fingerprint) & mask

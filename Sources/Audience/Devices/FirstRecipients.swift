@@ -36,7 +36,8 @@ struct FirstRecipients {
         if found[group].count == limit, let last = found[group].last { ends[group] = last.place }
     }
 
-    /// By group the places of the first recipients and their selections (numbers of `SelectionSets`), in order.
+    /// By group the places of the first recipients and their selections (numbers of
+    /// `SelectionSets`), in order.
     mutating func inOrder() -> [Int: [(place: Int, selection: Int)]] {
         var groups: [Int: [(place: Int, selection: Int)]] = [:]
         for group in found.indices where !found[group].isEmpty {

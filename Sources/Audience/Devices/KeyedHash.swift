@@ -1,21 +1,25 @@
 /// 96 bits that identify a token, and so a device.
 ///
-/// Two given tokens have the same fingerprint with a probability of 2⁻⁹⁶ (`KeyedHash.fingerprint`), two of n tokens with n²/2⁹⁷: of
-/// campaigns over exports of a million devices one in 10¹⁷ takes two devices for one, over a hundred million one in 16 million million.
+/// Two given tokens have the same fingerprint with a probability of 2⁻⁹⁶ (`KeyedHash.fingerprint`),
+/// two of n tokens with n²/2⁹⁷: of campaigns over exports of a million devices one in 10¹⁷ takes
+/// two devices for one, over a hundred million one in 16 million million.
 struct TokenFingerprint: BitwiseCopyable, Hashable {
     /// The part that is compared with lists of devices and orders tables.
     var word: UInt64
     var rest: UInt32
 }
 
-/// Hashes that are keyed with random numbers, so that an export cannot be crafted to have colliding tokens.
+/// Hashes that are keyed with random numbers, so that an export cannot be crafted to have colliding
+/// tokens.
 ///
-/// Texts of any length go through SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). Tokens of 64 hex digits, which
-/// are nearly all where the service has such tokens, have a function of their own, a quarter as expensive: MULTILINEAR (Lemire and Kaser,
-/// "Strongly universal string hashing is fast"), the upper half of k₀ + Σ kᵢ·wᵢ modulo 2¹²⁸ over a token's four words. Its keys are drawn
-/// after the export was written, and of any two different tokens the hashes are then independent and evenly distributed: they are the same
-/// with a probability of 2⁻⁶⁴, whatever the tokens. Which function a text goes through follows from its bytes alone, so a target of a
-/// service with other texts of 64 characters is also found again in lists.
+/// Texts of any length go through SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input
+/// PRF"). Tokens of 64 hex digits, which are nearly all where the service has such tokens, have a
+/// function of their own, a quarter as expensive: MULTILINEAR (Lemire and Kaser, "Strongly
+/// universal string hashing is fast"), the upper half of k₀ + Σ kᵢ·wᵢ modulo 2¹²⁸ over a token's
+/// four words. Its keys are drawn after the export was written, and of any two different tokens the
+/// hashes are then independent and evenly distributed: they are the same with a probability of
+/// 2⁻⁶⁴, whatever the tokens. Which function a text goes through follows from its bytes alone, so a
+/// target of a service with other texts of 64 characters is also found again in lists.
 package struct KeyedHash: Sendable {
     let key: (UInt64, UInt64)
     private let wordKeys: TokenKeys
@@ -31,7 +35,9 @@ package struct KeyedHash: Sendable {
         otherKey = (source.next(), source.next())
     }
 
-    package static func random() -> KeyedHash { KeyedHash(key: (.random(in: .min ... .max), .random(in: .min ... .max))) }
+    package static func random() -> KeyedHash {
+        KeyedHash(key: (.random(in: .min ... .max), .random(in: .min ... .max)))
+    }
 
     /// Of any bytes.
     @inline(__always) func callAsFunction(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 { Self.hash(bytes, key) }
@@ -67,9 +73,11 @@ package struct KeyedHash: Sendable {
     /// - Parameter token: as it is kept; hex digits in lower case.
     @inline(__always) func fingerprint(_ token: UnsafeBufferPointer<UInt8>) -> TokenFingerprint {
         guard let words = TokenWords(token) else {
-            return TokenFingerprint(word: Self.hash(token, key), rest: UInt32(truncatingIfNeeded: Self.hash(token, otherKey)))
+            return TokenFingerprint(
+                word: Self.hash(token, key), rest: UInt32(truncatingIfNeeded: Self.hash(token, otherKey)))
         }
-        return TokenFingerprint(word: wordKeys.hash(words), rest: UInt32(truncatingIfNeeded: restKeys.hash(words) >> 32))
+        return TokenFingerprint(
+            word: wordKeys.hash(words), rest: UInt32(truncatingIfNeeded: restKeys.hash(words) >> 32))
     }
 }
 
@@ -107,13 +115,16 @@ private struct TokenWords {
     }
 
     /// Two digits take up a byte.
-    @inline(__always) private static func word(_ raw: UnsafeRawBufferPointer, offset: Int, _ others: inout UInt64) -> UInt64 {
+    @inline(__always) private static func word(_ raw: UnsafeRawBufferPointer, offset: Int, _ others: inout UInt64)
+        -> UInt64
+    {
         let high = values(raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self), &others)
         return high << 4 | values(raw.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self), &others)
     }
 
-    /// The values of eight lower-case hex digits, each in the low half of its byte. Without a branch, `others` gets bits for each byte that
-    /// is no such digit: either its value is 16 or more, or the digit of its value is another byte.
+    /// The values of eight lower-case hex digits, each in the low half of its byte. Without a
+    /// branch, `others` gets bits for each byte that is no such digit: either its value is 16 or
+    /// more, or the digit of its value is another byte.
     @inline(__always) private static func values(_ digits: UInt64, _ others: inout UInt64) -> UInt64 {
         let values = (digits & 0x0F0F_0F0F_0F0F_0F0F) &+ (digits >> 6 & 0x0101_0101_0101_0101) &* 9
         let isLetter = (values &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
@@ -179,5 +190,7 @@ private struct SipState {
         v2 = rotated(v2, count: 32)
     }
 
-    @inline(__always) private func rotated(_ word: UInt64, count: UInt64) -> UInt64 { word << count | word >> (64 - count) }
+    @inline(__always) private func rotated(_ word: UInt64, count: UInt64) -> UInt64 {
+        word << count | word >> (64 - count)
+    }
 }

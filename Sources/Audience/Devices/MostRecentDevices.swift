@@ -1,5 +1,5 @@
-/// The devices of an alias that were active most recently, ties ordered by token. Never holds many more than are wanted, however many
-/// the alias has.
+/// The devices of an alias that were active most recently, ties ordered by token. Never holds many
+/// more than are wanted, however many the alias has.
 struct MostRecentDevices {
     private var found: [(device: Int, moment: ActivityMoment, token: ArraySlice<UInt8>)] = []
     private let limit: Int

@@ -1,8 +1,8 @@
 /// What the newest row of each device says in addition, by device.
 ///
-/// For one, the user that it names in addition to the target that is used. A service that addresses users reaches all devices of each, so
-/// such a user would get a push twice on the device: once through the device's target, and once through the user's ID, if another row has
-/// only that.
+/// For one, the user that it names in addition to the target that is used. A service that addresses
+/// users reaches all devices of each, so such a user would get a push twice on the device: once
+/// through the device's target, and once through the user's ID, if another row has only that.
 struct NewestRows<Value> {
     private var values: [Value] = []
 
@@ -14,7 +14,8 @@ struct NewestRows<Value> {
     /// How many devices there are of which the newest row says something.
     func count(where isCounted: (Value) -> Bool) -> Int { values.count(where: isCounted) }
 
-    /// Notes what a row of a device says. Called for every row, and for devices in the order of their numbers.
+    /// Notes what a row of a device says. Called for every row, and for devices in the order of
+    /// their numbers.
     mutating func note(_ value: Value, of device: Int, isNewest: Bool) {
         if device == values.count {
             values.append(value)
@@ -44,10 +45,12 @@ extension TokenFingerprint {
     static let nobody = TokenFingerprint(word: 0, rest: 0)
 }
 
-/// What a row says of a Live Activity whose token is the target. The row counts for the activity and for the registration id that it has,
-/// as it does for its device: the device may have had another token before, or none, and would get the push twice.
+/// What a row says of a Live Activity whose token is the target. The row counts for the activity
+/// and for the registration id that it has, as it does for its device: the device may have had
+/// another token before, or none, and would get the push twice.
 struct ActivityLinks: BitwiseCopyable {
-    /// The device of the row, where the row is noted for what it has in addition; otherwise `nobody`.
+    /// The device of the row, where the row is noted for what it has in addition; otherwise
+    /// `nobody`.
     private var owner = TokenFingerprint.nobody
     /// What it has in addition to what identifies its device; `nobody` for nothing.
     private var activity = TokenFingerprint.nobody, registrationID = TokenFingerprint.nobody
@@ -82,8 +85,9 @@ struct ActivityLinks: BitwiseCopyable {
         return claims
     }
 
-    /// Whether a claim is of no use, as these are those of the newest row that has its key. An activity runs on one device. A registration
-    /// id decides only as far as a row has nothing else that identifies its device.
+    /// Whether a claim is of no use, as these are those of the newest row that has its key. An
+    /// activity runs on one device. A registration id decides only as far as a row has nothing else
+    /// that identifies its device.
     func outdates(_ claim: Claim) -> Bool { claim.isActivity ? owner != claim.device : !isOfAnother }
 
     /// Whether the row makes this claim.

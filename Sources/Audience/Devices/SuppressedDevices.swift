@@ -1,15 +1,17 @@
 public import Base
 import CSIMD
 
-/// The devices with tokens that are known to be invalid, and since when: an open-addressing table of 21 bytes an entry and, in front of it,
-/// two bytes of filter bits that rule out most other devices at once.
+/// The devices with tokens that are known to be invalid, and since when: an open-addressing table
+/// of 21 bytes an entry and, in front of it, two bytes of filter bits that rule out most other
+/// devices at once.
 ///
 /// `@unchecked Sendable`: nothing changes after init.
 public final class SuppressedDevices: @unchecked Sendable {
     private struct Entry: BitwiseCopyable {
         /// 0 is free.
         var fingerprint: UInt64 = 0
-        /// Milliseconds since 1970, times two; the lowest bit says whether a person put the device on a list.
+        /// Milliseconds since 1970, times two; the lowest bit says whether a person put the device
+        /// on a list.
         var mark: Int64 = 0
 
         var invalidSince: Int64 { mark >> 1 }
@@ -23,8 +25,11 @@ public final class SuppressedDevices: @unchecked Sendable {
         /// Takes a device.
         /// - Parameters:
         ///   - token: in the form in which it is kept.
-        ///   - isByPerson: whether a person put it on the list, such as for a complaint, and not an answer of the service.
-        public func callAsFunction(_ token: UnsafeBufferPointer<UInt8>, _ invalidSince: Timestamp, isByPerson: Bool = false) {
+        ///   - isByPerson: whether a person put it on the list, such as for a complaint, and not an
+        ///     answer of the service.
+        public func callAsFunction(
+            _ token: UnsafeBufferPointer<UInt8>, _ invalidSince: Timestamp, isByPerson: Bool = false
+        ) {
             body(token, invalidSince, isByPerson)
         }
     }
@@ -41,8 +46,8 @@ public final class SuppressedDevices: @unchecked Sendable {
 
     /// - Parameters:
     ///   - capacity: how many devices there are at most.
-    ///   - fill: is called once, with what takes a device: its token, and since when it is invalid. For a token that comes again, the later
-    ///     moment counts. It must not be used afterwards.
+    ///   - fill: is called once, with what takes a device: its token, and since when it is invalid.
+    ///     For a token that comes again, the later moment counts. It must not be used afterwards.
     public convenience init(capacity: Int, _ fill: (_ insert: Insertion) throws -> Void) rethrows {
         try self.init(capacity: capacity, hash: .random(), fill)
     }

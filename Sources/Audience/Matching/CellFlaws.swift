@@ -4,7 +4,8 @@ import Base
 struct CellFlaws: Sendable {
     private var rows: [CellFlaw: Int] = [:]
     private var cells: [CellFlaw: [String]] = [:]
-    /// Where the first of them is; in a block, lines count from its beginning, and the file is not named.
+    /// Where the first of them is; in a block, lines count from its beginning, and the file is not
+    /// named.
     private var first: [CellFlaw: (file: String, line: Int)] = [:]
     /// Whether a flaw lacks its line.
     private(set) var wantsLine = false
@@ -43,7 +44,9 @@ struct CellFlaws: Sendable {
         for cell in other.noNames { keep(noName: cell) }
         for (flaw, count) in other.rows { rows[flaw, default: 0] += count }
         for (flaw, others) in other.cells {
-            for cell in others where cells[flaw, default: []].count < ConditionCount.mostCells && !cells[flaw, default: []].contains(cell) {
+            for cell in others
+            where cells[flaw, default: []].count < ConditionCount.mostCells && !cells[flaw, default: []].contains(cell)
+            {
                 cells[flaw, default: []].append(cell)
             }
         }
@@ -60,33 +63,41 @@ struct CellFlaws: Sendable {
                 switch flaw {
                 case .garbled:
                     warning = .warning(
-                        .textNotReady, message: "\(hold) letters that were read in the wrong encoding: \(list)", at: column.position,
+                        .textNotReady, message: "\(hold) letters that were read in the wrong encoding: \(list)",
+                        at: column.position,
                         remedy: "Save the export as UTF-8 again; otherwise people read these.")
                 case .entity:
                     warning = .warning(
-                        .textNotReady, message: "\(hold) HTML, which people would read unchanged: \(list)", at: column.position,
+                        .textNotReady, message: "\(hold) HTML, which people would read unchanged: \(list)",
+                        at: column.position,
                         remedy: "Export the text itself.")
                 case .quoted:
                     warning = .warning(
                         .textNotReady, message: "\(hold) a text in quotes, which people would read with it: \(list)",
                         at: column.position,
-                        remedy: "Export the text without them; in a CSV file, a quote (\") belongs right after the separator.")
+                        remedy:
+                            "Export the text without them; in a CSV file, a quote (\") belongs right after the separator."
+                    )
                 case .unmatched:
                     warning = .warning(
-                        .textNotReady, message: "\(hold) a quote without its other half, which people would read with it: \(list)",
+                        .textNotReady,
+                        message: "\(hold) a quote without its other half, which people would read with it: \(list)",
                         at: column.position,
                         remedy:
-                            "Export the text without it: Excel writes an apostrophe (') in front of a cell that it should take for text.")
+                            "Export the text without it: Excel writes an apostrophe (') in front of a cell that it should take for text."
+                    )
                 case .code:
                     warning = .warning(
-                        .textNotReady, message: "\(hold) what a program wrote for itself, and people would read it: \(list)",
+                        .textNotReady,
+                        message: "\(hold) what a program wrote for itself, and people would read it: \(list)",
                         at: column.position,
                         remedy:
                             "Export the text that people should read: the result of a formula, one value of an object, a quote without a backslash before it, all digits of a number."
                     )
                 }
                 if [.quoted, .unmatched, .code].contains(flaw), let (file, line) = first[flaw] {
-                    warning.plainMessage = "\(warning.message); the first is \(SourcePosition.plainWords(file: file, line: line))"
+                    warning.plainMessage =
+                        "\(warning.message); the first is \(SourcePosition.plainWords(file: file, line: line))"
                     warning.message += "; the first is \(file):\(line)"
                 }
                 return warning

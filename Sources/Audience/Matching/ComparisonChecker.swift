@@ -1,7 +1,8 @@
 import Base
 
-/// Checks the rows of recipients against what templates compare with, to report what cannot be compared and what no row has. It decides
-/// nothing: the templates do when they are rendered. One for each thread.
+/// Checks the rows of recipients against what templates compare with, to report what cannot be
+/// compared and what no row has. It decides nothing: the templates do when they are rendered. One
+/// for each thread.
 struct ComparisonChecker {
     /// What was found in a block.
     private(set) var findings: [ComparisonFindings] = []
@@ -24,7 +25,8 @@ struct ComparisonChecker {
         var column: String
         var value: ComparisonValue?
         var bytes: [UInt8] = []
-        /// A device has a version even where the export does not say it: such a cell is not an answer.
+        /// A device has a version even where the export does not say it: such a cell is not an
+        /// answer.
         var wantsBlanks = false
     }
 
@@ -53,7 +55,9 @@ struct ComparisonChecker {
     /// Prepares for the rows of another file.
     mutating func use(_ plan: ColumnPlan) {
         fieldCells = Array(plan.fields.prefix(fields.count))
-        cells = comparisons.map { comparison in fields.firstIndex(of: comparison.column).map { plan.fields[$0] } ?? plan.blankCell }
+        cells = comparisons.map { comparison in
+            fields.firstIndex(of: comparison.column).map { plan.fields[$0] } ?? plan.blankCell
+        }
     }
 
     /// Forgets what was found before.
@@ -70,8 +74,11 @@ struct ComparisonChecker {
             if areNames[field], flaws[field].namesToSample > 0 { observe(name: row, cell: cell, field: field) }
             guard let flaw = CellFlaw.of(row.bytes(cell)) else { continue }
             let text = row.text(cell, separator: separator)
-            // A list of an export in JSON has quotes around its names, and perhaps backslashes, that no text shows.
-            if flaw == .quoted || flaw == .unmatched || flaw == .code, Array(text.utf8).withUnsafeBufferPointer(CellFlaw.of) != flaw {
+            // A list of an export in JSON has quotes around its names, and perhaps backslashes,
+            // that no text shows.
+            if flaw == .quoted || flaw == .unmatched || flaw == .code,
+                Array(text.utf8).withUnsafeBufferPointer(CellFlaw.of) != flaw
+            {
                 continue
             }
             flaws[field].note(flaw, cell: text)

@@ -52,19 +52,27 @@ extension ComparisonFindings {
         case .order(let sign, let value):
             switch ComparisonValue(value, column: comparison.column.value).kind {
             case .number:
-                unreadable(comparison, sign, kind: "a number", remedy: numberRemedy(sign, value: value, column: comparison.column.value))
+                unreadable(
+                    comparison, sign, kind: "a number",
+                    remedy: numberRemedy(sign, value: value, column: comparison.column.value))
                     + numbers.warnings(comparison.column)
-            case .version: unreadable(comparison, sign, kind: "a version", remedy: "Write versions in the export as 3.2.0.")
+            case .version:
+                unreadable(comparison, sign, kind: "a version", remedy: "Write versions in the export as 3.2.0.")
             case .date:
-                unreadable(comparison, sign, kind: "a date", remedy: "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z.")
+                unreadable(
+                    comparison, sign, kind: "a date",
+                    remedy: "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z.")
             case .text: []
             }
         case .truth(let sign, _):
-            unreadable(comparison, sign, kind: "true or false", remedy: "Write true or false in the export (or yes and no, 1 and 0).")
+            unreadable(
+                comparison, sign, kind: "true or false",
+                remedy: "Write true or false in the export (or yes and no, 1 and 0).")
         case .text(_, let text):
             oneOfSeveral(comparison, text: text).map { [$0] }
                 ?? unseen(comparison, text: text, named: Self.named(comparison, all)) {
-                    Array($0.utf8).withUnsafeBufferPointer(ComparisonValue(text, column: comparison.column.value).isEqual)
+                    Array($0.utf8).withUnsafeBufferPointer(
+                        ComparisonValue(text, column: comparison.column.value).isEqual)
                 }
         case .language(_, let tag): isSeen ? [] : unseen(comparison, text: tag, named: []) { $0 == tag }
         case .part(let text): unseen(comparison, text: text, named: Self.named(comparison, all)) { $0.contains(text) }
@@ -83,7 +91,9 @@ extension ComparisonFindings {
 
     /// A text that is one of several in cells, which are compared as a whole.
     private func oneOfSeveral(_ comparison: TemplateComparison, text: String) -> Diagnostic? {
-        guard case .text(let sign, _) = comparison.kind, ComparisonValue(text, column: comparison.column.value).kind == .text else {
+        guard case .text(let sign, _) = comparison.kind,
+            ComparisonValue(text, column: comparison.column.value).kind == .text
+        else {
             return nil
         }
         let cells = MultiValueCells.cells(holding: text, among: otherCells, leavesOut: sign == .notEqual)
@@ -111,7 +121,8 @@ extension ComparisonFindings {
         }
     }
 
-    /// `no` where a condition is the column alone: it is text like any other, and so the condition is true.
+    /// `no` where a condition is the column alone: it is text like any other, and so the condition
+    /// is true.
     private func saysNo(_ comparison: TemplateComparison) -> [Diagnostic] {
         guard unreadableRows > 0, !isSeen else { return [] }
         let column = comparison.column.value
@@ -126,10 +137,13 @@ extension ComparisonFindings {
     }
 
     private func numberRemedy(_ sign: ComparisonOperator, value: String, column: String) -> String {
-        let isDate = unreadableCells.first.map { Array($0.utf8).withUnsafeBufferPointer { dateMilliseconds($0) != nil } } ?? false
+        let isDate =
+            unreadableCells.first.map { Array($0.utf8).withUnsafeBufferPointer { dateMilliseconds($0) != nil } }
+            ?? false
         if isDate {
             let isYear = value.utf8.count == 4 && Int(value).map { (1900...2100).contains($0) } ?? false
-            let date = isYear ? "\(value)-\(sign == .greater || sign == .lessOrEqual ? "12-31" : "01-01")" : "2026-11-30"
+            let date =
+                isYear ? "\(value)-\(sign == .greater || sign == .lessOrEqual ? "12-31" : "01-01")" : "2026-11-30"
             return "These are dates. Compare with a date: {% if \(column) \(sign.rawValue) '\(date)' %}."
         }
         let parts = unreadableCells.first?.split(separator: ".").count ?? 0
@@ -166,7 +180,8 @@ extension ComparisonFindings {
             let near = nearest(to: text, column: column)
             return [
                 .warning(
-                    .valueNotFound, message: "no device of the audience has '\(shown)' in '\(column)'", at: comparison.column.position,
+                    .valueNotFound, message: "no device of the audience has '\(shown)' in '\(column)'",
+                    at: comparison.column.position,
                     remedy: near.map { "Did you mean '\($0)'?" }
                         ?? "Its cells are, for example, \(ConditionFindings.list(otherCells)).")
             ]
@@ -185,18 +200,19 @@ extension ComparisonFindings {
         ]
     }
 
-    /// The cell that is most likely meant. For numbers, versions and dates the nearest spelling is a different value, except where leading
-    /// zeros were lost.
+    /// The cell that is most likely meant. For numbers, versions and dates the nearest spelling is
+    /// a different value, except where leading zeros were lost.
     private func nearest(to text: String, column: String) -> String? {
         if ComparisonValue(text, column: column).kind == .text {
             return nearestCell(
-                to: text, in: column, among: otherCells + otherCells.flatMap { $0.split(separator: ";").map(String.init) })
+                to: text, in: column,
+                among: otherCells + otherCells.flatMap { $0.split(separator: ";").map(String.init) })
         }
         return otherCells.first { $0.hasPrefix("0") && $0.drop { $0 == "0" } == text }
     }
 
-    /// What to write so that other spellings count too. Within `and` and `or` there is no short form that leaves the rest of the condition
-    /// unchanged.
+    /// What to write so that other spellings count too. Within `and` and `or` there is no short
+    /// form that leaves the rest of the condition unchanged.
     private static func remedy(_ comparison: TemplateComparison, shown: String, others: [String]) -> String {
         let column = comparison.column.value
         let names = ([shown] + others.prefix(3).map { TargetRedaction.cell($0, maximumBytes: 40) })
@@ -204,12 +220,14 @@ extension ComparisonFindings {
         switch comparison.kind {
         case .part: condition = "\(comparison) or \(column) contains …"
         case .text(let sign, let text):
-            if let truth = Array(text.utf8).withUnsafeBufferPointer(truthValue(of:)), sign == .equal || sign == .notEqual,
+            if let truth = Array(text.utf8).withUnsafeBufferPointer(truthValue(of:)),
+                sign == .equal || sign == .notEqual,
                 others.contains(where: { Array($0.utf8).withUnsafeBufferPointer(truthValue(of:)) == truth })
             {
                 return "For all cells that mean this, write \(column) \(sign.rawValue) \(truth), without quotes."
             }
-            condition = names.map { "\(column) \(sign.rawValue) '\($0)'" }.joined(separator: sign == .notEqual ? " and " : " or ")
+            condition = names.map { "\(column) \(sign.rawValue) '\($0)'" }.joined(
+                separator: sign == .notEqual ? " and " : " or ")
         default: condition = "\(comparison)"
         }
         guard !comparison.isEntangled else {

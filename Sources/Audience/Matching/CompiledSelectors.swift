@@ -51,7 +51,9 @@ final class CompiledSelectors: Sendable {
         for number in tags.numbers(of: query.allTags) { roles[number].isAll = true }
         for number in tags.numbers(of: query.noneTags) { roles[number].isNone = true }
         for number in tags.numbers(of: query.excludedTags) { roles[number].isExcluded = true }
-        for (selector, number) in tags.numbers(of: selectors.tags).enumerated() { roles[number].selector = UInt32(selector) }
+        for (selector, number) in tags.numbers(of: selectors.tags).enumerated() {
+            roles[number].selector = UInt32(selector)
+        }
         self.roles = roles
         hasAny = roles.contains { $0.isAny }
         allCount = roles.count { $0.isAll }
@@ -80,14 +82,16 @@ final class CompiledSelectors: Sendable {
     }
 }
 
-/// What the rows of a device say where an export has several, for example one for each tag (`columns: {rows: merge}`): the query's tags that
-/// they carry, by their numbers, from all of them; then what the newest row decides.
+/// What the rows of a device say where an export has several, for example one for each tag
+/// (`columns: {rows: merge}`): the query's tags that they carry, by their numbers, from all of
+/// them; then what the newest row decides.
 struct RowFacts: Sendable {
     /// What the newest row decides.
     enum NewestRowFacts: UInt32, CaseIterable {
         case alias = 0x8000_0000
         case registrationID, everyone, filtered, excluded, noService, missingToken, badToken
-        /// No row of the device: one that has what identifies it as its activity, or as its registration id (`ActivityLinks`).
+        /// No row of the device: one that has what identifies it as its activity, or as its
+        /// registration id (`ActivityLinks`).
         case outdated
 
         /// Why nothing can be sent by a row that names its device.
@@ -122,8 +126,8 @@ struct RowFacts: Sendable {
     }
 
     /// What follows from the facts of a device.
-    /// - Returns: the selectors that name it, ascending, and why it cannot be a recipient whatever else is known; nil when it may be one;
-    ///   what excludes it.
+    /// - Returns: the selectors that name it, ascending, and why it cannot be a recipient whatever
+    ///   else is known; nil when it may be one; what excludes it.
     func conclusion(_ facts: [UInt32]) -> (selected: [UInt32], reason: SkipReason?, exclusions: Exclusions) {
         if facts.contains(NewestRowFacts.outdated.rawValue) { return ([], .duplicateToken, []) }
         let tags = facts.prefix { $0 < NewestRowFacts.alias.rawValue }.map { compiled.roles[Int($0)] }
@@ -135,7 +139,9 @@ struct RowFacts: Sendable {
         if selected.isEmpty { return ([], .notMatched, []) }
         if holds(.filtered) { return (selected, .filtered, []) }
         var exclusions: Exclusions = tags.contains(where: \.isExcluded) ? .tags : []
-        if let last = facts.last, last >= Self.exclusions { exclusions.formUnion(Exclusions(rawValue: Int(last ^ Self.exclusions))) }
+        if let last = facts.last, last >= Self.exclusions {
+            exclusions.formUnion(Exclusions(rawValue: Int(last ^ Self.exclusions)))
+        }
         if holds(.excluded) || exclusions.contains(.tags) { return (selected, .excluded, exclusions) }
         let lacking: SkipReason? =
             holds(.noService) ? .noService : holds(.missingToken) ? .missingToken : holds(.badToken) ? .badToken : nil
@@ -153,17 +159,20 @@ extension CompiledSelectors {
     }
 }
 
-/// Finds texts that differ from the names of a table only in details that people overlook (`Spelling`): tags, aliases, registration ids, and
-/// values of conditions.
+/// Finds texts that differ from the names of a table only in details that people overlook
+/// (`Spelling`): tags, aliases, registration ids, and values of conditions.
 struct SimilarSpellings: Sendable {
-    /// Bit n: a name begins with a byte that has n in its lower five bits, which are the same for a small and a capital letter.
+    /// Bit n: a name begins with a byte that has n in its lower five bits, which are the same for a
+    /// small and a capital letter.
     private let firstBytes: UInt32
-    /// The first bytes of each name, as far as they are letters or digits, at most eight, without the bit that distinguishes case.
+    /// The first bytes of each name, as far as they are letters or digits, at most eight, without
+    /// the bit that distinguishes case.
     private let openings: [Opening]
     /// The numbers of the names, by their folded spelling (`Spelling`).
     private let folded: [String: Int]
     private let names: [String]
-    /// By outline, the number of the last name that has it; and by number, that of the one before it, or -1.
+    /// By outline, the number of the last name that has it; and by number, that of the one before
+    /// it, or -1.
     private let last: [UInt64: Int32]
     private let earlier: [Int32]
     /// Whether a text without any sign may be one of the names, as these have signs.
@@ -177,7 +186,8 @@ struct SimilarSpellings: Sendable {
     /// A program wrote any longer list of names: it spells them in one way.
     private static let mostNames = 1_000
 
-    /// - Parameter ignoresCase: whether a text that begins like a name is examined, as it may differ in capitals or hyphens. Ids have none.
+    /// - Parameter ignoresCase: whether a text that begins like a name is examined, as it may
+    ///   differ in capitals or hyphens. Ids have none.
     init(_ names: [String], ignoresCase: Bool = true) {
         var (firstBytes, openings, folded) = (UInt32(0), [Opening](), [String: Int]())
         for (number, name) in names.enumerated() where names.count <= Self.mostNames {
@@ -207,8 +217,8 @@ struct SimilarSpellings: Sendable {
         (self.names, self.last, self.earlier, self.areDisguised) = (names, last, earlier, areDisguised)
     }
 
-    /// What a name begins with if its first letter is written in the other form of Unicode (NFC and NFD): a letter and its accent as one
-    /// character, or as two.
+    /// What a name begins with if its first letter is written in the other form of Unicode (NFC and
+    /// NFD): a letter and its accent as one character, or as two.
     private static func otherFirstBytes(of name: String) -> [UInt8] {
         guard let letter = name.first, !letter.isASCII, let first = letter.unicodeScalars.first else { return [] }
         guard first.isASCII else {
@@ -230,7 +240,8 @@ struct SimilarSpellings: Sendable {
         }
     }
 
-    /// Whether a text begins like one of the names, ignoring case, or is one without its signs. A single check rules out most texts.
+    /// Whether a text begins like one of the names, ignoring case, or is one without its signs. A
+    /// single check rules out most texts.
     /// - Parameter text: not empty; `NameTable.slack` bytes after it are readable.
     @inline(__always) func mayHold(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         firstBytes >> UInt32(text[0] & 0x1F) & 1 != 0 && begins(text) || areDisguised && hasOutline(text)
@@ -245,7 +256,9 @@ struct SimilarSpellings: Sendable {
     /// Whether a name begins with a byte, ignoring case.
     @inline(__always) func mayBegin(with byte: UInt8) -> Bool { firstBytes >> UInt32(byte & 0x1F) & 1 != 0 }
 
-    @inline(never) private func hasOutline(_ text: UnsafeBufferPointer<UInt8>) -> Bool { last[Spelling.outline(text)] != nil }
+    @inline(never) private func hasOutline(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        last[Spelling.outline(text)] != nil
+    }
 
     /// Hyphens and the like are ignored, so a check of two letters would be too strict.
     private static func opening(_ name: String) -> some Collection<UInt8> {

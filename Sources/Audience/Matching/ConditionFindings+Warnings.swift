@@ -6,27 +6,33 @@ extension ConditionFindings {
     func warnings(_ condition: ColumnCondition, now: Timestamp, isLanguage: Bool) -> [Diagnostic] {
         guard wasAsked else { return [] }
         let (column, position) = (condition.column.value, condition.column.position)
-        let unreadable = unreadableWarning(condition, kind: ConditionTest(condition, now: now, isLanguage: isLanguage).kindInWords)
+        let unreadable = unreadableWarning(
+            condition, kind: ConditionTest(condition, now: now, isLanguage: isLanguage).kindInWords)
         guard isSatisfied else {
             // If no cell can be compared, that warning says enough.
             if unreadableRows == rows, let unreadable { return [unreadable] }
             let groups = numbers.warnings(condition.column) + cellsOfSeveral(condition, isLanguage: isLanguage)
             let cells = otherCells.isEmpty ? "" : ": its cells are, for example, \(Self.list(otherCells))"
-            let remedy = otherCells.isEmpty ? "The column is blank in these rows." : "Are its values written as in the export?"
+            let remedy =
+                otherCells.isEmpty ? "The column is blank in these rows." : "Are its values written as in the export?"
             return [unreadable].compactMap(\.self) + groups + disguises(condition) + [
                 .warning(
-                    .conditionNeverHolds, message: "no selected device satisfies this condition on '\(column)'\(cells)", at: position,
+                    .conditionNeverHolds, message: "no selected device satisfies this condition on '\(column)'\(cells)",
+                    at: position,
                     remedy: meant(by: condition, isLanguage: isLanguage) ?? remedy)
             ]
         }
-        return [unreadable].compactMap(\.self) + numbers.warnings(condition.column) + unseenValues(condition, isLanguage: isLanguage)
+        return [unreadable].compactMap(\.self) + numbers.warnings(condition.column)
+            + unseenValues(condition, isLanguage: isLanguage)
             + spellings(condition, isLanguage: isLanguage) + disguises(condition)
             + cellsOfSeveral(condition, isLanguage: isLanguage)
     }
 
     private func unreadableWarning(_ condition: ColumnCondition, kind: String?) -> Diagnostic? {
         guard unreadableRows > 0, let kind else { return nil }
-        if case .olderThan = condition.test, unreadableCells.allSatisfy(Self.saysNever) { return neverWarning(condition) }
+        if case .olderThan = condition.test, unreadableCells.allSatisfy(Self.saysNever) {
+            return neverWarning(condition)
+        }
         let isAhead = condition.test.isWithin && unreadableCells.contains { Self.isDate($0) }
         let kindShown = isAhead ? "a date in the past" : kind
         let hold = TextFormat.counted(unreadableRows, one: "row holds", many: "rows hold")
@@ -35,24 +41,31 @@ extension ConditionFindings {
             ? "which counts as different from it" : "so they cannot meet the condition"
         return .warning(
             .cellsNotCompared,
-            message: "in '\(condition.column.value)' \(hold) something other than \(kindShown), \(answer): " + Self.list(unreadableCells),
+            message: "in '\(condition.column.value)' \(hold) something other than \(kindShown), \(answer): "
+                + Self.list(unreadableCells),
             at: condition.column.position,
             remedy: isAhead
                 ? "Dates more than a day in the future are not within a past period. Correct them in the export."
                 : Self.remedy(kind, cells: unreadableCells, condition.test))
     }
 
-    private static func saysNever(_ cell: String) -> Bool { Array(cell.utf8).withUnsafeBufferPointer(ConditionTest.saysNever) }
+    private static func saysNever(_ cell: String) -> Bool {
+        Array(cell.utf8).withUnsafeBufferPointer(ConditionTest.saysNever)
+    }
 
     /// Dates that mean "no date".
     private func neverWarning(_ condition: ColumnCondition) -> Diagnostic {
-        let (column, hold) = (condition.column.value, TextFormat.counted(unreadableRows, one: "row holds", many: "rows hold"))
+        let (column, hold) = (
+            condition.column.value, TextFormat.counted(unreadableRows, one: "row holds", many: "rows hold")
+        )
         return .warning(
             .cellsNotCompared,
             message:
                 "in '\(column)' \(hold) \(Self.list(unreadableCells)), which programs write for 'never', so they do not meet the condition",
             at: condition.column.position,
-            remedy: "Leave such cells blank in the export. If it is a real date, compare with a date: \(column): \"< 2026-11-30\".")
+            remedy:
+                "Leave such cells blank in the export. If it is a real date, compare with a date: \(column): \"< 2026-11-30\"."
+        )
     }
 
     // MARK: - Values that no row has
@@ -62,36 +75,49 @@ extension ConditionFindings {
         func warning(_ value: String, consequence: String) -> Diagnostic {
             .warning(
                 .valueNotFound,
-                message: "no selected device has '\(TargetRedaction.cell(value, maximumBytes: 60))' in '\(column)'\(consequence)",
-                at: condition.column.position, remedy: nearest(to: value, in: column, isLanguage: isLanguage) ?? Self.example(otherCells))
+                message:
+                    "no selected device has '\(TargetRedaction.cell(value, maximumBytes: 60))' in '\(column)'\(consequence)",
+                at: condition.column.position,
+                remedy: nearest(to: value, in: column, isLanguage: isLanguage) ?? Self.example(otherCells))
         }
         switch condition.test {
         case .oneOf(let values):
-            return values.filter { !hasSeen($0, of: values, isLanguage: isLanguage) }.map { warning($0, consequence: "") }
+            return values.filter { !hasSeen($0, of: values, isLanguage: isLanguage) }.map {
+                warning($0, consequence: "")
+            }
         case .comparison(.notEqual, let operand):
             // A number that no row has is not a mistake.
             let value = trimmedText(operand)
             if !isSeen[1], Self.midnight(value, column: column, cells: otherCells) != nil {
                 return [
                     .warning(
-                        .valueNotFound, message: "no selected device has '\(value)' in '\(column)', so the condition leaves no device out",
+                        .valueNotFound,
+                        message:
+                            "no selected device has '\(value)' in '\(column)', so the condition leaves no device out",
                         at: condition.column.position,
-                        remedy: "A date alone means midnight; cells hold times. For the days before it, write \(column): \"< \(value)\".")
+                        remedy:
+                            "A date alone means midnight; cells hold times. For the days before it, write \(column): \"< \(value)\"."
+                    )
                 ]
             }
-            let isText = ComparisonValue(value, column: column).kind == .text && !["true", "false"].contains(value.lowercased())
+            let isText =
+                ComparisonValue(value, column: column).kind == .text && !["true", "false"].contains(value.lowercased())
             return isText && !isSeen[1] ? [warning(value, consequence: ", so the condition leaves no device out")] : []
         case .comparison(.lessOrEqual, let operand):
             let value = trimmedText(operand)
             guard Array(value.utf8).withUnsafeBufferPointer(isDayOnly), Self.isDate(value),
-                let later = otherCells.first(where: { Self.isDate($0) && $0.count > value.count && $0.hasPrefix(value) })
+                let later = otherCells.first(where: { Self.isDate($0) && $0.count > value.count && $0.hasPrefix(value) }
+                )
             else { return [] }
             return [
                 .warning(
                     .dayIsMidnight,
-                    message: "'\(value)' alone means midnight at the start of that day, so '\(later)' in '\(column)' is left out",
+                    message:
+                        "'\(value)' alone means midnight at the start of that day, so '\(later)' in '\(column)' is left out",
                     at: condition.column.position,
-                    remedy: "For all of that day, compare with the next one: \(column): \"< \(Self.dayAfter(value) ?? "2026-11-30")\".")
+                    remedy:
+                        "For all of that day, compare with the next one: \(column): \"< \(Self.dayAfter(value) ?? "2026-11-30")\"."
+                )
             ]
         default: return []
         }
@@ -108,8 +134,12 @@ extension ConditionFindings {
         zip(values, isSeen).contains { other, isSeen in
             guard isSeen else { return false }
             // Of `yes` and `true`, the first one takes the cells that match either.
-            if trimmedText(other) == trimmedText(value) || Self.isTruth(other) && Self.isSameTruth(other, value: value) { return true }
-            return isLanguage && LanguageTag.normalized(value).map { LanguageTag.fallbacks(of: other).contains($0) } ?? false
+            if trimmedText(other) == trimmedText(value) || Self.isTruth(other) && Self.isSameTruth(other, value: value)
+            {
+                return true
+            }
+            return isLanguage
+                && LanguageTag.normalized(value).map { LanguageTag.fallbacks(of: other).contains($0) } ?? false
         }
     }
 
@@ -117,15 +147,27 @@ extension ConditionFindings {
         let column = condition.column.value
         switch condition.test {
         case .oneOf(let values):
-            let conditions = values.filter { value in ["!=", "==", ">", "<"].contains { trimmedText(value).hasPrefix($0) } }
+            let conditions = values.filter { value in
+                ["!=", "==", ">", "<"].contains { trimmedText(value).hasPrefix($0) }
+            }
             if !conditions.isEmpty {
                 let others = otherCells.filter { cell in !conditions.contains { $0.hasSuffix(cell) } }
                 return
                     "A list holds values, not conditions. List the values that you mean: \(column): [\(Self.plain(others))]."
             }
-            if values.count == 1, let remedy = Self.meaning(of: trimmedText(values[0]), column: column, cells: otherCells) { return remedy }
-            if let day = values.lazy.compactMap({ Self.midnight(trimmedText($0), column: column, cells: otherCells) }).first { return day }
-            let dates = otherCells.contains(where: Self.isDate) ? values.map { OperandRule.dates(meantBy: trimmedText($0)) } : []
+            if values.count == 1,
+                let remedy = Self.meaning(of: trimmedText(values[0]), column: column, cells: otherCells)
+            {
+                return remedy
+            }
+            if let day = values.lazy.compactMap({ Self.midnight(trimmedText($0), column: column, cells: otherCells) })
+                .first
+            {
+                return day
+            }
+            let dates =
+                otherCells.contains(where: Self.isDate)
+                ? values.map { OperandRule.dates(meantBy: trimmedText($0)) } : []
             if dates.contains(where: { !$0.isEmpty }) {
                 let list = values.count > 1 && dates.allSatisfy { $0.count == 1 }
                 let all = dates.flatMap(\.self)
@@ -133,7 +175,9 @@ extension ConditionFindings {
                     "Write dates with the year first: \(column): \(list ? "[\(all.joined(separator: ", "))]" : all.joined(separator: " or "))."
             }
             let versions = values.compactMap { Self.versionBefore($0, column: column) }
-            if let version = versions.first { return "For a version and all later ones, write \(column): \">= \(version)\"." }
+            if let version = versions.first {
+                return "For a version and all later ones, write \(column): \">= \(version)\"."
+            }
             return values.lazy.compactMap { nearest(to: $0, in: column, isLanguage: isLanguage) }.first
         case .comparison(.equal, let operand):
             return Self.midnight(trimmedText(operand), column: column, cells: otherCells)
@@ -161,13 +205,16 @@ extension ConditionFindings {
         guard isDate(value), Array(value.utf8).withUnsafeBufferPointer(isDayOnly),
             cells.contains(where: { isDate($0) && !Array($0.utf8).withUnsafeBufferPointer(isDayOnly) })
         else { return nil }
-        return "A date alone means midnight; cells hold times. For that day and later, write \(column): \">= \(value)\"."
+        return
+            "A date alone means midnight; cells hold times. For that day and later, write \(column): \">= \(value)\"."
     }
 
     /// `3` of `3.x`, and versions as they are, in a column of versions.
     private static func versionBefore(_ value: String, column: String) -> String? {
         let text = trimmedText(value)
-        guard ComparisonValue.isVersion(column: column) || ComparisonValue(text, column: column).kind == .version else { return nil }
+        guard ComparisonValue.isVersion(column: column) || ComparisonValue(text, column: column).kind == .version else {
+            return nil
+        }
         var digits = text.drop { "vV".contains($0) }.prefix { $0.isASCII && $0.isNumber || $0 == "." }
         while digits.last == "." { digits = digits.dropLast() }
         return digits.isEmpty ? nil : String(digits)
@@ -181,7 +228,8 @@ extension ConditionFindings {
         }
         // The nearest to 1 would be 0.
         if Array(value.utf8).withUnsafeBufferPointer(truthValue) != nil { return nil }
-        guard let name = nearestCell(to: value, in: column, among: otherCells), !name.utf8.elementsEqual(value.utf8) else { return nil }
+        guard let name = nearestCell(to: value, in: column, among: otherCells), !name.utf8.elementsEqual(value.utf8)
+        else { return nil }
         guard Spelling.folded(name) == Spelling.folded(value), name == value || Spelling.hasInvisible(name) else {
             return "Did you mean '\(name)'?"
         }
@@ -190,10 +238,14 @@ extension ConditionFindings {
 
     /// Language tags have no near spellings: `cn` is not a typo for `en`, nor `de-DE` for `de-AT`.
     private func nearestLanguage(to value: String) -> String? {
-        guard let tag = LanguageTag.normalized(value) else { return LanguageTag.named(value).map { "Write the tag '\($0)'." } }
+        guard let tag = LanguageTag.normalized(value) else {
+            return LanguageTag.named(value).map { "Write the tag '\($0)'." }
+        }
         if let meant = LanguageTag.meant(by: value) { return "Did you mean '\(meant)'?" }
         // Chinese in one script does not replace the other.
-        guard let general = tag.split(separator: "-").first.map(String.init), general != tag, general != "zh" else { return nil }
+        guard let general = tag.split(separator: "-").first.map(String.init), general != tag, general != "zh" else {
+            return nil
+        }
         let held = otherCells.filter { LanguageTag.fallbacks(of: $0).contains(general) }
         return held.isEmpty ? nil : "Did you mean '\(general)'? It includes \(Self.list(held))."
     }
@@ -208,14 +260,17 @@ extension ConditionFindings {
 
     // MARK: - Values in other spellings
 
-    /// Cells, of those that were checked, that hold a value of the condition among others: `sport;music`.
+    /// Cells, of those that were checked, that hold a value of the condition among others:
+    /// `sport;music`.
     private func cellsOfSeveral(_ condition: ColumnCondition, isLanguage: Bool) -> [Diagnostic] {
         guard !isLanguage else { return [] }
         let column = condition.column.value
         // 0,0 is a number, not two values.
         let values = condition.test.texts
         return values.filter { ComparisonValue($0, column: column).kind == .text }.compactMap { value in
-            let cells = MultiValueCells.cells(holding: value, among: otherCells, leavesOut: isNotEqual).filter { !values.contains($0) }
+            let cells = MultiValueCells.cells(holding: value, among: otherCells, leavesOut: isNotEqual).filter {
+                !values.contains($0)
+            }
             guard !cells.isEmpty else { return nil }
             return .warning(
                 .tagSpelling,
@@ -229,7 +284,8 @@ extension ConditionFindings {
         }
     }
 
-    /// Cells, of those that were checked, that most likely mean a value of the condition but are spelt differently.
+    /// Cells, of those that were checked, that most likely mean a value of the condition but are
+    /// spelt differently.
     private func spellings(_ condition: ColumnCondition, isLanguage: Bool) -> [Diagnostic] {
         let values: [String] =
             switch condition.test {
@@ -258,11 +314,14 @@ extension ConditionFindings {
         }
     }
 
-    /// By number of the value: cells of any row that it is taken for, apart from those that `spellings` has.
+    /// By number of the value: cells of any row that it is taken for, apart from those that
+    /// `spellings` has.
     private func disguised(_ values: [String]) -> [(value: String, cells: [(text: String, rows: Int)])] {
         spellings.byName.sorted { $0.key < $1.key }.compactMap { number, cells in
             let value = values[number]
-            let cells = cells.filter { !otherCells.contains($0.text) || $0.text != value && Spelling.looksTheSame($0.text, value) }
+            let cells = cells.filter {
+                !otherCells.contains($0.text) || $0.text != value && Spelling.looksTheSame($0.text, value)
+            }
             return cells.isEmpty ? nil : (value, cells)
         }
     }
@@ -273,15 +332,19 @@ extension ConditionFindings {
             let text = cells[0].text
             let has = ScanFindings.rows(cells, one: "row has", many: "rows have")
             let shown = TargetRedaction.cell(value, maximumBytes: 60)
-            let left = isNotEqual ? ": the condition does not leave \(TextFormat.plural(cells[0].rows, one: "it", many: "them")) out" : ""
+            let left =
+                isNotEqual
+                ? ": the condition does not leave \(TextFormat.plural(cells[0].rows, one: "it", many: "them")) out" : ""
             let looksTheSame = Spelling.looksTheSame(text, value) || Spelling.hasInvisible(value)
             return .warning(
                 .tagSpelling,
-                message: "\(has) in '\(condition.column.value)', which is '\(shown)' \(Spelling.difference(of: text, from: value)) "
+                message:
+                    "\(has) in '\(condition.column.value)', which is '\(shown)' \(Spelling.difference(of: text, from: value)) "
                     + "but does not count as it\(left)",
                 at: condition.column.position,
                 remedy: looksTheSame
-                    ? ScanFindings.remedy(forDisguised: text, as: value) : remedy(condition, name: value, others: cells.map(\.text)))
+                    ? ScanFindings.remedy(forDisguised: text, as: value)
+                    : remedy(condition, name: value, others: cells.map(\.text)))
         }
     }
 
@@ -296,15 +359,19 @@ extension ConditionFindings {
     static func isSame(_ cell: String, name: String, isTruth: Bool, isLanguage: Bool) -> Bool {
         if isTruth { return false }
         if isLanguage { return isSameScript(cell, name: name) }
-        return Spelling.folded(cell) == Spelling.folded(name) || isSameTruth(cell, value: name) || isGrouped(cell, name: name)
+        return Spelling.folded(cell) == Spelling.folded(name) || isSameTruth(cell, value: name)
+            || isGrouped(cell, name: name)
     }
 
-    /// `zh-CN` and the script that it is written in, which devices may name alone or with the region.
+    /// `zh-CN` and the script that it is written in, which devices may name alone or with the
+    /// region.
     private static func isSameScript(_ cell: String, name: String) -> Bool {
         guard let tag = LanguageTag.normalized(cell), let wanted = LanguageTag.normalized(name), tag.hasPrefix("zh-"),
             wanted.hasPrefix("zh-")
         else { return false }
-        let script = LanguageTag.fallbacks(of: wanted).first { $0.split(separator: "-").count == 2 && $0.utf8.count == 7 }
+        let script = LanguageTag.fallbacks(of: wanted).first {
+            $0.split(separator: "-").count == 2 && $0.utf8.count == 7
+        }
         return script.map { tag == $0 || tag == $0 + wanted.dropFirst(2) } ?? false
     }
 
@@ -325,11 +392,14 @@ extension ConditionFindings {
     private func remedy(_ condition: ColumnCondition, name: String, others: [String]) -> String {
         let column = condition.column.value
         if others.contains(where: { $0 == name || Spelling.hasInvisible($0) }) {
-            return "It looks the same \(Spelling.difference(of: others[0], from: name)). Write it the same way in the export."
+            return
+                "It looks the same \(Spelling.difference(of: others[0], from: name)). Write it the same way in the export."
         }
         if Self.isGrouped(others[0], name: name) { return "Write numbers in the export as 1234.5, without groups." }
         let shown = others.prefix(3).map { TargetRedaction.cell($0, maximumBytes: 40) }.joined(separator: ", ")
-        let isTruth = others.contains { Self.isSameTruth($0, value: name) && Spelling.folded($0) != Spelling.folded(name) }
+        let isTruth = others.contains {
+            Self.isSameTruth($0, value: name) && Spelling.folded($0) != Spelling.folded(name)
+        }
         if isTruth || isNotEqual, let truth = Array(name.utf8).withUnsafeBufferPointer(truthValue) {
             return "For all cells that mean this, write \(column): \(isNotEqual ? "\"!= \(truth)\"" : "\(truth)")."
         }
@@ -359,7 +429,9 @@ extension ConditionFindings {
         }
     }
 
-    private static func isDate(_ cell: String) -> Bool { Array(cell.utf8).withUnsafeBufferPointer(dateMilliseconds) != nil }
+    private static func isDate(_ cell: String) -> Bool {
+        Array(cell.utf8).withUnsafeBufferPointer(dateMilliseconds) != nil
+    }
 }
 
 extension ColumnTest {

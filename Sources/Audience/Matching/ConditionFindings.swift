@@ -11,14 +11,15 @@ struct ConditionFindings: Sendable {
     var holdingRows = 0
     /// Rows with a cell that the condition cannot compare.
     var unreadableRows = 0
-    /// For each value of a list, or the only value: whether some row has it. For `!=`: whether some row meets it, and whether some row has
-    /// what it compares with.
+    /// For each value of a list, or the only value: whether some row has it. For `!=`: whether some
+    /// row meets it, and whether some row has what it compares with.
     var isSeen: [Bool]
     /// Whether the condition is `!=`: cells that meet it are kept, as they show what may be meant.
     let isNotEqual: Bool
     /// Cells that may be thousands, where numbers are compared.
     var numbers = NumberForms()
-    /// The first different cells that are not its value, and those among them that cannot be compared.
+    /// The first different cells that are not its value, and those among them that cannot be
+    /// compared.
     private(set) var otherCells: [String] = []
     private(set) var unreadableCells: [String] = []
     /// Cells that are a value in disguise, of all rows that got this far.
@@ -53,7 +54,9 @@ struct ConditionFindings: Sendable {
     }
 
     private static func add(_ cell: String, to cells: inout [String], atMost limit: Int) {
-        guard !cell.isEmpty, cells.count < limit, !cells.contains(where: { $0.utf8.elementsEqual(cell.utf8) }) else { return }
+        guard !cell.isEmpty, cells.count < limit, !cells.contains(where: { $0.utf8.elementsEqual(cell.utf8) }) else {
+            return
+        }
         cells.append(cell)
     }
 
@@ -71,8 +74,10 @@ struct ConditionFindings: Sendable {
 
     /// Cells as a message shows them.
     static func list(_ cells: [String]) -> String {
-        cells.prefix(ConditionCount.mostCells).map { "'\(TargetRedaction.possible($0) ?? TargetRedaction.cell($0, maximumBytes: 40))'" }
-            .joined(separator: ", ")
+        cells.prefix(ConditionCount.mostCells).map {
+            "'\(TargetRedaction.possible($0) ?? TargetRedaction.cell($0, maximumBytes: 40))'"
+        }
+        .joined(separator: ", ")
     }
 }
 

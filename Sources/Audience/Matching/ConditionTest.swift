@@ -15,7 +15,8 @@ struct ConditionTest {
     }
 
     private let test: ColumnTest
-    /// The right sides of `oneOf`, and the right side of `==` and `!=` where it is a language or true or false.
+    /// The right sides of `oneOf`, and the right side of `==` and `!=` where it is a language or
+    /// true or false.
     private let values: [Value]
     /// The right side of a comparison.
     private let compared: ComparisonValue?
@@ -50,7 +51,9 @@ struct ConditionTest {
         values = texts.map { text in
             let bytes = Array(text.utf8)
             let truth = Self.isTruth(text) ? bytes.withUnsafeBufferPointer(truthValue) : nil
-            return Value(bytes: bytes, truth: truth, comparable: truth == nil && !isLanguage ? Self.comparable(text, column: column) : nil)
+            return Value(
+                bytes: bytes, truth: truth,
+                comparable: truth == nil && !isLanguage ? Self.comparable(text, column: column) : nil)
         }
         self.isLanguage = isLanguage && !texts.isEmpty
         speaks = LanguageAnswers(texts)
@@ -71,7 +74,8 @@ struct ConditionTest {
     }
 
     /// The condition's result for a cell. A blank cell satisfies only `missing`.
-    /// - Parameter value: set to the number of the list's value that matches, and to 1 where the cell is what `!=` compares with.
+    /// - Parameter value: set to the number of the list's value that matches, and to 1 where the
+    ///   cell is what `!=` compares with.
     func answer(_ cell: UnsafeBufferPointer<UInt8>, value: inout Int) -> Answer {
         if Blank.isCell(cell) { return test == .missing ? .yes : .no }
         switch test {
@@ -132,7 +136,8 @@ struct ConditionTest {
         }
     }
 
-    /// Whether a date is one that programs write where they have none: the beginning of their calendars.
+    /// Whether a date is one that programs write where they have none: the beginning of their
+    /// calendars.
     static func saysNever(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let moment = dateMilliseconds(cell) else { return false }
         return neverDates.contains(moment)
@@ -141,19 +146,21 @@ struct ConditionTest {
     /// 1970-01-01, 1900-01-01 and 0001-01-01.
     private static let neverDates: [Int64] = [0, -2_208_988_800_000, -62_135_596_800_000]
 
-    /// Milliseconds since the cell's moment; nil when it is not a date. A date without a time counts in whole days: what is exactly 30 days
-    /// back is within 30 days until midnight.
+    /// Milliseconds since the cell's moment; nil when it is not a date. A date without a time
+    /// counts in whole days: what is exactly 30 days back is within 30 days until midnight.
     private func age(_ cell: UnsafeBufferPointer<UInt8>) -> Int64? {
         let day: Int64 = 86_400_000
         return dateMilliseconds(cell).map { (isDayOnly(cell) ? now / day * day : now) - $0 }
     }
 }
 
-/// Which of some languages a device's tag matches, by the rules for texts: `en` for `en-US` and `en_GB`. One for each thread.
+/// Which of some languages a device's tag matches, by the rules for texts: `en` for `en-US` and
+/// `en_GB`. One for each thread.
 private final class LanguageAnswers {
     /// By number; a text that is not a tag counts as written.
     private let languages: [String]
-    /// For the tags seen so far, as in the cells: the number of the language, -1 for no match, -2 for a text that is not a tag.
+    /// For the tags seen so far, as in the cells: the number of the language, -1 for no match, -2
+    /// for a text that is not a tag.
     private var numbers: [(tag: [UInt8], number: Int)] = []
 
     /// A column that holds something else entirely must not make it slow.
@@ -168,7 +175,9 @@ private final class LanguageAnswers {
     }
 
     private func number(of cell: UnsafeBufferPointer<UInt8>) -> Int {
-        for known in numbers where known.tag.count == cell.count && known.tag.elementsEqual(cell) { return known.number }
+        for known in numbers where known.tag.count == cell.count && known.tag.elementsEqual(cell) {
+            return known.number
+        }
         let text = String(decoding: cell, as: UTF8.self)
         let chain = LanguageTag.fallbacks(of: text)
         let number =

@@ -1,13 +1,16 @@
 import Base
 import PushServices
 
-/// The devices that `exclude: {devices: …}` lists: tokens and registration ids, about 16 bytes each.
+/// The devices that `exclude: {devices: …}` lists: tokens and registration ids, about 16 bytes
+/// each.
 ///
-/// A list does not say which of the two an entry is; an entry that could be a token is compared without regard to case.
+/// A list does not say which of the two an entry is; an entry that could be a token is compared
+/// without regard to case.
 ///
 /// `@unchecked Sendable`: nothing changes after init.
 ///
-/// Lines that are not a device of the exports are counted: they do not exclude the device that their author meant.
+/// Lines that are not a device of the exports are counted: they do not exclude the device that
+/// their author meant.
 final class ExcludedDevices: @unchecked Sendable {
     private var entries = FingerprintSet()
     /// The entries of each list; empty when there is only one list.
@@ -26,7 +29,8 @@ final class ExcludedDevices: @unchecked Sendable {
     /// Entries of the current list that can be neither token nor registration id.
     private var flaws = ListMistakes(file: "")
 
-    /// Reads all lists. A list that cannot be read completely is an error: the devices it hides would be sent to.
+    /// Reads all lists. A list that cannot be read completely is an error: the devices it hides
+    /// would be sent to.
     init(_ query: AudienceQuery, hash: KeyedHash, limits: ReadingLimits) throws(Diagnostics) {
         self.hash = hash
         targets = query.targets
@@ -56,19 +60,23 @@ final class ExcludedDevices: @unchecked Sendable {
 
     /// Where a registration id is in the lists; -1 for one that is not listed.
     /// - Parameter digits: room for the case that it could be a token.
-    @inline(__always) func place(ofID registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing some TargetReader & ~Copyable) -> Int
-    {
+    @inline(__always) func place(
+        ofID registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing some TargetReader & ~Copyable
+    ) -> Int {
         registrationID.isEmpty ? -1 : entries.place(of: fingerprint(of: registrationID, digits).value)
     }
 
     /// The lists that a device is in, by their bits; those from the last bit on share it.
     /// - Parameter token: the fingerprint of its token.
-    func lists(of token: UInt64, registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing some TargetReader & ~Copyable) -> Int {
+    func lists(
+        of token: UInt64, registrationID: UnsafeBufferPointer<UInt8>, _ digits: borrowing some TargetReader & ~Copyable
+    ) -> Int {
         guard !isEmpty else { return 0 }
         let id = registrationID.isEmpty ? token : fingerprint(of: registrationID, digits).value
         if entriesOfLists.isEmpty { return entries.contains(token) || entries.contains(id) ? 1 : 0 }
         var mask = 0
-        for list in entriesOfLists.indices where entriesOfLists[list].set.contains(token) || entriesOfLists[list].set.contains(id) {
+        for list in entriesOfLists.indices
+        where entriesOfLists[list].set.contains(token) || entriesOfLists[list].set.contains(id) {
             mask |= 1 << min(list, Exclusions.mostLists - 1)
         }
         return mask
@@ -90,15 +98,20 @@ final class ExcludedDevices: @unchecked Sendable {
         var set = FingerprintSet()
     }
 
-    private func fingerprint(of entry: UnsafeBufferPointer<UInt8>, _ digits: borrowing some TargetReader & ~Copyable) -> (
-        value: UInt64, isToken: Bool
-    ) {
+    private func fingerprint(of entry: UnsafeBufferPointer<UInt8>, _ digits: borrowing some TargetReader & ~Copyable)
+        -> (
+            value: UInt64, isToken: Bool
+        )
+    {
         if let token = digits.normalize(entry) { return (hash.token(token), true) }
         return (hash(entry), false)
     }
 
     /// Adds the device of a row: its token, its registration id, or both.
-    private func add(row cells: some Sequence<UnsafeBufferPointer<UInt8>>, line: Int, _ digits: borrowing some TargetReader & ~Copyable) {
+    private func add(
+        row cells: some Sequence<UnsafeBufferPointer<UInt8>>, line: Int,
+        _ digits: borrowing some TargetReader & ~Copyable
+    ) {
         var (isFirst, hasToken) = (true, false)
         for cell in cells where !isBlank(cell) {
             let (fingerprint, isToken) = fingerprint(of: cell, digits)
@@ -161,18 +174,28 @@ final class ExcludedDevices: @unchecked Sendable {
 
     // MARK: - Reading
 
-    /// The first line of a plain list is an entry too, unless it is a header: with tokens it can be recognised, and among registration ids a header does no harm.
+    /// The first line of a plain list is an entry too, unless it is a header: with tokens it can be
+    /// recognised, and among registration ids a header does no harm.
     private func addFirst(_ line: String, isOnly: Bool, _ digits: borrowing some TargetReader & ~Copyable) {
         var line = line
-        line.withUTF8 { if isOnly || hasRegistrationIDs || digits.normalize($0) != nil { add(row: CollectionOfOne($0), line: 1, digits) } }
+        line.withUTF8 {
+            if isOnly || hasRegistrationIDs || digits.normalize($0) != nil {
+                add(row: CollectionOfOne($0), line: 1, digits)
+            }
+        }
     }
 
     private func load(_ path: String, _ columns: ExportColumns, _ limits: ReadingLimits) throws(Diagnostic) {
-        if let mixed { try load(path, columns, limits, mixed) } else { try load(path, columns, limits, ChosenTargets(targets)) }
+        if let mixed {
+            try load(path, columns, limits, mixed)
+        } else {
+            try load(path, columns, limits, ChosenTargets(targets))
+        }
     }
 
     private func load(
-        _ path: String, _ columns: ExportColumns, _ limits: ReadingLimits, _ digits: borrowing some TargetReader & ~Copyable
+        _ path: String, _ columns: ExportColumns, _ limits: ReadingLimits,
+        _ digits: borrowing some TargetReader & ~Copyable
     ) throws(Diagnostic) {
         guard let format = ExportFormat(path: path) else {
             return try NameFile.forEachName(
@@ -183,9 +206,12 @@ final class ExcludedDevices: @unchecked Sendable {
         }
         switch format.records {
         case .delimited(let separator):
-            var reader = try DelimitedReader.open(path: path, isGzip: format.isGzip, separator: separator, limits: limits)
+            var reader = try DelimitedReader.open(
+                path: path, isGzip: format.isGzip, separator: separator, limits: limits)
             var cells = ListCells(
-                ColumnResolver(columns: LeanCloudExport.columns(columns, keys: reader.header), header: reader.header, file: path), targets,
+                ColumnResolver(
+                    columns: LeanCloudExport.columns(columns, keys: reader.header), header: reader.header, file: path),
+                targets,
                 targets: targetColumns)
             // A plain list that is called .csv.
             let isPlain = cells.columns.isEmpty && reader.header.count == 1
@@ -199,25 +225,30 @@ final class ExcludedDevices: @unchecked Sendable {
             if isPlain { addFirst(reader.header[0], isOnly: lists[lists.count - 1].entries == known.entries, digits) }
             hasRegistrationIDs = hasRegistrationIDs || known.hasRegistrationIDs
         case .jsonLines, .jsonArray:
-            guard let header = try sampleKeys(path: path, format: format, limits: limits, until: { _ in false })?.keys else { return }
+            guard let header = try sampleKeys(path: path, format: format, limits: limits, until: { _ in false })?.keys
+            else { return }
             let cells = ListCells(
-                ColumnResolver(columns: LeanCloudExport.columns(columns, keys: header), header: header, file: path), targets,
+                ColumnResolver(columns: LeanCloudExport.columns(columns, keys: header), header: header, file: path),
+                targets,
                 targets: targetColumns)
             try cells.check()
             let keys = cells.columns.map { header[$0] }
             lists[lists.count - 1].columns = cells.names
             if format.records == .jsonLines {
-                var reader = try JSONLinesReader(path: path, isGzip: format.isGzip, keys: keys, tagsCell: nil, limits: limits)
+                var reader = try JSONLinesReader(
+                    path: path, isGzip: format.isGzip, keys: keys, tagsCell: nil, limits: limits)
                 try add(from: &reader, cells, digits)
             } else {
-                var reader = try JSONArrayReader(path: path, isGzip: format.isGzip, keys: keys, tagsCell: nil, limits: limits)
+                var reader = try JSONArrayReader(
+                    path: path, isGzip: format.isGzip, keys: keys, tagsCell: nil, limits: limits)
                 try add(from: &reader, cells, digits)
             }
         }
     }
 
     private func add(
-        from reader: inout some RowReader & ~Copyable, _ cells: ListCells, _ digits: borrowing some TargetReader & ~Copyable
+        from reader: inout some RowReader & ~Copyable, _ cells: ListCells,
+        _ digits: borrowing some TargetReader & ~Copyable
     ) throws(Diagnostic) {
         var rows = 0
         while true {
@@ -229,7 +260,8 @@ final class ExcludedDevices: @unchecked Sendable {
             case .badRow:
                 var mistake = reader.badRow
                 if mistake.remedy == JSONArrayReader.objects { throw mistake }
-                mistake.remedy = "Every line of a list of excluded devices must be readable: a device on a hidden line would get the push."
+                mistake.remedy =
+                    "Every line of a list of excluded devices must be readable: a device on a hidden line would get the push."
                 throw mistake
             case .needsMore: try reader.refill()
             case .end:

@@ -9,7 +9,8 @@ struct ExclusionList: Sendable {
     private let targets: TargetForm
     /// Lines that name a device, including repeated ones.
     private(set) var entries = 0
-    /// Rows that name no device: blank, or with a placeholder such as NULL; and the line of the first.
+    /// Rows that name no device: blank, or with a placeholder such as NULL; and the line of the
+    /// first.
     private(set) var blanks = 0
     private(set) var firstBlankLine = 0
     /// Lines that begin with `#` and hold a token, and the first of them.
@@ -75,7 +76,8 @@ struct ExclusionList: Sendable {
 
     /// Notes a line that begins with `#`: a token behind it may be meant as an entry.
     mutating func note(comment: UnsafeBufferPointer<UInt8>, line: Int) {
-        guard targets.isCertain(trimmedText(String(decoding: comment.drop { $0 == UInt8(ascii: "#") }, as: UTF8.self))) else { return }
+        guard targets.isCertain(trimmedText(String(decoding: comment.drop { $0 == UInt8(ascii: "#") }, as: UTF8.self)))
+        else { return }
         if hashedTokens == 0 { firstHashedLine = line }
         hashedTokens += 1
     }
@@ -98,8 +100,8 @@ struct ExclusionList: Sendable {
             || furtherOthers[entry].map { $0.contains(where: isDevice) } ?? false
     }
 
-    /// Warnings: a list that excludes no device, lines without a device, and lines that cannot be right. A token that the exports
-    /// do not have (anymore) needs no warning.
+    /// Warnings: a list that excludes no device, lines without a device, and lines that cannot be
+    /// right. A token that the exports do not have (anymore) needs no warning.
     func warnings(_ isDevice: (UInt64) -> Bool) -> [Diagnostic] {
         let unmatched = unmatched(isDevice)
         return hashWarnings + (unmatched == lines ? [uselessWarning] : blankWarnings + formWarnings(isDevice))
@@ -123,10 +125,12 @@ struct ExclusionList: Sendable {
     private var uselessWarning: Diagnostic {
         guard entries > 0 else {
             return .warning(
-                .exclusionNotFound, message: "the list of excluded devices has no entry, so it excludes no device", file: path,
+                .exclusionNotFound, message: "the list of excluded devices has no entry, so it excludes no device",
+                file: path,
                 remedy: "Check whether the file is complete.")
         }
-        let said = lines == 1 ? "its only line is not a device" : "none of its \(TextFormat.count(lines)) lines is a device"
+        let said =
+            lines == 1 ? "its only line is not a device" : "none of its \(TextFormat.count(lines)) lines is a device"
         return .warning(
             .exclusionNotFound, message: "the list of excluded devices excludes no device: \(said) of the exports",
             at: SourcePosition(file: path, line: firstLine, column: 1),
@@ -139,33 +143,43 @@ struct ExclusionList: Sendable {
         guard blanks > 0 else { return [] }
         let have =
             blanks == 1
-            ? "1 of its \(TextFormat.count(lines)) lines names" : "\(TextFormat.count(blanks)) of its \(TextFormat.count(lines)) lines name"
+            ? "1 of its \(TextFormat.count(lines)) lines names"
+            : "\(TextFormat.count(blanks)) of its \(TextFormat.count(lines)) lines name"
         let place = columns.isEmpty ? "" : ": there is nothing in \(columns)"
         return [
             .warning(
                 .exclusionNotFound,
-                message: "\(have) no device, and so \(TextFormat.plural(blanks, one: "excludes", many: "exclude")) none\(place)",
+                message:
+                    "\(have) no device, and so \(TextFormat.plural(blanks, one: "excludes", many: "exclude")) none\(place)",
                 at: SourcePosition(file: path, line: firstBlankLine, column: 1),
-                remedy: "Write each device's \(targets.listedNoun). To leave out people, write exclude: {aliases: {file: names.txt}}."
+                remedy:
+                    "Write each device's \(targets.listedNoun). To leave out people, write exclude: {aliases: {file: names.txt}}."
             )
         ]
     }
 
-    /// Lines that are neither tokens nor registration ids of the exports: all such lines, or only those written differently from the ones that are found.
+    /// Lines that are neither tokens nor registration ids of the exports: all such lines, or only
+    /// those written differently from the ones that are found.
     private func formWarnings(_ isDevice: (UInt64) -> Bool) -> [Diagnostic] {
         guard otherForms > 0 else { return [] }
         let known = texts.keys.sorted()
         let found = known.filter { isMatched($0, isDevice) }
         let marks = Set(found.flatMap { (texts[$0]?.text ?? "").utf8.filter(Self.isMark) })
         var missing = known.filter { !isMatched($0, isDevice) }
-        if !found.isEmpty { missing = missing.filter { texts[$0]?.text.utf8.contains { Self.isMark($0) && !marks.contains($0) } ?? false } }
+        if !found.isEmpty {
+            missing = missing.filter {
+                texts[$0]?.text.utf8.contains { Self.isMark($0) && !marks.contains($0) } ?? false
+            }
+        }
         guard let first = missing.first.flatMap({ texts[$0] }) else { return [] }
         // For a long list of entries that look alike, not every text is kept.
         let count = found.isEmpty ? max(missing.count, otherForms) : missing.count
-        let shown = missing.prefix(3).compactMap { texts[$0].map { "'\(Self.shown($0.text))'" } }.joined(separator: ", ")
+        let shown = missing.prefix(3).compactMap { texts[$0].map { "'\(Self.shown($0.text))'" } }.joined(
+            separator: ", ")
         let are =
             count == 1
-            ? "1 of its \(TextFormat.count(lines)) lines is" : "\(TextFormat.count(count)) of its \(TextFormat.count(lines)) lines are"
+            ? "1 of its \(TextFormat.count(lines)) lines is"
+            : "\(TextFormat.count(count)) of its \(TextFormat.count(lines)) lines are"
         return [
             .warning(
                 .exclusionNotFound,

@@ -35,7 +35,8 @@ struct ListCells {
     /// The columns as a message names them.
     var names: String { ColumnResolver.list(columns.map { resolver.header[$0] }) }
 
-    /// The mistake of a list with blank rows where the devices should be: no device would be excluded.
+    /// The mistake of a list with blank rows where the devices should be: no device would be
+    /// excluded.
     func nothingListed(rows: Int) -> Diagnostic {
         let whose = rows == 1 ? "the only row" : "none of the \(TextFormat.count(rows)) rows"
         return Diagnostic(
@@ -56,21 +57,25 @@ struct ListCells {
 extension ColumnResolver {
     /// Whether the file is a run's report, with the names that Volley gives.
     private var isReport: Bool {
-        ["device_token", "outcome"].allSatisfy(header.contains) && PushServices.idColumns.contains(where: header.contains)
+        ["device_token", "outcome"].allSatisfy(header.contains)
+            && PushServices.idColumns.contains(where: header.contains)
     }
 
-    /// The tokens' column of a list of devices: called as in the exports, or `device_token` or `token`, as Volley writes it. A column that
-    /// exports give a name of the report is something else.
+    /// The tokens' column of a list of devices: called as in the exports, or `device_token` or
+    /// `token`, as Volley writes it. A column that exports give a name of the report is something
+    /// else.
     var listedTokenColumn: Int? {
         (isReport ? nil : column(of: .token)) ?? header.firstIndex(of: "device_token") ?? header.firstIndex(of: "token")
     }
 
     /// The columns of targets of single services, called as in the exports.
     fileprivate func listedColumns(ofTargets keys: [String]) -> [Int?] {
-        isReport ? [] : keys.map { columns.candidates(forTargets: $0).lazy.compactMap { header.firstIndex(of: $0) }.first }
+        isReport
+            ? [] : keys.map { columns.candidates(forTargets: $0).lazy.compactMap { header.firstIndex(of: $0) }.first }
     }
 
-    /// The registration ids' column of a list of devices. A report identifies the devices that got a push by their tokens: with exports
-    /// that have one id for several devices, or `0` for all, ids would also exclude devices that did not.
+    /// The registration ids' column of a list of devices. A report identifies the devices that got
+    /// a push by their tokens: with exports that have one id for several devices, or `0` for all,
+    /// ids would also exclude devices that did not.
     var listedRegistrationIDColumn: Int? { isReport ? nil : column(of: .registrationID) }
 }

@@ -1,19 +1,22 @@
 import Base
 import PushServices
 
-/// Reads targets of several services. Either a column says which service reaches a device, or the best service for which the row has a
-/// target does.
+/// Reads targets of several services. Either a column says which service reaches a device, or the
+/// best service for which the row has a target does.
 struct MixedTargets: TargetReader {
     private let readers: [ChosenTargets]
-    /// Numbers of services by the cells of the column that says which, in lower case; nil if targets say so.
+    /// Numbers of services by the cells of the column that says which, in lower case; nil if
+    /// targets say so.
     private let named: [[UInt8]: Int]?
     /// Numbers of services, the best first.
     private let order: [Int]
     private let suppressed: SuppressedDevices?
     private let latestActivity: Int64
-    /// How each service is told of the campaign's Live Activity; nil where it needs no token of one.
+    /// How each service is told of the campaign's Live Activity; nil where it needs no token of
+    /// one.
     private let activities: [ActivityForm?]
-    /// Reads these tokens: they are Apple's, whichever service carries them. A device's own token may be read from the same row.
+    /// Reads these tokens: they are Apple's, whichever service carries them. A device's own token
+    /// may be read from the same row.
     private let activityTokens = ChosenTargets(PushServices.standard.target)
 
     init(_ query: AudienceQuery) {
@@ -57,7 +60,8 @@ struct MixedTargets: TargetReader {
     }
 
     func forEachOther(
-        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
+        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8,
+        _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
     ) {
         for other in order where columns.devices[other] != columns.devices[Int(service)] {
             if let device = readers[other].normalize(row.bytes(columns.devices[other])) { body(device, other) }
@@ -79,21 +83,25 @@ struct MixedTargets: TargetReader {
         return gone ?? flawed ?? unreached(row, columns)
     }
 
-    /// A row without a target. Its device may be known even so, if only the token of an activity is missing.
+    /// A row without a target. Its device may be known even so, if only the token of an activity is
+    /// missing.
     private func unreached(_ row: CellRow, _ columns: ColumnPlan) -> TargetReading {
         let nothing = row.bytes(columns.blankCell)
         for service in order where activities[service] != nil {
             guard let device = readers[service].normalize(row.bytes(columns.devices[service])) else { continue }
             let id = activities[service] == .target ? registrationID(of: row, columns) : nil
             return TargetReading(
-                target: nil, owner: device, registrationID: id, cell: nothing, service: UInt8(service), isReached: false)
+                target: nil, owner: device, registrationID: id, cell: nothing, service: UInt8(service), isReached: false
+            )
         }
         return TargetReading(target: nil, cell: nothing, isReached: false)
     }
 
     /// Whether a service called the target gone, and the row does not say that it registered later.
     private func isGone(_ target: UnsafeBufferPointer<UInt8>, _ row: CellRow, _ columns: ColumnPlan) -> Bool {
-        guard let suppressed, let entry = suppressed.entry(suppressed.hash.token(target)), !entry.isByPerson else { return false }
+        guard let suppressed, let entry = suppressed.entry(suppressed.hash.token(target)), !entry.isByPerson else {
+            return false
+        }
         return !registered(after: entry.invalidSince, row, columns, latest: latestActivity)
     }
 
@@ -106,9 +114,12 @@ struct MixedTargets: TargetReader {
         return readActivity(row, columns, form, device: reading)
     }
 
-    /// A row identifies its device by the device's token, then by its registration id, and only then by the activity's token: that one
-    /// changes, and a row without one still decides for its device.
-    private func readActivity(_ row: CellRow, _ columns: ColumnPlan, _ form: ActivityForm, device: TargetReading) -> TargetReading {
+    /// A row identifies its device by the device's token, then by its registration id, and only
+    /// then by the activity's token: that one changes, and a row without one still decides for its
+    /// device.
+    private func readActivity(_ row: CellRow, _ columns: ColumnPlan, _ form: ActivityForm, device: TargetReading)
+        -> TargetReading
+    {
         let written = row.bytes(columns.activity)
         let cell = Blank.isCell(written) ? row.bytes(columns.blankCell) : written
         let token = activityTokens.normalize(cell)

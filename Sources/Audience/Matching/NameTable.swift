@@ -1,5 +1,5 @@
-/// The names that a query looks for in one column, compiled once: finds a cell's text among them. A few names get a table without
-/// collisions; a million are found with one look more.
+/// The names that a query looks for in one column, compiled once: finds a cell's text among them. A
+/// few names get a table without collisions; a million are found with one look more.
 ///
 /// `@unchecked Sendable`: nothing changes after init.
 final class NameTable: @unchecked Sendable {
@@ -14,10 +14,12 @@ final class NameTable: @unchecked Sendable {
     private let multiplier: UInt64
     /// How many steps finding every name takes beyond the first.
     let collisions: Int
-    /// Bit n: a name begins with a byte that has n in its lower six bits. With few names, this single check rules out most texts.
+    /// Bit n: a name begins with a byte that has n in its lower six bits. With few names, this
+    /// single check rules out most texts.
     private let firstBytes: UInt64
 
-    /// A name's first and last eight bytes (of a shorter name: all of it, and 0), its length, and its place in `texts`.
+    /// A name's first and last eight bytes (of a shorter name: all of it, and 0), its length, and
+    /// its place in `texts`.
     private struct Entry {
         var first: UInt64
         var last: UInt64
@@ -27,7 +29,8 @@ final class NameTable: @unchecked Sendable {
 
     /// Bytes that must be readable after a text that is looked up.
     static let slack = 8
-    /// Up to `perfectCount` names get a table without collisions, if one is found within `tries` attempts.
+    /// Up to `perfectCount` names get a table without collisions, if one is found within `tries`
+    /// attempts.
     private static let perfectCount = 512, tries = 200
 
     init(_ lists: [[String]]) {
@@ -90,7 +93,8 @@ final class NameTable: @unchecked Sendable {
             if number < 0 { return -1 }
             let entry = entries[number]
             if entry.first == first, entry.last == last, entry.count == text.count,
-                text.count <= 16 || UnsafeBufferPointer(start: texts + entry.start, count: text.count).elementsEqual(text)
+                text.count <= 16
+                    || UnsafeBufferPointer(start: texts + entry.start, count: text.count).elementsEqual(text)
             {
                 return number
             }
@@ -138,7 +142,8 @@ final class NameTable: @unchecked Sendable {
             for number in 0..<count {
                 let entry = entries[number]
                 let text = UnsafeBufferPointer(start: texts + entry.start, count: entry.count)
-                var place = NameTable.place(text, first: entry.first, last: entry.last, multiplier: multiplier, mask: mask)
+                var place = NameTable.place(
+                    text, first: entry.first, last: entry.last, multiplier: multiplier, mask: mask)
                 while table[place] != 0 {
                     place = (place + 1) & mask
                     collisions += 1

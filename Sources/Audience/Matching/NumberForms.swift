@@ -1,17 +1,20 @@
 import Base
 
-/// Cells that are compared as numbers and may mean something else: `1.000`, as spreadsheet programs write a thousand where a comma separates
-/// decimals, and `3.10`, a version that is newer than 3.9. They count as written, 1 and 3.1; the rest of the column shows whether that is meant.
+/// Cells that are compared as numbers and may mean something else: `1.000`, as spreadsheet programs
+/// write a thousand where a comma separates decimals, and `3.10`, a version that is newer than 3.9.
+/// They count as written, 1 and 3.1; the rest of the column shows whether that is meant.
 struct NumberForms: Sendable {
     private var rows = 0
     /// The first different ones.
     private var cells: [String] = []
-    /// Whether some cell is a whole number below a thousand, which has no point in a column of groups, and has one in a column of three
-    /// decimals.
+    /// Whether some cell is a whole number below a thousand, which has no point in a column of
+    /// groups, and has one in a column of three decimals.
     private var hasSmall = false
-    /// Whether some cell shows that points separate decimals here, or that thousands are written without one.
+    /// Whether some cell shows that points separate decimals here, or that thousands are written
+    /// without one.
     private var hasOther = false
-    /// Of cells that may be versions, by the number before the point: one with a single digit behind it, and one with two that end in a zero.
+    /// Of cells that may be versions, by the number before the point: one with a single digit
+    /// behind it, and one with two that end in a zero.
     private var short: [String: String] = [:]
     private var padded: [String: String] = [:]
     /// Whether some cell is not a version: `9.99`, `3.05`.
@@ -43,16 +46,24 @@ struct NumberForms: Sendable {
             return
         }
         hasOther = true
-        noteVersion(String(decoding: cell[..<point], as: UTF8.self), minor: String(decoding: cell[(point + 1)...], as: UTF8.self))
+        noteVersion(
+            String(decoding: cell[..<point], as: UTF8.self),
+            minor: String(decoding: cell[(point + 1)...], as: UTF8.self))
     }
 
     /// Beyond fifty there are few versions of a program, and many prices.
     private mutating func noteVersion(_ major: String, minor: String) {
-        guard (1...2).contains(major.utf8.count), minor.utf8.count <= 2, minor.utf8.count == 1 || ("10"..<"50").contains(minor) else {
+        guard (1...2).contains(major.utf8.count), minor.utf8.count <= 2,
+            minor.utf8.count == 1 || ("10"..<"50").contains(minor)
+        else {
             hasDecimal = true
             return
         }
-        if minor.utf8.count == 1 { short[major] = "\(major).\(minor)" } else if minor.last == "0" { padded[major] = "\(major).\(minor)" }
+        if minor.utf8.count == 1 {
+            short[major] = "\(major).\(minor)"
+        } else if minor.last == "0" {
+            padded[major] = "\(major).\(minor)"
+        }
     }
 
     private mutating func keep(_ cell: String) {
@@ -80,7 +91,8 @@ struct NumberForms: Sendable {
     func warnings(_ column: SourceText) -> [Diagnostic] { versions(column) + thousands(column) }
 
     private func versions(_ column: SourceText) -> [Diagnostic] {
-        guard !hasDecimal, let major = short.keys.filter({ padded[$0] != nil }).min(), let short = short[major], let padded = padded[major]
+        guard !hasDecimal, let major = short.keys.filter({ padded[$0] != nil }).min(), let short = short[major],
+            let padded = padded[major]
         else {
             return []
         }
@@ -101,9 +113,13 @@ struct NumberForms: Sendable {
         return [
             .warning(
                 .cellsNotCompared,
-                message: "in '\(column.value)' \(hold) a point before three digits, which counts as a decimal point, so '\(cells[0])' is "
-                    + "\(Self.decimal(cells[0])) and not \(whole[0]): \(ConditionFindings.list(cells))", at: column.position,
-                remedy: "If you mean thousands, write them in the export without separators: \(whole.joined(separator: ", ")).")
+                message:
+                    "in '\(column.value)' \(hold) a point before three digits, which counts as a decimal point, so '\(cells[0])' is "
+                    + "\(Self.decimal(cells[0])) and not \(whole[0]): \(ConditionFindings.list(cells))",
+                at: column.position,
+                remedy:
+                    "If you mean thousands, write them in the export without separators: \(whole.joined(separator: ", "))."
+            )
         ]
     }
 

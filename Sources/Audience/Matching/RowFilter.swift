@@ -36,7 +36,9 @@ struct RowFilter {
     /// Prepares for the rows of another file.
     mutating func use(_ plan: ColumnPlan) {
         cells = plan.conditions
-        comparesWords = zip(conditions, cells).map { !$0.test.texts.isEmpty && ($1 != plan.language || $1 == plan.blankCell) }
+        comparesWords = zip(conditions, cells).map {
+            !$0.test.texts.isEmpty && ($1 != plan.language || $1 == plan.blankCell)
+        }
         tests = zip(conditions, cells).map { condition, cell in
             ConditionTest(condition, now: now, isLanguage: cell == plan.language && cell != plan.blankCell)
         }
@@ -53,7 +55,8 @@ struct RowFilter {
     mutating func passes(_ row: CellRow) -> Bool {
         var passes = true
         for index in tests.indices {
-            // A value that no row has had yet is looked for even when another condition fails, so that the warning is true.
+            // A value that no row has had yet is looked for even when another condition fails, so
+            // that the warning is true.
             guard passes || unseenCount > 0 && !findings[index].isComplete else { continue }
             var value = 0
             let answer = answer(tests[index], row, cell: cells[index], value: &value)
@@ -66,10 +69,12 @@ struct RowFilter {
         return passes
     }
 
-    /// Counts the rows that the condition was evaluated for, and keeps some cells that do not satisfy it, or differ from the operand of
-    /// `!=`.
+    /// Counts the rows that the condition was evaluated for, and keeps some cells that do not
+    /// satisfy it, or differ from the operand of `!=`.
     /// - Parameter isReached: whether the conditions before it are met.
-    @inline(__always) private mutating func count(_ answer: ConditionTest.Answer, _ row: CellRow, index: Int, isReached: Bool) {
+    @inline(__always) private mutating func count(
+        _ answer: ConditionTest.Answer, _ row: CellRow, index: Int, isReached: Bool
+    ) {
         findings[index].wasAsked = true
         if isReached { findings[index].rows += 1 }
         if isReached, answer.holds { findings[index].holdingRows += 1 }
@@ -81,17 +86,21 @@ struct RowFilter {
         if findings[index].wantsCell(isUnreadable: isUnreadable) { note(row, index: index, isUnreadable: isUnreadable) }
     }
 
-    /// Notes a cell that does not count as a value, and is one with quotes around it, an invisible character in it or the like.
+    /// Notes a cell that does not count as a value, and is one with quotes around it, an invisible
+    /// character in it or the like.
     @inline(__always) private mutating func lookForDisguise(_ row: CellRow, index: Int) {
         let cell = row.bytes(cells[index])
-        if !cell.isEmpty, !row.isArray(cells[index]), near[index].mayHoldDisguised(cell) { nearTexts[index].note(cell, near[index]) }
+        if !cell.isEmpty, !row.isArray(cells[index]), near[index].mayHoldDisguised(cell) {
+            nearTexts[index].note(cell, near[index])
+        }
     }
 
     private mutating func note(_ row: CellRow, index: Int, isUnreadable: Bool) {
         findings[index].note(row.text(cells[index], separator: separator), isUnreadable: isUnreadable)
     }
 
-    /// Whether a cell says another word than a condition wants, as an opt-out does: `no` for `push: "yes"`.
+    /// Whether a cell says another word than a condition wants, as an opt-out does: `no` for
+    /// `push: "yes"`.
     func saysNo(_ row: CellRow) -> Bool {
         var value = 0
         return tests.indices.contains { index in
@@ -109,6 +118,8 @@ struct RowFilter {
     private func answer(_ test: ConditionTest, _ row: CellRow, cell: Int, value: inout Int) -> ConditionTest.Answer {
         let bytes = row.bytes(cell)
         guard row.isArray(cell) else { return test.answer(bytes, value: &value) }
-        return Array(row.text(cell, separator: separator).utf8).withUnsafeBufferPointer { test.answer($0, value: &value) }
+        return Array(row.text(cell, separator: separator).utf8).withUnsafeBufferPointer {
+            test.answer($0, value: &value)
+        }
     }
 }

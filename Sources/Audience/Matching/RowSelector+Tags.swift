@@ -1,8 +1,9 @@
 import Base
 import CSIMD
 
-/// The tags of a row. A cell counts as volley.yaml separates it, or as a list; where a tag of the query would be found with
-/// another separator, or in another spelling, that is noted for the end (`TagFormats`).
+/// The tags of a row. A cell counts as volley.yaml separates it, or as a list; where a tag of the
+/// query would be found with another separator, or in another spelling, that is noted for the end
+/// (`TagFormats`).
 extension RowSelector {
     /// The tags of a row that count, as often as they appear.
     func tags(of row: CellRow, cell: Int) -> [[UInt8]] {
@@ -47,7 +48,9 @@ extension RowSelector {
         if selected.count > 1 { selected.sort() }
     }
 
-    @inline(__always) private mutating func lookAtText(_ cell: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) {
+    @inline(__always) private mutating func lookAtText(
+        _ cell: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings
+    ) {
         if TagListText.mayBe(cell), list.read(cell) { return lookAtListText(&findings) }
         if compiled.separator.count == 1 {
             lookAtList(cell, separator: compiled.separator[0], &findings)
@@ -65,7 +68,9 @@ extension RowSelector {
     }
 
     @inline(__always)
-    private mutating func lookAtList(_ cell: UnsafeBufferPointer<UInt8>, separator: UInt8, _ findings: inout TagFindings) {
+    private mutating func lookAtList(
+        _ cell: UnsafeBufferPointer<UInt8>, separator: UInt8, _ findings: inout TagFindings
+    ) {
         guard let base = cell.baseAddress, !cell.isEmpty else { return }
         var (start, block) = (0, 0)
         var (separators, marks): (UInt64, UInt64) = (0, 0)
@@ -107,7 +112,8 @@ extension RowSelector {
         lookAtTag(trimmed(UnsafeBufferPointer(rebasing: cell[start...])), &findings)
     }
 
-    @inline(__always) private mutating func lookAtTag(_ tag: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) {
+    @inline(__always) private mutating func lookAtTag(_ tag: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings)
+    {
         if rowsToSample > 0 { sample(tag) }
         let number = compiled.tags.find(tag)
         if number >= 0 {
@@ -140,8 +146,8 @@ extension RowSelector {
 
     // MARK: - Other forms
 
-    /// - Returns: whether the element may contain separators that other exports use. Whether it does is only of interest when all elements
-    ///   are read: a tag that is one of them counts.
+    /// - Returns: whether the element may contain separators that other exports use. Whether it
+    ///   does is only of interest when all elements are read: a tag that is one of them counts.
     private mutating func lookAtElement(_ tag: UnsafeBufferPointer<UInt8>, _ findings: inout TagFindings) -> Bool {
         lookAtTag(tag, &findings)
         guard let base = tag.baseAddress else { return false }
@@ -159,7 +165,9 @@ extension RowSelector {
         var (isPlain, start) = (true, 0)
         while start <= cell.count {
             let end = end(ofPart: start, of: cell, separator: separator)
-            if lookForMarks(inTag: trimmed(UnsafeBufferPointer(rebasing: cell[start..<end])), isElement: false) { isPlain = false }
+            if lookForMarks(inTag: trimmed(UnsafeBufferPointer(rebasing: cell[start..<end])), isElement: false) {
+                isPlain = false
+            }
             start = end + max(separator.count, 1)
         }
         // The semicolon of a reference (`&#117;`) may have cut a tag.
@@ -170,7 +178,9 @@ extension RowSelector {
 
     /// - Returns: whether there was something to note.
     @discardableResult
-    private mutating func lookForMarks(inTag tag: UnsafeBufferPointer<UInt8>, isElement: Bool, onlyObject: Bool = false) -> Bool {
+    private mutating func lookForMarks(inTag tag: UnsafeBufferPointer<UInt8>, isElement: Bool, onlyObject: Bool = false)
+        -> Bool
+    {
         guard !tag.isEmpty, compiled.tags.find(tag) < 0 else { return false }
         switch odd.finding(tag, isElement: isElement) {
         case .nothing: return false
@@ -187,7 +197,9 @@ extension RowSelector {
         return true
     }
 
-    private func forEachPart(of cell: UnsafeBufferPointer<UInt8>, separator: [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    private func forEachPart(
+        of cell: UnsafeBufferPointer<UInt8>, separator: [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) {
         var start = 0
         while start <= cell.count {
             let end = end(ofPart: start, of: cell, separator: separator)
@@ -201,7 +213,11 @@ extension RowSelector {
         guard let first = separator.first else { return cell.count }
         var place = start
         while place + separator.count <= cell.count {
-            if cell[place] == first, separator.count == 1 || cell[place..<place + separator.count].elementsEqual(separator) { return place }
+            if cell[place] == first,
+                separator.count == 1 || cell[place..<place + separator.count].elementsEqual(separator)
+            {
+                return place
+            }
             place += 1
         }
         return cell.count

@@ -1,8 +1,10 @@
 import Base
 
-/// Decides which selectors name a row, and whether a tag, alias or registration id excludes it. One for each thread.
+/// Decides which selectors name a row, and whether a tag, alias or registration id excludes it. One
+/// for each thread.
 ///
-/// Every readable row passes through here, whatever its result, so that the names that no row carries are known at the end.
+/// Every readable row passes through here, whatever its result, so that the names that no row
+/// carries are known at the end.
 struct RowSelector {
     /// What the current row is selected by: numbers of selectors, ascending, each once.
     var selected: [UInt32] = []
@@ -10,9 +12,11 @@ struct RowSelector {
     var isExcluded: Bool { !exclusions.isEmpty }
     /// What excludes it.
     var exclusions: Exclusions = []
-    /// Where the tags of a device's rows are united, the `RowFacts` of the current row, ascending, except what other code must add.
+    /// Where the tags of a device's rows are united, the `RowFacts` of the current row, ascending,
+    /// except what other code must add.
     var facts: [UInt32] = []
-    /// The number, among the query's aliases, of the alias that selects the current row; -1 for none.
+    /// The number, among the query's aliases, of the alias that selects the current row; -1 for
+    /// none.
     private(set) var selectingAlias = -1
 
     /// Whether the current row carries a tag of `none`.
@@ -29,7 +33,8 @@ struct RowSelector {
     var seenTags: NameOccurrences
     /// Tags of the block's rows in other forms than those that count.
     var tagForms = TagFormats()
-    /// Tags, aliases and registration ids that differ from those of the query only in details that people overlook.
+    /// Tags, aliases and registration ids that differ from those of the query only in details that
+    /// people overlook.
     var nearTags = SimilarTexts()
     private(set) var nearAliases = SimilarTexts()
     private(set) var nearIDs = SimilarTexts()
@@ -67,7 +72,8 @@ struct RowSelector {
     var seen: SeenNames {
         SeenNames(
             tags: seenTags.numbers, aliases: seenAliases.numbers, registrationIDs: seenRegistrationIDs.numbers,
-            tagParts: seenTagParts.numbers, aliasParts: seenAliasParts.numbers, registrationIDParts: seenRegistrationIDParts.numbers)
+            tagParts: seenTagParts.numbers, aliasParts: seenAliasParts.numbers,
+            registrationIDParts: seenRegistrationIDParts.numbers)
     }
 
     /// Forgets what was seen before.
@@ -87,7 +93,8 @@ struct RowSelector {
         if !sampledAliases.isEmpty { sampledAliases = [] }
     }
 
-    /// Looks at a row; afterwards `selected`, `exclusions`, `selectingAlias` and `facts` are about it.
+    /// Looks at a row; afterwards `selected`, `exclusions`, `selectingAlias` and `facts` are about
+    /// it.
     /// - Returns: whether anything selects it.
     @inline(__always) mutating func select(_ row: CellRow, _ plan: ColumnPlan) -> Bool {
         rowNumber += 1
@@ -122,7 +129,9 @@ struct RowSelector {
     private mutating func lookAtRegistrationID(_ cell: UnsafeBufferPointer<UInt8>) {
         let number = compiled.registrationIDs.find(cell)
         guard number >= 0 else {
-            if !compiled.registrationIDParts.isEmpty { Self.note(cell, compiled.registrationIDParts, &seenRegistrationIDParts) }
+            if !compiled.registrationIDParts.isEmpty {
+                Self.note(cell, compiled.registrationIDParts, &seenRegistrationIDParts)
+            }
             if !cell.isEmpty, compiled.nearIDs.mayHoldDisguised(cell) { nearIDs.note(cell, compiled.nearIDs) }
             return
         }
@@ -142,9 +151,13 @@ struct RowSelector {
     }
 
     /// Notes a tag that may be one of several which the campaign names in one text.
-    @inline(never) mutating func notePart(tag: UnsafeBufferPointer<UInt8>) { Self.note(tag, compiled.tagParts, &seenTagParts) }
+    @inline(never) mutating func notePart(tag: UnsafeBufferPointer<UInt8>) {
+        Self.note(tag, compiled.tagParts, &seenTagParts)
+    }
 
-    @inline(never) private static func note(_ cell: UnsafeBufferPointer<UInt8>, _ parts: NameTable, _ seen: inout NameOccurrences) {
+    @inline(never) private static func note(
+        _ cell: UnsafeBufferPointer<UInt8>, _ parts: NameTable, _ seen: inout NameOccurrences
+    ) {
         let number = parts.find(cell)
         if number >= 0 { seen.note(number) }
     }
@@ -165,7 +178,8 @@ struct SeenNames: Sendable {
     var registrationIDParts: [Int] = []
 }
 
-/// A text that the campaign names as one, and that is most likely several: `user1 user2`, `reg1;reg2`.
+/// A text that the campaign names as one, and that is most likely several: `user1 user2`,
+/// `reg1;reg2`.
 struct JoinedNames {
     var parts: [String]
     /// Whether a name rarely holds what separates the parts.
@@ -238,6 +252,8 @@ struct SeenFlags {
         for number in names.registrationIDs { registrationIDs[number] = true }
         for number in names.tagParts { tagParts.insert(compiled.tagParts.names[number]) }
         for number in names.aliasParts { aliasParts.insert(compiled.aliasParts.names[number]) }
-        for number in names.registrationIDParts { registrationIDParts.insert(compiled.registrationIDParts.names[number]) }
+        for number in names.registrationIDParts {
+            registrationIDParts.insert(compiled.registrationIDParts.names[number])
+        }
     }
 }

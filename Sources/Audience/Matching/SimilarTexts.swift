@@ -1,5 +1,5 @@
-/// Texts of a block that differ from a name of the query only in details that people overlook, and how many rows have them. One for each
-/// thread.
+/// Texts of a block that differ from a name of the query only in details that people overlook, and
+/// how many rows have them. One for each thread.
 struct SimilarTexts {
     private struct Text {
         var bytes: [UInt8]
@@ -23,7 +23,8 @@ struct SimilarTexts {
 
     /// Notes that a row has a text.
     @inline(never) mutating func note(_ text: UnsafeBufferPointer<UInt8>, _ names: SimilarSpellings) {
-        for index in texts.indices where texts[index].bytes.count == text.count && texts[index].bytes.elementsEqual(text) {
+        for index in texts.indices
+        where texts[index].bytes.count == text.count && texts[index].bytes.elementsEqual(text) {
             texts[index].rows += 1
             return
         }

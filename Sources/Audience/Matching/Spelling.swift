@@ -1,11 +1,13 @@
 import Base
 
-/// Compares texts that look the same to people: they may differ in capitals, blanks, hyphens, apostrophes, forms of letters, invisible
-/// characters.
+/// Compares texts that look the same to people: they may differ in capitals, blanks, hyphens,
+/// apostrophes, forms of letters, invisible characters.
 enum Spelling {
-    /// A text without the details that people overlook. Texts with the same meaning may differ by more, and this alone never equates two texts.
+    /// A text without the details that people overlook. Texts with the same meaning may differ by
+    /// more, and this alone never equates two texts.
     static func folded(_ text: String) -> String {
-        var scalars = Array(String(String.UnicodeScalarView(text.unicodeScalars.map(usual))).lowercased().unicodeScalars)
+        var scalars = Array(
+            String(String.UnicodeScalarView(text.unicodeScalars.map(usual))).lowercased().unicodeScalars)
         while scalars.last == "." { scalars.removeLast() }
         var kept = String.UnicodeScalarView()
         for (place, scalar) in scalars.enumerated() {
@@ -17,7 +19,8 @@ enum Spelling {
             }
             if isJoint(scalar) {
                 // 1-2 is not 12.
-                let isBetweenDigits = place > 0 && place + 1 < scalars.count && isDigit(scalars[place - 1]) && isDigit(scalars[place + 1])
+                let isBetweenDigits =
+                    place > 0 && place + 1 < scalars.count && isDigit(scalars[place - 1]) && isDigit(scalars[place + 1])
                 // Nor is -1, which programs write where they have no number, 1.
                 let isMinus = place == 0 && scalar == "-" && scalars.count > 1 && isDigit(scalars[1])
                 if isBetweenDigits || isMinus { kept.append("-") }
@@ -42,17 +45,20 @@ enum Spelling {
     /// Whether a quote or a bracket is before or after a text.
     static func isEnclosed(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
-        return scalars.prefix(while: isEdge).contains(where: isQuote) || scalars.reversed().prefix(while: isEdge).contains(where: isQuote)
+        return scalars.prefix(while: isEdge).contains(where: isQuote)
+            || scalars.reversed().prefix(while: isEdge).contains(where: isQuote)
     }
 
-    /// A text's core in Latin letters that look like its own, folded: equal for texts that a person takes for the same name, one of them
-    /// written with quotes, invisible characters or letters of another script.
+    /// A text's core in Latin letters that look like its own, folded: equal for texts that a person
+    /// takes for the same name, one of them written with quotes, invisible characters or letters of
+    /// another script.
     static func plain(_ text: String) -> String {
         folded(String(String.UnicodeScalarView(core(text[...]).unicodeScalars.map { doubles[$0] ?? $0 })))
     }
 
-    /// A number that is the same for texts with the same `plain` form, found without allocating memory; others may have it, too. Texts in
-    /// Greek capitals, and letters that are composed in one text and not in the other, may have different numbers.
+    /// A number that is the same for texts with the same `plain` form, found without allocating
+    /// memory; others may have it, too. Texts in Greek capitals, and letters that are composed in
+    /// one text and not in the other, may have different numbers.
     static func outline(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
         var (outline, pending, place): (UInt64, UInt32, Int) = (0xCBF2_9CE4_8422_2325, 0, 0)
         while place < text.count {
@@ -109,7 +115,8 @@ enum Spelling {
         return table
     }()
 
-    /// Whether a text may be another name in disguise: it is not ASCII, or begins or ends with a quote, a bracket, a blank.
+    /// Whether a text may be another name in disguise: it is not ASCII, or begins or ends with a
+    /// quote, a bracket, a blank.
     /// - Parameter text: `NameTable.slack` bytes after it are readable.
     @inline(__always) static func mayBeDisguised(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let base = UnsafeRawBufferPointer(text).baseAddress, !text.isEmpty else { return false }
@@ -146,13 +153,16 @@ enum Spelling {
         }
     }
 
-    /// For a message: how a text differs from a name that it equals apart from details that people overlook.
+    /// For a message: how a text differs from a name that it equals apart from details that people
+    /// overlook.
     static func difference(of text: String, from name: String) -> String {
         if isEnclosed(text) != isEnclosed(name) { return "apart from quotes or brackets around it" }
         if let invisible = (text.unicodeScalars + name.unicodeScalars).first(where: { isOddBlank($0) }) {
             return "apart from an invisible character (\(code(invisible)))"
         }
-        if let double = double(text, name) { return "apart from \(code(double)), which looks like '\(doubles[double] ?? double)'" }
+        if let double = double(text, name) {
+            return "apart from \(code(double)), which looks like '\(doubles[double] ?? double)'"
+        }
         func plain(_ text: String) -> String {
             var kept = String.UnicodeScalarView()
             for scalar in text.lowercased().unicodeScalars where !scalar.properties.isWhitespace { kept.append(scalar) }
@@ -161,27 +171,35 @@ enum Spelling {
         func withoutApostrophes(_ text: String) -> String {
             String(String.UnicodeScalarView(text.unicodeScalars.filter { !isApostrophe($0) }))
         }
-        if text != name, withoutApostrophes(text) == withoutApostrophes(name) { return "apart from the form of its apostrophe" }
+        if text != name, withoutApostrophes(text) == withoutApostrophes(name) {
+            return "apart from the form of its apostrophe"
+        }
         if text == name { return "apart from the form of its letters (Unicode's NFC and NFD)" }
         return plain(text) == plain(name)
-            ? "apart from capitals or blanks" : "apart from capitals, blanks, hyphens, apostrophes or the form of its letters"
+            ? "apart from capitals or blanks"
+            : "apart from capitals, blanks, hyphens, apostrophes or the form of its letters"
     }
 
-    /// The letter of another script in one of two texts that are the same otherwise; nil without such a letter.
+    /// The letter of another script in one of two texts that are the same otherwise; nil without
+    /// such a letter.
     private static func double(_ text: String, _ name: String) -> Unicode.Scalar? {
         folded(text) == folded(name)
             ? nil
-            : zip(text.unicodeScalars, name.unicodeScalars).first { $0 != $1 && (doubles[$0] ?? $0) == (doubles[$1] ?? $1) }
-                .map { doubles[$0] == nil ? $1 : $0 }
+            : zip(text.unicodeScalars, name.unicodeScalars).first {
+                $0 != $1 && (doubles[$0] ?? $0) == (doubles[$1] ?? $1)
+            }
+            .map { doubles[$0] == nil ? $1 : $0 }
     }
 
-    /// Whether two texts look the same to people, or nearly: apart from quotes around them, invisible characters, letters of another script.
+    /// Whether two texts look the same to people, or nearly: apart from quotes around them,
+    /// invisible characters, letters of another script.
     static func looksTheSame(_ text: String, _ name: String) -> Bool {
         text == name || hasInvisible(text) || isEnclosed(text) != isEnclosed(name) || double(text, name) != nil
     }
 
-    /// How a name that a person takes for another one differs from it, for a message: `an invisible character (U+200B) at position 1`. nil for
-    /// the same name, for one that looks different, and for one that differs in capitals alone.
+    /// How a name that a person takes for another one differs from it, for a message:
+    /// `an invisible character (U+200B) at position 1`. nil for the same name, for one that looks
+    /// different, and for one that differs in capitals alone.
     static func disguise(of name: String, as wanted: String) -> String? {
         guard name != wanted else { return nil }
         var plain = String.UnicodeScalarView()
@@ -192,20 +210,25 @@ enum Spelling {
                 continue
             }
             let meant = doubles[scalar] ?? usual(scalar)
-            if meant != scalar { found = found ?? "\(code(scalar)), which looks like '\(meant)', at position \(place + 1)" }
+            if meant != scalar {
+                found = found ?? "\(code(scalar)), which looks like '\(meant)', at position \(place + 1)"
+            }
             plain.append(meant)
         }
         return String(plain).lowercased() == wanted.lowercased() ? found : nil
     }
 
-    /// Letters of other scripts that look like Latin ones, small letters as far as they differ, capitals. Source: Unicode, UTS 39, confusables.
+    /// Letters of other scripts that look like Latin ones, small letters as far as they differ,
+    /// capitals. Source: Unicode, UTS 39, confusables.
     private static let doubles: [Unicode.Scalar: Unicode.Scalar] = {
         let pairs =
-            "аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwӏlАAВBЕEКKМMНHОOРPСCТTХXУYІIЈJЅS" + "οoνvρpιiαaΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX" + "υuγyσoϲcϳj"
+            "аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwӏlАAВBЕEКKМMНHОOРPСCТTХXУYІIЈJЅS" + "οoνvρpιiαaΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX"
+            + "υuγyσoϲcϳj"
             + "гrѵvүy" + "ıiɑaɡgſs"
         let scalars = Array(pairs.unicodeScalars)
         return Dictionary(
-            stride(from: 0, to: scalars.count - 1, by: 2).map { (scalars[$0], scalars[$0 + 1]) }, uniquingKeysWith: { first, _ in first })
+            stride(from: 0, to: scalars.count - 1, by: 2).map { (scalars[$0], scalars[$0 + 1]) },
+            uniquingKeysWith: { first, _ in first })
     }()
 
     /// Whether a text holds an invisible character, which no one writes on purpose.
@@ -225,7 +248,9 @@ enum Spelling {
     }
 
     /// The straight one, the curly ones that word processors write, and their substitutes.
-    private static func isApostrophe(_ scalar: Unicode.Scalar) -> Bool { "'\u{2019}\u{2018}\u{2BC}\u{B4}`".unicodeScalars.contains(scalar) }
+    private static func isApostrophe(_ scalar: Unicode.Scalar) -> Bool {
+        "'\u{2019}\u{2018}\u{2BC}\u{B4}`".unicodeScalars.contains(scalar)
+    }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { scalar.value &- 0x30 <= 9 }
 
@@ -235,19 +260,22 @@ enum Spelling {
         return scalar.value < 0x1D00 ? scalar : styled[scalar.value] ?? scalar
     }
 
-    /// Letters that are Latin ones in another style, as Unicode's names say of them (`MATHEMATICAL BOLD SMALL U`, `CIRCLED LATIN CAPITAL
-    /// LETTER A`), and digits.
+    /// Letters that are Latin ones in another style, as Unicode's names say of them
+    /// (`MATHEMATICAL BOLD SMALL U`, `CIRCLED LATIN CAPITAL LETTER A`), and digits.
     static let styled: [UInt32: Unicode.Scalar] = {
         let otherLetters: Set<Substring> = ["GREEK", "CYRILLIC", "TURNED", "REVERSED", "OPEN", "SIDEWAYS"]
         var table: [UInt32: Unicode.Scalar] = [:]
-        for range in [0x1D00...0x1D7F, 0x2070...0x24FF, 0x2C60...0x2C7F, 0xFF10...0xFF5A, 0x1D400...0x1D7FF, 0x1F100...0x1F18F]
+        for range in [
+            0x1D00...0x1D7F, 0x2070...0x24FF, 0x2C60...0x2C7F, 0xFF10...0xFF5A, 0x1D400...0x1D7FF, 0x1F100...0x1F18F,
+        ]
             as [ClosedRange<UInt32>]
         {
             for scalar in range.lazy.compactMap(Unicode.Scalar.init) {
                 if scalar.properties.generalCategory == .decimalNumber, let value = scalar.properties.numericValue {
                     table[scalar.value] = Unicode.Scalar(0x30 + UInt32(value))
                 }
-                guard let words = scalar.properties.name?.split(separator: " "), let last = words.last?.unicodeScalars, last.count == 1,
+                guard let words = scalar.properties.name?.split(separator: " "), let last = words.last?.unicodeScalars,
+                    last.count == 1,
                     let letter = last.first, otherLetters.isDisjoint(with: words),
                     words.contains("SMALL") || words.contains("CAPITAL") || words.contains("LETTER")
                 else { continue }

@@ -1,7 +1,8 @@
 import Base
 
-/// Checks texts of a column of tags that are not a tag of the query, and hold characters that are rarely part of one: whether a tag of the
-/// query is in them in another form. One for each thread; results are remembered, as columns repeat their values.
+/// Checks texts of a column of tags that are not a tag of the query, and hold characters that are
+/// rarely part of one: whether a tag of the query is in them in another form. One for each thread;
+/// results are remembered, as columns repeat their values.
 struct TagAnomalies {
     /// What was found in a text. It depends on the text alone.
     enum Finding {
@@ -59,7 +60,9 @@ struct TagAnomalies {
     private static let mostWordsOfName = 6
 
     /// A number by which a cell is remembered.
-    @inline(__always) static func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 { SequenceDigest.element(text, with: 0x7A65) | 1 }
+    @inline(__always) static func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        SequenceDigest.element(text, with: 0x7A65) | 1
+    }
 
     /// Whether a cell is known to have no finding.
     @inline(__always) func isPlain(_ hash: UInt64) -> Bool { plainCells[Self.place(hash)] == hash }
@@ -70,7 +73,8 @@ struct TagAnomalies {
 
     /// Checks a text.
     /// - Parameters:
-    ///   - text: without white space around it, not a tag of the query; `NameTable.slack` bytes behind it can be read.
+    ///   - text: without white space around it, not a tag of the query; `NameTable.slack` bytes
+    ///     behind it can be read.
     ///   - isElement: whether it is an element of a list, in which the separator has no meaning.
     mutating func finding(_ text: UnsafeBufferPointer<UInt8>, isElement: Bool) -> Finding {
         let hash = SequenceDigest.element(text, with: isElement ? 0x656C : 0x7478) | 1
@@ -81,8 +85,9 @@ struct TagAnomalies {
         return finding
     }
 
-    /// Whether some word of the text begins as a name does; text that is not ASCII may be written in many ways, and after a separator that
-    /// was written out (`\n`, `%3B`, `=3B`, `&#59;`) no word seems to begin.
+    /// Whether some word of the text begins as a name does; text that is not ASCII may be written
+    /// in many ways, and after a separator that was written out (`\n`, `%3B`, `=3B`, `&#59;`) no
+    /// word seems to begin.
     private func mayHold(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var isBehindLetter = false
         for byte in text {
@@ -101,21 +106,26 @@ struct TagAnomalies {
             let tags = texts.flatMap(tags(inText:))
             return (tags.first { leavesOut[$0] } ?? tags.first).map { .mark(.object, tag: $0) } ?? .nothing
         }
-        if Spelling.isEnclosed(text), let tag = tag(String(Spelling.core(text[...]))) { return .mark(.enclosure, tag: tag) }
+        if Spelling.isEnclosed(text), let tag = tag(String(Spelling.core(text[...]))) {
+            return .mark(.enclosure, tag: tag)
+        }
         if near.number(of: text) != nil { return .near }
         return readings(of: text).lazy.compactMap { finding(in: $0, isElement) }.first ?? .nothing
     }
 
-    /// A text decoded, as it is, and decoded as mail: in `vip\news`, no line break was written out, and in `vip=20`, a number follows more often than
-    /// a blank that was.
+    /// A text decoded, as it is, and decoded as mail: in `vip\news`, no line break was written out,
+    /// and in `vip=20`, a number follows more often than a blank that was.
     private func readings(of text: String) -> [TagText] {
         var readings = [TagText(text, codes: "&\\%", others: ownCharacters)]
         if readings[0].isDecoded { readings.append(TagText(text, others: ownCharacters)) }
-        if text.utf8.contains(UInt8(ascii: "=")) { readings.append(TagText(text, codes: "&\\%=", others: ownCharacters)) }
+        if text.utf8.contains(UInt8(ascii: "=")) {
+            readings.append(TagText(text, codes: "&\\%=", others: ownCharacters))
+        }
         return readings
     }
 
-    /// The form of a tag that leaves devices out, if there is one; of several forms that with the lowest rank.
+    /// The form of a tag that leaves devices out, if there is one; of several forms that with the
+    /// lowest rank.
     private func finding(in text: TagText, _ isElement: Bool) -> Finding? {
         var best: (rank: Int, finding: Finding)?
         var first = 0
@@ -156,7 +166,8 @@ struct TagAnomalies {
         if isFirst, isBare, let sign = text.letters[after].first(where: { !Spelling.isEdge($0.scalar) }),
             "=:".unicodeScalars.contains(sign.scalar)
         {
-            let said = trimmedText(String(text.string(part.upperBound..<text.letters.count).drop { !$0.isLetter && !$0.isNumber }))
+            let said = trimmedText(
+                String(text.string(part.upperBound..<text.letters.count).drop { !$0.isLetter && !$0.isNumber }))
             // A value that is false is not a mistake.
             if Array(said.utf8).withUnsafeBufferPointer(truthValue) == false { return nil }
             if !isLast { return .value }
@@ -171,12 +182,17 @@ struct TagAnomalies {
         if signs.allSatisfy({ Spelling.isEdge($0.scalar) }) { return .enclosure }
         let name = text.string(part)
         // A number has such signs, and so have `c++` and `c#`.
-        if name.allSatisfy(\.isNumber) || before.isEmpty && text.string(after).allSatisfy({ $0 == "+" || $0 == "#" }) { return nil }
+        if name.allSatisfy(\.isNumber) || before.isEmpty && text.string(after).allSatisfy({ $0 == "+" || $0 == "#" }) {
+            return nil
+        }
         return text.letters.first?.scalar == "#" && signs.count == 1 ? .hash : .sign
     }
 
-    /// What separates a tag from the next word; at an end of the text only what is rarely anything else.
-    private func separator(_ gap: ArraySlice<TagText.Letter>, of text: TagText, isAtEdge: Bool, isElement: Bool) -> TagMark? {
+    /// What separates a tag from the next word; at an end of the text only what is rarely anything
+    /// else.
+    private func separator(_ gap: ArraySlice<TagText.Letter>, of text: TagText, isAtEdge: Bool, isElement: Bool)
+        -> TagMark?
+    {
         func mark(_ letter: TagText.Letter) -> TagMark? {
             let written = text.written(letter)
             // In a list, the separator has no meaning; part of a longer one separates nothing.
@@ -184,11 +200,14 @@ struct TagAnomalies {
             return .separator(letter.scalar == "\r" ? "\n" : letter.scalar, written: written)
         }
         let isSeparating = { (letter: TagText.Letter) in
-            ["\t", "\n", "\r"].contains(letter.scalar) || !Spelling.isEdge(letter.scalar) && TagMark.separatesLists(letter.scalar)
+            ["\t", "\n", "\r"].contains(letter.scalar)
+                || !Spelling.isEdge(letter.scalar) && TagMark.separatesLists(letter.scalar)
         }
         if let letter = gap.first(where: isSeparating) { return mark(letter) }
         guard !isAtEdge else { return nil }
-        func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar.value <= 0x20 || scalar.value == 0x7F || Blank.isInvisible(scalar) }
+        func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+            scalar.value <= 0x20 || scalar.value == 0x7F || Blank.isInvisible(scalar)
+        }
         let sign = gap.first { !Spelling.isEdge($0.scalar) && !isBlank($0.scalar) }
         if let letter = sign ?? gap.first(where: { $0.scalar == ">" || $0.scalar == "\u{BB}" }) { return mark(letter) }
         let blanks = gap.filter { isBlank($0.scalar) }
@@ -199,10 +218,11 @@ struct TagAnomalies {
         return isElement || !separator.contains(" ") ? .blank : nil
     }
 
-    /// The texts of an object, `{"vip":"1","tags":["news"]}`, or of a list with one: names and values, at any depth, but for what they say is
-    /// false. nil for a text that is neither.
+    /// The texts of an object, `{"vip":"1","tags":["news"]}`, or of a list with one: names and
+    /// values, at any depth, but for what they say is false. nil for a text that is neither.
     private func textsOfObjects(in text: String) -> [String]? {
-        guard text.first == "{" && text.last == "}" || text.first == "[" && text.last == "]", text.contains("{"), text.contains(":"),
+        guard text.first == "{" && text.last == "}" || text.first == "[" && text.last == "]", text.contains("{"),
+            text.contains(":"),
             let value = try? JSONValue(parsing: Array(text.utf8))
         else { return nil }
         return Self.texts(of: value)
@@ -215,7 +235,8 @@ struct TagAnomalies {
         case .object(let members):
             return members.flatMap { member in
                 let said = member.value.stringValue ?? member.value.text
-                let isFalse = said.isEmpty || said == "null" || Array(said.utf8).withUnsafeBufferPointer(truthValue) == false
+                let isFalse =
+                    said.isEmpty || said == "null" || Array(said.utf8).withUnsafeBufferPointer(truthValue) == false
                 return isFalse ? [] : [member.name] + texts(of: member.value)
             }
         default: return []

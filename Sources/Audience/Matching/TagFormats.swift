@@ -1,9 +1,11 @@
 import Base
 import PushServices
 
-/// The forms in which a tag in a cell does not count: with a separator other than volley.yaml's, or with something around it.
+/// The forms in which a tag in a cell does not count: with a separator other than volley.yaml's, or
+/// with something around it.
 enum TagMark: Hashable, Sendable {
-    /// Between two tags: the sign, and how the cell writes it where a program wrote it out (`%3B`, `\n`, `&#59;`).
+    /// Between two tags: the sign, and how the cell writes it where a program wrote it out (`%3B`,
+    /// `\n`, `&#59;`).
     case separator(Unicode.Scalar, written: String?)
     case blank
     /// Blanks that look like a space or like nothing.
@@ -50,7 +52,8 @@ enum TagMark: Hashable, Sendable {
         }
     }
 
-    /// Whether it is as likely inside a tag as between two, so that it causes a warning, not an error.
+    /// Whether it is as likely inside a tag as between two, so that it causes a warning, not an
+    /// error.
     var isOftenPart: Bool { rank == 2 || rank == 3 }
 
     static let ranks = 5
@@ -67,12 +70,13 @@ enum TagMark: Hashable, Sendable {
         }
     }
 
-    /// Whether a sign is rarely anything but a separator: a comma, a semicolon or a bar of whatever script, a middle dot, a bullet, a tab, a
-    /// line break.
+    /// Whether a sign is rarely anything but a separator: a comma, a semicolon or a bar of whatever
+    /// script, a middle dot, a bullet, a tab, a line break.
     static func separatesLists(_ sign: Unicode.Scalar) -> Bool {
         if sign.isASCII { return sign.value < 0x20 || ",;|".unicodeScalars.contains(sign) }
         guard let name = sign.properties.name, !name.contains("QUOTATION") else { return false }
-        return ["COMMA", "SEMICOLON", "VERTICAL LINE", "BROKEN BAR", "MIDDLE DOT", "BULLET"].contains(where: name.contains)
+        return ["COMMA", "SEMICOLON", "VERTICAL LINE", "BROKEN BAR", "MIDDLE DOT", "BULLET"].contains(
+            where: name.contains)
     }
 }
 

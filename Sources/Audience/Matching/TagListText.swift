@@ -1,4 +1,5 @@
-/// A list written as text in a cell of tags: JSON (`["a", "b"]`), what Python prints (`['a', 'b']`) or PostgreSQL (`{a,"b c"}`).
+/// A list written as text in a cell of tags: JSON (`["a", "b"]`), what Python prints (`['a', 'b']`)
+/// or PostgreSQL (`{a,"b c"}`).
 ///
 /// One for each thread: what a cell holds stays valid until the next one is read.
 final class TagListText {
@@ -6,7 +7,8 @@ final class TagListText {
     private var parts: [Range<Int>] = []
     private let separator: [UInt8]
 
-    /// - Parameter separator: of tags in other cells. A list that has it within elements, without quotes, may not be a list.
+    /// - Parameter separator: of tags in other cells. A list that has it within elements, without
+    ///   quotes, may not be a list.
     init(separator: [UInt8]) { self.separator = separator }
 
     /// Whether a cell may be a list.
@@ -21,7 +23,8 @@ final class TagListText {
     func read(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
         texts.removeAll(keepingCapacity: true)
         parts.removeAll(keepingCapacity: true)
-        guard cell.count >= 2, cell.last == (cell[0] == UInt8(ascii: "[") ? UInt8(ascii: "]") : UInt8(ascii: "}")) else { return false }
+        guard cell.count >= 2, cell.last == (cell[0] == UInt8(ascii: "[") ? UInt8(ascii: "]") : UInt8(ascii: "}"))
+        else { return false }
         let inside = trimmed(UnsafeBufferPointer(rebasing: cell[1..<cell.count - 1]))
         if inside.isEmpty { return true }
         var place = 0
@@ -70,9 +73,12 @@ final class TagListText {
     private func plainElement(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         let end = text[start...].firstIndex(of: UInt8(ascii: ",")) ?? text.count
         let plain = trimmed(UnsafeBufferPointer(rebasing: text[start..<end]))
-        guard !plain.isEmpty, !plain.contains(where: { "[]{}\"'\\".utf8.contains($0) }), !holdsSeparator(plain) else { return nil }
+        guard !plain.isEmpty, !plain.contains(where: { "[]{}\"'\\".utf8.contains($0) }), !holdsSeparator(plain) else {
+            return nil
+        }
         // The null values of both notations.
-        guard !plain.elementsEqual("null".utf8), !plain.elementsEqual("NULL".utf8), !plain.elementsEqual("None".utf8) else { return end }
+        guard !plain.elementsEqual("null".utf8), !plain.elementsEqual("NULL".utf8), !plain.elementsEqual("None".utf8)
+        else { return end }
         parts.append(texts.count..<texts.count + plain.count)
         texts.append(contentsOf: plain)
         return end
@@ -93,7 +99,8 @@ final class TagListText {
             if letter == UInt8(ascii: "u") {
                 let digits = rest[next...].prefix(4)
                 // Half of a surrogate pair needs its other half; no tag is written that way.
-                guard digits.count == 4, let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16), code != 0,
+                guard digits.count == 4, let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
+                    code != 0,
                     code & 0xF800 != 0xD800
                 else { return false }
                 next += 4

@@ -1,9 +1,11 @@
 import Base
 
-/// A text of a column of tags, cut into words, so that a tag of the query is found in it whatever separates or surrounds it.
+/// A text of a column of tags, cut into words, so that a tag of the query is found in it whatever
+/// separates or surrounds it.
 ///
-/// The rule: what a program wrote out (`&#59;`, `%3B`, `=3B`, `\u003b`, `\n`) is decoded; the text is cut at every character that is not a letter, a
-/// digit, `_` or `-`; and a tag is in it if one or more words in a row are the tag, apart from details that people overlook (`Spelling`).
+/// The rule: what a program wrote out (`&#59;`, `%3B`, `=3B`, `\u003b`, `\n`) is decoded; the text
+/// is cut at every character that is not a letter, a digit, `_` or `-`; and a tag is in it if one
+/// or more words in a row are the tag, apart from details that people overlook (`Spelling`).
 struct TagText {
     struct Letter {
         var scalar: Unicode.Scalar
@@ -56,7 +58,8 @@ struct TagText {
         return text.first == "&" && text.last != ";" ? text + ";" : text
     }
 
-    /// What is between a part and the word before it or the text's beginning, and between it and the word after it or the text's end.
+    /// What is between a part and the word before it or the text's beginning, and between it and
+    /// the word after it or the text's end.
     func gaps(around part: Range<Int>) -> (before: Range<Int>, after: Range<Int>) {
         let start = words.last { $0.upperBound <= part.lowerBound }?.upperBound ?? 0
         let end = words.first { $0.lowerBound >= part.upperBound }?.lowerBound ?? letters.count
@@ -74,7 +77,9 @@ struct TagText {
         case .nonspacingMark, .spacingMark, .enclosingMark: !scalar.properties.isVariationSelector
         // Persian words have joiners; a blank without width separates.
         case .format: scalar != "\u{200B}" && scalar != "\u{FEFF}"
-        default: scalar.properties.isAlphabetic || scalar.properties.numericType != nil || Spelling.styled[scalar.value] != nil
+        default:
+            scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                || Spelling.styled[scalar.value] != nil
         }
     }
 
@@ -83,13 +88,15 @@ struct TagText {
     }
 }
 
-/// Characters that programs write out: references of HTML, escapes of JSON and C, bytes of addresses and of mail.
+/// Characters that programs write out: references of HTML, escapes of JSON and C, bytes of
+/// addresses and of mail.
 private enum EscapedCharacters {
     /// nil where nothing is written out.
     static func decoded(_ letters: [TagText.Letter], codes: String) -> [TagText.Letter]? {
         var (kept, place, isFound): ([TagText.Letter], Int, Bool) = ([], 0, false)
         while place < letters.count {
-            if codes.unicodeScalars.contains(letters[place].scalar), let (scalar, count) = character(letters[place...]) {
+            if codes.unicodeScalars.contains(letters[place].scalar), let (scalar, count) = character(letters[place...])
+            {
                 let written = letters[place].written.lowerBound..<letters[place + count - 1].written.upperBound
                 kept.append(TagText.Letter(scalar: scalar, written: written))
                 (place, isFound) = (place + count, true)
@@ -101,7 +108,8 @@ private enum EscapedCharacters {
         return isFound ? kept : nil
     }
 
-    /// The character that is written out at the beginning of some letters, and with how many of them.
+    /// The character that is written out at the beginning of some letters, and with how many of
+    /// them.
     private static func character(_ letters: ArraySlice<TagText.Letter>) -> (scalar: Unicode.Scalar, count: Int)? {
         switch letters.first?.scalar {
         case "&": reference(letters.dropFirst())
@@ -118,16 +126,20 @@ private enum EscapedCharacters {
         return UInt32(String(String.UnicodeScalarView(digits)), radix: radix)
     }
 
-    private static let names: [String: Unicode.Scalar] = ["amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">", "nbsp": "\u{A0}"]
+    private static let names: [String: Unicode.Scalar] = [
+        "amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">", "nbsp": "\u{A0}",
+    ]
 
-    /// `&#59;`, `&#x3b;`, `&quot;`; at the end of a text without the semicolon, which may have separated it from the next one.
+    /// `&#59;`, `&#x3b;`, `&quot;`; at the end of a text without the semicolon, which may have
+    /// separated it from the next one.
     private static func reference(_ letters: ArraySlice<TagText.Letter>) -> (scalar: Unicode.Scalar, count: Int)? {
         let inside = letters.prefix(10).prefix { $0.scalar != ";" }
         let hasEnd = inside.endIndex < letters.endIndex
         guard !inside.isEmpty, !hasEnd || letters[inside.endIndex].scalar == ";" else { return nil }
         let text = String(String.UnicodeScalarView(inside.map(\.scalar)))
         let number =
-            text.first != "#" ? nil : text.dropFirst().first == "x" ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text.dropFirst())
+            text.first != "#"
+            ? nil : text.dropFirst().first == "x" ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text.dropFirst())
         guard let scalar = number.flatMap(Unicode.Scalar.init) ?? names[text] else { return nil }
         return (scalar, inside.count + (hasEnd ? 2 : 1))
     }
@@ -141,14 +153,17 @@ private enum EscapedCharacters {
         }
     }
 
-    /// A character by numbers that follow the same sign each, as JSON, C, addresses and mail write them: one or two after `u`, of four hex
-    /// digits (`\u003b`, `%u003b`), or the bytes of its UTF-8 (`%3B`, `=3B`, `\x3b`, `\073`, `%E2%80%93`).
+    /// A character by numbers that follow the same sign each, as JSON, C, addresses and mail write
+    /// them: one or two after `u`, of four hex digits (`\u003b`, `%u003b`), or the bytes of its
+    /// UTF-8 (`%3B`, `=3B`, `\x3b`, `\073`, `%E2%80%93`).
     private static func coded(_ letters: ArraySlice<TagText.Letter>) -> (scalar: Unicode.Scalar, count: Int)? {
         guard let sign = letters.first?.scalar else { return nil }
         if let code = unit(letters, sign) {
             if let scalar = Unicode.Scalar(code) { return (scalar, 6) }
             // Half of a pair.
-            guard let low = unit(letters.dropFirst(6), sign), code & 0xFC00 == 0xD800, low & 0xFC00 == 0xDC00 else { return nil }
+            guard let low = unit(letters.dropFirst(6), sign), code & 0xFC00 == 0xD800, low & 0xFC00 == 0xDC00 else {
+                return nil
+            }
             return Unicode.Scalar(0x10000 + (code & 0x3FF) << 10 + low & 0x3FF).map { ($0, 12) }
         }
         var (bytes, count) = ([UInt8](), 0)
@@ -165,7 +180,9 @@ private enum EscapedCharacters {
         return number(letters.dropFirst(2), digits: 4)
     }
 
-    private static func byte(_ letters: ArraySlice<TagText.Letter>, _ sign: Unicode.Scalar) -> (byte: UInt8, count: Int)? {
+    private static func byte(_ letters: ArraySlice<TagText.Letter>, _ sign: Unicode.Scalar) -> (
+        byte: UInt8, count: Int
+    )? {
         guard letters.first?.scalar == sign else { return nil }
         let rest = letters.dropFirst()
         if rest.first?.scalar == "x" { return number(rest.dropFirst(), digits: 2).map { (UInt8($0), 4) } }

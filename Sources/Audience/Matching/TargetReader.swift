@@ -2,26 +2,33 @@ import Base
 import CSIMD
 import PushServices
 
-/// Finds targets in cells. Which reader does that is chosen once for a scan, by the service's form, so that rows cost what they cost with a single form.
+/// Finds targets in cells. Which reader does that is chosen once for a scan, by the service's form,
+/// so that rows cost what they cost with a single form.
 protocol TargetReader: ~Copyable {
-    /// The target of a cell in the form in which it is kept, valid until the next call; nil when it cannot be one. Judges as `TargetForm.normalize`.
+    /// The target of a cell in the form in which it is kept, valid until the next call; nil when it
+    /// cannot be one. Judges as `TargetForm.normalize`.
     func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>?
     /// How the device of a row is reached.
     func target(of row: CellRow, _ columns: ColumnPlan) -> TargetReading
-    /// Calls `body` with the targets of a row that are not used, as the device is reached through another service, and with the numbers of
-    /// their services.
-    func forEachOther(of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void)
+    /// Calls `body` with the targets of a row that are not used, as the device is reached through
+    /// another service, and with the numbers of their services.
+    func forEachOther(
+        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8,
+        _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void)
 }
 
-/// When a device registered at the latest, in milliseconds since 1970; nil for a cell that is not a date.
-/// - Parameter latest: dates after this one count as none. For devices that a person suppressed it is the latest that any
-///   clock may show (`AudienceQuery.latestActivity`); what a service found out does no harm when it is tried again.
+/// When a device registered at the latest, in milliseconds since 1970; nil for a cell that is not a
+/// date.
+/// - Parameter latest: dates after this one count as none. For devices that a person suppressed it
+///   is the latest that any clock may show (`AudienceQuery.latestActivity`); what a service found
+///   out does no harm when it is tried again.
 func registration(_ cell: UnsafeBufferPointer<UInt8>, latest: Int64) -> Int64? {
     guard let moment = dateMilliseconds(cell), moment <= latest else { return nil }
     return latestMilliseconds(cell)
 }
 
-/// Whether a row says that its device registered later than a moment, in milliseconds since 1970: then it has the app again.
+/// Whether a row says that its device registered later than a moment, in milliseconds since 1970:
+/// then it has the app again.
 func registered(after moment: Int64, _ row: CellRow, _ columns: ColumnPlan, latest: Int64) -> Bool {
     registration(row.bytes(columns.registeredAt), latest: latest).map { $0 > moment } ?? false
 }
@@ -30,7 +37,8 @@ func registered(after moment: Int64, _ row: CellRow, _ columns: ColumnPlan, late
 struct TargetReading {
     /// In the form in which it is kept, valid until the next row; nil if the row has none.
     let target: UnsafeBufferPointer<UInt8>?
-    /// The device of the row, valid as long, if something else is needed for a push: the token of a Live Activity.
+    /// The device of the row, valid as long, if something else is needed for a push: the token of a
+    /// Live Activity.
     var owner: UnsafeBufferPointer<UInt8>?
     /// The row's registration id, if it has one and a push goes to the token of a Live Activity.
     var registrationID: UnsafeBufferPointer<UInt8>?
@@ -40,7 +48,8 @@ struct TargetReading {
     var isOfActivity = false
     /// The number of the service that the cell belongs to.
     var service: UInt8 = 0
-    /// Whether a service of the app reaches the device. There may be a target even so: then the device is known, and counts.
+    /// Whether a service of the app reaches the device. There may be a target even so: then the
+    /// device is known, and counts.
     var isReached = true
 
     /// What identifies the device, whatever its target is; nil if the row has none.
@@ -52,8 +61,9 @@ struct TargetReading {
     /// Why nothing can be sent by a row without a target.
     var reason: SkipReason { isReached ? cell.isEmpty ? .missingToken : .badToken : .noService }
 
-    /// The same before tags and conditions are judged: nil for a row that has a device or means none. A row with a device that cannot be
-    /// read is never counted as if it had decided for that device.
+    /// The same before tags and conditions are judged: nil for a row that has a device or means
+    /// none. A row with a device that cannot be read is never counted as if it had decided for that
+    /// device.
     var earlyReason: SkipReason? { device == nil && reason == .badToken && !Blank.isCell(cell) ? .badToken : nil }
 }
 
@@ -66,7 +76,8 @@ extension TargetReader where Self: ~Copyable {
 
     /// With one service, rows have no others.
     @inline(__always) func forEachOther(
-        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8, _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
+        of row: CellRow, _ columns: ColumnPlan, besides service: UInt8,
+        _ body: (UnsafeBufferPointer<UInt8>, Int) -> Void
     ) {}
 }
 
@@ -85,7 +96,9 @@ struct HexTargets: TargetReader, ~Copyable {
     deinit { digits.deallocate() }
 
     @inline(__always) func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
-        guard lengths.contains(cell.count), cell.count & 1 == 0, let base = cell.baseAddress else { return normalizeDecorated(cell) }
+        guard lengths.contains(cell.count), cell.count & 1 == 0, let base = cell.baseAddress else {
+            return normalizeDecorated(cell)
+        }
         var place = 0
         var isValid: Int32 = 1
         while place + 16 <= cell.count {
@@ -122,7 +135,9 @@ struct TextTargets: TargetReader {
     }
 
     @inline(__always) func normalize(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
-        guard lengths.contains(cell.count), exceptedLengths?.contains(cell.count) != true, cell.allSatisfy(characters.contains) else {
+        guard lengths.contains(cell.count), exceptedLengths?.contains(cell.count) != true,
+            cell.allSatisfy(characters.contains)
+        else {
             return normalizeDecorated(cell)
         }
         return cell
@@ -130,7 +145,9 @@ struct TextTargets: TargetReader {
 
     /// Nothing is removed within the target, so it is a part of the cell.
     @inline(never) private func normalizeDecorated(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
-        guard let target = form.undecorated(cell), let start = cell.firstIndex(where: characters.contains) else { return nil }
+        guard let target = form.undecorated(cell), let start = cell.firstIndex(where: characters.contains) else {
+            return nil
+        }
         return UnsafeBufferPointer(rebasing: cell[start..<start + target.count])
     }
 }

@@ -30,17 +30,18 @@ public struct AudienceQuery: Sendable {
     public var excludedRegistrationIDs: [String] = []
     /// Files that list tokens or registration ids (plain lists one a line, or exports).
     public var excludedDevices: [String] = []
-    /// Devices with tokens that are known to be invalid; nil without any. A selected one is skipped as `suppressed`, unless its newest row
-    /// says in `registered_at` that it registered later than that.
+    /// Devices with tokens that are known to be invalid; nil without any. A selected one is skipped
+    /// as `suppressed`, unless its newest row says in `registered_at` that it registered later than
+    /// that.
     public var suppressed: SuppressedDevices?
-    /// Devices that got many pushes lately, created together with `suppressed`; nil when there is no cap. A device that may get no more is
-    /// skipped as `frequency`.
+    /// Devices that got many pushes lately, created together with `suppressed`; nil when there is
+    /// no cap. A device that may get no more is skipped as `frequency`.
     public var capped: CappedDevices?
-    /// Devices that got a push in the last hours, created together with `suppressed`: one cap for each sending. They are counted, and not
-    /// skipped; nil when there was no such sending.
+    /// Devices that got a push in the last hours, created together with `suppressed`: one cap for
+    /// each sending. They are counted, and not skipped; nil when there was no such sending.
     public var reached: CappedDevices?
-    /// How many pushes devices got today, created together with `suppressed`: at most `mostCounts` caps, the highest first. They are counted,
-    /// and not skipped; nil where that does not matter.
+    /// How many pushes devices got today, created together with `suppressed`: at most `mostCounts`
+    /// caps, the highest first. They are counted, and not skipped; nil where that does not matter.
     public var today: CappedDevices?
     /// The most caps of `today`.
     public static let mostCounts = 6
@@ -48,36 +49,45 @@ public struct AudienceQuery: Sendable {
     public var aliasLimit = 10
     /// The share of unreadable rows (0 to 1) beyond which the plan stops.
     public var maximumBadRowShare = 0.01
-    /// The columns with the cells that a recipient carries along, in the order of `Recipient.fields`.
+    /// The columns with the cells that a recipient carries along, in the order of
+    /// `Recipient.fields`.
     public var fields: [SourceText] = []
-    /// What templates compare cells of `fields` with: values that cannot be compared, or that no recipient has, cause a warning.
+    /// What templates compare cells of `fields` with: values that cannot be compared, or that no
+    /// recipient has, cause a warning.
     public var comparisons: [TemplateComparison] = []
     /// The text that people read, without template tags: a column's name in it causes a warning.
     public var texts: [SourceText] = []
-    /// Whether a recipient also carries the cell of the column `timezone`, behind those of `fields`; blank where the export has no such column.
+    /// Whether a recipient also carries the cell of the column `timezone`, behind those of
+    /// `fields`; blank where the export has no such column.
     public var carriesTimezone = false
-    /// Where the campaign sends by each device's own clock: an export without the column is a warning there. nil otherwise.
+    /// Where the campaign sends by each device's own clock: an export without the column is a
+    /// warning there. nil otherwise.
     public var timezonePosition: SourcePosition?
-    /// Where the campaign has quiet hours by another clock, which an export with zones overrules: one with zones under another name is a
-    /// warning there.
+    /// Where the campaign has quiet hours by another clock, which an export with zones overrules:
+    /// one with zones under another name is a warning there.
     public var quietHoursPosition: SourcePosition?
-    /// Where the campaign assigns variants by person, which needs the column of aliases; nil when it does not.
+    /// Where the campaign assigns variants by person, which needs the column of aliases; nil when
+    /// it does not.
     public var variantsPosition: SourcePosition?
     /// Warnings about lists of names in separate files.
     public var listWarnings: [Diagnostic] = []
-    /// Lines of such lists that are comments, and may be names: they cause a warning where the exports hold names that begin with `#`.
+    /// Lines of such lists that are comments, and may be names: they cause a warning where the
+    /// exports hold names that begin with `#`.
     public var hashedLines: [HashedLines] = []
-    /// Where the campaign names tags, aliases and registration ids, for warnings; for lists in separate files, the first thousand
-    /// names have theirs.
+    /// Where the campaign names tags, aliases and registration ids, for warnings; for lists in
+    /// separate files, the first thousand names have theirs.
     public var places = NamePlaces()
-    /// Warnings that the campaign allows: what would be refused under such a name is then a warning.
+    /// Warnings that the campaign allows: what would be refused under such a name is then a
+    /// warning.
     public var allowed: Set<WarningName> = []
-    /// The services of the app, at least one. If there are several, `columns` says how one is chosen for a row.
+    /// The services of the app, at least one. If there are several, `columns` says how one is
+    /// chosen for a row.
     public var services: [any PushService] = [PushServices.standard]
     /// The moment against which `within` and `older than` are evaluated.
     public var now: Timestamp
 
-    /// The files that were read for this query and its copies: each must stay unchanged until the last of them has run.
+    /// The files that were read for this query and its copies: each must stay unchanged until the
+    /// last of them has run.
     public var sources = SourceFiles()
 
     /// A query over some files.
@@ -98,7 +108,8 @@ extension AudienceQuery {
         return form
     }
 
-    /// Whether a row may have several targets: of several services, or of an activity next to the device's own.
+    /// Whether a row may have several targets: of several services, or of an activity next to the
+    /// device's own.
     var hasSeveralTargets: Bool { services.count > 1 || columns.tokensOfActivity != nil }
 
     /// Whether some service is told of a Live Activity by the activity's token as the target.
@@ -107,12 +118,13 @@ extension AudienceQuery {
     /// Whether rows may name a user in addition to the target that reaches a device.
     var mayNameUsers: Bool { services.count > 1 && services.contains { $0.target.areUsers } }
 
-    /// The last moment at which a device may have been active, in milliseconds since 1970: a later one is a mistake, and would make its
-    /// row the newest forever.
+    /// The last moment at which a device may have been active, in milliseconds since 1970: a later
+    /// one is a mistake, and would make its row the newest forever.
     var latestActivity: Int64 { now.epochMilliseconds + ActivityMoment.grace }
 }
 
-/// Where a campaign writes the names that it selects by; the first place of a name that appears twice.
+/// Where a campaign writes the names that it selects by; the first place of a name that appears
+/// twice.
 public struct NamePlaces: Sendable {
     let tags: [String: SourcePosition]
     let aliases: [String: SourcePosition]
@@ -122,7 +134,9 @@ public struct NamePlaces: Sendable {
 
     /// The places of names; at most a thousand of each are kept, as no one writes more by hand.
     /// - Parameter lists: the files of lists in separate files.
-    public init(tags: [SourceText] = [], aliases: [SourceText] = [], registrationIDs: [SourceText] = [], lists: Set<String> = []) {
+    public init(
+        tags: [SourceText] = [], aliases: [SourceText] = [], registrationIDs: [SourceText] = [], lists: Set<String> = []
+    ) {
         self.lists = lists
         func places(_ names: [SourceText]) -> [String: SourcePosition] {
             Dictionary(names.prefix(1_000).map { (trimmedText($0.value), $0.position) }) { first, _ in first }
@@ -132,7 +146,8 @@ public struct NamePlaces: Sendable {
         self.registrationIDs = places(registrationIDs)
     }
 
-    /// Whether a name comes from a separate file, with its place there or, far down in the file, without one.
+    /// Whether a name comes from a separate file, with its place there or, far down in the file,
+    /// without one.
     func isListed(_ place: SourcePosition?) -> Bool { place.map { lists.contains($0.file) } ?? true }
 }
 
@@ -164,13 +179,15 @@ public struct HashedLines: Sendable {
             message:
                 "\(TextFormat.counted(count, one: "line begins", many: "lines begin")) with '#' and \(TextFormat.plural(count, one: "is a comment", many: "are comments")), such as '\(shown)'",
             at: name.position,
-            remedy: "If it is a name, write it in the campaign: \(key): [\"\(shown)\"]. A comment has a blank after its '#'.")
+            remedy:
+                "If it is a name, write it in the campaign: \(key): [\"\(shown)\"]. A comment has a blank after its '#'."
+        )
     }
 }
 
 extension AudienceQuery {
-    /// Checks the header of every export (for JSON: the keys of the first objects) and the lists of excluded devices, without
-    /// reading the rows.
+    /// Checks the header of every export (for JSON: the keys of the first objects) and the lists of
+    /// excluded devices, without reading the rows.
     /// - Throws: every file that cannot be read and every column that is missing.
     /// - Returns: warnings, such as a column that appears twice.
     public func checkColumns() throws(Diagnostics) -> [Diagnostic] { try prepared().warnings }
@@ -192,7 +209,8 @@ extension AudienceQuery {
 extension AudienceQuery {
     /// The numbers of the query's selectors.
     struct Selectors: Sendable {
-        /// Tags that select, numbered from 0: those of `anyTags`, then those of `allTags`, each once.
+        /// Tags that select, numbered from 0: those of `anyTags`, then those of `allTags`, each
+        /// once.
         var tags: [String] = []
         /// Rows selected only by lacking each of `noneTags`.
         var noneOnly: UInt32?
@@ -220,8 +238,9 @@ extension AudienceQuery {
         return selectors
     }
 
-    /// The selectors in the order of `AudienceResult.selectedBy`: `tag:NAME` for each tag of `anyTags`, then of `allTags` (`tags` when
-    /// only `noneTags` select), `alias`, `registration_id`, `everyone`; only those that the query uses.
+    /// The selectors in the order of `AudienceResult.selectedBy`: `tag:NAME` for each tag of
+    /// `anyTags`, then of `allTags` (`tags` when only `noneTags` select), `alias`,
+    /// `registration_id`, `everyone`; only those that the query uses.
     public var selectorNames: [String] { selectors.names }
 }
 
@@ -232,9 +251,11 @@ func trimmedText(_ text: String) -> String {
 }
 
 extension AudienceQuery {
-    /// Resolves paths and globs (`*`, `?`, `[…]`, as fnmatch(3) reads them) to files: those of a glob sorted by name, each file once. A
-    /// path that exists is taken literally, whatever characters it holds; one without glob characters need not exist, as the
-    /// scan reports it better. A glob does not match the files that Excel keeps next to an open one (`~$devices.csv`).
+    /// Resolves paths and globs (`*`, `?`, `[…]`, as fnmatch(3) reads them) to files: those of a
+    /// glob sorted by name, each file once. A path that exists is taken literally, whatever
+    /// characters it holds; one without glob characters need not exist, as the scan reports it
+    /// better. A glob does not match the files that Excel keeps next to an open one
+    /// (`~$devices.csv`).
     /// - Throws: every glob that matches nothing, and what could not be looked into.
     public static func expand(paths: [String]) throws(Diagnostics) -> [String] {
         var files: [String] = []
@@ -244,7 +265,9 @@ extension AudienceQuery {
             do throws(Diagnostic) {
                 let matches = try matches(of: path)
                 if matches.isEmpty {
-                    mistakes.append(Diagnostic("no file matches '\(path)'", remedy: "Paths are relative to the file that names them."))
+                    mistakes.append(
+                        Diagnostic(
+                            "no file matches '\(path)'", remedy: "Paths are relative to the file that names them."))
                 }
                 if let problem = matches.lazy.compactMap(FileAccess.lookupProblem).first { throw problem }
                 files += matches.filter { seen.insert($0).inserted }
@@ -254,9 +277,11 @@ extension AudienceQuery {
         return files
     }
 
-    /// What one path or glob means: the path itself, whether anything is there or not; empty if a glob matches nothing.
-    /// - Throws: a folder that this user may not enter or list, a link that leads to none: files in it may be meant, and to leave them out in silence,
-    ///   as glob(3) does, would send to devices that a list excludes.
+    /// What one path or glob means: the path itself, whether anything is there or not; empty if a
+    /// glob matches nothing.
+    /// - Throws: a folder that this user may not enter or list, a link that leads to none: files in
+    ///   it may be meant, and to leave them out in silence, as glob(3) does, would send to devices
+    ///   that a list excludes.
     public static func matches(of path: String) throws(Diagnostic) -> [String] {
         guard path.contains(where: { "*?[".contains($0) }), !FilePaths.exists(path) else {
             return [path]
@@ -265,7 +290,9 @@ extension AudienceQuery {
         for part in path.split(separator: "/") {
             var next: [String] = []
             for folder in found {
-                next += try names(in: folder, matching: String(part)).map { folder.isEmpty ? $0 : FilePaths.join(folder, name: $0) }
+                next += try names(in: folder, matching: String(part)).map {
+                    folder.isEmpty ? $0 : FilePaths.join(folder, name: $0)
+                }
             }
             found = next
         }
@@ -294,7 +321,8 @@ extension AudienceQuery {
             // Only root looks into the folder that fsck(8) keeps.
             return []
         } catch {
-            throw FileAccess.problem(place, .reading, purpose: nil) ?? FileAccess.lookupProblem(FilePaths.join(place, name: part))
+            throw FileAccess.problem(place, .reading, purpose: nil) ?? FileAccess.lookupProblem(
+                FilePaths.join(place, name: part))
                 ?? error.diagnostic("the folder cannot be read", file: place)
         }
     }

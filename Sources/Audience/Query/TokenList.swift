@@ -1,8 +1,8 @@
 public import Base
 public import PushServices
 
-/// A file that lists devices to suppress, or to stop suppressing: one token a line, or a CSV or TSV with a column of tokens. Each may
-/// be compressed (`.gz`).
+/// A file that lists devices to suppress, or to stop suppressing: one token a line, or a CSV or TSV
+/// with a column of tokens. Each may be compressed (`.gz`).
 public enum TokenList {
     /// A listed device.
     public struct Entry: Hashable, Sendable {
@@ -14,20 +14,24 @@ public enum TokenList {
         public var invalidSince: Timestamp?
     }
 
-    /// Hands over one device after another, some perhaps more than once. In a plain list (any name that does not end in .csv or .tsv) white
-    /// space around a token does not count, and blank lines and lines that begin with `#` are skipped. A table needs a header, unless its
-    /// only column is the tokens.
+    /// Hands over one device after another, some perhaps more than once. In a plain list (any name
+    /// that does not end in .csv or .tsv) white space around a token does not count, and blank
+    /// lines and lines that begin with `#` are skipped. A table needs a header, unless its only
+    /// column is the tokens.
     /// - Parameters:
     ///   - targets: what targets look like.
     ///   - columns: where the app's exports keep things; `device_token` and `token` work too.
     ///   - latest: no `invalid_since` is later.
-    ///   - allowsExport: whether a table may have other columns of an export in addition to the tokens. Such a table is usually a whole
-    ///     export: read as a list, it names every device.
-    ///   - meaningAll: how a person says that every device of an export is meant, as the part of a sentence.
-    /// - Throws: `Diagnostics` with the lines that cannot be read, the first ten and how many more there are, when everything else has been
-    ///   handed over; whatever `body` throws, after which it is not called again.
+    ///   - allowsExport: whether a table may have other columns of an export in addition to the
+    ///     tokens. Such a table is usually a whole export: read as a list, it names every device.
+    ///   - meaningAll: how a person says that every device of an export is meant, as the part of a
+    ///     sentence.
+    /// - Throws: `Diagnostics` with the lines that cannot be read, the first ten and how many more
+    ///   there are, when everything else has been handed over; whatever `body` throws, after which
+    ///   it is not called again.
     public static func read(
-        _ path: String, targets: TargetForm = PushServices.standard.target, columns: ExportColumns, latest: Timestamp? = nil,
+        _ path: String, targets: TargetForm = PushServices.standard.target, columns: ExportColumns,
+        latest: Timestamp? = nil,
         allowsExport: Bool = true, meaningAll: String = "give --every-device", _ body: (Entry) throws -> Void
     ) throws {
         var mistakes = Mistakes(latest: latest, list: ListMistakes(file: path))
@@ -36,7 +40,9 @@ public enum TokenList {
             switch ExportFormat(path: path)?.records {
             case nil: try readLines(path, limits, &mistakes, body)
             case .delimited(let separator):
-                let table = Table(path: path, separator: separator, columns: columns, allowsExport: allowsExport, meaningAll: meaningAll)
+                let table = Table(
+                    path: path, separator: separator, columns: columns, allowsExport: allowsExport,
+                    meaningAll: meaningAll)
                 try read(table, limits, &mistakes, body)
             case .jsonLines, .jsonArray:
                 throw Diagnostic(
@@ -90,13 +96,17 @@ public enum TokenList {
         guard let shape = targets.shape(of: text) else {
             return Mistake("there is no \(targets.noun)", remedy: "Write it into its cell, or remove the row.")
         }
-        let shown = shape == .surrounded ? TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60) : Target.redact(text)
+        let shown =
+            shape == .surrounded
+            ? TextFormat.foreign(TargetRedaction.line(text), maximumBytes: 60) : Target.redact(text)
         let remedy =
             switch shape {
             case .oddDigits, .tooShort, .tooLong: targets.remedy
             default: "Write one \(targets.shortNoun) a line, or a cell of its column, and nothing else there."
             }
-        return Mistake("'\(shown)' cannot be \(targets.aNoun): \(targets.clause(of: shape, length: text.utf8.count))", remedy: remedy)
+        return Mistake(
+            "'\(shown)' cannot be \(targets.aNoun): \(targets.clause(of: shape, length: text.utf8.count))",
+            remedy: remedy)
     }
 
     /// The cells of an entry; the last one, which is always blank, where a column is missing.
@@ -124,7 +134,8 @@ public enum TokenList {
         _ table: Table, _ limits: ReadingLimits, _ mistakes: inout Mistakes, _ body: (Entry) throws -> Void
     ) throws(Diagnostic) {
         let isGzip = ExportFormat(path: table.path)?.isGzip ?? false
-        var reader = try DelimitedReader.open(path: table.path, isGzip: isGzip, separator: table.separator, limits: limits)
+        var reader = try DelimitedReader.open(
+            path: table.path, isGzip: isGzip, separator: table.separator, limits: limits)
         let header = reader.header
         var cells: Cells
         if header.count == 1, let token = limits.targets.target(header[0]) {
@@ -150,33 +161,44 @@ public enum TokenList {
         }
     }
 
-    private static func columns(_ resolver: ColumnResolver, _ targets: TargetForm, of table: Table) throws(Diagnostic) -> Cells {
+    private static func columns(_ resolver: ColumnResolver, _ targets: TargetForm, of table: Table) throws(Diagnostic)
+        -> Cells
+    {
         let header = resolver.header
         guard let token = resolver.listedTokenColumn else { throw noTokens(resolver, targets) }
         // Such a file also lists devices that got the push.
         if header.contains("outcome") || PushServices.idColumns.contains(where: header.contains) {
             throw Diagnostic(
-                "this is a run's report: it lists every device, not only devices with invalid \(targets.shortNouns)", file: resolver.file,
-                remedy: "Devices with invalid \(targets.shortNouns) are in the list since the run ended. There is nothing to import.")
+                "this is a run's report: it lists every device, not only devices with invalid \(targets.shortNouns)",
+                file: resolver.file,
+                remedy:
+                    "Devices with invalid \(targets.shortNouns) are in the list since the run ended. There is nothing to import."
+            )
         }
-        let others = ExportColumns.Standard.allCases.filter { $0 != .token }.compactMap { resolver.column(of: $0) }.sorted()
+        let others = ExportColumns.Standard.allCases.filter { $0 != .token }.compactMap { resolver.column(of: $0) }
+            .sorted()
         if !table.allowsExport, !others.isEmpty {
             throw Diagnostic(
                 "this looks like an export: besides the \(targets.shortNouns) it has \(ColumnResolver.list(others.map { header[$0] })). "
                     + "Every device in it would be suppressed", file: resolver.file,
-                remedy: "Keep the columns \(header[token]), invalid_since and reason only, and only the rows of devices that are gone; "
+                remedy:
+                    "Keep the columns \(header[token]), invalid_since and reason only, and only the rows of devices that are gone; "
                     + "or \(table.meaningAll) if you mean all of them.")
         }
-        return Cells(token: token, reason: header.firstIndex(of: "reason"), invalidSince: header.firstIndex(of: "invalid_since"))
+        return Cells(
+            token: token, reason: header.firstIndex(of: "reason"), invalidSince: header.firstIndex(of: "invalid_since"))
     }
 
-    /// What a table of a list needs is not what exports need: names that volley.yaml gives are for these.
+    /// What a table of a list needs is not what exports need: names that volley.yaml gives are for
+    /// these.
     private static func noTokens(_ resolver: ColumnResolver, _ targets: TargetForm) -> Diagnostic {
         let header = "\(ExportColumns.Standard.token.rawValue),reason,invalid_since"
         if let found = resolver.targetsInHeader {
             return Diagnostic(
                 "the list has no header row: its first line holds \(found.aNoun)", file: resolver.file,
-                remedy: "Its first line must name the columns: \(header). A list without columns has one \(targets.shortNoun) a line.")
+                remedy:
+                    "Its first line must name the columns: \(header). A list without columns has one \(targets.shortNoun) a line."
+            )
         }
         var names = resolver.columns.candidates(for: .token)
         names += ["device_token", "token"].filter { !names.contains($0) }
@@ -184,12 +206,17 @@ public enum TokenList {
             "the list has no column \(names.map { "'\($0)'" }.joined(separator: " or ")): its columns are \(resolver.list)",
             file: resolver.file,
             remedy: resolver.disguised(names)
-                ?? "Name the column of its \(targets.shortNouns) token in its first line, as in \(header); leave volley.yaml as it is.")
+                ?? "Name the column of its \(targets.shortNouns) token in its first line, as in \(header); leave volley.yaml as it is."
+        )
     }
 
-    private static func entry(_ row: CellRow, _ cells: Cells, _ targets: TargetForm, latest: Timestamp?) -> Result<Entry, Mistake> {
+    private static func entry(_ row: CellRow, _ cells: Cells, _ targets: TargetForm, latest: Timestamp?) -> Result<
+        Entry, Mistake
+    > {
         func text(_ cell: Int) -> String { String(decoding: row.bytes(cell), as: UTF8.self) }
-        guard let token = targets.target(text(cells.token)) else { return .failure(noToken(text(cells.token), targets)) }
+        guard let token = targets.target(text(cells.token)) else {
+            return .failure(noToken(text(cells.token), targets))
+        }
         let date = row.bytes(cells.invalidSince)
         guard !date.isEmpty else { return .success(Entry(token: token, reason: text(cells.reason), invalidSince: nil)) }
         guard let moment = Timestamp(date) else {
@@ -204,7 +231,9 @@ public enum TokenList {
             return .failure(
                 Mistake(
                     "invalid_since is in the future: '\(TargetRedaction.cell(text(cells.invalidSince), maximumBytes: 40))'",
-                    remedy: "Write when the \(targets.shortNoun) became invalid, or leave the cell blank for the moment of the import."))
+                    remedy:
+                        "Write when the \(targets.shortNoun) became invalid, or leave the cell blank for the moment of the import."
+                ))
         }
         return .success(Entry(token: token, reason: text(cells.reason), invalidSince: moment))
     }
@@ -233,6 +262,9 @@ struct ListMistakes {
 
     var all: [Diagnostic] {
         guard count > shown.count else { return shown }
-        return shown + [Diagnostic("\(TextFormat.counted(count - shown.count, one: "more line", many: "more lines")) cannot be read")]
+        return shown + [
+            Diagnostic(
+                "\(TextFormat.counted(count - shown.count, one: "more line", many: "more lines")) cannot be read")
+        ]
     }
 }

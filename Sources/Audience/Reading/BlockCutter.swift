@@ -1,9 +1,11 @@
 import Base
 
-/// Finds where a block may end so that the next one begins with a record, as far as the block alone can tell.
+/// Finds where a block may end so that the next one begins with a record, as far as the block alone
+/// can tell.
 ///
-/// That is a guess: inside quoted text a line may look like a record. The reader that merges blocks in order notices when one did not end
-/// with a record, and reads the next one again from the right place; a wrong guess only costs time.
+/// That is a guess: inside quoted text a line may look like a record. The reader that merges blocks
+/// in order notices when one did not end with a record, and reads the next one again from the right
+/// place; a wrong guess only costs time.
 enum BlockCutter: Sendable {
     /// Lines that are records, whatever they hold.
     case lines
@@ -21,7 +23,8 @@ enum BlockCutter: Sendable {
     func cut(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         switch self {
         case .lines: return lastLineEnd(bytes, before: bytes.count) ?? bytes.count
-        case .delimited(let separator, let columnCount): return cutDelimited(bytes, separator: separator, columnCount: columnCount)
+        case .delimited(let separator, let columnCount):
+            return cutDelimited(bytes, separator: separator, columnCount: columnCount)
         case .array(let firstKey): return cutArray(bytes, firstKey: firstKey) ?? bytes.count
         }
     }
@@ -32,7 +35,9 @@ enum BlockCutter: Sendable {
     }
 
     private func cutDelimited(_ bytes: UnsafeBufferPointer<UInt8>, separator: UInt8, columnCount: Int) -> Int {
-        guard let last = lastLineEnd(bytes, before: bytes.count) else { return lastCarriageReturn(bytes) ?? bytes.count }
+        guard let last = lastLineEnd(bytes, before: bytes.count) else {
+            return lastCarriageReturn(bytes) ?? bytes.count
+        }
         var end = last
         for _ in 0..<Self.lookedAt {
             guard let start = lastLineEnd(bytes, before: end - 1) else { break }
@@ -48,7 +53,8 @@ enum BlockCutter: Sendable {
         bytes.dropLast().lastIndex(of: 0x0D).map { $0 + 1 }
     }
 
-    /// Fields of a line that is a record by itself; nil when a quote stays open or text follows one.
+    /// Fields of a line that is a record by itself; nil when a quote stays open or text follows
+    /// one.
     private func fieldCount(_ line: Slice<UnsafeBufferPointer<UInt8>>, separator: UInt8) -> Int? {
         let quote = UInt8(ascii: "\"")
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 && separator != 0x09 }
@@ -78,7 +84,9 @@ enum BlockCutter: Sendable {
         var place = bytes.count - 1
         let stop = max(0, bytes.count - Self.searchedBytes)
         while place > stop {
-            if bytes[place] == UInt8(ascii: ","), endsWithObject(bytes[..<place]), beginsObject(bytes[(place + 1)...], firstKey: firstKey) {
+            if bytes[place] == UInt8(ascii: ","), endsWithObject(bytes[..<place]),
+                beginsObject(bytes[(place + 1)...], firstKey: firstKey)
+            {
                 return place + 1
             }
             place -= 1
@@ -98,7 +106,8 @@ enum BlockCutter: Sendable {
     }
 }
 
-/// The format of a file of devices, by its name: `.csv`, `.tsv`, `.json`, `.jsonl` or `.ndjson`, each also with `.gz`.
+/// The format of a file of devices, by its name: `.csv`, `.tsv`, `.json`, `.jsonl` or `.ndjson`,
+/// each also with `.gz`.
 struct ExportFormat: Hashable, Sendable {
     /// How records are written.
     enum Records: Hashable, Sendable {
@@ -134,7 +143,8 @@ struct ExportFormat: Hashable, Sendable {
         }
         if name.hasSuffix(".zip") {
             return Diagnostic(
-                "this is a zip archive", file: path, remedy: "Unpack it and name the file in it. Volley reads .csv.gz directly.")
+                "this is a zip archive", file: path,
+                remedy: "Unpack it and name the file in it. Volley reads .csv.gz directly.")
         }
         if [".tar.gz", ".tgz", ".tar"].contains(where: name.hasSuffix) {
             return Diagnostic(

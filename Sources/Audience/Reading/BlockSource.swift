@@ -26,7 +26,9 @@ struct BlockSource: ~Copyable {
         guard file < files.count else { return false }
         block.begin(number: number, file: file, isFirst: bytes == nil)
         number += 1
-        if bytes == nil { bytes = try FileBytes(path: files[file].path, isGzip: files[file].format.isGzip, noting: sources) }
+        if bytes == nil {
+            bytes = try FileBytes(path: files[file].path, isGzip: files[file].format.isGzip, noting: sources)
+        }
         carried.withUnsafeBufferPointer { block.append($0) }
         let wanted = block.room.count
         let count = try bytes?.read(into: block.room) ?? 0
@@ -57,12 +59,16 @@ enum FileEncoding {
     /// Refuses files that are not UTF-8 text at all.
     /// - Returns: where the text begins: after the byte order marks.
     static func check(_ bytes: UnsafeBufferPointer<UInt8>, file: String) throws(Diagnostic) -> Int {
-        if bytes.isEmpty { throw Diagnostic("the file is empty", file: file, remedy: "Check whether the export finished.") }
+        if bytes.isEmpty {
+            throw Diagnostic("the file is empty", file: file, remedy: "Check whether the export finished.")
+        }
         let bytes = UnsafeBufferPointer(rebasing: bytes.prefix(markSize))
         if LeanCloudExport.isBSON(bytes) { throw LeanCloudExport.bson(file) }
         // A workbook of Excel before 2007 (.xls) is a compound file. Source: [MS-CFB], 2.2.
         if bytes.starts(with: [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
-            throw Diagnostic("this is a spreadsheet (.xls)", file: file, remedy: "Save it as 'CSV UTF-8' in the spreadsheet program.")
+            throw Diagnostic(
+                "this is a spreadsheet (.xls)", file: file, remedy: "Save it as 'CSV UTF-8' in the spreadsheet program."
+            )
         }
         if let other = TextEncoding.foreign(bytes) {
             throw Diagnostic(
@@ -70,7 +76,8 @@ enum FileEncoding {
                 remedy: "Save or export it as UTF-8; spreadsheet programs call that 'CSV UTF-8'.")
         }
         if bytes.starts(with: [0x1F, 0x8B]) {
-            throw Diagnostic("the file is compressed, but its name does not say so", file: file, remedy: "Rename it to \(file).gz.")
+            throw Diagnostic(
+                "the file is compressed, but its name does not say so", file: file, remedy: "Rename it to \(file).gz.")
         }
         if bytes.starts(with: [UInt8(ascii: "P"), UInt8(ascii: "K"), 3, 4]) {
             throw Diagnostic("this is a zip archive or a spreadsheet", file: file, remedy: "Export it as CSV, UTF-8.")
@@ -116,7 +123,8 @@ struct FileBytes: ~Copyable {
 
 /// A part of an export in memory, which usually begins and ends with whole records.
 ///
-/// `@unchecked Sendable`: one thread has it at a time; it passes from thread to thread under the lock of `BlockDispatcher`.
+/// `@unchecked Sendable`: one thread has it at a time; it passes from thread to thread under the
+/// lock of `BlockDispatcher`.
 final class Block: @unchecked Sendable {
     /// Blocks of a scan count from 0, whatever their file.
     private(set) var number = 0
@@ -142,7 +150,9 @@ final class Block: @unchecked Sendable {
     var bytes: BlockBytes { BlockBytes(start: memory + skipped, count: count - skipped, isLast: isLast) }
     var text: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: memory + skipped, count: count - skipped) }
     /// Free space after its content.
-    var room: UnsafeMutableBufferPointer<UInt8> { UnsafeMutableBufferPointer(start: memory + count, count: capacity - count) }
+    var room: UnsafeMutableBufferPointer<UInt8> {
+        UnsafeMutableBufferPointer(start: memory + count, count: capacity - count)
+    }
 
     func begin(number: Int, file: Int, isFirst: Bool) {
         self.number = number
@@ -171,9 +181,11 @@ final class Block: @unchecked Sendable {
     }
 }
 
-/// Inflates a gzip file ahead of its reader: inflating takes longer than anything else done with an export.
+/// Inflates a gzip file ahead of its reader: inflating takes longer than anything else done with an
+/// export.
 ///
-/// `@unchecked Sendable`: `rest` belongs to the one thread that reads; the inflating thread shares only a queue and an atomic.
+/// `@unchecked Sendable`: `rest` belongs to the one thread that reads; the inflating thread shares
+/// only a queue and an atomic.
 final class InflatingThread: @unchecked Sendable {
     private enum Piece: Sendable {
         case bytes([UInt8])

@@ -26,7 +26,9 @@ struct ByteSource: ~Copyable {
         let stamp = opened.stamp
         do throws(Diagnostic) {
             try sources.opened(path, stamp, descriptor: opened.descriptor)
-            guard stamp.size > 0 else { throw Diagnostic("the file is empty", file: path, remedy: "Check whether the export finished.") }
+            guard stamp.size > 0 else {
+                throw Diagnostic("the file is empty", file: path, remedy: "Check whether the export finished.")
+            }
         } catch {
             // Swift 6.3.1 forgets to destroy it when the call throws across it.
             _ = consume opened
@@ -39,8 +41,10 @@ struct ByteSource: ~Copyable {
         do throws(FileError) { return try RegularFile(path: path) } catch {
             switch error {
             case .system(let code): throw failure(code, path: path)
-            case .notAFile(.folder): throw FileKind.folder.refusal(path, remedy: "Use a glob for the files in it: \(path)/*.csv.")
-            case .notAFile(let kind): throw kind.refusal(path, remedy: "Exports are read twice: save it as a file first.")
+            case .notAFile(.folder):
+                throw FileKind.folder.refusal(path, remedy: "Use a glob for the files in it: \(path)/*.csv.")
+            case .notAFile(let kind):
+                throw kind.refusal(path, remedy: "Exports are read twice: save it as a file first.")
             }
         }
     }
@@ -49,7 +53,8 @@ struct ByteSource: ~Copyable {
         switch code {
         case ENOENT, ENOTDIR:
             FilePaths.misencoded(path)
-                ?? Diagnostic("there is no such file", file: path, remedy: "Paths are relative to the file that names them.")
+                ?? Diagnostic(
+                    "there is no such file", file: path, remedy: "Paths are relative to the file that names them.")
         default:
             (code == EACCES ? FileAccess.problem(path, .reading, purpose: nil) : nil)
                 ?? FileError.system(code).diagnostic("the file cannot be read", file: path)
@@ -95,7 +100,8 @@ struct ByteSource: ~Copyable {
                 remedy: "Export it as CSV, UTF-8; compress it with gzip or not at all.")
         }
         return Diagnostic(
-            "the file is not compressed, though its name ends in .gz", file: file, remedy: "Rename it to \(file.dropLast(3)).")
+            "the file is not compressed, though its name ends in .gz", file: file,
+            remedy: "Rename it to \(file.dropLast(3)).")
     }
 
     private mutating func inflate(into target: UnsafeMutableBufferPointer<UInt8>) throws(Diagnostic) -> Int {
@@ -114,18 +120,20 @@ struct ByteSource: ~Copyable {
                     throw Self.noGzip(input, file: file)
                 }
                 throw Diagnostic(
-                    "the gzip data \(message), after \(consumed) compressed bytes (\(produced) bytes of text)", file: file,
+                    "the gzip data \(message), after \(consumed) compressed bytes (\(produced) bytes of text)",
+                    file: file,
                     remedy: "The upload may have been cut off. Export the file again.")
             }
         }
     }
 }
 
-/// The files that are read for one audience, each as it was when first opened. An export that is still being written ends in the middle of its
-/// devices without any other sign, so every file must be the same, with the same content, whenever it is opened again and when everything
-/// is read.
+/// The files that are read for one audience, each as it was when first opened. An export that is
+/// still being written ends in the middle of its devices without any other sign, so every file must
+/// be the same, with the same content, whenever it is opened again and when everything is read.
 public final class SourceFiles: Sendable {
-    /// Why an open file must not be read, by its path, its descriptor and the descriptor's stamp; nil if it may.
+    /// Why an open file must not be read, by its path, its descriptor and the descriptor's stamp;
+    /// nil if it may.
     public typealias Limit = @Sendable (String, Int32, FileStamp) -> Diagnostic?
 
     private let seen = Mutex<[String: FileStamp]>([:])
@@ -133,7 +141,8 @@ public final class SourceFiles: Sendable {
     private let limit: Limit?
 
     /// Nothing was read yet.
-    /// - Parameter limit: decides for each file, when it is open and before a byte of it is read; nil to read every file.
+    /// - Parameter limit: decides for each file, when it is open and before a byte of it is read;
+    ///   nil to read every file.
     public init(limit: Limit? = nil) { self.limit = limit }
 
     /// The same limit, and nothing read yet.
@@ -149,7 +158,9 @@ public final class SourceFiles: Sendable {
     /// Notes a file that was opened.
     /// - Throws: it must not be read; it was opened before, and has changed since.
     func opened(_ path: String, _ stamp: FileStamp, descriptor: Int32) throws(Diagnostic) {
-        if let limit, !trusted.withLock({ $0.contains(path) }), let refusal = limit(path, descriptor, stamp) { throw refusal }
+        if let limit, !trusted.withLock({ $0.contains(path) }), let refusal = limit(path, descriptor, stamp) {
+            throw refusal
+        }
         let first = seen.withLock { seen in
             if seen[path] == nil { seen[path] = stamp }
             return seen[path] ?? stamp

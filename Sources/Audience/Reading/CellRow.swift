@@ -28,8 +28,9 @@ struct Cell {
 
 /// The cells of the current row that the query uses. Valid until the reader moves on.
 ///
-/// Cells are found and made readable on first use; the file's bytes are never written to. Spaces, tabs and line breaks around a cell do
-/// not count, nor does the formula around a text that a cell in quotes may hold for Excel's sake: `"=""0012"""` is `0012`.
+/// Cells are found and made readable on first use; the file's bytes are never written to. Spaces,
+/// tabs and line breaks around a cell do not count, nor does the formula around a text that a cell
+/// in quotes may hold for Excel's sake: `"=""0012"""` is `0012`.
 struct CellRow {
     /// One more than the query uses; the last is always blank.
     let cells: UnsafeMutableBufferPointer<Cell>
@@ -39,7 +40,8 @@ struct CellRow {
     /// What blank cells point to.
     private let blank: UnsafeMutablePointer<UInt8>
     private let scratch: UnsafeMutablePointer<Scratch>
-    /// Where the fields of a delimited row end, and which of them are cells; nil when cells are found by the reader.
+    /// Where the fields of a delimited row end, and which of them are cells; nil when cells are
+    /// found by the reader.
     private var fields: Fields?
 
     private struct Fields {
@@ -55,7 +57,8 @@ struct CellRow {
         }
     }
 
-    /// Room for what has to be written differently: as much as the row has bytes for its cells, and as much again for an array's element.
+    /// Room for what has to be written differently: as much as the row has bytes for its cells, and
+    /// as much again for an array's element.
     private struct Scratch {
         var bytes: UnsafeMutablePointer<UInt8>
         var capacity: Int
@@ -102,7 +105,9 @@ struct CellRow {
     // MARK: - What readers say
 
     /// Begins another row, of a delimited file. Its fields end at `ends`.
-    @inline(__always) mutating func begin(base: UnsafeMutablePointer<UInt8>, start: Int, count: Int, ends: UnsafeMutablePointer<Int32>) {
+    @inline(__always) mutating func begin(
+        base: UnsafeMutablePointer<UInt8>, start: Int, count: Int, ends: UnsafeMutablePointer<Int32>
+    ) {
         fields?.base = base
         fields?.start = start
         fields?.ends = ends
@@ -123,10 +128,12 @@ struct CellRow {
 
     // MARK: - Reading cells
 
-    /// The bytes of a cell; empty when it is blank or absent. A JSON array reads as it is written, without brackets.
+    /// The bytes of a cell; empty when it is blank or absent. A JSON array reads as it is written,
+    /// without brackets.
     @inline(__always) func bytes(_ cell: Int) -> UnsafeBufferPointer<UInt8> {
         if let fields, cell < cells.count - 1 {
-            // Most cells of a delimited row are written as they are meant: there is nothing to remove at either end.
+            // Most cells of a delimited row are written as they are meant: there is nothing to
+            // remove at either end.
             let (start, end) = fields.bounds(of: cell)
             if start < end, fields.base[start] > UInt8(ascii: "\""), fields.base[end - 1] > UInt8(ascii: " ") {
                 return UnsafeBufferPointer(start: UnsafePointer(fields.base) + start, count: end - start)
@@ -137,7 +144,9 @@ struct CellRow {
     }
 
     /// Whether a cell is a JSON array. `forEachElement` gives its elements.
-    @inline(__always) func isArray(_ cell: Int) -> Bool { fields == nil && cells[cell].form.rawValue >= Cell.Form.array.rawValue }
+    @inline(__always) func isArray(_ cell: Int) -> Bool {
+        fields == nil && cells[cell].form.rawValue >= Cell.Form.array.rawValue
+    }
 
     /// The text of a cell; list elements have `separator` between them.
     func text(_ cell: Int, separator: [UInt8]) -> String {
@@ -172,7 +181,10 @@ struct CellRow {
                 let isEscaped = end.pointee != UInt8(ascii: "\"")
                 while end.pointee != UInt8(ascii: "\"") { end = endOfPlainJSON(end + 2) }
                 source = end + 1
-                body(isEscaped ? unescapedElement(start, count: end - start) : UnsafeBufferPointer(start: start, count: end - start))
+                body(
+                    isEscaped
+                        ? unescapedElement(start, count: end - start)
+                        : UnsafeBufferPointer(start: start, count: end - start))
             } else if byte == UInt8(ascii: ",") || isSpace(byte) {
                 source += 1
             } else {
@@ -229,10 +241,12 @@ struct CellRow {
         return true
     }
 
-    /// `="0012"`, by which Volley and others keep Excel from reading a text as a number, is that text.
+    /// `="0012"`, by which Volley and others keep Excel from reading a text as a number, is that
+    /// text.
     private func takeOutOfFormula(_ cell: inout Cell) {
         let quote = UInt8(ascii: "\"")
-        guard cell.count >= 3, cell.start[0] == UInt8(ascii: "="), cell.start[1] == quote, cell.start[cell.count - 1] == quote,
+        guard cell.count >= 3, cell.start[0] == UInt8(ascii: "="), cell.start[1] == quote,
+            cell.start[cell.count - 1] == quote,
             memchr(cell.start + 2, Int32(quote), cell.count - 3) == nil
         else { return }
         cell.start += 2
@@ -261,7 +275,9 @@ struct CellRow {
 }
 
 /// White space that does not count at the edges of a cell.
-@inline(__always) func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 && (byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D) }
+@inline(__always) func isSpace(_ byte: UInt8) -> Bool {
+    byte <= 0x20 && (byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D)
+}
 
 /// A part without the white space at its edges.
 @inline(__always) func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {

@@ -1,16 +1,18 @@
 import Base
 import PushServices
 
-/// Which cells of an export's rows the query uses: cell numbers by purpose. Cells of columns that the
-/// export lacks are `blankCell`, which is always blank.
+/// Which cells of an export's rows the query uses: cell numbers by purpose. Cells of columns that
+/// the export lacks are `blankCell`, which is always blank.
 struct ColumnPlan {
-    /// The header's columns (or JSON's keys) that become cells, in the order of the cells, each once.
+    /// The header's columns (or JSON's keys) that become cells, in the order of the cells, each
+    /// once.
     private(set) var columns: [Int] = []
     /// The targets of the first service.
     private(set) var token = 0
     /// The targets of each service; used if a row may have several.
     private(set) var targets: [Int] = []
-    /// The devices' own targets at each service: the same, but for services whose targets are tokens of Live Activities.
+    /// The devices' own targets at each service: the same, but for services whose targets are
+    /// tokens of Live Activities.
     private(set) var devices: [Int] = []
     /// These tokens.
     private(set) var activity = 0
@@ -60,7 +62,9 @@ extension ColumnPlan {
             return column
         }
         let targetColumns = isMixed ? resolver.targetColumns(query.services.map(\.target)) : []
-        if isMixed, !targetColumns.contains(where: { $0 != nil }) { mistakes.append(resolver.missingTargets(query.services)) }
+        if isMixed, !targetColumns.contains(where: { $0 != nil }) {
+            mistakes.append(resolver.missingTargets(query.services))
+        }
         let serviceColumn = resolver.columns.service.flatMap { named($0.column, in: .settings) }
         let standards = [
             isMixed ? nil : required(.token, if: true),
@@ -72,10 +76,14 @@ extension ColumnPlan {
             query.suppressed == nil ? nil : required(.registeredAt, if: false),
             query.carriesTimezone ? required(.timezone, if: false) : nil,
         ]
-        let validityColumn = LeanCloudExport.isFormat(of: resolver.columns) ? resolver.header.firstIndex(of: LeanCloudExport.validity) : nil
+        let validityColumn =
+            LeanCloudExport.isFormat(of: resolver.columns)
+            ? resolver.header.firstIndex(of: LeanCloudExport.validity) : nil
         let conditionColumns = query.conditions.map { condition -> Int? in
             let column = named(condition.column, in: .condition)
-            if column != nil, column == resolver.column(of: .tags) { mistakes.append(resolver.holdsTags(condition.column)) }
+            if column != nil, column == resolver.column(of: .tags) {
+                mistakes.append(resolver.holdsTags(condition.column))
+            }
             return column
         }
         let fieldColumns = query.fields.map { field in
@@ -126,8 +134,9 @@ struct ColumnResolver {
         columns.candidates(for: standard).lazy.compactMap { header.firstIndex(of: $0) }.first
     }
 
-    /// The columns of the targets of several services, in their order. Where a column says which service reaches a device, targets are in
-    /// the column of tokens, unless volley.yaml names another for them.
+    /// The columns of the targets of several services, in their order. Where a column says which
+    /// service reaches a device, targets are in the column of tokens, unless volley.yaml names
+    /// another for them.
     func targetColumns(_ forms: [TargetForm]) -> [Int?] {
         forms.map { form in
             if columns.tokensHold(targets: form.column) { return column(of: .token) }
@@ -148,8 +157,8 @@ struct ColumnResolver {
                     : "Name the column in volley.yaml: `columns: {token: NAME}`."))
     }
 
-    /// What to do about a column with a name that looks like a wanted one and is another; nil without one. Either of the two may be in
-    /// disguise.
+    /// What to do about a column with a name that looks like a wanted one and is another; nil
+    /// without one. Either of the two may be in disguise.
     func disguised(_ names: [String]) -> String? {
         for (place, name) in header.enumerated() {
             for wanted in names {
@@ -184,11 +193,13 @@ struct ColumnResolver {
                 ?? "Its columns are \(list).")
     }
 
-    /// What to do about a column that has another name: a text names columns without quotes, so not all names can be in it.
+    /// What to do about a column that has another name: a text names columns without quotes, so not
+    /// all names can be in it.
     private static func remedy(meaning column: String, by name: String, in place: Place) -> String {
         if place == .condition, ExportColumns.Standard(rawValue: name) != nil {
             let written = TextFormat.yaml(column)
-            return "Did you mean '\(column)'? Write `\(written): …` there, or in volley.yaml: `columns: {\(name): \(written)}`."
+            return
+                "Did you mean '\(column)'? Write `\(written): …` there, or in volley.yaml: `columns: {\(name): \(written)}`."
         }
         let isNameable = column.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || $0.properties.numericType != nil || "_.-".unicodeScalars.contains($0)
@@ -205,7 +216,8 @@ struct ColumnResolver {
             remedy: "Select with tags: {all: [...]}, or leave devices out with exclude: {tags: [...]}.")
     }
 
-    /// An export whose rows are in quotes as a whole, as programs write it when they take each row for one cell.
+    /// An export whose rows are in quotes as a whole, as programs write it when they take each row
+    /// for one cell.
     var quotedRows: Diagnostic? {
         guard header.count == 1, header[0].contains(where: { ",;\t".contains($0) }) else { return nil }
         return Diagnostic(
@@ -234,7 +246,8 @@ struct ColumnResolver {
 
     /// An export without tokens of activities.
     func missing(_ tokens: ActivityTokens) -> Diagnostic {
-        let name = columns.name(of: tokens), what = tokens == .start ? "activities are started with" : "running activities have"
+        let name = columns.name(of: tokens),
+            what = tokens == .start ? "activities are started with" : "running activities have"
         return Diagnostic(
             "the export has no column '\(name)' of the tokens that \(what): its columns are \(list)", file: file,
             remedy: disguised([name]) ?? "Name the column in volley.yaml: `columns: {\(tokens.rawValue): NAME}`.")
@@ -256,11 +269,12 @@ struct ColumnResolver {
         return Diagnostic(
             "the export has no column \(names)\(purpose): its columns are \(list)", file: file,
             remedy: disguised(candidates)
-                ?? "Name the column in volley.yaml: `columns: {\(standard.rawValue): \(nearest.map { TextFormat.yaml($0) } ?? "NAME")}`.")
+                ?? "Name the column in volley.yaml: `columns: {\(standard.rawValue): \(nearest.map { TextFormat.yaml($0) } ?? "NAME")}`."
+        )
     }
 
-    /// Columns that are not read, as their names differ from known ones by an invisible character or a letter of another script; and where
-    /// no column has the known name, in capitals.
+    /// Columns that are not read, as their names differ from known ones by an invisible character
+    /// or a letter of another script; and where no column has the known name, in capitals.
     /// - Parameters:
     ///   - targets: the keys of targets, of an app with several services.
     ///   - looksForRegistration: whether it matters when a device registered.
@@ -269,7 +283,9 @@ struct ColumnResolver {
         let standards = ExportColumns.Standard.allCases.filter { columns.names[$0] == nil }.map {
             (key: $0.rawValue, names: columns.candidates(for: $0))
         }
-        let known = standards + targets.filter { columns.targets[$0] == nil }.map { (key: $0, names: columns.candidates(forTargets: $0)) }
+        let known =
+            standards
+            + targets.filter { columns.targets[$0] == nil }.map { (key: $0, names: columns.candidates(forTargets: $0)) }
         let names = Set(known.flatMap(\.names))
         let inCapitals: [ExportColumns.Standard] = [.language] + (looksForRegistration ? [.registeredAt] : [])
         let useful = Set(inCapitals.filter { column(of: $0) == nil }.map(\.rawValue))
@@ -279,19 +295,22 @@ struct ColumnResolver {
                 if let how = Spelling.disguise(of: name, as: wanted) {
                     return .warning(
                         .columnNotFound,
-                        message: "the name of column \(place + 1) looks like '\(wanted)', but it holds \(how), so the column is not read",
+                        message:
+                            "the name of column \(place + 1) looks like '\(wanted)', but it holds \(how), so the column is not read",
                         file: file, remedy: "Type it again in the export's first line, or where the export is made.")
                 }
                 guard useful.contains(key), name.lowercased() == wanted.lowercased() else { continue }
                 return .warning(
-                    .columnNotFound, message: "it has no column '\(wanted)', but it has '\(name)', which is not read: capitals count",
+                    .columnNotFound,
+                    message: "it has no column '\(wanted)', but it has '\(name)', which is not read: capitals count",
                     file: file, remedy: "Name it in volley.yaml: `columns: {\(key): \(name)}`.")
             }
             return nil
         }
     }
 
-    /// Names that volley.yaml gives to columns that are useful but not required, where the export lacks them.
+    /// Names that volley.yaml gives to columns that are useful but not required, where the export
+    /// lacks them.
     /// - Parameter looksForRegistration: whether it matters when a device registered.
     func absentNames(looksForRegistration: Bool) -> [Diagnostic] {
         let useful: [ExportColumns.Standard] = [.language, .lastActive] + (looksForRegistration ? [.registeredAt] : [])
@@ -306,7 +325,8 @@ struct ColumnResolver {
     private func absent(_ name: SourceText) -> Diagnostic {
         .warning(
             .columnNotFound, message: "\(file) has no column '\(name.value)'", at: name.position,
-            remedy: disguised([name.value]) ?? nearestName(to: name.value, among: header).map { "Did you mean '\($0)'?" })
+            remedy: disguised([name.value])
+                ?? nearestName(to: name.value, among: header).map { "Did you mean '\($0)'?" })
     }
 
     /// The column that devices' own clocks need and the export lacks.
@@ -314,16 +334,22 @@ struct ColumnResolver {
         let name = columns.candidates(for: .timezone)[0]
         let nearest = nearestName(to: name, among: header.filter { !$0.isEmpty })
         return .warning(
-            .timezoneNotFound, message: "\(file) has no column '\(name)', so fallback_timezone applies to all of its devices", at: position,
+            .timezoneNotFound,
+            message: "\(file) has no column '\(name)', so fallback_timezone applies to all of its devices",
+            at: position,
             remedy: disguised([name])
-                ?? "Name the column in volley.yaml: `columns: {timezone: \(nearest.map { TextFormat.yaml($0) } ?? "NAME")}`.")
+                ?? "Name the column in volley.yaml: `columns: {timezone: \(nearest.map { TextFormat.yaml($0) } ?? "NAME")}`."
+        )
     }
 
     /// A column that looks like time zones where quiet hours would use it.
     func otherTimezone(at position: SourcePosition) -> Diagnostic? {
         guard column(of: .timezone) == nil, columns.names[.timezone] == nil else { return nil }
         let others = ["tz", "zone", "zoneinfo"]
-        guard let name = nearestName(to: "timezone", among: header) ?? header.first(where: { others.contains($0.lowercased()) }) else {
+        guard
+            let name = nearestName(to: "timezone", among: header)
+                ?? header.first(where: { others.contains($0.lowercased()) })
+        else {
             return nil
         }
         return .warning(
@@ -332,12 +358,15 @@ struct ColumnResolver {
                 "\(file) has no column 'timezone', but it has '\(name)': the quiet hours follow the schedule's clock for all of its devices",
             at: position,
             remedy: disguised(["timezone"])
-                ?? "If it holds the devices' zones, name it in volley.yaml: `columns: {timezone: \(TextFormat.yaml(name))}`.")
+                ?? "If it holds the devices' zones, name it in volley.yaml: `columns: {timezone: \(TextFormat.yaml(name))}`."
+        )
     }
 
-    /// Columns with names that appear literally in texts. Only names of several words joined by `_` count: others may be ordinary words.
+    /// Columns with names that appear literally in texts. Only names of several words joined by `_`
+    /// count: others may be ordinary words.
     func names(in texts: [SourceText]) -> [Diagnostic] {
-        let names = Dictionary(header.filter { $0.dropFirst().dropLast().contains("_") }.map { ($0.lowercased(), $0) }) { first, _ in first
+        let names = Dictionary(header.filter { $0.dropFirst().dropLast().contains("_") }.map { ($0.lowercased(), $0) })
+        { first, _ in first
         }
         guard !names.isEmpty else { return [] }
         return texts.flatMap { text -> [Diagnostic] in
@@ -354,15 +383,18 @@ struct ColumnResolver {
         }
     }
 
-    /// Where each person should get one text, but the export lacks aliases or may name them differently.
+    /// Where each person should get one text, but the export lacks aliases or may name them
+    /// differently.
     func noAlias(at position: SourcePosition) -> Diagnostic? {
         guard column(of: .alias) == nil else { return nil }
         let usual: Set = [
-            "userid", "user", "username", "uid", "customerid", "customer", "accountid", "memberid", "externalid", "externaluserid", "email",
+            "userid", "user", "username", "uid", "customerid", "customer", "accountid", "memberid", "externalid",
+            "externaluserid", "email",
             "alias", "aliasid", "aliases",
         ]
         let other = header.first { usual.contains(Self.letters($0)) }
-        guard let name = columns.names[.alias]?.value ?? other.map({ _ in ExportColumns.Standard.alias.rawValue }) else { return nil }
+        guard let name = columns.names[.alias]?.value ?? other.map({ _ in ExportColumns.Standard.alias.rawValue })
+        else { return nil }
         return .warning(
             .columnNotFound,
             message:
@@ -373,13 +405,17 @@ struct ColumnResolver {
                 + "If each device may read its own text, write by: device below 'variants'.")
     }
 
-    /// A column that by its name may say when a device was last active, where there is no `last_active`.
+    /// A column that by its name may say when a device was last active, where there is no
+    /// `last_active`.
     var otherActivity: String? {
         guard column(of: .lastActive) == nil, columns.names[.lastActive] == nil else { return nil }
         let usual: Set = [
-            "lastactive", "lastactiveat", "lastactivedate", "lastactivity", "lastactivityat", "lastactivitydate", "lastseen", "lastseenat",
-            "lastseendate", "lastlogin", "lastloginat", "lastlogindate", "lastsession", "lastsessionat", "lastopen", "lastopened",
-            "lastopenedat", "lastvisit", "lastused", "lastusedat", "lastupdate", "lastupdated", "lastupdatedat", "updated", "updatedat",
+            "lastactive", "lastactiveat", "lastactivedate", "lastactivity", "lastactivityat", "lastactivitydate",
+            "lastseen", "lastseenat",
+            "lastseendate", "lastlogin", "lastloginat", "lastlogindate", "lastsession", "lastsessionat", "lastopen",
+            "lastopened",
+            "lastopenedat", "lastvisit", "lastused", "lastusedat", "lastupdate", "lastupdated", "lastupdatedat",
+            "updated", "updatedat",
             "activeat", "lastmodified", "modifiedat",
         ]
         return header.first { usual.contains(Self.letters($0)) && !Spelling.hasInvisible($0) }
@@ -388,13 +424,17 @@ struct ColumnResolver {
     /// A name without capitals, blanks and signs.
     private static func letters(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
 
-    /// The columns that describe a device, other than the token and the registration id that identify it.
+    /// The columns that describe a device, other than the token and the registration id that
+    /// identify it.
     var describing: Set<String> {
-        let naming = [column(of: .token), column(of: .registrationID)] + columns.targets.values.map { header.firstIndex(of: $0.value) }
+        let naming =
+            [column(of: .token), column(of: .registrationID)]
+            + columns.targets.values.map { header.firstIndex(of: $0.value) }
         return Set(header.indices.filter { !naming.contains($0) && !header[$0].isEmpty }.map { header[$0] })
     }
 
-    /// Columns that may hold tags that did not fit into the tags' column: `tags_2`, `tags.1`, or without a name.
+    /// Columns that may hold tags that did not fit into the tags' column: `tags_2`, `tags.1`, or
+    /// without a name.
     var besideTags: [Int] {
         guard let tags = column(of: .tags) else { return [] }
         let name = Self.letters(header[tags])
@@ -402,7 +442,8 @@ struct ColumnResolver {
             let other = Self.letters(header[place])
             return place != tags
                 && (header[place].isEmpty
-                    || other.hasPrefix(name) && other.utf8.count > name.utf8.count && other.dropFirst(name.count).allSatisfy(\.isNumber))
+                    || other.hasPrefix(name) && other.utf8.count > name.utf8.count
+                        && other.dropFirst(name.count).allSatisfy(\.isNumber))
         }
     }
 
@@ -416,12 +457,15 @@ struct ColumnResolver {
         }
     }
 
-    /// The header's names for a message. Without a header row they are a device's data, and its token must not be shown.
+    /// The header's names for a message. Without a header row they are a device's data, and its
+    /// token must not be shown.
     var list: String { Self.list(header) }
 
     static func list(_ header: [String]) -> String {
-        let shown = header.prefix(40).map { "'\(TargetRedaction.possible($0) ?? String(TargetRedaction.withoutTargets($0).prefix(60)))'" }
-            .joined(separator: ", ")
+        let shown = header.prefix(40).map {
+            "'\(TargetRedaction.possible($0) ?? String(TargetRedaction.withoutTargets($0).prefix(60)))'"
+        }
+        .joined(separator: ", ")
         return header.count > 40 ? "\(shown) and \(header.count - 40) more" : shown
     }
 }

@@ -5,13 +5,15 @@ import PushServices
 
 /// Reads CSV and TSV (RFC 4180).
 ///
-/// A record that is not completely in memory is parsed again from its start, so no state survives a chunk boundary. For 64 bytes at
-/// once, a mask says which of them end a field; all fields are only counted and their ends kept, and only cells that the query uses
-/// are read.
+/// A record that is not completely in memory is parsed again from its start, so no state survives a
+/// chunk boundary. For 64 bytes at once, a mask says which of them end a field; all fields are only
+/// counted and their ends kept, and only cells that the query uses are read.
 ///
-/// Beyond RFC 4180: columns may be separated by semicolons, tabs or bars, as the header shows; lines may end in LF, CRLF or CR; blank lines are
-/// not rows; blanks may surround a quoted cell (`token, "Anna"`); any other quote inside an unquoted field is an ordinary character. Stricter
-/// than most readers: text after a closing quote makes the row unreadable, as does a wrong number of fields, and a quoted cell that looks as if its quote was left open (`QuotedCell`). Zero bytes
+/// Beyond RFC 4180: columns may be separated by semicolons, tabs or bars, as the header shows;
+/// lines may end in LF, CRLF or CR; blank lines are not rows; blanks may surround a quoted cell
+/// (`token, "Anna"`); any other quote inside an unquoted field is an ordinary character. Stricter
+/// than most readers: text after a closing quote makes the row unreadable, as does a wrong number
+/// of fields, and a quoted cell that looks as if its quote was left open (`QuotedCell`). Zero bytes
 /// and a second header end the reading: such a file is faulty.
 /// The tests contain a slow, obvious reader with the same results.
 struct DelimitedReader: RowReader, ~Copyable {
@@ -49,16 +51,20 @@ struct DelimitedReader: RowReader, ~Copyable {
 
     /// Opens the file and reads its header.
     /// - Parameter separator: as the file's name suggests; its header may have another one.
-    static func open(path: String, isGzip: Bool, separator: UInt8, limits: ReadingLimits) throws(Diagnostic) -> DelimitedReader {
+    static func open(path: String, isGzip: Bool, separator: UInt8, limits: ReadingLimits) throws(Diagnostic)
+        -> DelimitedReader
+    {
         var reader = DelimitedReader(
-            buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), separator: separator, limits.targets)
+            buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), separator: separator,
+            limits.targets)
         try reader.findSeparator()
         try reader.readHeader()
         return reader
     }
 
-    /// Where numbers have a decimal comma (1,5), spreadsheet programs separate the columns of CSV files with semicolons, and others use
-    /// tabs or bars: the characters between the header's names decide, unless the expected separator is among them.
+    /// Where numbers have a decimal comma (1,5), spreadsheet programs separate the columns of CSV
+    /// files with semicolons, and others use tabs or bars: the characters between the header's
+    /// names decide, unless the expected separator is among them.
     private mutating func findSeparator() throws(Diagnostic) {
         while true {
             let bytes = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start)
@@ -121,7 +127,8 @@ struct DelimitedReader: RowReader, ~Copyable {
         maskStart = Int.max
     }
 
-    /// Sets which columns of the header become the cells of a row; one more cell, always blank, follows them.
+    /// Sets which columns of the header become the cells of a row; one more cell, always blank,
+    /// follows them.
     mutating func use(columns: [Int]) {
         row.deallocate()
         row = CellRow(columns: columns, ends: fieldEnds)
@@ -150,12 +157,15 @@ struct DelimitedReader: RowReader, ~Copyable {
         }
         let position = SourcePosition(file: buffer.file, line: recordLine, column: 1)
         switch record {
-        case .end: throw Diagnostic("the file has no header row", file: buffer.file, remedy: "The first line must name the columns.")
+        case .end:
+            throw Diagnostic(
+                "the file has no header row", file: buffer.file, remedy: "The first line must name the columns.")
         case .malformed: throw Diagnostic("the header row cannot be read: \(badReason)", at: position)
         case .record, .needsMore: break
         }
         if let flaw = buffer.flaw(from: recordStart, to: buffer.start) {
-            throw Diagnostic("the header row cannot be read: \(flaw.text())", at: position, remedy: "Save the export as UTF-8.")
+            throw Diagnostic(
+                "the header row cannot be read: \(flaw.text())", at: position, remedy: "Save the export as UTF-8.")
         }
         columnCount = fieldCount
         use(columns: Array(0..<columnCount))
@@ -172,7 +182,8 @@ struct DelimitedReader: RowReader, ~Copyable {
         state = .record
     }
 
-    /// Reads on until the lines below the header are in memory, which tell whether it is one, however small the parts are that a file comes in.
+    /// Reads on until the lines below the header are in memory, which tell whether it is one,
+    /// however small the parts are that a file comes in.
     private mutating func readAhead() throws(Diagnostic) {
         while !buffer.isAtEnd, buffer.end - buffer.start < min(HeaderLine.mostBytes, buffer.limits.maximumRecordSize) {
             let rest = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start)
@@ -182,16 +193,19 @@ struct DelimitedReader: RowReader, ~Copyable {
     }
 
     private func foreignForm(at position: SourcePosition) -> Diagnostic? {
-        let next = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start).prefix { $0 != Self.lineFeed }
+        let next = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start).prefix {
+            $0 != Self.lineFeed
+        }
         return Self.foreignForm(header, next: next).map { Diagnostic($0.what, at: position, remedy: $0.remedy) }
     }
 
-    /// What a file is if its header cannot be from a program that writes CSV: any other message would name columns that do not exist. nil
-    /// for CSV.
+    /// What a file is if its header cannot be from a program that writes CSV: any other message
+    /// would name columns that do not exist. nil for CSV.
     /// - Parameter next: the line after the header.
     static func foreignForm(_ header: [String], next: some Collection<UInt8>) -> (what: String, remedy: String)? {
         func isRule(_ line: some Collection<UInt8>) -> Bool {
-            line.allSatisfy { "+-|\r".utf8.contains($0) } && line.split { $0 != UInt8(ascii: "-") }.contains { $0.count > 2 }
+            line.allSatisfy { "+-|\r".utf8.contains($0) }
+                && line.split { $0 != UInt8(ascii: "-") }.contains { $0.count > 2 }
         }
         let first = header.first ?? ""
         if header.count == 1 && isRule(first.utf8) || isRule(next) {
@@ -207,7 +221,9 @@ struct DelimitedReader: RowReader, ~Copyable {
         if first.hasPrefix("{\\rtf") {
             return ("this is a document with formatted text (RTF), not CSV", "Export it as CSV, UTF-8.")
         }
-        for (opening, closing) in [("'", "'"), ("\u{201C}", "\u{201D}"), ("\u{201D}", "\u{201D}"), ("\u{2018}", "\u{2019}"), ("`", "`")]
+        for (opening, closing) in [
+            ("'", "'"), ("\u{201C}", "\u{201D}"), ("\u{201D}", "\u{201D}"), ("\u{2018}", "\u{2019}"), ("`", "`"),
+        ]
         where header.allSatisfy({ $0.count > 2 && $0.hasPrefix(opening) && $0.hasSuffix(closing) }) {
             return (
                 "the names of the columns are in quotes that CSV does not have: \(TargetRedaction.cell(first, maximumBytes: 60))",
@@ -217,22 +233,30 @@ struct DelimitedReader: RowReader, ~Copyable {
         return nil
     }
 
-    /// A title or notes above the names of the columns, which one of the next lines has, without a target.
+    /// A title or notes above the names of the columns, which one of the next lines has, without a
+    /// target.
     private func title(at position: SourcePosition) -> Diagnostic? {
-        let known = Set(ExportColumns.Standard.allCases.flatMap { ExportColumns().candidates(for: $0) } + [targets.column])
+        let known = Set(
+            ExportColumns.Standard.allCases.flatMap { ExportColumns().candidates(for: $0) } + [targets.column])
         guard !header.contains(where: { known.contains($0.lowercased()) }) else { return nil }
-        var rest = UnsafeBufferPointer(start: buffer.base + buffer.start, count: min(buffer.end - buffer.start, HeaderLine.mostBytes))[...]
+        var rest = UnsafeBufferPointer(
+            start: buffer.base + buffer.start, count: min(buffer.end - buffer.start, HeaderLine.mostBytes))[...]
         for number in line..<line + Self.mostTitleLines {
             guard let end = rest.firstIndex(where: { $0 == Self.lineFeed }) else { return nil }
             let text = UnsafeBufferPointer(rebasing: rest[..<end])
             let separator = HeaderLine(UnsafeBufferPointer(rebasing: rest[...end]), expecting: separator).separator
             let names = text.split(separator: separator).map {
-                String(decoding: $0.filter { $0 != Self.quote && $0 != Self.carriageReturn }, as: UTF8.self).lowercased()
+                String(decoding: $0.filter { $0 != Self.quote && $0 != Self.carriageReturn }, as: UTF8.self)
+                    .lowercased()
             }
-            if names.count > 1, names.contains(where: known.contains), !names.contains(where: { TargetRedaction.certain($0) != nil }) {
+            if names.count > 1, names.contains(where: known.contains),
+                !names.contains(where: { TargetRedaction.certain($0) != nil })
+            {
                 return Diagnostic(
                     "the first line is not the names of the columns: line \(number) seems to have them", at: position,
-                    remedy: "Remove \(number == 2 ? "the line" : "the lines") above it: the first line must name the columns.")
+                    remedy:
+                        "Remove \(number == 2 ? "the line" : "the lines") above it: the first line must name the columns."
+                )
             }
             rest = rest[(end + 1)...]
         }
@@ -255,7 +279,8 @@ struct DelimitedReader: RowReader, ~Copyable {
         }
         guard fieldCount == columnCount else {
             try refuseHeader()
-            badReason = "the row has \(fieldCount) \(TextFormat.plural(fieldCount, one: "field")) instead of \(columnCount)"
+            badReason =
+                "the row has \(fieldCount) \(TextFormat.plural(fieldCount, one: "field")) instead of \(columnCount)"
             badRowIsUTF8 = true
             return .badRow
         }
@@ -265,10 +290,11 @@ struct DelimitedReader: RowReader, ~Copyable {
         return .row
     }
 
-    // Methods that are called for every row, or that end it, change nothing but are `mutating` anyway: Swift 6.3 copies a reader for a call of
-    // one that is not, half a kilobyte per row.
+    // Methods that are called for every row, or that end it, change nothing but are `mutating`
+    // anyway: Swift 6.3 copies a reader for a call of one that is not, half a kilobyte per row.
 
-    /// Zero bytes in a record end the reading, however much of it is in memory: thousands of rows may be missing there.
+    /// Zero bytes in a record end the reading, however much of it is in memory: thousands of rows
+    /// may be missing there.
     @inline(never) private mutating func zeroBytes() -> Diagnostic {
         buffer.holdsZeroBytes(line: recordLine + lineEnds(from: recordStart, to: buffer.zeroBytes))
     }
@@ -334,10 +360,13 @@ struct DelimitedReader: RowReader, ~Copyable {
                     flaw = flaw ?? cell.flaw(separator: separator, columnCount: columnCount)
                 }
                 while Self.isBlank(buffer.base[after], separator: separator) { after += 1 }
-                // A carriage return at the very end may be half of a line's end; a quote there half of a doubled one.
+                // A carriage return at the very end may be half of a line's end; a quote there half
+                // of a doubled one.
                 if after >= buffer.end, !buffer.isAtEnd { return .needsMore }
                 let byte = buffer.base[after]
-                if byte != separator, byte != Self.lineFeed, byte != Self.carriageReturn { flaw = flaw ?? "text follows a closing quote" }
+                if byte != separator, byte != Self.lineFeed, byte != Self.carriageReturn {
+                    flaw = flaw ?? "text follows a closing quote"
+                }
                 position = after
             }
             position = endOfFields(position)
@@ -392,16 +421,20 @@ struct DelimitedReader: RowReader, ~Copyable {
             count += 1
             // Nearly every cell begins with a greater byte than a quote or a blank.
             let isEnd = base[place] != separator
-            if isEnd || base[place + 1] <= Self.quote && Self.openingQuote(base, at: place + 1, separator: separator) != nil {
+            if isEnd
+                || base[place + 1] <= Self.quote && Self.openingQuote(base, at: place + 1, separator: separator) != nil
+            {
                 (fieldCount, maskStart, mask) = (count, block, found)
                 return place
             }
         }
     }
 
-    /// Where the quote is that opens a cell at `start`, perhaps after blanks; nil for a cell without one. The line feed at the buffer's end
-    /// stops the search.
-    @inline(__always) private static func openingQuote(_ base: UnsafeMutablePointer<UInt8>, at start: Int, separator: UInt8) -> Int? {
+    /// Where the quote is that opens a cell at `start`, perhaps after blanks; nil for a cell
+    /// without one. The line feed at the buffer's end stops the search.
+    @inline(__always) private static func openingQuote(
+        _ base: UnsafeMutablePointer<UInt8>, at start: Int, separator: UInt8
+    ) -> Int? {
         var place = start
         while isBlank(base[place], separator: separator) { place += 1 }
         return base[place] == quote ? place : nil
@@ -412,10 +445,13 @@ struct DelimitedReader: RowReader, ~Copyable {
         byte == 0x20 || byte == 0x09 && separator != 0x09
     }
 
-    /// The place after the closing quote of the field that opens at `start`; nil when it is not in the buffer.
+    /// The place after the closing quote of the field that opens at `start`; nil when it is not in
+    /// the buffer.
     private mutating func endOfQuoted(_ start: Int) -> Int? {
         var position = start + 1
-        while position < buffer.end, let place = memchr(buffer.base + position, Int32(Self.quote), buffer.end - position) {
+        while position < buffer.end,
+            let place = memchr(buffer.base + position, Int32(Self.quote), buffer.end - position)
+        {
             let closing = UnsafeRawPointer(place) - UnsafeRawPointer(buffer.base)
             guard closing + 1 < buffer.end, buffer.base[closing + 1] == Self.quote else {
                 linesInside += lineEnds(from: start, to: closing)
@@ -428,9 +464,12 @@ struct DelimitedReader: RowReader, ~Copyable {
 
     private func lineEnds(from start: Int, to end: Int) -> Int {
         var count = 0
-        for place in start..<end where buffer.base[place] == Self.lineFeed || buffer.base[place] == Self.carriageReturn {
+        for place in start..<end where buffer.base[place] == Self.lineFeed || buffer.base[place] == Self.carriageReturn
+        {
             // The pair counts once, at its line feed.
-            if buffer.base[place] == Self.carriageReturn, place + 1 < end, buffer.base[place + 1] == Self.lineFeed { continue }
+            if buffer.base[place] == Self.carriageReturn, place + 1 < end, buffer.base[place + 1] == Self.lineFeed {
+                continue
+            }
             count += 1
         }
         return count
@@ -440,7 +479,9 @@ struct DelimitedReader: RowReader, ~Copyable {
         guard buffer.isAtEnd else { return .needsMore }
         linesInside = lineEnds(from: recordStart, to: buffer.end)
         // The end of its last line hides no other line end.
-        if linesInside > 0, [Self.lineFeed, Self.carriageReturn].contains(buffer.base[buffer.end - 1]) { linesInside -= 1 }
+        if linesInside > 0, [Self.lineFeed, Self.carriageReturn].contains(buffer.base[buffer.end - 1]) {
+            linesInside -= 1
+        }
         badReason = "a quote is never closed"
         buffer.start = buffer.end
         return .malformed

@@ -1,6 +1,7 @@
 import Base
 
-/// How many objects of a JSON export are read to learn its columns, when those are all that is needed.
+/// How many objects of a JSON export are read to learn its columns, when those are all that is
+/// needed.
 private let sampledObjects = 1000
 
 /// What the first objects of a JSON export show.
@@ -11,8 +12,8 @@ struct SampledKeys {
     var isWrapped: Bool
 }
 
-/// The keys of a JSON export: of the first 1,000 objects, and of as many more as needed until nothing is missing. nil when there is no
-/// object.
+/// The keys of a JSON export: of the first 1,000 objects, and of as many more as needed until
+/// nothing is missing. nil when there is no object.
 /// - Parameter hasAll: whether these keys are enough. If they never are, all objects are read.
 /// - Throws: also when no object can be read, as then nothing can be said about columns.
 func sampleKeys(

@@ -1,4 +1,5 @@
-/// The first line of a delimited file that is not blank, examined to find the separator of its columns.
+/// The first line of a delimited file that is not blank, examined to find the separator of its
+/// columns.
 struct HeaderLine {
     /// The separator.
     let separator: UInt8
@@ -50,6 +51,8 @@ struct HeaderLine {
         self.isComplete = isComplete
         let most = counts.max() ?? 0
         let isExpectedThere = Self.separators.firstIndex(of: expected).map { counts[$0] > 0 } ?? true
-        separator = isExpectedThere || most == 0 ? expected : counts.firstIndex(of: most).map { Self.separators[$0] } ?? expected
+        separator =
+            isExpectedThere || most == 0
+            ? expected : counts.firstIndex(of: most).map { Self.separators[$0] } ?? expected
     }
 }

@@ -1,6 +1,7 @@
 import CISAL
 
-/// Inflates gzip data of any number of members, as `cat a.gz b.gz` makes them: with ISA-L, which takes half the time of zlib.
+/// Inflates gzip data of any number of members, as `cat a.gz b.gz` makes them: with ISA-L, which
+/// takes half the time of zlib.
 struct Inflater: ~Copyable {
     /// The result of a step.
     enum Step {
@@ -14,7 +15,8 @@ struct Inflater: ~Copyable {
     let input = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64 << 10)
     // Large, as it holds the window.
     private let state = UnsafeMutablePointer<inflate_state>.allocate(capacity: 1)
-    /// Read separately, because ISA-L 2.30 forgets the header's checksum when `isal_inflate` meets the header in two pieces.
+    /// Read separately, because ISA-L 2.30 forgets the header's checksum when `isal_inflate` meets
+    /// the header in two pieces.
     private let header = UnsafeMutablePointer<isal_gzip_header>.allocate(capacity: 1)
     private var isInHeader = false
     /// Before the first member, too.
@@ -110,13 +112,15 @@ struct Inflater: ~Copyable {
         }
     }
 
-    /// A file from a tape ends with the rest of its last block as zeros: POSIX (pax, ustar) has blocks of 512 bytes, and at most twenty of
-    /// them in a record. Any other zeros mean that something was not written.
+    /// A file from a tape ends with the rest of its last block as zeros: POSIX (pax, ustar) has
+    /// blocks of 512 bytes, and at most twenty of them in a record. Any other zeros mean that
+    /// something was not written.
     private func end() -> Step { padding == 0 || padding < 10_240 && consumed.isMultiple(of: 512) ? .end : zeroBytes() }
 
     private func zeroBytes() -> Step {
         .failed(
-            message: "is followed by \(padding) zero bytes, like a file that was not completely written", consumed: consumed - padding,
+            message: "is followed by \(padding) zero bytes, like a file that was not completely written",
+            consumed: consumed - padding,
             produced: produced)
     }
 
@@ -130,5 +134,7 @@ struct Inflater: ~Copyable {
         }
     }
 
-    private func failure(_ message: String) -> Step { .failed(message: message, consumed: consumed, produced: produced) }
+    private func failure(_ message: String) -> Step {
+        .failed(message: message, consumed: consumed, produced: produced)
+    }
 }

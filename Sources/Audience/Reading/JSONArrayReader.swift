@@ -1,7 +1,8 @@
 import Base
 import Glibc
 
-/// Reads a JSON array of objects. Nothing after a syntax error can be trusted: it is an error, not an unreadable row.
+/// Reads a JSON array of objects. Nothing after a syntax error can be trusted: it is an error, not
+/// an unreadable row.
 struct JSONArrayReader: JSONReader, ~Copyable {
     private var buffer: RecordBuffer
     private var objects: JSONObjectReader
@@ -20,19 +21,23 @@ struct JSONArrayReader: JSONReader, ~Copyable {
 
     /// Reads a file from front to back.
     /// - Parameters:
-    ///   - keys: the keys of the values that become the cells of a row; one more cell, always blank, follows them.
+    ///   - keys: the keys of the values that become the cells of a row; one more cell, always
+    ///     blank, follows them.
     ///   - tagsCell: the cell that may be an array.
     init(
         path: String, isGzip: Bool, keys: [String], tagsCell: Int?, limits: ReadingLimits, form: JSONForm = JSONForm()
     ) throws(Diagnostic) {
-        self.init(buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), keys: keys, tagsCell: tagsCell, form)
+        self.init(
+            buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), keys: keys, tagsCell: tagsCell,
+            form)
     }
 
     /// Reads a block of a file.
     /// - Parameter state: the expected state at the block's first byte.
     static func ofBlock(_ block: BlockBytes, expecting state: ReadingState, of export: ExportFile) -> JSONArrayReader {
         var reader = JSONArrayReader(
-            buffer: .ofBlock(block, file: export.path), keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell,
+            buffer: .ofBlock(block, file: export.path), keys: export.plan.names(in: export.header),
+            tagsCell: export.plan.tagsCell,
             export.json)
         reader.state = state
         reader.isWrapped = export.json.isWrapped
@@ -71,7 +76,9 @@ struct JSONArrayReader: JSONReader, ~Copyable {
             let place = buffer.start
             guard place < buffer.end else {
                 guard buffer.isAtEnd else { return .needsMore }
-                guard state == .nothing else { throw failure("the array is not closed", at: place, remedy: Self.cutOff) }
+                guard state == .nothing else {
+                    throw failure("the array is not closed", at: place, remedy: Self.cutOff)
+                }
                 return .end
             }
             switch (state, buffer.base[place]) {
@@ -82,7 +89,8 @@ struct JSONArrayReader: JSONReader, ~Copyable {
                 continue
             case (.start, _):
                 throw noArray(at: place)
-            case (.recordOrEnd, UInt8(ascii: "]")), (.separatorOrEnd, UInt8(ascii: "]")): state = isWrapped ? .afterList : .nothing
+            case (.recordOrEnd, UInt8(ascii: "]")), (.separatorOrEnd, UInt8(ascii: "]")):
+                state = isWrapped ? .afterList : .nothing
             case (.afterList, UInt8(ascii: "}")): state = .nothing
             case (.afterList, UInt8(ascii: ",")):
                 guard let end = try skipMember(after: place) else { return .needsMore }
@@ -101,7 +109,8 @@ struct JSONArrayReader: JSONReader, ~Copyable {
     var wrongForm: Diagnostic? { nil }
 
     /// Finds the array in an object that begins with `"results": [`.
-    /// - Returns: the place after its bracket; nil when the object continues beyond what is in memory.
+    /// - Returns: the place after its bracket; nil when the object continues beyond what is in
+    ///   memory.
     private func startOfList(in object: Int) throws(Diagnostic) -> Int? {
         var place = object
         for part in ["{", "\"results\"", ":", "["] as [StaticString] {
@@ -124,7 +133,9 @@ struct JSONArrayReader: JSONReader, ~Copyable {
         do { return try objects.skipMember(buffer.base, from: comma + 1, to: buffer.end) } catch {
             switch error {
             case .incomplete where !buffer.isAtEnd: return nil
-            case .incomplete: throw failure("the file ends within the object that holds the list", at: buffer.end, remedy: Self.cutOff)
+            case .incomplete:
+                throw failure(
+                    "the file ends within the object that holds the list", at: buffer.end, remedy: Self.cutOff)
             case .broken(let offset, let message): throw failure("the JSON is broken: \(message)", at: offset)
             }
         }
@@ -141,9 +152,12 @@ struct JSONArrayReader: JSONReader, ~Copyable {
                 remedy: "Export only the list: [{…}, {…}].")
         }
         // Or deeper: {"data": {"devices": [{
-        if start.first == "{", let colon = start.firstIndex(of: ":"), start[colon...].hasPrefix(":{"), start.contains(":[{") {
+        if start.first == "{", let colon = start.firstIndex(of: ":"), start[colon...].hasPrefix(":{"),
+            start.contains(":[{")
+        {
             return failure(
-                "the file is an object with the list of devices deep inside", at: place, remedy: "Export only the list: [{…}, {…}].")
+                "the file is an object with the list of devices deep inside", at: place,
+                remedy: "Export only the list: [{…}, {…}].")
         }
         return failure(
             "the file is not a JSON array", at: place,
@@ -152,7 +166,8 @@ struct JSONArrayReader: JSONReader, ~Copyable {
                 : "A list of objects begins with [. A file with columns must end in .csv.")
     }
 
-    static let objects = "Write an object for each device, {…}. A list of tokens alone is a .txt file with one on each line."
+    static let objects =
+        "Write an object for each device, {…}. A list of tokens alone is a .txt file with one on each line."
     private static let cutOff = "The upload may have been cut off. Export the file again."
 
     private mutating func readElement(at start: Int) throws(Diagnostic) -> RowEvent {
@@ -199,6 +214,7 @@ struct JSONArrayReader: JSONReader, ~Copyable {
     private func failure(_ message: String, at offset: Int, remedy: String? = nil) -> Diagnostic {
         let place = place(of: offset)
         if offset < buffer.end, buffer.base[offset] == 0 { return buffer.holdsZeroBytes(line: place.line) }
-        return Diagnostic(message, at: SourcePosition(file: buffer.file, line: place.line, column: place.column), remedy: remedy)
+        return Diagnostic(
+            message, at: SourcePosition(file: buffer.file, line: place.line, column: place.column), remedy: remedy)
     }
 }

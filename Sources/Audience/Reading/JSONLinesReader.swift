@@ -2,7 +2,8 @@ import Base
 import CSIMD
 import Glibc
 
-/// Reads JSON Lines: an object a line, blank lines skipped. A broken line is an unreadable row; the next line starts again.
+/// Reads JSON Lines: an object a line, blank lines skipped. A broken line is an unreadable row; the
+/// next line starts again.
 struct JSONLinesReader: JSONReader, ~Copyable {
     private var buffer: RecordBuffer
     private var objects: JSONObjectReader
@@ -14,18 +15,22 @@ struct JSONLinesReader: JSONReader, ~Copyable {
 
     /// Reads a file from front to back.
     /// - Parameters:
-    ///   - keys: the keys of the values that become the cells of a row; one more cell, always blank, follows them.
+    ///   - keys: the keys of the values that become the cells of a row; one more cell, always
+    ///     blank, follows them.
     ///   - tagsCell: the cell that may be an array.
     init(
         path: String, isGzip: Bool, keys: [String], tagsCell: Int?, limits: ReadingLimits, form: JSONForm = JSONForm()
     ) throws(Diagnostic) {
-        self.init(buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), keys: keys, tagsCell: tagsCell, form)
+        self.init(
+            buffer: try RecordBuffer.open(path: path, isGzip: isGzip, limits: limits), keys: keys, tagsCell: tagsCell,
+            form)
     }
 
     /// Reads a block of a file.
     static func ofBlock(_ block: BlockBytes, of export: ExportFile) -> JSONLinesReader {
         JSONLinesReader(
-            buffer: .ofBlock(block, file: export.path), keys: export.plan.names(in: export.header), tagsCell: export.plan.tagsCell,
+            buffer: .ofBlock(block, file: export.path), keys: export.plan.names(in: export.header),
+            tagsCell: export.plan.tagsCell,
             export.json)
     }
 
@@ -77,7 +82,8 @@ struct JSONLinesReader: JSONReader, ~Copyable {
     /// Parts of an export that were put together have several.
     private func isLeanCloudsFirstLine(_ start: Int, _ end: Int) -> Bool {
         let mark = LeanCloudExport.firstLine
-        return end - start >= mark.utf8CodeUnitCount && memcmp(buffer.base + start, mark.utf8Start, mark.utf8CodeUnitCount) == 0
+        return end - start >= mark.utf8CodeUnitCount
+            && memcmp(buffer.base + start, mark.utf8Start, mark.utf8CodeUnitCount) == 0
     }
 
     private mutating func read(from start: Int, to end: Int, lineStart: Int) -> RowEvent {
@@ -92,7 +98,8 @@ struct JSONLinesReader: JSONReader, ~Copyable {
             if mark > 0, start + mark < end { return read(from: start + mark, to: end, lineStart: lineStart) }
             let isArray = buffer.base[start] == UInt8(ascii: "[")
             let event = bad(
-                isArray ? "the line is a list, not a JSON object" : "the line is not a JSON object", at: start, lineStart: lineStart)
+                isArray ? "the line is a list, not a JSON object" : "the line is not a JSON object", at: start,
+                lineStart: lineStart)
             badRow.remedy = JSONArrayReader.objects
             if isArray { noteArray(from: start + 1, to: end) }
             return event
@@ -105,7 +112,8 @@ struct JSONLinesReader: JSONReader, ~Copyable {
         } catch {
             switch error {
             case .incomplete: return bad("the line ends within the object", at: end, lineStart: lineStart)
-            case .broken(let offset, let message): return bad("the JSON is broken: \(message)", at: offset, lineStart: lineStart)
+            case .broken(let offset, let message):
+                return bad("the JSON is broken: \(message)", at: offset, lineStart: lineStart)
             }
         }
         if let flaw = objects.flaw { return bad(flaw.message, at: flaw.offset, lineStart: lineStart) }
@@ -119,7 +127,9 @@ struct JSONLinesReader: JSONReader, ~Copyable {
         guard place == end || buffer.base[place] == UInt8(ascii: "{"), let position = badRow.position else { return }
         wrongForm = Diagnostic(
             "the file is a JSON array, and its name says that each line is an object", at: position,
-            remedy: "Let its name end in .json (or .json.gz), or export JSON Lines: an object on each line, without [ ] and commas.")
+            remedy:
+                "Let its name end in .json (or .json.gz), or export JSON Lines: an object on each line, without [ ] and commas."
+        )
     }
 
     private mutating func bad(_ message: String, at offset: Int, lineStart: Int) -> RowEvent {
@@ -139,11 +149,13 @@ func scalarCount(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
 struct JSONForm: Hashable, Sendable {
     /// Whether values may be objects, as LeanCloud writes dates: `{"__type": "Date", "iso": "…"}`.
     var hasTypedValues = false
-    /// Whether the array is the list in an object, as answers to queries have it: `{"results": […]}`.
+    /// Whether the array is the list in an object, as answers to queries have it:
+    /// `{"results": […]}`.
     var isWrapped = false
 }
 
-/// The first quote, backslash or control character from a place on. A line feed follows every buffer and stops the search.
+/// The first quote, backslash or control character from a place on. A line feed follows every
+/// buffer and stops the search.
 @inline(__always) func endOfPlainJSON(_ start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
     var place = start
     while true {
@@ -153,7 +165,8 @@ struct JSONForm: Hashable, Sendable {
     }
 }
 
-/// Resolves the escapes inside a JSON string that is known to be well-formed; `target` may be at or before `source`.
+/// Resolves the escapes inside a JSON string that is known to be well-formed; `target` may be at or
+/// before `source`.
 /// - Returns: the number of bytes written, never more than `count`.
 func unescapeJSON(_ source: UnsafePointer<UInt8>, count: Int, into target: UnsafeMutablePointer<UInt8>) -> Int {
     var (from, to) = (0, 0)
@@ -205,7 +218,9 @@ func hexQuad(_ digits: UnsafePointer<UInt8>) -> UInt32 {
 }
 
 private func writeUTF8(_ code: UInt32, to target: UnsafeMutablePointer<UInt8>) -> Int {
-    func byte(_ lead: UInt32, shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: lead | (code >> shift) & (lead == 0x80 ? 0x3F : 0xFF)) }
+    func byte(_ lead: UInt32, shift: UInt32) -> UInt8 {
+        UInt8(truncatingIfNeeded: lead | (code >> shift) & (lead == 0x80 ? 0x3F : 0xFF))
+    }
     switch code {
     case ..<0x80:
         target[0] = UInt8(code)

@@ -9,9 +9,11 @@ enum JSONStop: Error {
     case broken(offset: Int, message: String)
 }
 
-/// Reads one JSON object (RFC 8259) after another: finds the values of used keys, checks and skips everything else.
+/// Reads one JSON object (RFC 8259) after another: finds the values of used keys, checks and skips
+/// everything else.
 ///
-/// Objects of an export usually have the same keys in the same order: the key that followed the last one before is tried first.
+/// Objects of an export usually have the same keys in the same order: the key that followed the
+/// last one before is tried first.
 struct JSONObjectReader {
     /// A key that was seen, and the cell that its value becomes.
     struct Key {
@@ -29,7 +31,8 @@ struct JSONObjectReader {
     private(set) var keys: [Key] = []
     private var firstKey = 0
     private let tagsCell: Int?
-    /// Whether an object may be the value of a cell: a date, a reference, or anything else as its JSON.
+    /// Whether an object may be the value of a cell: a date, a reference, or anything else as its
+    /// JSON.
     var hasTypedValues = false
     private let usedKeys: [[UInt8]]
     /// Objects so far that name a key twice; the last value counts.
@@ -39,7 +42,8 @@ struct JSONObjectReader {
     /// The same for keys beyond the first 64.
     private var laterKeysSeen: Set<Int> = []
     private var hasDuplicate = false
-    /// Of the first 64 keys, those that differ from a used key only in details that people overlook: its bit, and the intended cell.
+    /// Of the first 64 keys, those that differ from a used key only in details that people
+    /// overlook: its bit, and the intended cell.
     private var lookalikes: [(bit: UInt64, cell: Int)] = []
     private var lookalikeBits: UInt64 = 0
     /// Objects so far that have such a key and not the used one, by key.
@@ -71,7 +75,9 @@ struct JSONObjectReader {
     }
 
     /// Skips a name and its value, as `read` reads an object.
-    mutating func skipMember(_ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int) throws(JSONStop) -> Int {
+    mutating func skipMember(_ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int) throws(JSONStop)
+        -> Int
+    {
         self.base = base
         self.limit = limit
         position = start
@@ -84,7 +90,8 @@ struct JSONObjectReader {
     /// Reads the object that starts at `start` and must not reach beyond `limit`.
     /// - Returns: the place after its closing brace.
     mutating func read(
-        _ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int, into cells: UnsafeMutableBufferPointer<Cell>
+        _ base: UnsafeMutablePointer<UInt8>, from start: Int, to limit: Int,
+        into cells: UnsafeMutableBufferPointer<Cell>
     ) throws(JSONStop) -> Int {
         self.base = base
         self.limit = limit
@@ -132,7 +139,8 @@ struct JSONObjectReader {
         }
     }
 
-    /// - Returns: the index of the key, or below zero for one that is not remembered: -1 for unused, -2 - cell for a used one.
+    /// - Returns: the index of the key, or below zero for one that is not remembered: -1 for
+    ///   unused, -2 - cell for a used one.
     private mutating func readKey(after last: Int, isFurther: Bool) throws(JSONStop) -> Int {
         guard try peek() == UInt8(ascii: "\"") else { throw try typo(isFurther ? .furtherName : .name) }
         let (start, count, isEscaped) = try readString()
@@ -181,7 +189,9 @@ struct JSONObjectReader {
 
     private mutating func noteLookalikes() {
         for (bit, cell) in lookalikes where firstKeysSeen & bit != 0 {
-            let isThere = keys.prefix(64).indices.contains { keys[$0].cell == cell && firstKeysSeen >> UInt64($0) & 1 != 0 }
+            let isThere = keys.prefix(64).indices.contains {
+                keys[$0].cell == cell && firstKeysSeen >> UInt64($0) & 1 != 0
+            }
             guard !isThere else { continue }
             objectsWithLookalikes[String(decoding: keys[bit.trailingZeroBitCount].name, as: UTF8.self), default: 0] += 1
         }
@@ -222,8 +232,9 @@ struct JSONObjectReader {
         }
     }
 
-    /// Reads an object as LeanCloud writes values for which JSON has no notation. A date is its ISO text, a reference to another object is its
-    /// id; everything else, such as a place or an object of the app's own, is its JSON.
+    /// Reads an object as LeanCloud writes values for which JSON has no notation. A date is its ISO
+    /// text, a reference to another object is its id; everything else, such as a place or an object
+    /// of the app's own, is its JSON.
     private mutating func readTypedValue() throws(JSONStop) -> Cell {
         let start = position
         var (type, iso, id): (Cell?, Cell?, Cell?)
@@ -396,7 +407,8 @@ struct JSONObjectReader {
         let letter = try peek()
         position += 1
         switch letter {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"),
             UInt8(ascii: "r"), UInt8(ascii: "t"):
             return
         case UInt8(ascii: "u"): break
@@ -406,7 +418,9 @@ struct JSONObjectReader {
         if code == 0 { note("a text contains a NUL character", at: start) }
         if code & 0xFC00 == 0xDC00 { note("half of a surrogate pair", at: start) }
         guard code & 0xFC00 == 0xD800 else { return }
-        guard try peek() == UInt8(ascii: "\\"), try peek(1) == UInt8(ascii: "u") else { return note("half of a surrogate pair", at: start) }
+        guard try peek() == UInt8(ascii: "\\"), try peek(1) == UInt8(ascii: "u") else {
+            return note("half of a surrogate pair", at: start)
+        }
         let before = position
         position += 2
         if try skipHexQuad() & 0xFC00 != 0xDC00 {
@@ -450,7 +464,8 @@ struct JSONObjectReader {
 
     private func broken(_ message: String) -> JSONStop { .broken(offset: position, message: message) }
 
-    /// What is written where something else is needed. A word that reaches the end of what is in memory may continue there.
+    /// What is written where something else is needed. A word that reaches the end of what is in
+    /// memory may continue there.
     private func typo(_ need: JSONTypo.Need, at place: Int? = nil) throws(JSONStop) -> JSONStop {
         let start = place ?? position
         guard start < limit else { throw .incomplete }

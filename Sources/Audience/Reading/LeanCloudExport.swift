@@ -1,21 +1,24 @@
 import Base
 
-/// What LeanCloud exports of `_Installation`, its devices: JSON Lines, or what a query of its REST API answers. Read as it is, and also where
-/// a person or a program has made a CSV of it.
+/// What LeanCloud exports of `_Installation`, its devices: JSON Lines, or what a query of its REST
+/// API answers. Read as it is, and also where a person or a program has made a CSV of it.
 ///
 /// Its documentation: "Data export" and "Push" of docs.leancloud.cn, as of January 2026.
 enum LeanCloudExport {
     /// What it calls the columns that Volley needs. `updatedAt` is renewed whenever the app starts.
     static let names: [ExportColumns.Standard: String] = [
-        .token: "deviceToken", .registrationID: "objectId", .tags: "channels", .timezone: "timeZone", .lastActive: "updatedAt",
+        .token: "deviceToken", .registrationID: "objectId", .tags: "channels", .timezone: "timeZone",
+        .lastActive: "updatedAt",
         .registeredAt: "createdAt",
     ]
-    /// `false` for a device that cannot be reached any more, or that gets no pushes by its owner's choice.
+    /// `false` for a device that cannot be reached any more, or that gets no pushes by its owner's
+    /// choice.
     static let validity = "valid"
     /// Keys or columns that all its objects have, and those of other exports do not.
     private static let marks = ["installationId", "deviceType"]
 
-    /// The first line of a file, which says what it holds: `#filetype:JSON-streaming {"type":"Class","class":"_Installation"}`.
+    /// The first line of a file, which says what it holds: `#filetype:JSON-streaming
+    /// {"type":"Class","class":"_Installation"}`.
     static let firstLine: StaticString = "#filetype:JSON-streaming"
 
     /// The columns of an export, judging by the keys of its first objects, or by its header.
@@ -35,13 +38,17 @@ enum LeanCloudExport {
         throw Diagnostic(
             "this is no export of LeanCloud's _Installation, though volley.yaml says so: it has no '\(missing)', "
                 + "its columns are \(ColumnResolver.list(resolver.header))", file: resolver.file,
-            remedy: "Export the class _Installation as JSON Lines, or remove `format: \(ExportColumns.Format.leanCloud.rawValue)` "
+            remedy:
+                "Export the class _Installation as JSON Lines, or remove `format: \(ExportColumns.Format.leanCloud.rawValue)` "
                 + "below 'columns' in volley.yaml.")
     }
 
-    /// Whether a file begins like a BSON document: its length in four bytes, the first of them the lowest, and the kind of its first value.
+    /// Whether a file begins like a BSON document: its length in four bytes, the first of them the
+    /// lowest, and the kind of its first value.
     static func isBSON(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard bytes.count >= bsonMarkSize, bytes[3] == 0, bytes[0] > 4 || bytes[1] > 0 || bytes[2] > 0 else { return false }
+        guard bytes.count >= bsonMarkSize, bytes[3] == 0, bytes[0] > 4 || bytes[1] > 0 || bytes[2] > 0 else {
+            return false
+        }
         return 1...0x13 ~= bytes[4] && bytes[4] != 0x09 && bytes[4] != 0x0A && bytes[4] != 0x0D
     }
 
@@ -56,5 +63,6 @@ enum LeanCloudExport {
     }
 }
 
-/// Whether a cell says that a device is valid, which a blank one does; nil for a cell that says neither, which is not guessed.
+/// Whether a cell says that a device is valid, which a blank one does; nil for a cell that says
+/// neither, which is not guessed.
 func isValid(_ cell: UnsafeBufferPointer<UInt8>) -> Bool? { truthValue(of: cell) ?? (Blank.isCell(cell) ? true : nil) }

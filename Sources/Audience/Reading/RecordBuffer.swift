@@ -1,11 +1,13 @@
 import Base
 import Glibc
 
-/// The part of a file that is in memory: whole records from `start` on, and a last one that may be cut off at `end`.
+/// The part of a file that is in memory: whole records from `start` on, and a last one that may be
+/// cut off at `end`.
 ///
-/// It either reads its file itself, chunk by chunk, and grows only for a record that is longer than a chunk; or it looks at a block that
-/// another reader has read. There is always a line feed at `end`, so a search may run that far without bounds checks, and `slack` bytes
-/// from there on can be read, so that words and vectors can be loaded.
+/// It either reads its file itself, chunk by chunk, and grows only for a record that is longer than
+/// a chunk; or it looks at a block that another reader has read. There is always a line feed at
+/// `end`, so a search may run that far without bounds checks, and `slack` bytes from there on can
+/// be read, so that words and vectors can be loaded.
 struct RecordBuffer: ~Copyable {
     /// Read only below `end` + `slack`.
     private(set) var base: UnsafeMutablePointer<UInt8>
@@ -15,9 +17,11 @@ struct RecordBuffer: ~Copyable {
     private(set) var end = 0
     /// Whether nothing follows `end`.
     private(set) var isAtEnd = false
-    /// Everything before this offset is UTF-8 without NUL; records beyond must be looked at on their own.
+    /// Everything before this offset is UTF-8 without NUL; records beyond must be looked at on
+    /// their own.
     private(set) var cleanEnd = 0
-    /// Where two zero bytes in a row begin, the first in memory; `Int.max` without any. A record that holds them is invalid.
+    /// Where two zero bytes in a row begin, the first in memory; `Int.max` without any. A record
+    /// that holds them is invalid.
     private(set) var zeroBytes = Int.max
     /// The path as the caller named it.
     let file: String
@@ -30,12 +34,15 @@ struct RecordBuffer: ~Copyable {
     /// Bytes that can be read from `end` on, all of them line feeds.
     static let slack = 128
 
-    /// Reads the first chunk, refuses files that are not UTF-8 text at all, and skips a byte order mark.
+    /// Reads the first chunk, refuses files that are not UTF-8 text at all, and skips a byte order
+    /// mark.
     static func open(path: String, isGzip: Bool, limits: ReadingLimits) throws(Diagnostic) -> RecordBuffer {
-        var buffer = RecordBuffer(file: path, source: try ByteSource(path: path, isGzip: isGzip, noting: limits.sources), limits: limits)
+        var buffer = RecordBuffer(
+            file: path, source: try ByteSource(path: path, isGzip: isGzip, noting: limits.sources), limits: limits)
         repeat { try buffer.refill() } while buffer.end < FileEncoding.markSize && !buffer.isAtEnd
         do throws(Diagnostic) {
-            buffer.start = try FileEncoding.check(UnsafeBufferPointer(start: buffer.base, count: buffer.end), file: path)
+            buffer.start = try FileEncoding.check(
+                UnsafeBufferPointer(start: buffer.base, count: buffer.end), file: path)
         } catch {
             // Swift 6.3.1 forgets to destroy it when the call throws across it.
             _ = consume buffer
@@ -112,14 +119,16 @@ struct RecordBuffer: ~Copyable {
     /// A record longer than the limit.
     static func tooLong(_ limit: Int, file: String) -> Diagnostic {
         Diagnostic(
-            "a record is longer than \(limit >> 20) MiB", file: file, remedy: "A quote that is never closed causes this. Check the export.")
+            "a record is longer than \(limit >> 20) MiB", file: file,
+            remedy: "A quote that is never closed causes this. Check the export.")
     }
 
-    /// The mistake of zero bytes: a file system returns them for data that was not on the disk when the power failed. A single one is a bad
-    /// character of its row.
+    /// The mistake of zero bytes: a file system returns them for data that was not on the disk when
+    /// the power failed. A single one is a bad character of its row.
     func holdsZeroBytes(line: Int) -> Diagnostic {
         Diagnostic(
-            "the file contains zero bytes, like one that was not completely written", at: SourcePosition(file: file, line: line, column: 1),
+            "the file contains zero bytes, like one that was not completely written",
+            at: SourcePosition(file: file, line: line, column: 1),
             remedy: "Export it again.")
     }
 

@@ -6,7 +6,8 @@ enum RowEvent {
     case row
     /// A row that cannot be read; `badRow` says why.
     case badRow
-    /// The next record is not completely in memory: call `refill`, then try again. In a block: the rest belongs to the next one.
+    /// The next record is not completely in memory: call `refill`, then try again. In a block: the
+    /// rest belongs to the next one.
     case needsMore
     /// Nothing follows.
     case end
@@ -41,8 +42,8 @@ struct TextPlace: Hashable, Sendable {
     }
 }
 
-/// Reads the rows of one export, whatever its format: from front to back, or a block at a time. Lines and columns in its messages then
-/// count from the block's first byte.
+/// Reads the rows of one export, whatever its format: from front to back, or a block at a time.
+/// Lines and columns in its messages then count from the block's first byte.
 protocol RowReader: ~Copyable {
     /// The cells of the current row.
     var row: CellRow { get }
@@ -52,12 +53,13 @@ protocol RowReader: ~Copyable {
     var badRow: Diagnostic { get }
     /// Whether that row is UTF-8, at least.
     var badRowIsUTF8: Bool { get }
-    /// How many rows the unreadable one counts as: its lines, as each may be a row hidden by an open quote; 1 for JSON, which may be
-    /// written on any number of lines.
+    /// How many rows the unreadable one counts as: its lines, as each may be a row hidden by an
+    /// open quote; 1 for JSON, which may be written on any number of lines.
     var badRowLines: Int { get }
     /// JSON objects so far that name a key twice; the last value counts.
     var rowsWithDuplicateKeys: Int { get }
-    /// JSON objects so far that lack a used key and have one like it, such as `Tags` for `tags`: how many by that key.
+    /// JSON objects so far that lack a used key and have one like it, such as `Tags` for `tags`:
+    /// how many by that key.
     var rowsWithLookalikes: [String: Int] { get }
     /// Goes to the next row.
     /// - Throws: a mistake after which nothing in the file can be trusted.

@@ -1,14 +1,17 @@
 import CSIMD
 import Glibc
 
-/// The number of bytes before the first NUL and the first byte that does not belong to well-formed UTF-8.
+/// The number of bytes before the first NUL and the first byte that does not belong to well-formed
+/// UTF-8.
 ///
-/// Exports are mostly ASCII with a few other names: of 64 bytes at once, only those that are not ASCII are examined, which is several times
-/// faster than the standard library's check on such text.
+/// Exports are mostly ASCII with a few other names: of 64 bytes at once, only those that are not
+/// ASCII are examined, which is several times faster than the standard library's check on such
+/// text.
 func cleanPrefix(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     let raw = UnsafeRawBufferPointer(bytes)
     guard let base = raw.baseAddress else { return 0 }
-    // Everything before this place is clean; it may be within the block, or after it because of a sequence that straddles its end.
+    // Everything before this place is clean; it may be within the block, or after it because of a
+    // sequence that straddles its end.
     var (block, place) = (0, 0)
     while block + 64 <= raw.count {
         var unusual = volley_unusual(base + block)
@@ -56,7 +59,8 @@ func firstInvalidUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     return nil
 }
 
-/// The length of the multi-byte sequence at a place; 0 when it is not well-formed. Source: The Unicode Standard, table 3-7.
+/// The length of the multi-byte sequence at a place; 0 when it is not well-formed. Source: The
+/// Unicode Standard, table 3-7.
 @inline(__always) private func wellFormedLength(_ bytes: UnsafeRawBufferPointer, at place: Int) -> Int {
     let lead = bytes[place]
     if place + 4 <= bytes.count {

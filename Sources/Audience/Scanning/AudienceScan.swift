@@ -1,16 +1,18 @@
 public import Base
 import Glibc
 
-/// Receives the recipients of a scan. Slots count from 0 in the order in which tokens are first selected. Everything is called on the
-/// thread that scans.
+/// Receives the recipients of a scan. Slots count from 0 in the order in which tokens are first
+/// selected. Everything is called on the thread that scans.
 public protocol RecipientSink: AnyObject {
-    /// The number of slots for which it wants recipients: the first slots, with the data of their newest rows. `Int.max` for all.
+    /// The number of slots for which it wants recipients: the first slots, with the data of their
+    /// newest rows. `Int.max` for all.
     var recordLimit: Int { get }
-    /// Takes recipients: each in a new slot (always the next one), or again the same device from a newer row, which replaces it. Some
-    /// beyond the limit may be among them.
+    /// Takes recipients: each in a new slot (always the next one), or again the same device from a
+    /// newer row, which replaces it. Some beyond the limit may be among them.
     func receive(_ batch: RecipientBatch) throws
-    /// Called once at the end: these slots did not become recipients (they were refused by the check, excluded by a newer row, or
-    /// beyond an alias limit); the rest did. Not called when the scan throws.
+    /// Called once at the end: these slots did not become recipients (they were refused by the
+    /// check, excluded by a newer row, or beyond an alias limit); the rest did. Not called when the
+    /// scan throws.
     func finish(slots: Int, dropping dropped: BitSet) throws
 }
 
@@ -22,21 +24,26 @@ public struct AudienceResult: Sendable {
     public var audience: Int
     /// Rows that did not become recipients, by reason; reasons without rows are absent.
     public var skipped: [SkipReason: Int]
-    /// Recipients by selector (`tag:NAME`, `alias`, `registration_id`, `everyone`), each under every selector that names it, in the query's order.
+    /// Recipients by selector (`tag:NAME`, `alias`, `registration_id`, `everyone`), each under
+    /// every selector that names it, in the query's order.
     public var selectedBy: [(selector: String, recipients: Int)]
     /// Recipients by language, blank ones under "".
     public var languages: [String: Int]
     /// Recipients by the size of their payload in bytes, as judged.
-    public var payloadBytes: [Int: Int] { payloadBytesOfGroups.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) } }
+    public var payloadBytes: [Int: Int] {
+        payloadBytesOfGroups.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+    }
     /// The same for each group of the check.
     public var payloadBytesOfGroups: [Int: [Int: Int]]
     /// Recipients by the group of their check.
     public var groups: [Int: Int]
     /// Recipients by the wave of their check.
     public var waves: [Int: Int]
-    /// Recipients that an earlier sending reached, by the first number of `AudienceQuery.reached` that has them.
+    /// Recipients that an earlier sending reached, by the first number of `AudienceQuery.reached`
+    /// that has them.
     public var reachedBySending: [Int: Int]
-    /// Recipients that got pushes today, by the first number of `AudienceQuery.today` whose cap they reach.
+    /// Recipients that got pushes today, by the first number of `AudienceQuery.today` whose cap
+    /// they reach.
     public var reachedToday: [Int: Int]
     /// Devices that did not become recipients, by reason and the group of their check.
     public var skippedGroups: [SkipReason: [Int: Int]]
@@ -44,10 +51,11 @@ public struct AudienceResult: Sendable {
     public var exclusions: [ExclusionCount]
     /// The counts of each condition of `where`.
     public var conditions: [ConditionCount]
-    /// What rows skipped as `badToken` have in place of a device token, the most frequent shape first.
+    /// What rows skipped as `badToken` have in place of a device token, the most frequent shape
+    /// first.
     public var badTokens: [BadTokenCount]
-    /// What the column that says which service reaches a device holds in rows that none reaches, selected or not, the most frequent first;
-    /// at least a hundred different cells are known.
+    /// What the column that says which service reaches a device holds in rows that none reaches,
+    /// selected or not, the most frequent first; at least a hundred different cells are known.
     public var unreachedCells: [(cell: String, rows: Int)]
     /// Numbers of services, when there are several, for which no export has a column of targets.
     public var servicesWithoutColumn: Set<Int>
@@ -55,17 +63,21 @@ public struct AudienceResult: Sendable {
     public var badRows: [Diagnostic]
     /// Warnings: unknown selectors, columns that appear twice, …
     public var warnings: [Diagnostic]
-    /// By group the recipients with the lowest slots, in order, at most `mostSamples` of each: a preview may show them as samples.
+    /// By group the recipients with the lowest slots, in order, at most `mostSamples` of each: a
+    /// preview may show them as samples.
     public var firstRecipients: [Int: [FirstRecipient]]
     /// Bytes of the largest payload that was too large, at most `measurablePayload`; 0 without one.
     public var largestSkippedPayload: Int
-    /// A checksum of the selected devices, their order and their data: token, language, cells of templates, and which of a device's rows is
-    /// the newest. Equal for equal input, whatever the number of threads.
+    /// A checksum of the selected devices, their order and their data: token, language, cells of
+    /// templates, and which of a device's rows is the newest. Equal for equal input, whatever the
+    /// number of threads.
     public var digest: [UInt64]
 
-    /// The group of devices that are suppressed because their export calls them invalid; 0 is that of devices that a service refused.
+    /// The group of devices that are suppressed because their export calls them invalid; 0 is that
+    /// of devices that a service refused.
     public static let groupOfInvalid = 1
-    /// The group of users skipped as `duplicateToken` because a device stands for them. Rows that a newer one replaces are in group 0.
+    /// The group of users skipped as `duplicateToken` because a device stands for them. Rows that a
+    /// newer one replaces are in group 0.
     public static let groupOfUsers = 1
     /// The column in which exports of LeanCloud say so.
     public static let validityColumn = LeanCloudExport.validity
@@ -86,7 +98,8 @@ public struct ExclusionCount: Hashable, Sendable {
 
     /// Which.
     public var kind: Kind
-    /// For `devices`, the list's path; nil for what several lists beyond the first few left out together.
+    /// For `devices`, the list's path; nil for what several lists beyond the first few left out
+    /// together.
     public var list: String?
     /// Names, or lines of a list.
     public var entries: Int
@@ -110,25 +123,32 @@ public struct ScanProgress: Sendable {
     public var bytesRead: Int, bytesTotal: Int
     /// Rows read and recipients found so far.
     public var rows: Int, recipients: Int
-    /// The share of devices that are concluded, once everything is read, if they had to go to temporary files; otherwise nil.
+    /// The share of devices that are concluded, once everything is read, if they had to go to
+    /// temporary files; otherwise nil.
     public var settled: Double?
 }
 
 extension AudienceQuery {
-    /// Reads the exports once, on all cores that the process may use, and hands every selected device to `sink`.
+    /// Reads the exports once, on all cores that the process may use, and hands every selected
+    /// device to `sink`.
     ///
-    /// A device's newest row decides: by `last_active`, and of rows that tie or have no date, the one that is read last, files in the
-    /// order of `files`. A row that replaces an older one of its device is handed over at the same slot; how the newest row is judged counts.
-    /// Other rows of the device are `duplicateToken`. The result depends neither on the number of threads nor on `deviceMemory`. Memory: a
-    /// fixed amount for blocks, and at most 32 bytes a device of the exports (some 250 where tokens of Live Activities are targets), and
-    /// some 200 a row that an alias selects; when these come to more than `deviceMemory`, they go to temporary files, and about a byte a
-    /// selected row remains.
+    /// A device's newest row decides: by `last_active`, and of rows that tie or have no date, the
+    /// one that is read last, files in the order of `files`. A row that replaces an older one of
+    /// its device is handed over at the same slot; how the newest row is judged counts. Other rows
+    /// of the device are `duplicateToken`. The result depends neither on the number of threads nor
+    /// on `deviceMemory`. Memory: a fixed amount for blocks, and at most 32 bytes a device of the
+    /// exports (some 250 where tokens of Live Activities are targets), and some 200 a row that an
+    /// alias selects; when these come to more than `deviceMemory`, they go to temporary files, and
+    /// about a byte a selected row remains.
     /// - Parameters:
     ///   - deviceMemory: bytes for devices.
-    ///   - makeChecker: makes the check that decides whether a selected device can be sent to; called once for each thread.
+    ///   - makeChecker: makes the check that decides whether a selected device can be sent to;
+    ///     called once for each thread.
     ///   - progress: called about ten times a second, and once at the end.
-    ///   - isCancelled: called about ten times a second; true ends the scan with `CancellationError`.
-    /// - Throws: `Diagnostics` for a file that cannot be read or lacks a column, for too many bad rows; whatever the sink throws.
+    ///   - isCancelled: called about ten times a second; true ends the scan with
+    ///     `CancellationError`.
+    /// - Throws: `Diagnostics` for a file that cannot be read or lacks a column, for too many bad
+    ///   rows; whatever the sink throws.
     public func scan(
         into sink: any RecipientSink, deviceMemory: Int = .max,
         checking makeChecker: @escaping @Sendable () -> RecipientChecker = { { _ in RecipientCheck() } },
@@ -145,7 +165,8 @@ extension AudienceQuery {
         progress: (ScanProgress) -> Void = { _ in }, isCancelled: () -> Bool = { false }
     ) throws -> AudienceResult {
         if files.isEmpty {
-            throw Diagnostics(Diagnostic("no export is named", remedy: "Name one: `audience: {devices: exports/devices.csv}`."))
+            throw Diagnostics(
+                Diagnostic("no export is named", remedy: "Name one: `audience: {devices: exports/devices.csv}`."))
         }
         return try overUnchangedFiles {
             let plan: ScanLayout, warnings: [Diagnostic]
@@ -169,7 +190,8 @@ extension AudienceQuery {
         return (plan, preparation.warnings)
     }
 
-    /// A file that changed while it was read may show any kind of error: then only the change is reported.
+    /// A file that changed while it was read may show any kind of error: then only the change is
+    /// reported.
     func overUnchangedFiles<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             if !(error is CancellationError) { try sources.checkUnchanged() }
@@ -195,7 +217,10 @@ public struct GivenAudience: Sendable {
         for (slot, recipient) in recipients.enumerated() {
             batch.append(recipient, at: slot)
             let (found, element) = batch.withRecord(slot) { record in
-                (check(record), SequenceDigest.element(record.fields, with: SequenceDigest.element(record.token, with: 0)))
+                (
+                    check(record),
+                    SequenceDigest.element(record.fields, with: SequenceDigest.element(record.token, with: 0))
+                )
             }
             digest.append(element)
             if result.add(found, slot: slot) { continue }
@@ -212,8 +237,10 @@ extension AudienceResult {
     /// No recipients yet.
     fileprivate init(rows: Int) {
         self.init(
-            rows: rows, audience: 0, skipped: [:], selectedBy: [], languages: [:], payloadBytesOfGroups: [:], groups: [:], waves: [:],
-            reachedBySending: [:], reachedToday: [:], skippedGroups: [:], exclusions: [], conditions: [], badTokens: [], unreachedCells: [],
+            rows: rows, audience: 0, skipped: [:], selectedBy: [], languages: [:], payloadBytesOfGroups: [:],
+            groups: [:], waves: [:],
+            reachedBySending: [:], reachedToday: [:], skippedGroups: [:], exclusions: [], conditions: [], badTokens: [],
+            unreachedCells: [],
             servicesWithoutColumn: [], badRows: [],
             warnings: [], firstRecipients: [:], largestSkippedPayload: 0, digest: [])
     }

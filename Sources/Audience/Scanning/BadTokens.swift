@@ -53,8 +53,10 @@ struct BadTokens: Sendable {
         return shape(of: reading, text, services).map { (shown(text), form.clause(of: $0, length: reading.cell.count)) }
     }
 
-    /// A token of an activity is part of some payloads as it is written, so there quotes or blanks around it are a flaw.
-    private static func shape(of reading: TargetReading, _ text: String, _ services: [any PushService]) -> TargetShape? {
+    /// A token of an activity is part of some payloads as it is written, so there quotes or blanks
+    /// around it are a flaw.
+    private static func shape(of reading: TargetReading, _ text: String, _ services: [any PushService]) -> TargetShape?
+    {
         form(of: reading, services).shape(of: text) ?? (reading.isOfActivity && !text.isEmpty ? .surrounded : nil)
     }
 
@@ -82,7 +84,8 @@ struct BadTokens: Sendable {
     var list: [BadTokenCount] {
         kinds.map { kind, found in
             BadTokenCount(
-                service: Int(kind.service), isOfActivity: kind.isOfActivity, shape: kind.shape, rows: found.rows, shown: found.shown,
+                service: Int(kind.service), isOfActivity: kind.isOfActivity, shape: kind.shape, rows: found.rows,
+                shown: found.shown,
                 bytes: found.bytes,
                 position: SourcePosition(file: found.file, line: found.line, column: 1))
         }.sorted { ($1.rows, $0.service, $0.shape.rawValue) < ($0.rows, $1.service, $1.shape.rawValue) }

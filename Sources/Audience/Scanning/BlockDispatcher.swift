@@ -1,11 +1,12 @@
 import Base
 import Glibc
 
-/// Where the threads of a scan meet: blocks to be scanned go out in order, block results come back in any order, and are passed on in
-/// order.
+/// Where the threads of a scan meet: blocks to be scanned go out in order, block results come back
+/// in any order, and are passed on in order.
 ///
-/// `@unchecked Sendable`: `source` is used between lock and unlock of `reading`, everything else between those of `mutex`; both and the
-/// condition stay at their addresses until deinit. A block belongs to the thread that took it.
+/// `@unchecked Sendable`: `source` is used between lock and unlock of `reading`, everything else
+/// between those of `mutex`; both and the condition stay at their addresses until deinit. A block
+/// belongs to the thread that took it.
 final class BlockDispatcher: @unchecked Sendable {
     /// A block and what it holds.
     struct Scanned {
@@ -49,10 +50,12 @@ final class BlockDispatcher: @unchecked Sendable {
 
     // MARK: - For threads that scan
 
-    /// The next block to scan; nil after the last one, or when `waits` is false and no block is ready.
+    /// The next block to scan; nil after the last one, or when `waits` is false and no block is
+    /// ready.
     func takeBlock(waits: Bool) -> Block? {
         guard let block = takeFree(waits: waits) else { return nil }
-        // Reading in turn keeps the blocks in order; a thread that waits for its turn would wait for the disk anyway.
+        // Reading in turn keeps the blocks in order; a thread that waits for its turn would wait
+        // for the disk anyway.
         pthread_mutex_lock(reading)
         defer { pthread_mutex_unlock(reading) }
         guard !locked({ isRead }) else { return nil }

@@ -2,7 +2,8 @@ import Base
 
 /// The languages of a block, numbered.
 struct BlockLanguages: ~Copyable {
-    /// For languages of up to eight bytes, the bytes themselves and the number; -1 for those without a number.
+    /// For languages of up to eight bytes, the bytes themselves and the number; -1 for those
+    /// without a number.
     private let words: UnsafeMutablePointer<UInt64>
     private let numbers: UnsafeMutablePointer<Int32>
     private var longOnes: [String: Int32] = [:]
@@ -45,7 +46,8 @@ struct BlockLanguages: ~Copyable {
 
     private mutating func numberOfLong(_ language: UnsafeBufferPointer<UInt8>, names: inout [String]) -> Int32 {
         // The column holds something else.
-        let name = language.count > LanguageTag.longestTag ? LanguageNames.other : String(decoding: language, as: UTF8.self)
+        let name =
+            language.count > LanguageTag.longestTag ? LanguageNames.other : String(decoding: language, as: UTF8.self)
         if let number = longOnes[name] { return number }
         longOnes[name] = Int32(names.count)
         names.append(name)

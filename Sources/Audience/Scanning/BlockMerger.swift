@@ -39,7 +39,8 @@ struct BlockMerger: ~Copyable {
     var wants: ScanRequirements { ScanRequirements(records: devices.isRecording) }
 
     /// Adds the next block.
-    /// - Throws: a mistake after which nothing in the file can be trusted; whatever the sink throws.
+    /// - Throws: a mistake after which nothing in the file can be trusted; whatever the sink
+    ///   throws.
     mutating func merge(_ scanned: BlockDispatcher.Scanned, into sink: any RecipientSink) throws {
         let block = scanned.block
         bytesRead = block.bytesRead
@@ -131,17 +132,20 @@ extension BlockMerger {
         let result = AudienceResult(
             rows: findings.rows, audience: audience, skipped: skipped.byReason,
             selectedBy: Array(zip(names, selectedBy)).map { (selector: $0.0, recipients: $0.1) },
-            languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytesOfGroups: byPayloadBytes, groups: byGroup, waves: byWave,
+            languages: Dictionary(spoken, uniquingKeysWith: +), payloadBytesOfGroups: byPayloadBytes, groups: byGroup,
+            waves: byWave,
             reachedBySending: bySending, reachedToday: byCap,
             skippedGroups: skippedByGroup, exclusions: findings.exclusions(skippedByGroup[.excluded] ?? [:]),
-            conditions: findings.conditionCounts, badTokens: findings.badTokens.list, unreachedCells: findings.unreachedCells,
+            conditions: findings.conditionCounts, badTokens: findings.badTokens.list,
+            unreachedCells: findings.unreachedCells,
             servicesWithoutColumn: findings.servicesWithoutColumn, badRows: findings.badRows.map(\.mistake),
             warnings: findings.allWarnings(
                 rowsOfSeveral: findings.rowsWithDevice > settled.devices - settled.decidedByOthers,
                 undatedExclusions: settled.undatedExclusions),
             firstRecipients: settled.first.mapValues { recipients in
                 recipients.map {
-                    FirstRecipient(slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
+                    FirstRecipient(
+                        slot: $0.place, selectors: devices.classes.selections[$0.selection].map { names[Int($0)] })
                 }
             },
             largestSkippedPayload: largestSkipped,
@@ -149,7 +153,8 @@ extension BlockMerger {
         return (result, settled)
     }
 
-    /// Equal for two audiences only when the same rows were selected in the same order, and the same devices dropped.
+    /// Equal for two audiences only when the same rows were selected in the same order, and the
+    /// same devices dropped.
     private func digestWords(_ settled: DeviceResults) -> [UInt64] {
         var ends = SequenceDigest()
         settled.dropped.forEach { ends.append(UInt64($0)) }

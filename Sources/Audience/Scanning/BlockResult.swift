@@ -23,7 +23,8 @@ struct DeviceRow: BitwiseCopyable {
     var group: UInt16 = 0
     /// Of the check.
     var wave: UInt16 = 0
-    /// The ordinal of why its device cannot be sent to when this is the newest row, + 1; 0 when it can.
+    /// The ordinal of why its device cannot be sent to when this is the newest row, + 1; 0 when it
+    /// can.
     var reason: UInt8 = 0
     /// What reached its device lately: `DeviceClass.reached`.
     var sending: UInt8 = 0
@@ -35,7 +36,10 @@ struct DeviceRow: BitwiseCopyable {
     ///   - reason: nil when its facts decide.
     ///   - facts: a number of the block result's selections.
     ///   - exclusions: what excludes it.
-    init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, reason: SkipReason?, facts: Int = 0, exclusions: Exclusions = []) {
+    init(
+        _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, reason: SkipReason?, facts: Int = 0,
+        exclusions: Exclusions = []
+    ) {
         self.fingerprint = fingerprint
         self.moment = moment
         self.reason = reason.map { UInt8($0.ordinal + 1) } ?? 0
@@ -44,7 +48,10 @@ struct DeviceRow: BitwiseCopyable {
     }
 
     /// A row that was judged.
-    init(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ recipientCheck: RecipientCheck, selection: Int, language: Int32) {
+    init(
+        _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ recipientCheck: RecipientCheck, selection: Int,
+        language: Int32
+    ) {
         self.fingerprint = fingerprint
         self.moment = moment
         self.selection = Int32(truncatingIfNeeded: selection)
@@ -57,7 +64,8 @@ struct DeviceRow: BitwiseCopyable {
     }
 }
 
-/// What a block holds for a query. Everything in it depends on the block's bytes alone, so it does not matter which thread reads which.
+/// What a block holds for a query. Everything in it depends on the block's bytes alone, so it does
+/// not matter which thread reads which.
 struct BlockResult {
     /// An alias that selects a row.
     struct AliasHit {
@@ -114,7 +122,8 @@ struct BlockResult {
     var unreadDates = UnreadDates()
     /// The same of the column that says whether a device is valid.
     var unreadValidity = UnreadDates()
-    /// Rows of recipients that an alias or a registration id selects and that carry a tag of `none`.
+    /// Rows of recipients that an alias or a registration id selects and that carry a tag of
+    /// `none`.
     var rowsDespiteNone = 0
     /// The same of `registered_at`, of devices with tokens that are known to be invalid.
     var unreadRegistrations = UnreadDates()
@@ -131,7 +140,8 @@ struct BlockResult {
     var selections: [[UInt32]] = [[]]
     var languages: [String] = []
     var aliasHits: [AliasHit] = []
-    /// Users that rows name in addition to the target that they use, in the order of `devices`, at most one of a row.
+    /// Users that rows name in addition to the target that they use, in the order of `devices`, at
+    /// most one of a row.
     var users: [Note<TokenFingerprint>] = []
     /// In the same order, where pushes go to the tokens of Live Activities.
     var activityLinks: [Note<ActivityLinks>] = []

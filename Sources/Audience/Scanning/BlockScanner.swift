@@ -36,9 +36,11 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     private var samplesTags = false
     private var samplesAllTags = false
 
-    /// The number of blocks with first rows that are sampled for tags: more than one, because the first may hold few rows.
+    /// The number of blocks with first rows that are sampled for tags: more than one, because the
+    /// first may hold few rows.
     private static var sampledBlocks: Int { 16 }
-    /// Records that are not wanted are removed at this many bytes: removing each one costs more than writing it.
+    /// Records that are not wanted are removed at this many bytes: removing each one costs more
+    /// than writing it.
     private static var unwantedBytes: Int { 16 << 10 }
     /// Lines of one unreadable row from which on it causes a warning: rows are hidden in it.
     private static var suspiciousLines: Int { 20 }
@@ -123,16 +125,25 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
                         blockResult.badTokens.note(
                             targets.target(of: reader.row, columns), line: reader.rowLine, plan.query.services)
                     }
-                case .badRow: note(BadRow(mistake: reader.badRow, isUTF8: reader.badRowIsUTF8), lines: reader.badRowLines, &blockResult)
+                case .badRow:
+                    note(
+                        BadRow(mistake: reader.badRow, isUTF8: reader.badRowIsUTF8), lines: reader.badRowLines,
+                        &blockResult)
                 case .needsMore, .end: break reading
                 }
             }
         } catch { blockResult.failure = error }
-        (blockResult.seen, blockResult.sampledTags, blockResult.conditions) = (selector.seen, selector.sampledTags, filter.allFindings)
-        (blockResult.tagForms, blockResult.comparisons, blockResult.flaws) = (selector.tagForms, watch.findings, watch.flaws)
+        (blockResult.seen, blockResult.sampledTags, blockResult.conditions) = (
+            selector.seen, selector.sampledTags, filter.allFindings
+        )
+        (blockResult.tagForms, blockResult.comparisons, blockResult.flaws) = (
+            selector.tagForms, watch.findings, watch.flaws
+        )
         (blockResult.tagSpellings, blockResult.aliasSpellings) = (selector.nearTags.counts, selector.nearAliases.counts)
         (blockResult.sampledAliases, blockResult.idSpellings) = (selector.sampledAliases, selector.nearIDs.counts)
-        (blockResult.rowsWithDuplicateKeys, blockResult.rowsWithLookalikes) = (reader.rowsWithDuplicateKeys, reader.rowsWithLookalikes)
+        (blockResult.rowsWithDuplicateKeys, blockResult.rowsWithLookalikes) = (
+            reader.rowsWithDuplicateKeys, reader.rowsWithLookalikes
+        )
         (blockResult.consumed, blockResult.end, blockResult.state) = (reader.consumed, reader.place, reader.state)
     }
 
@@ -146,11 +157,12 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
 
     // MARK: - Rows
 
-    /// Processes a row as far as possible. A row that is not selected is noted with its device too: it may be the device's newest, which
-    /// decides.
+    /// Processes a row as far as possible. A row that is not selected is noted with its device too:
+    /// it may be the device's newest, which decides.
     /// - Returns: why it goes no further when it has no device.
-    @inline(__always) private mutating func process(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> SkipReason?
-    {
+    @inline(__always) private mutating func process(
+        _ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult
+    ) -> SkipReason? {
         if plan.selectors.unitesRows { return processFacts(row, columns, &blockResult) }
         let isSelected = selector.select(row, columns)
         let isIDListed = hasExcludedDevices && isIDListed(row, columns, &blockResult)
@@ -176,26 +188,35 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             reading, fingerprint, lastActive, otherReason(others, reading, fingerprint, row, columns), &blockResult)
         if samplesTags { sampleTags(row, columns, of: device, &blockResult) }
         if let reason {
-            // Without a date the row may lose to another one, and then the report says that the device should have been left out.
-            let isNamed = reason == .excluded || lastActive == ActivityMoment.never && (selector.isExcluded || isIDListed)
+            // Without a date the row may lose to another one, and then the report says that the
+            // device should have been left out.
+            let isNamed =
+                reason == .excluded || lastActive == ActivityMoment.never && (selector.isExcluded || isIDListed)
             var exclusions = isNamed ? exclusions(row, columns, fingerprint) : []
             if reason == .filtered, isUndatedNo(row, lastActive) { exclusions.insert(.whereCell) }
-            blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
+            blockResult.devices.append(
+                DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reason, exclusions: exclusions))
         } else if let listed {
             let exclusions = exclusions(row, columns, listed)
-            blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
+            blockResult.devices.append(
+                DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .excluded, exclusions: exclusions))
         } else if !reading.isReached {
             blockResult.noteUnreached(row.bytes(columns.service))
-            blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .noService, exclusions: []))
+            blockResult.devices.append(
+                DeviceRow(fingerprint, ActivityMoment(lastActive), reason: .noService, exclusions: []))
         } else if reading.target == nil {
             hasBadActivity = reading.reason == .badToken
-            blockResult.devices.append(DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reading.reason, exclusions: []))
+            blockResult.devices.append(
+                DeviceRow(fingerprint, ActivityMoment(lastActive), reason: reading.reason, exclusions: []))
         } else {
             add(row, columns, of: device, selected: selector.selected, &blockResult)
         }
         if let links { add(links, of: fingerprint, lastActive, &blockResult) }
-        // The row also decides for its other targets: an older row with one of them says nothing any more.
-        for other in others { blockResult.devices.append(DeviceRow(other, ActivityMoment(lastActive), reason: .duplicateToken)) }
+        // The row also decides for its other targets: an older row with one of them says nothing
+        // any more.
+        for other in others {
+            blockResult.devices.append(DeviceRow(other, ActivityMoment(lastActive), reason: .duplicateToken))
+        }
         blockResult.unusedTargets += others.count
         return nil
     }
@@ -204,16 +225,20 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         _ reading: TargetReading, _ fingerprint: TokenFingerprint, _ lastActive: Int64, _ otherReason: SkipReason?,
         _ blockResult: inout BlockResult
     ) -> Device {
-        guard let id = reading.device, let token = reading.target ?? reading.device else { preconditionFailure("a row without a device") }
+        guard let id = reading.device, let token = reading.target ?? reading.device else {
+            preconditionFailure("a row without a device")
+        }
         if reading.target != nil { foreignForms.note(token, of: Int(reading.service), &blockResult.foreignTargets) }
         return Device(
             id: id, token: token, service: reading.service, fingerprint: fingerprint,
-            ofToken: reading.owner == nil ? fingerprint : plan.hash.fingerprint(token), lastActive: lastActive, otherReason: otherReason)
+            ofToken: reading.owner == nil ? fingerprint : plan.hash.fingerprint(token), lastActive: lastActive,
+            otherReason: otherReason)
     }
 
     /// Why a person or a list leaves out another target of the row; nil for no such reason.
     private func otherReason(
-        _ others: [TokenFingerprint], _ reading: TargetReading, _ fingerprint: TokenFingerprint, _ row: CellRow, _ columns: ColumnPlan
+        _ others: [TokenFingerprint], _ reading: TargetReading, _ fingerprint: TokenFingerprint, _ row: CellRow,
+        _ columns: ColumnPlan
     ) -> SkipReason? {
         let others = reading.owner == nil ? others : others + [fingerprint]
         return others.isEmpty ? nil : reasonOfOthers(others, row, columns)
@@ -236,10 +261,12 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         return early
     }
 
-    /// The fingerprint by which a list of excluded devices has the device of a row, under any of its targets; and those of the targets that
-    /// are not used. Called before the row is added to the block's devices.
+    /// The fingerprint by which a list of excluded devices has the device of a row, under any of
+    /// its targets; and those of the targets that are not used. Called before the row is added to
+    /// the block's devices.
     @inline(__always) private func otherTargets(
-        _ row: CellRow, _ columns: ColumnPlan, of reading: TargetReading, _ own: TokenFingerprint, _ blockResult: inout BlockResult
+        _ row: CellRow, _ columns: ColumnPlan, of reading: TargetReading, _ own: TokenFingerprint,
+        _ blockResult: inout BlockResult
     ) -> (listed: TokenFingerprint?, others: [TokenFingerprint]) {
         var listed = hasExcludedDevices && isListed(own, &blockResult) ? own : nil
         if hasExcludedDevices, reading.owner != nil, let sent = reading.target.map(plan.hash.fingerprint) {
@@ -259,8 +286,11 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         return (listed, others)
     }
 
-    /// The same where the tags of a device's rows are united: the result is known when all are read.
-    private mutating func processFacts(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> SkipReason? {
+    /// The same where the tags of a device's rows are united: the result is known when all are
+    /// read.
+    private mutating func processFacts(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult)
+        -> SkipReason?
+    {
         let isSelected = selector.select(row, columns)
         let passes = !hasConditions || filter.passes(row)
         let isIDListed = hasExcludedDevices && isIDListed(row, columns, &blockResult)
@@ -283,9 +313,13 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             hasBadActivity = reading.reason == .badToken && isSelected
             facts.append(RowFacts.NewestRowFacts.lacking(reading.reason).rawValue)
         }
-        if isExcluded { facts += RowFacts.excluded(by: exclusions(row, columns, listed ?? fingerprint).subtracting(.tags)) }
+        if isExcluded {
+            facts += RowFacts.excluded(by: exclusions(row, columns, listed ?? fingerprint).subtracting(.tags))
+        }
         let lastActive = lastActive(row, columns, &blockResult)
-        if !passes, !isExcluded, reading.isReached, isUndatedNo(row, lastActive) { facts += RowFacts.excluded(by: .whereCell) }
+        if !passes, !isExcluded, reading.isReached, isUndatedNo(row, lastActive) {
+            facts += RowFacts.excluded(by: .whereCell)
+        }
         if passes && !isExcluded && reading.isReached && reading.target != nil {
             let device = device(
                 reading, fingerprint, lastActive, otherReason(others, reading, fingerprint, row, columns), &blockResult)
@@ -298,17 +332,20 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         return nil
     }
 
-    /// The row that was added last also decides for the activity that it names, and for its registration id.
+    /// The row that was added last also decides for the activity that it names, and for its
+    /// registration id.
     private mutating func add(
         _ links: ActivityLinks, of device: TokenFingerprint, _ lastActive: Int64, _ blockResult: inout BlockResult
     ) {
         blockResult.activityLinks.append(.init(row: blockResult.devices.count - 1, value: links))
         for claim in links.claims(of: device) {
             blockResult.activityLinks.append(.init(row: blockResult.devices.count, value: ActivityLinks(owner: device)))
-            let facts = plan.selectors.unitesRows ? selection([RowFacts.NewestRowFacts.outdated.rawValue], &blockResult) : 0
+            let facts =
+                plan.selectors.unitesRows ? selection([RowFacts.NewestRowFacts.outdated.rawValue], &blockResult) : 0
             blockResult.devices.append(
                 DeviceRow(
-                    claim.key, ActivityMoment(lastActive), reason: plan.selectors.unitesRows ? nil : .duplicateToken, facts: facts))
+                    claim.key, ActivityMoment(lastActive), reason: plan.selectors.unitesRows ? nil : .duplicateToken,
+                    facts: facts))
             blockResult.unusedTargets += 1
         }
     }
@@ -320,7 +357,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
 
     /// The device of a row.
     private struct Device {
-        /// What identifies it. Valid until the next target is read: use it before `exclusions`, which reads those of lists.
+        /// What identifies it. Valid until the next target is read: use it before `exclusions`,
+        /// which reads those of lists.
         let id: UnsafeBufferPointer<UInt8>
         /// What a push goes to, valid as long: the same, or the token of an activity.
         let token: UnsafeBufferPointer<UInt8>
@@ -334,8 +372,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let otherReason: SkipReason?
     }
 
-    /// What a person complained of holds for a phone whatever reaches it, and so do the pushes that it got. What a service called gone does
-    /// not.
+    /// What a person complained of holds for a phone whatever reaches it, and so do the pushes that
+    /// it got. What a service called gone does not.
     private func reasonOfOthers(_ others: [TokenFingerprint], _ row: CellRow, _ columns: ColumnPlan) -> SkipReason? {
         let isSuppressed = others.contains { other in
             suppressed?.entry(other.word).map {
@@ -346,7 +384,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         return others.contains { capped?.contains($0.word) ?? false } ? .frequency : nil
     }
 
-    private mutating func sampleTags(_ row: CellRow, _ columns: ColumnPlan, of device: Device, _ blockResult: inout BlockResult) {
+    private mutating func sampleTags(
+        _ row: CellRow, _ columns: ColumnPlan, of device: Device, _ blockResult: inout BlockResult
+    ) {
         guard samplesAllTags || TagSample.isAlwaysTaken(device.id) else { return }
         // Cells that are not dates may differ.
         if device.lastActive == ActivityMoment.never, !Blank.isCell(row.bytes(columns.lastActive)) { return }
@@ -355,8 +395,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             TagSample(fingerprint: device.fingerprint, lastActive: device.lastActive, tags: tags, token: device.id))
     }
 
-    /// Whether a list of excluded devices has the token. This is noted for every row, even one that nothing selects: lines of lists that
-    /// are not a device at all cause a warning.
+    /// Whether a list of excluded devices has the token. This is noted for every row, even one that
+    /// nothing selects: lines of lists that are not a device at all cause a warning.
     @inline(__always) private func isListed(_ fingerprint: TokenFingerprint, _ blockResult: inout BlockResult) -> Bool {
         let place = plan.excluded.place(ofToken: fingerprint.word)
         if place >= 0 { blockResult.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
@@ -364,7 +404,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     }
 
     /// The same of the row's registration id.
-    @inline(__always) private func isIDListed(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> Bool {
+    @inline(__always) private func isIDListed(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult)
+        -> Bool
+    {
         let place = plan.excluded.place(ofID: row.bytes(columns.registrationID), targets)
         if place >= 0 {
             blockResult.listedDevices.append(UInt32(truncatingIfNeeded: place))
@@ -377,17 +419,21 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// Notes a registration id that a list would have without the quotes or the blanks around it.
     @inline(never) private func lookForListed(_ id: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult) {
         let text = String(decoding: id, as: UTF8.self)
-        let place = Array(Spelling.core(text[...]).utf8).withUnsafeBufferPointer { plan.excluded.place(ofID: $0, targets) }
+        let place = Array(Spelling.core(text[...]).utf8).withUnsafeBufferPointer {
+            plan.excluded.place(ofID: $0, targets)
+        }
         if place >= 0 { blockResult.listedInDisguise.add(text, of: 0, rows: 1) }
     }
 
     /// Everything that excludes an excluded row.
     private func exclusions(_ row: CellRow, _ columns: ColumnPlan, _ fingerprint: TokenFingerprint) -> Exclusions {
-        let lists = plan.excluded.lists(of: fingerprint.word, registrationID: row.bytes(columns.registrationID), targets)
+        let lists = plan.excluded.lists(
+            of: fingerprint.word, registrationID: row.bytes(columns.registrationID), targets)
         return selector.exclusions.union(.lists(lists))
     }
 
-    /// Adds a row that makes its device a recipient when it is the newest one, and what the judge says.
+    /// Adds a row that makes its device a recipient when it is the newest one, and what the judge
+    /// says.
     private mutating func add(
         _ row: CellRow, _ columns: ColumnPlan, of device: Device, selected: [UInt32], _ blockResult: inout BlockResult
     ) {
@@ -400,7 +446,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         if selector.isSelectedDespiteNone { blockResult.rowsDespiteNone += 1 }
         let moment = ActivityMoment(lastActive)
         if selector.selectingAlias >= 0 {
-            blockResult.aliasHits.append(.init(row: blockResult.devices.count, alias: selector.selectingAlias, token: Array(device.id)))
+            blockResult.aliasHits.append(
+                .init(row: blockResult.devices.count, alias: selector.selectingAlias, token: Array(device.id)))
         }
         blockResult.records.append(row, columns, token: token, service: device.service, separator: separator)
         let judge = judge
@@ -409,7 +456,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         (recipientCheck, element) = blockResult.records.withRecord(blockResult.records.count - 1) { record in
             (judge(record), Self.element(record, lastActive: lastActive))
         }
-        // Checked last, when the prefetched data has arrived; as reasons they come before those of the check.
+        // Checked last, when the prefetched data has arrived; as reasons they come before those of
+        // the check.
         if let capped, capped.contains(fingerprint.word) { recipientCheck = RecipientCheck(reason: .frequency) }
         if let reason = device.otherReason { recipientCheck = RecipientCheck(reason: reason) }
         if let validity = columns.validity {
@@ -419,22 +467,28 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             case nil: blockResult.unreadValidity.note(row.bytes(validity))
             }
         }
-        if let entry = suppressed?.entry(fingerprint.word), isStillSuppressed(entry, row.bytes(columns.registeredAt), &blockResult) {
+        if let entry = suppressed?.entry(fingerprint.word),
+            isStillSuppressed(entry, row.bytes(columns.registeredAt), &blockResult)
+        {
             recipientCheck = RecipientCheck(reason: .suppressed)
         }
         blockResult.digest.append(element)
         if !wantsRecords, blockResult.records.bytes.count > Self.unwantedBytes { blockResult.records.removeAll() }
         let language = languages.number(of: row.bytes(columns.language), names: &blockResult.languages)
-        var row = DeviceRow(device.fingerprint, moment, recipientCheck, selection: selection(selected, &blockResult), language: language)
+        var row = DeviceRow(
+            device.fingerprint, moment, recipientCheck, selection: selection(selected, &blockResult), language: language
+        )
         let sending = reached?.firstCap(of: fingerprint.word).map { $0 + 1 } ?? 0
-        row.sending = DeviceClass.reached(sending: sending, cap: today?.firstCap(of: fingerprint.word).map { $0 + 1 } ?? 0)
+        row.sending = DeviceClass.reached(
+            sending: sending, cap: today?.firstCap(of: fingerprint.word).map { $0 + 1 } ?? 0)
         blockResult.devices.append(row)
     }
 
-    /// Whether a device that was suppressed still is: the row has no later registration. What the device's newest row says
-    /// counts in the end, as with all that is judged here.
+    /// Whether a device that was suppressed still is: the row has no later registration. What the
+    /// device's newest row says counts in the end, as with all that is judged here.
     private func isStillSuppressed(
-        _ entry: (invalidSince: Int64, isByPerson: Bool), _ cell: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult
+        _ entry: (invalidSince: Int64, isByPerson: Bool), _ cell: UnsafeBufferPointer<UInt8>,
+        _ blockResult: inout BlockResult
     ) -> Bool {
         guard let registered = registration(cell, latest: entry.isByPerson ? latestActivity : .max) else {
             if !Blank.isCell(cell) { blockResult.unreadRegistrations.note(cell) }
@@ -444,7 +498,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     }
 
     /// Milliseconds since 1970; `never` for a cell that is not a date, or is in the future.
-    @inline(__always) private func lastActive(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult) -> Int64 {
+    @inline(__always) private func lastActive(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult)
+        -> Int64
+    {
         let cell = row.bytes(columns.lastActive)
         if let moment = dateMilliseconds(cell), moment <= latestActivity { return moment }
         if !cell.isEmpty { note(noDate: cell, &blockResult) }
@@ -465,7 +521,9 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
     /// The number of a set among the block result's.
     @inline(__always) private mutating func selection(_ set: [UInt32], _ blockResult: inout BlockResult) -> Int {
         // Most rows are selected by one of few sets.
-        for number in 0..<min(blockResult.selections.count, 8) where blockResult.selections[number] == set { return number }
+        for number in 0..<min(blockResult.selections.count, 8) where blockResult.selections[number] == set {
+            return number
+        }
         return selectionAmongMany(set, &blockResult)
     }
 

@@ -8,7 +8,8 @@ public struct ConditionCount: Hashable, Sendable {
     public var rows: Int
     /// The rows among them that meet it.
     public var holdingRows: Int
-    /// The rows among them with a cell that it cannot compare: not a number, not a date. They do not meet it.
+    /// The rows among them with a cell that it cannot compare: not a number, not a date. They do
+    /// not meet it.
     public var unreadableRows: Int
     /// Examples of such cells.
     public var cells: [String]

@@ -1,8 +1,8 @@
 import Base
 import PushServices
 
-/// What targets of other services look like, for columns of targets that look like names: there any text may be one, so a column that was
-/// confused is not noticed by bad cells.
+/// What targets of other services look like, for columns of targets that look like names: there any
+/// text may be one, so a column that was confused is not noticed by bad cells.
 struct ForeignTargetForms: Sendable {
     private struct Form: Sendable {
         let service: String
@@ -24,7 +24,9 @@ struct ForeignTargetForms: Sendable {
         forms = services.map { service in
             guard service.target.tellingLength == nil else { return [] }
             return (services + others).compactMap { other in
-                guard other.name != service.name, let length = other.target.usualLength, service.target.lengths.contains(length) else {
+                guard other.name != service.name, let length = other.target.usualLength,
+                    service.target.lengths.contains(length)
+                else {
                     return nil
                 }
                 return Form(service: other.name, targets: other.target, length: length)
@@ -83,12 +85,17 @@ struct ForeignTargets: Sendable {
         kinds.merge(next.kinds) { Count(rows: $0.rows + $1.rows, shown: $0.shown) }
     }
 
-    /// A warning for each column with such cells, the most frequent kind of the first service first.
+    /// A warning for each column with such cells, the most frequent kind of the first service
+    /// first.
     func warnings(_ plan: ScanLayout) -> [Diagnostic] {
-        let sorted = kinds.sorted { ($0.key.service, -$0.value.rows, $0.key.other) < ($1.key.service, -$1.value.rows, $1.key.other) }
+        let sorted = kinds.sorted {
+            ($0.key.service, -$0.value.rows, $0.key.other) < ($1.key.service, -$1.value.rows, $1.key.other)
+        }
         return sorted.compactMap { kind, count in
             let all = targets[kind.service, default: 0]
-            guard count.rows * 100 >= all * Self.fewestPercent, let other = PushServices.named(kind.other) else { return nil }
+            guard count.rows * 100 >= all * Self.fewestPercent, let other = PushServices.named(kind.other) else {
+                return nil
+            }
             let (service, targets) = (plan.query.services[kind.service], plan.query.services[kind.service].target)
             let key = plan.query.services.count > 1 ? targets.column : ExportColumns.Standard.token.rawValue
             let place = plan.column(ofTargets: kind.service)

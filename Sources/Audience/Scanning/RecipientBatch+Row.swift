@@ -19,14 +19,19 @@ extension RecipientBatch {
         let language = bytes.count
         appendFields(row, cells: columns.fields, separator: separator)
         complete(
-            Ends(token: token, registrationID: registrationID, alias: alias, language: language, fields: bytes.count), service: service)
+            Ends(token: token, registrationID: registrationID, alias: alias, language: language, fields: bytes.count),
+            service: service)
     }
 
     /// Placeholders for nothing (`NULL`, `N/A`) are blank.
     @inline(__always) private mutating func append(_ row: CellRow, cell: Int, separator: [UInt8]) {
         let text = row.bytes(cell)
         guard !Blank.isCell(text) else { return }
-        if row.isArray(cell) { row.appendText(cell, separator: separator, to: &bytes) } else { bytes.append(contentsOf: text) }
+        if row.isArray(cell) {
+            row.appendText(cell, separator: separator, to: &bytes)
+        } else {
+            bytes.append(contentsOf: text)
+        }
     }
 
     @inline(__always) private mutating func appendFields(_ row: CellRow, cells: [Int], separator: [UInt8]) {

@@ -8,7 +8,8 @@ extension ScanFindings {
         let query = plan.query
         let lists = [
             (
-                "aliases", "the column of aliases", query.excludedAliases, plan.selectors.aliases.numbers(of: query.excludedAliases),
+                "aliases", "the column of aliases", query.excludedAliases,
+                plan.selectors.aliases.numbers(of: query.excludedAliases),
                 seen.aliases
             ),
             (
@@ -26,7 +27,8 @@ extension ScanFindings {
             let places = key == "aliases" ? query.places.aliases : query.places.registrationIDs
             var warning = Diagnostic.warning(
                 .exclusionNotFound,
-                message: "exclude: {\(key): …} excludes no device: no row carries any of its \(TextFormat.count(numbers.count)) names",
+                message:
+                    "exclude: {\(key): …} excludes no device: no row carries any of its \(TextFormat.count(numbers.count)) names",
                 remedy: remedy)
             warning.position = names.lazy.compactMap { places[$0] }.first
             return warning
@@ -45,9 +47,12 @@ extension ScanFindings {
     func unseenNames() -> [Diagnostic] {
         let places = plan.query.places
         return unseen(plan.selectors.tags.names, seen.tags, .tagNotFound, kind: "tag", places.tags, among: sampledTags)
-            + unseen(plan.selectors.aliases.names, seen.aliases, .aliasNotFound, kind: "alias", places.aliases, among: sampledAliases)
             + unseen(
-                plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound, kind: "registration id",
+                plan.selectors.aliases.names, seen.aliases, .aliasNotFound, kind: "alias", places.aliases,
+                among: sampledAliases)
+            + unseen(
+                plan.selectors.registrationIDs.names, seen.registrationIDs, .registrationIDNotFound,
+                kind: "registration id",
                 places.registrationIDs)
     }
 
@@ -59,15 +64,21 @@ extension ScanFindings {
         let missing = zip(names, wasSeen).filter { !$0.1 }.map(\.0)
         var warnings = missing.prefix(10).map { name in
             let message = "no row in the exports has the \(kind) '\(Self.shown(name))'"
-            var found = places[name].map { Diagnostic.warning(warning, message: message, at: $0) } ?? .warning(warning, message: message)
+            var found =
+                places[name].map { Diagnostic.warning(warning, message: message, at: $0) }
+                ?? .warning(warning, message: message)
             found.remedy = remedy(forUnseen: name, kind: kind, among: valid)
-            if isTargetElsewhere(name, kind: kind), !isExcluded(name, kind: kind) { found.remedies = [.ask(.pushToOne)] }
+            if isTargetElsewhere(name, kind: kind), !isExcluded(name, kind: kind) {
+                found.remedies = [.ask(.pushToOne)]
+            }
             return found
         }
         if missing.count > 10 {
             let rest = missing.count - 10
             warnings.append(
-                .warning(warning, message: "nor any of \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")"))
+                .warning(
+                    warning,
+                    message: "nor any of \(rest) more of the campaign's \(kind == "alias" ? "aliases" : kind + "s")"))
         }
         return warnings
     }
@@ -85,7 +96,9 @@ extension ScanFindings {
     }
 
     /// The key of the audience for a kind of names.
-    private static func key(of kind: String) -> String { kind == "tag" ? "tags" : kind == "alias" ? "aliases" : "registration_ids" }
+    private static func key(of kind: String) -> String {
+        kind == "tag" ? "tags" : kind == "alias" ? "aliases" : "registration_ids"
+    }
 
     /// Whether a name is already used to leave devices out.
     private func excludes(_ name: String, kind: String) -> Bool {
@@ -108,12 +121,15 @@ extension ScanFindings {
         return trimmedText(rest).first?.isLetter == true ? trimmedText(rest) : nil
     }
 
-    /// `user0` of `- user0`, `• user0` and `1. user0`, as other programs write lists, and of `user0 # Anna`; nil for other lines.
+    /// `user0` of `- user0`, `• user0` and `1. user0`, as other programs write lists, and of
+    /// `user0 # Anna`; nil for other lines.
     private static func unmarked(_ line: String) -> String? {
         var name = line[...]
         if let end = name.firstIndex(of: " "), end < name.endIndex {
             let mark = name[..<end]
-            let isNumber = mark.count > 1 && ".)".contains(mark.last ?? " ") && mark.dropLast().allSatisfy { $0.isASCII && $0.isNumber }
+            let isNumber =
+                mark.count > 1 && ".)".contains(mark.last ?? " ")
+                && mark.dropLast().allSatisfy { $0.isASCII && $0.isNumber }
             if isNumber || mark.count == 1 && "-*•–—·".contains(mark) { name = name[name.index(after: end)...] }
         }
         if let comment = name.firstRange(of: " #") { name = name[..<comment.lowerBound] }
@@ -124,12 +140,19 @@ extension ScanFindings {
     /// A line of a list that is more, or less, than a name.
     private func listRemedy(forUnseen name: String, kind: String) -> String? {
         let places = plan.query.places
-        guard let place = kind == "alias" ? places.aliases[name] : kind == "tag" ? places.tags[name] : places.registrationIDs[name],
+        guard
+            let place = kind == "alias"
+                ? places.aliases[name] : kind == "tag" ? places.tags[name] : places.registrationIDs[name],
             places.isListed(place)
         else { return nil }
-        if let bare = Self.unmarked(name) { return "A list holds one name a line, with nothing before or after it: \(bare)." }
-        if name.contains(where: { ",;\t".contains($0) }) { return "A list holds one name a line: keep that column alone." }
-        let column = plan.query.columns.candidates(for: kind == "alias" ? .alias : kind == "tag" ? .tags : .registrationID)[0]
+        if let bare = Self.unmarked(name) {
+            return "A list holds one name a line, with nothing before or after it: \(bare)."
+        }
+        if name.contains(where: { ",;\t".contains($0) }) {
+            return "A list holds one name a line: keep that column alone."
+        }
+        let column = plan.query.columns.candidates(
+            for: kind == "alias" ? .alias : kind == "tag" ? .tags : .registrationID)[0]
         let header = [column, kind, Self.key(of: kind)].contains { $0.lowercased() == name.lowercased() }
         return place.line == 1 && header ? "It seems to be a header: remove that line." : nil
     }
@@ -141,7 +164,8 @@ extension ScanFindings {
             return "To send to all devices, write everyone: true instead of tags."
         }
         let marks: [(mark: String, areAll: Bool)] = [
-            (" and ", true), (" und ", true), ("&", true), ("+", true), (" or ", false), (" oder ", false), ("|", false), ("/", false),
+            (" and ", true), (" und ", true), ("&", true), ("+", true), (" or ", false), (" oder ", false),
+            ("|", false), ("/", false),
             (" ", false),
         ]
         let known = valid.union(plan.selectors.tags.names)
@@ -150,7 +174,8 @@ extension ScanFindings {
             guard parts.count > 1, parts.allSatisfy(known.contains) else { continue }
             let list = "[\(parts.map { TextFormat.yaml($0) }.joined(separator: ", "))]"
             return areAll && !excludes
-                ? "For devices with all of them, write tags: {all: \(list)}." : "For devices with any of them, write tags: \(list)."
+                ? "For devices with all of them, write tags: {all: \(list)}."
+                : "For devices with any of them, write tags: \(list)."
         }
         return nil
     }
@@ -166,10 +191,11 @@ extension ScanFindings {
         return valid.filter { number($0) == wanted }.min()
     }
 
-    /// Whether what is looked for as an alias or a registration id is a target. Telephone numbers, and ids that a spreadsheet has rounded, are hex digits
-    /// too.
+    /// Whether what is looked for as an alias or a registration id is a target. Telephone numbers,
+    /// and ids that a spreadsheet has rounded, are hex digits too.
     private func isTargetElsewhere(_ name: String, kind: String) -> Bool {
-        plan.query.targets.recognizes(name) && !name.allSatisfy(\.isNumber) && (plan.query.targets.isCertain(name) || kind == "alias")
+        plan.query.targets.recognizes(name) && !name.allSatisfy(\.isNumber)
+            && (plan.query.targets.isCertain(name) || kind == "alias")
     }
 
     /// Whether some row has the name, which is one of the campaign's or a part of one.
@@ -194,7 +220,8 @@ extension ScanFindings {
     /// Whether a name comes from a file of names.
     private func isListed(_ name: String, kind: String) -> Bool {
         let places = plan.query.places
-        return places.isListed(kind == "alias" ? places.aliases[name] : kind == "tag" ? places.tags[name] : places.registrationIDs[name])
+        return places.isListed(
+            kind == "alias" ? places.aliases[name] : kind == "tag" ? places.tags[name] : places.registrationIDs[name])
     }
 
     private func remedy(forSeveral several: JoinedNames, in name: String, kind: String) -> String {
@@ -212,9 +239,12 @@ extension ScanFindings {
         if isTargetElsewhere(name, kind: kind) {
             if isExcluded(name, kind: kind) {
                 let nouns = plan.query.targets.shortNouns
-                return "It looks like \(plan.query.targets.aNoun): write `exclude: {devices: FILE}` for a list of \(nouns)."
+                return
+                    "It looks like \(plan.query.targets.aNoun): write `exclude: {devices: FILE}` for a list of \(nouns)."
             }
-            let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map { "'\($0)'" }
+            let columns = plan.query.columns.candidates(for: kind == "alias" ? .alias : .registrationID).map {
+                "'\($0)'"
+            }
             return
                 "It looks like \(plan.query.targets.aNoun), but is looked for in the column \(columns.joined(separator: " or ")). `volley push` sends to one \(plan.query.targets.shortNoun)."
         }
@@ -226,7 +256,9 @@ extension ScanFindings {
             if kind == "tag", let remedy = tagsInWords(name, valid: valid) { return remedy }
             return remedy(forSeveral: several, in: name, kind: kind)
         }
-        if Spelling.isEnclosed(name) || Spelling.hasInvisible(name), let remedy = spellingRemedy(forUnseen: name, kind: kind) {
+        if Spelling.isEnclosed(name) || Spelling.hasInvisible(name),
+            let remedy = spellingRemedy(forUnseen: name, kind: kind)
+        {
             return remedy
         }
         if let remedy = listRemedy(forUnseen: name, kind: kind) { return remedy }
@@ -243,7 +275,8 @@ extension ScanFindings {
             return remedy(forSeveral: several, in: name, kind: kind)
         }
         if let other = Self.sameNumber(as: name, among: valid.filter { !isNamed($0, kind: kind) }) {
-            return "Did you mean '\(other)'? Spreadsheet programs drop zeros at the start of a number, and other programs add '.0'."
+            return
+                "Did you mean '\(other)'? Spreadsheet programs drop zeros at the start of a number, and other programs add '.0'."
         }
         // The nearest number belongs to another person.
         if name.contains(where: \.isNumber), name.allSatisfy({ $0.isNumber || "+-. ()/".contains($0) }) {
@@ -252,17 +285,21 @@ extension ScanFindings {
         }
         let near = nearestName(to: name, among: valid.sorted())
         if kind == "tag" { return near.flatMap { isNamed($0, kind: kind) ? nil : "Did you mean '\($0)'?" } }
-        if let same = [Spelling.folded(name), name.uppercased()].first(where: { $0 != name && carries($0, kind: kind) }) {
+        if let same = [Spelling.folded(name), name.uppercased()].first(where: { $0 != name && carries($0, kind: kind) })
+        {
             return "Rows have '\(Self.shown(same))', which you name too: remove this one."
         }
         // The nearest name belongs to another person, or another device.
-        return near.map { _ in "Check that it is written as in the column of \(kind == "alias" ? "aliases" : kind + "s")." }
+        return near.map { _ in
+            "Check that it is written as in the column of \(kind == "alias" ? "aliases" : kind + "s")."
+        }
     }
 
     /// Whether the query has a name.
     private func isNamed(_ name: String, kind: String) -> Bool {
         let selectors = plan.selectors
-        return !(kind == "tag" ? selectors.tags : kind == "alias" ? selectors.aliases : selectors.registrationIDs).numbers(of: [name])
+        return !(kind == "tag" ? selectors.tags : kind == "alias" ? selectors.aliases : selectors.registrationIDs)
+            .numbers(of: [name])
             .isEmpty
     }
 }

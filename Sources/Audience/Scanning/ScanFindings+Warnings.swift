@@ -5,7 +5,10 @@ import PushServices
 extension ScanFindings {
     var servicesWithoutColumn: Set<Int> {
         guard plan.query.services.count > 1 else { return [] }
-        return Set(plan.query.services.indices.filter { number in plan.files.allSatisfy { $0.plan.targets[number] == $0.plan.blankCell } })
+        return Set(
+            plan.query.services.indices.filter { number in
+                plan.files.allSatisfy { $0.plan.targets[number] == $0.plan.blankCell }
+            })
     }
 
     /// The most frequent first.
@@ -34,7 +37,8 @@ extension ScanFindings {
             let last = isShared ? lists.count - 1 : number
             counts.append(
                 ExclusionCount(
-                    kind: .devices, list: isShared ? nil : list.path, entries: lists[number...last].reduce(0) { $0 + $1.lines },
+                    kind: .devices, list: isShared ? nil : list.path,
+                    entries: lists[number...last].reduce(0) { $0 + $1.lines },
                     unmatched: unmatched[number...last].reduce(0, +), devices: devices(.lists(1 << number))))
         }
         return counts
@@ -61,7 +65,8 @@ extension ScanFindings {
         }
         // This many are not a small mistake, and allowing them would leave out as many devices.
         guard share <= Self.mostAllowedPercent else { return "Repair the export, or export it again." }
-        return "Repair the export, or allow more bad rows in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`."
+        return
+            "Repair the export, or allow more bad rows in the campaign: `audience: {max_bad_rows: \(Int(share.rounded(.up)))%}`."
     }
 
     /// A share of unreadable rows above which allowing them is not a remedy.
@@ -78,36 +83,46 @@ extension ScanFindings {
     ///   - rowsOfSeveral: whether some device has several rows.
     ///   - undatedExclusions: as in `DeviceResults`.
     func allWarnings(rowsOfSeveral: Bool, undatedExclusions: Int) -> [Diagnostic] {
-        let early = warnings + foreignTargets.warnings(plan) + duplicateKeys + lookalikes + rowsForTags + tagSeparators + hashedNames
+        let early =
+            warnings + foreignTargets.warnings(plan) + duplicateKeys + lookalikes + rowsForTags + tagSeparators
+            + hashedNames
         let names = unseenNames() + spellings + uselessNames + plan.excluded.warnings(listedDevices)
-        let cells = conditionWarnings + comparisonWarnings + unreadDates(rowsOfSeveral: rowsOfSeveral) + unreadRegistrationDates
+        let cells =
+            conditionWarnings + comparisonWarnings + unreadDates(rowsOfSeveral: rowsOfSeveral) + unreadRegistrationDates
         let lost = lostExclusions(undated: undatedExclusions)
         return early + names + lost + cells + tagsOfNone + otherActivity(rowsOfSeveral: rowsOfSeveral)
     }
 
-    /// Rows that `exclude` names and that exclude no device: another row of the device may be sent to.
+    /// Rows that `exclude` names and that exclude no device: another row of the device may be sent
+    /// to.
     private func lostExclusions(undated: Int) -> [Diagnostic] {
         var found: [Diagnostic] = []
         if excludedWithoutDevice > 0 {
             let rows = TextFormat.counted(
                 excludedWithoutDevice, one: "row that 'exclude' names has", many: "rows that 'exclude' names have")
             let noun = TextFormat.withArticle(plan.query.services.shortTargetNoun)
-            let effect = TextFormat.plural(excludedWithoutDevice, one: "it excludes no device", many: "they exclude no device")
+            let effect = TextFormat.plural(
+                excludedWithoutDevice, one: "it excludes no device", many: "they exclude no device")
             found.append(
                 .warning(
                     .exclusionNotFound,
-                    message: "\(rows) something other than \(noun), so \(effect): other rows may select the same devices",
+                    message:
+                        "\(rows) something other than \(noun), so \(effect): other rows may select the same devices",
                     remedy: "Correct these cells in the export; under bad_token the preview shows where they are."))
         }
         if undated > 0, hasColumnOfActivity {
-            let rows = TextFormat.counted(undated, one: "device has a row", many: "devices have rows") + " that \(whatLeavesOut())"
-            let effect = TextFormat.plural(undated, one: "another of its rows decides", many: "other rows of theirs decide")
+            let rows =
+                TextFormat.counted(undated, one: "device has a row", many: "devices have rows")
+                + " that \(whatLeavesOut())"
+            let effect = TextFormat.plural(
+                undated, one: "another of its rows decides", many: "other rows of theirs decide")
             found.append(
                 .warning(
                     .exclusionNotFound,
                     message: "\(rows), without a past date in '\(shownName(of: .lastActive))', so \(effect), "
                         + "which \(whatLeavesOut(isDone: false)): \(undated == 1 ? "it gets" : "they get") the push",
-                    remedy: "Write the date into each row of the export, or list these devices: exclude: {devices: FILE}."))
+                    remedy:
+                        "Write the date into each row of the export, or list these devices: exclude: {devices: FILE}."))
         }
         return found
     }
@@ -117,20 +132,23 @@ extension ScanFindings {
     private func whatLeavesOut(isDone: Bool = true) -> String {
         let hasWords = plan.query.conditions.contains { !$0.test.texts.isEmpty }
         let (exclude, whereCells) =
-            isDone ? ("'exclude' names", "'where' leaves out") : ("'exclude' does not name", "'where' does not leave out")
+            isDone
+            ? ("'exclude' names", "'where' leaves out") : ("'exclude' does not name", "'where' does not leave out")
         guard hasWords else { return exclude }
         return exclusions([:]).isEmpty ? whereCells : "\(exclude) \(isDone ? "or" : "and") \(whereCells)"
     }
 
     private var hasColumnOfActivity: Bool { plan.files.contains { $0.plan.lastActive != $0.plan.blankCell } }
 
-    /// - Throws: no row has a date that can be read, so the order of the rows would decide about devices that `exclude` names, unless
-    ///   the campaign allows it.
+    /// - Throws: no row has a date that can be read, so the order of the rows would decide about
+    ///   devices that `exclude` names, unless the campaign allows it.
     func checkDates(_ settled: DeviceResults) throws(Diagnostics) {
         let count = settled.undatedExclusions
-        guard count > 0, !settled.hasDates, unreadDates.rows > 0, !plan.query.allowed.contains(.exclusionNotFound) else { return }
+        guard count > 0, !settled.hasDates, unreadDates.rows > 0, !plan.query.allowed.contains(.exclusionNotFound)
+        else { return }
         let devices = TextFormat.counted(
-            count, one: "device that \(whatLeavesOut()) in another row", many: "devices that \(whatLeavesOut()) in other rows")
+            count, one: "device that \(whatLeavesOut()) in another row",
+            many: "devices that \(whatLeavesOut()) in other rows")
         var mistake = unreadDates.warning(
             shownName(of: .lastActive),
             effect: "and none holds one, so the row that is read last would decide, and \(devices) would get the push")
@@ -167,7 +185,8 @@ extension ScanFindings {
         return [
             unreadRegistrations.warning(
                 shownName(of: .registeredAt),
-                effect: unreadRegistrations.rows == 1 ? "so its device stays suppressed" : "so their devices stay suppressed")
+                effect: unreadRegistrations.rows == 1
+                    ? "so its device stays suppressed" : "so their devices stay suppressed")
         ]
     }
 
@@ -181,12 +200,14 @@ extension ScanFindings {
                     "the export seems to have a row for each tag: rows of the device \(found.token) differ in their tags and not in last_active, "
                     + "and only the last row counts",
                 file: plan.files[found.file].path,
-                remedy: "To unite a device's tags, write in volley.yaml: `columns: {rows: merge}`. Otherwise give each device one row."
+                remedy:
+                    "To unite a device's tags, write in volley.yaml: `columns: {rows: merge}`. Otherwise give each device one row."
             )
         ]
     }
 
-    /// - Parameter rowsOfSeveral: whether some device has several rows. `last_active` also decides which devices exceed an alias's limit.
+    /// - Parameter rowsOfSeveral: whether some device has several rows. `last_active` also decides
+    ///   which devices exceed an alias's limit.
     private func unreadDates(rowsOfSeveral: Bool) -> [Diagnostic] {
         guard unreadDates.rows > 0, rowsOfSeveral || plan.selectors.selectors.alias != nil else { return [] }
         let effect =
@@ -199,7 +220,8 @@ extension ScanFindings {
         (plan.files.first?.columns ?? plan.query.columns).candidates(for: standard)[0]
     }
 
-    /// Exports that seem to have another column for which of a device's rows is the newest, where that matters.
+    /// Exports that seem to have another column for which of a device's rows is the newest, where
+    /// that matters.
     private func otherActivity(rowsOfSeveral: Bool) -> [Diagnostic] {
         guard rowsOfSeveral else { return [] }
         let name = plan.query.columns.candidates(for: .lastActive)[0]
@@ -211,12 +233,14 @@ extension ScanFindings {
                         "it has no column '\(name)', but it has '\(other)': devices have several rows, and the row that is read last decides",
                     file: file.path,
                     remedy:
-                        "If it says which row is the newest, name it in volley.yaml: `columns: {last_active: \(TextFormat.yaml(other))}`.")
+                        "If it says which row is the newest, name it in volley.yaml: `columns: {last_active: \(TextFormat.yaml(other))}`."
+                )
             }
         }
     }
 
-    /// Rows that an alias or a registration id selects although they carry a tag of `none`, which has no effect on those selectors.
+    /// Rows that an alias or a registration id selects although they carry a tag of `none`, which
+    /// has no effect on those selectors.
     private var tagsOfNone: [Diagnostic] {
         let tags = plan.query.noneTags.filter { !plan.query.excludedTags.contains($0) }
         guard rowsDespiteNone > 0, let tag = tags.first else { return [] }
@@ -227,13 +251,17 @@ extension ScanFindings {
         let message = "\(carry) a tag of 'none', which only removes devices that tags select"
         let remedy =
             "To leave these out too, write under 'audience': exclude: {tags: [\(tags.prefix(3).map { TextFormat.yaml($0) }.joined(separator: ", "))\(tags.count > 3 ? ", …" : "")]}."
-        guard let place = plan.query.places.tags[tag] else { return [.warning(.noneNotExcluded, message: message, remedy: remedy)] }
+        guard let place = plan.query.places.tags[tag] else {
+            return [.warning(.noneNotExcluded, message: message, remedy: remedy)]
+        }
         return [.warning(.noneNotExcluded, message: message, at: place, remedy: remedy)]
     }
 
     private var conditionWarnings: [Diagnostic] {
         zip(plan.query.conditions, conditions).enumerated().flatMap { index, pair in
-            let isLanguage = plan.files.contains { $0.plan.conditions[index] == $0.plan.language && $0.plan.language != $0.plan.blankCell }
+            let isLanguage = plan.files.contains {
+                $0.plan.conditions[index] == $0.plan.language && $0.plan.language != $0.plan.blankCell
+            }
             return pair.1.warnings(pair.0, now: plan.query.now, isLanguage: isLanguage)
         }
     }
@@ -247,7 +275,8 @@ extension ScanFindings {
     var conditionCounts: [ConditionCount] {
         zip(plan.query.conditions, conditions).map { condition, found in
             ConditionCount(
-                condition: condition, rows: found.rows, holdingRows: found.holdingRows, unreadableRows: found.unreadableRows,
+                condition: condition, rows: found.rows, holdingRows: found.holdingRows,
+                unreadableRows: found.unreadableRows,
                 cells: found.unreadableCells)
         }
     }

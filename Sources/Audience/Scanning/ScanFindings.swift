@@ -1,8 +1,10 @@
 import Base
 
-/// What the blocks of a scan showed, but for their devices: counts, names that were seen, and mistakes.
+/// What the blocks of a scan showed, but for their devices: counts, names that were seen, and
+/// mistakes.
 ///
-/// A value apart from `BlockMerger`: the compiler takes minutes for a method of a large noncopyable struct.
+/// A value apart from `BlockMerger`: the compiler takes minutes for a method of a large noncopyable
+/// struct.
 struct ScanFindings {
     let plan: ScanLayout
     private(set) var rows = 0
@@ -77,7 +79,9 @@ struct ScanFindings {
         unreadRegistrations.add(blockResult.unreadRegistrations)
         for index in conditions.indices { conditions[index].add(blockResult.conditions[index]) }
         for index in comparisons.indices { comparisons[index].add(blockResult.comparisons[index]) }
-        for index in flaws.indices { flaws[index].add(blockResult.flaws[index], in: plan.files[blockResult.file].path, from: place.line) }
+        for index in flaws.indices {
+            flaws[index].add(blockResult.flaws[index], in: plan.files[blockResult.file].path, from: place.line)
+        }
         for number in blockResult.listedDevices { listedDevices.insert(Int(number)) }
         rows += blockResult.rows
         skipped.add(blockResult.skipped)
@@ -110,7 +114,8 @@ extension Diagnostic {
     }
 }
 
-/// Cells of a date column without a date, or with one in the future, where that matters; and those of a column of truth values without one.
+/// Cells of a date column without a date, or with one in the future, where that matters; and those
+/// of a column of truth values without one.
 struct UnreadDates: Sendable {
     private(set) var rows = 0
     /// The first different ones.
@@ -130,7 +135,8 @@ struct UnreadDates: Sendable {
         if cells.count < ConditionCount.mostCells, !cells.contains(cell) { cells.append(cell) }
     }
 
-    /// The mistake of truth values that cannot be read: a device that must be left out may be among them.
+    /// The mistake of truth values that cannot be read: a device that must be left out may be among
+    /// them.
     /// - Parameter column: what the export calls it.
     func refusal(_ column: String, file: String?) -> Diagnostic {
         let hold = TextFormat.counted(rows, one: "row holds", many: "rows hold")
@@ -151,12 +157,14 @@ struct UnreadDates: Sendable {
             : "Write dates in the export as 2026-11-30 or 2026-11-30T09:00:00Z\(ahead.isEmpty ? "" : ", none of them more than a day ahead")."
         return .warning(
             .cellsNotCompared,
-            message: "in '\(column)' \(hold) something other than a date\(ahead.isEmpty ? "" : " in the past"), \(effect): "
+            message:
+                "in '\(column)' \(hold) something other than a date\(ahead.isEmpty ? "" : " in the past"), \(effect): "
                 + ConditionFindings.list(cells), remedy: remedy)
     }
 }
 
-/// Tags in cells in forms that do not count: without a warning, they would silently not be tags of the campaign.
+/// Tags in cells in forms that do not count: without a warning, they would silently not be tags of
+/// the campaign.
 extension ScanFindings {
     /// - Throws: tags of the campaign that follow other separators, unless the campaign allows it.
     func checkTagSeparators() throws(Diagnostics) {
@@ -172,41 +180,47 @@ extension ScanFindings {
     /// The same where it is allowed, and where a blank is usually part of a tag.
     var tagSeparators: [Diagnostic] { oddMarks(isDoubtful: true) + oddMarks(isDoubtful: false) }
 
-    /// - Parameter isDoubtful: whether the mark may or may not separate tags. A blank does not where the column uses its separator, and some marks
-    ///   never do.
+    /// - Parameter isDoubtful: whether the mark may or may not separate tags. A blank does not
+    ///   where the column uses its separator, and some marks never do.
     private func oddMarks(isDoubtful: Bool) -> [Diagnostic] {
         zip(plan.files, tagForms).flatMap { file, forms in
-            forms.inOrder.filter { mark, _ in isDoubtful != (mark.isOftenPart || mark == .blank && forms.usesSeparator) }
-                .prefix(Self.mostMarks).map { mark, sighting in
-                    var warning = warning(mark, sighting, forms, file)
-                    warning.position = SourcePosition(file: file.path, line: sighting.line, column: 1)
-                    return warning
-                }
+            forms.inOrder.filter { mark, _ in isDoubtful != (mark.isOftenPart || mark == .blank && forms.usesSeparator)
+            }
+            .prefix(Self.mostMarks).map { mark, sighting in
+                var warning = warning(mark, sighting, forms, file)
+                warning.position = SourcePosition(file: file.path, line: sighting.line, column: 1)
+                return warning
+            }
         }
     }
 
     /// Signs of one file that are named.
     private static let mostMarks = 10
 
-    private func warning(_ mark: TagMark, _ sighting: TagFormats.Occurrence, _ forms: TagFormats, _ file: ExportFile) -> Diagnostic {
+    private func warning(_ mark: TagMark, _ sighting: TagFormats.Occurrence, _ forms: TagFormats, _ file: ExportFile)
+        -> Diagnostic
+    {
         let column = file.plan.tagsCell.map { file.header[file.plan.columns[$0]] } ?? "tags"
         let (tag, cell) = (plan.selectors.tags.names[sighting.tag], sighting.cell)
         let separator = plan.query.columns.tagSeparator
         let hold = TextFormat.counted(sighting.rows, one: "row holds", many: "rows hold")
         let evidence = "\(hold) '\(tag)' only in this form, as in '\(cell)'"
-        let allowance = "If '\(cell)' is a single tag, write in the campaign: `allow: [{warning: tag-separator, reason: \"…\"}]`."
+        let allowance =
+            "If '\(cell)' is a single tag, write in the campaign: `allow: [{warning: tag-separator, reason: \"…\"}]`."
         if let special = special(mark, column: column, tag: tag, cell: cell, evidence: evidence) {
             return .warning(.tagSeparator, message: special.message, file: file.path, remedy: special.remedy)
         }
         if mark == .enclosure {
             return .warning(
-                .tagSeparator, message: "the column '\(column)' has brackets or quotes that do not form a list: \(evidence)",
+                .tagSeparator,
+                message: "the column '\(column)' has brackets or quotes that do not form a list: \(evidence)",
                 file: file.path,
                 remedy: "Separate the tags by '\(separator)' in the export, or write a list: [\"a\", \"b\"].")
         }
         if sighting.isElement {
             return .warning(
-                .tagSeparator, message: "an element of the lists in '\(column)' has \(mark.name) in it: \(evidence)", file: file.path,
+                .tagSeparator, message: "an element of the lists in '\(column)' has \(mark.name) in it: \(evidence)",
+                file: file.path,
                 remedy: "Give each tag its own element in the export. \(allowance)")
         }
         let practice =
@@ -216,7 +230,8 @@ extension ScanFindings {
         let message = "the column '\(column)' \(practice): \(evidence)"
         if mark.isOftenPart {
             return .warning(
-                .tagSeparator, message: "the column '\(column)' may also separate tags by \(mark.name): \(evidence)", file: file.path,
+                .tagSeparator, message: "the column '\(column)' may also separate tags by \(mark.name): \(evidence)",
+                file: file.path,
                 remedy:
                     "If '\(cell)' is several tags, separate them by '\(separator)' in the export\(forms.usesSeparator ? "" : ", or name the separator in volley.yaml"). "
                     + allowance)
@@ -225,12 +240,14 @@ extension ScanFindings {
         let isOnly = forms.marks.keys.count { $0.isSeparator && !$0.isOftenPart } < 2
         if forms.usesSeparator || mark.yaml == nil || !isOnly {
             return .warning(
-                .tagSeparator, message: message, file: file.path, remedy: "Separate all tags by '\(separator)' in the export. \(allowance)")
+                .tagSeparator, message: message, file: file.path,
+                remedy: "Separate all tags by '\(separator)' in the export. \(allowance)")
         }
         let remedy =
             "Name the separator in volley.yaml: `columns: {tags: {column: \(TextFormat.yaml(column)), separator: \(mark.yaml ?? "")}}`."
         return .warning(
-            .tagSeparator, message: message, file: file.path, remedy: mark == .blank ? "\(remedy) \(allowance)" : remedy)
+            .tagSeparator, message: message, file: file.path, remedy: mark == .blank ? "\(remedy) \(allowance)" : remedy
+        )
     }
 
     /// Forms of a single tag that are not separators.
@@ -249,14 +266,16 @@ extension ScanFindings {
             )
         case .writtenOut:
             return (
-                "tags in '\(column)' have characters that a program wrote out: \(evidence)", "Write the tag itself in the export: \(tag)."
+                "tags in '\(column)' have characters that a program wrote out: \(evidence)",
+                "Write the tag itself in the export: \(tag)."
             )
         case .hash: return ("tags in '\(column)' follow a '#': \(evidence)", alone)
         case .value: return ("tags in '\(column)' have values attached: \(evidence)", alone)
         // `!vip` may be the opposite of vip.
         case .sign:
             return (
-                "tags in '\(column)' have a sign before or after them: \(evidence)", "\(alone) First find out what the sign means there."
+                "tags in '\(column)' have a sign before or after them: \(evidence)",
+                "\(alone) First find out what the sign means there."
             )
         default: return nil
         }

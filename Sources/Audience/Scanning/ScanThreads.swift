@@ -2,8 +2,8 @@ import Base
 import Glibc
 import PushServices
 
-/// The threads of a scan: each scans blocks, and the one that called merges what they found, in order, and scans when there is nothing
-/// to merge.
+/// The threads of a scan: each scans blocks, and the one that called merges what they found, in
+/// order, and scans when there is nothing to merge.
 struct ScanThreads: ~Copyable {
     private let plan: ScanLayout
     private let board: BlockDispatcher
@@ -59,7 +59,9 @@ struct ScanThreads: ~Copyable {
         while let block = board.takeBlock(waits: true) { scan(block, &scanner, plan, board) }
     }
 
-    private static func scan(_ block: Block, _ scanner: inout ChosenBlockScanner, _ plan: ScanLayout, _ board: BlockDispatcher) {
+    private static func scan(
+        _ block: Block, _ scanner: inout ChosenBlockScanner, _ plan: ScanLayout, _ board: BlockDispatcher
+    ) {
         let file = plan.files[block.file]
         let state = block.isFirst ? file.stateOfFile : file.stateOfBlocks
         board.deliver(.init(block: block, blockResult: scanner.scan(block, expecting: state, board.wants)))
@@ -71,7 +73,9 @@ struct ScanThreads: ~Copyable {
         while true {
             if meter.isDue {
                 if isCancelled() { throw CancellationError() }
-                progress(meter.now(bytesRead: merger.bytesRead, rows: merger.findings.rows, recipients: merger.devices.count))
+                progress(
+                    meter.now(bytesRead: merger.bytesRead, rows: merger.findings.rows, recipients: merger.devices.count)
+                )
             }
             if let scanned = board.takeScanned() {
                 try merger.merge(scanned, into: sink)
@@ -110,7 +114,9 @@ private struct ScanMeter {
     }
 
     func now(bytesRead: Int, rows: Int, recipients: Int, settled: Double? = nil) -> ScanProgress {
-        ScanProgress(bytesRead: min(bytesRead, bytesTotal), bytesTotal: bytesTotal, rows: rows, recipients: recipients, settled: settled)
+        ScanProgress(
+            bytesRead: min(bytesRead, bytesTotal), bytesTotal: bytesTotal, rows: rows, recipients: recipients,
+            settled: settled)
     }
 }
 
@@ -139,7 +145,8 @@ struct ScanLayout: Sendable {
 
 /// The scanner for the form of targets: chosen once, so that rows need no check of it.
 struct ChosenBlockScanner: ~Copyable {
-    // One of them is there. Their types are written out, as only so does the compiler make code for each.
+    // One of them is there. Their types are written out, as only so does the compiler make code for
+    // each.
     private var hex: BlockScanner<HexTargets>?
     private var text: BlockScanner<TextTargets>?
     private var mixed: BlockScanner<MixedTargets>?
@@ -159,7 +166,9 @@ struct ChosenBlockScanner: ~Copyable {
     mutating func scan(_ block: Block, expecting state: ReadingState, _ wants: ScanRequirements) -> BlockResult {
         if let result = hex?.scan(block, expecting: state, wants) { return result }
         if let result = text?.scan(block, expecting: state, wants) { return result }
-        guard let result = mixed?.scan(block, expecting: state, wants) else { preconditionFailure("no scanner was chosen") }
+        guard let result = mixed?.scan(block, expecting: state, wants) else {
+            preconditionFailure("no scanner was chosen")
+        }
         return result
     }
 }

@@ -1,5 +1,5 @@
-/// A checksum of a sequence, made from those of its pieces: it tells two audiences apart, but does not withstand an attacker that wants
-/// them to look alike.
+/// A checksum of a sequence, made from those of its pieces: it tells two audiences apart, but does
+/// not withstand an attacker that wants them to look alike.
 struct SequenceDigest: Hashable, Sendable {
     private(set) var count = 0
     private var polynomial: UInt64 = 0
@@ -30,7 +30,8 @@ struct SequenceDigest: Hashable, Sendable {
     /// Its words, for a hash over more than this.
     var words: [UInt64] { [UInt64(count), polynomial, sum] }
 
-    /// An element made from bytes: words of eight are multiplied into each other (as in wyhash by Wang Yi).
+    /// An element made from bytes: words of eight are multiplied into each other (as in wyhash by
+    /// Wang Yi).
     @inline(__always) static func element(_ bytes: UnsafeBufferPointer<UInt8>, with seed: UInt64) -> UInt64 {
         let raw = UnsafeRawBufferPointer(bytes)
         var state = seed ^ UInt64(truncatingIfNeeded: raw.count)

@@ -7,7 +7,8 @@ struct TagSample {
     let lastActive: Int64
     /// A hash of the cell.
     let tags: UInt64
-    /// The token's first four bytes and its last four; nil for one that is not longer than these, which is not shown at all.
+    /// The token's first four bytes and its last four; nil for one that is not longer than these,
+    /// which is not shown at all.
     private let ends: (UInt32, UInt32)?
 
     init(fingerprint: TokenFingerprint, lastActive: Int64, tags: UInt64, token: UnsafeBufferPointer<UInt8>) {
@@ -17,7 +18,8 @@ struct TagSample {
         let raw = UnsafeRawBufferPointer(token)
         ends =
             raw.count > 8
-            ? (raw.loadUnaligned(as: UInt32.self), raw.loadUnaligned(fromByteOffset: raw.count - 4, as: UInt32.self)) : nil
+            ? (raw.loadUnaligned(as: UInt32.self), raw.loadUnaligned(fromByteOffset: raw.count - 4, as: UInt32.self))
+            : nil
     }
 
     /// The device as it may be shown.
@@ -26,14 +28,15 @@ struct TagSample {
         return ends.map { "\(text($0.0))…\(text($0.1))" } ?? "…"
     }
 
-    /// Whether rows of a device are examined in every block, not only in the first: one device in 256, by its token, so that they are the
-    /// same devices whenever the export is read.
+    /// Whether rows of a device are examined in every block, not only in the first: one device in
+    /// 256, by its token, so that they are the same devices whenever the export is read.
     @inline(__always) static func isAlwaysTaken(_ token: UnsafeBufferPointer<UInt8>) -> Bool {
         token.count > 1 && token[token.count - 1] == UInt8(ascii: "0") && token[token.count - 2] == UInt8(ascii: "0")
     }
 }
 
-/// Finds out whether an export has a row for each tag: several rows of a device in one file, with the same last activity but different tags.
+/// Finds out whether an export has a row for each tag: several rows of a device in one file, with
+/// the same last activity but different tags.
 struct TagRows {
     private struct Seen {
         var file: Int

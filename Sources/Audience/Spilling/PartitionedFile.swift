@@ -1,10 +1,12 @@
 import Base
 import Glibc
 
-/// Bytes that belong to one of many partitions, on disk: a partition is read back in the order in which it was appended. Takes 16 KiB of
-/// memory for each partition that holds anything, and 16 KiB while one is read.
+/// Bytes that belong to one of many partitions, on disk: a partition is read back in the order in
+/// which it was appended. Takes 16 KiB of memory for each partition that holds anything, and 16 KiB
+/// while one is read.
 struct PartitionedFile: ~Copyable {
-    /// Enough that a partition's devices easily fit into memory, few enough that all buffers together are small.
+    /// Enough that a partition's devices easily fit into memory, few enough that all buffers
+    /// together are small.
     static let partitions = 256
     private static let chunkSize = 16 << 10
 
@@ -17,7 +19,8 @@ struct PartitionedFile: ~Copyable {
 
     deinit { for buffer in buffers { buffer?.deallocate() } }
 
-    /// The partition of a fingerprint: by bits that `DeviceIndex` does not use, as it must spread the devices of one partition.
+    /// The partition of a fingerprint: by bits that `DeviceIndex` does not use, as it must spread
+    /// the devices of one partition.
     @inline(__always) static func of(_ fingerprint: TokenFingerprint) -> Int {
         Int(truncatingIfNeeded: fingerprint.word >> 32) & (partitions - 1)
     }
@@ -27,7 +30,8 @@ struct PartitionedFile: ~Copyable {
     }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer, to partition: Int) throws {
-        let buffer = buffers[partition] ?? UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkSize, alignment: 16)
+        let buffer =
+            buffers[partition] ?? UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkSize, alignment: 16)
         buffers[partition] = buffer
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -118,8 +122,8 @@ struct PartitionedFile: ~Copyable {
     }
 }
 
-/// A file without a name, which is gone when it is closed, however the process ends. It is in `TMPDIR`, otherwise in /var/tmp or /tmp:
-/// the same places that SQLite uses.
+/// A file without a name, which is gone when it is closed, however the process ends. It is in
+/// `TMPDIR`, otherwise in /var/tmp or /tmp: the same places that SQLite uses.
 struct ScratchFile: ~Copyable {
     /// -1 before anything is in it.
     private var descriptor: Int32 = -1
@@ -165,7 +169,8 @@ struct ScratchFile: ~Copyable {
                     ? "\((MissingResource(at: FilePaths.join(folder, name: "volley")) ?? .space).words): there is no space for temporary files"
                     : "\(message): \(SystemError.words(code))",
                 file: folder,
-                remedy: "Set the environment variable TMPDIR to a folder with free space, or let Volley use more memory: --memory.",
+                remedy:
+                    "Set the environment variable TMPDIR to a folder with free space, or let Volley use more memory: --memory.",
                 [.ask(.giveMemory)]))
     }
 
@@ -175,12 +180,14 @@ struct ScratchFile: ~Copyable {
         let start = count
         var rest = bytes[...]
         while !rest.isEmpty {
-            let written = pwrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, off_t(count))
+            let written = pwrite(
+                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, off_t(count))
             if written > 0 {
                 rest = rest.dropFirst(written)
                 count += written
             } else if written == 0 || errno != EINTR {
-                throw Self.failure("a temporary file cannot be written", code: written == 0 ? EIO : errno, folder: folder)
+                throw Self.failure(
+                    "a temporary file cannot be written", code: written == 0 ? EIO : errno, folder: folder)
             }
         }
         return start
@@ -203,7 +210,8 @@ struct ScratchFile: ~Copyable {
                 if count > 0 {
                     filled += count
                 } else if count == 0 || errno != EINTR {
-                    throw ScratchFile.failure("a temporary file cannot be read", code: count == 0 ? EIO : errno, folder: folder)
+                    throw ScratchFile.failure(
+                        "a temporary file cannot be read", code: count == 0 ? EIO : errno, folder: folder)
                 }
             }
         }

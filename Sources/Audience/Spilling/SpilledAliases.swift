@@ -1,7 +1,7 @@
 import Base
 
-/// The devices that aliases select, on disk: first with the devices of their partition, then, when the result of those is known, with
-/// the others of their alias.
+/// The devices that aliases select, on disk: first with the devices of their partition, then, when
+/// the result of those is known, with the others of their alias.
 struct SpilledAliases: ~Copyable {
     /// A token of `tokenCount` digits follows.
     private struct Hit: BitwiseCopyable {
@@ -33,9 +33,12 @@ struct SpilledAliases: ~Copyable {
     private var members = PartitionedFile()
 
     /// Notes that an alias selects a row of a device; the same may come again.
-    mutating func add(alias: Int, _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ token: some Collection<UInt8>) throws {
+    mutating func add(
+        alias: Int, _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ token: some Collection<UInt8>
+    ) throws {
         let partition = PartitionedFile.of(fingerprint)
-        try hits.append(Hit(fingerprint: fingerprint, moment: moment, alias: alias, tokenCount: token.count), to: partition)
+        try hits.append(
+            Hit(fingerprint: fingerprint, moment: moment, alias: alias, tokenCount: token.count), to: partition)
         try Self.append(token, to: &hits, partition: partition)
     }
 
@@ -51,7 +54,8 @@ struct SpilledAliases: ~Copyable {
         _ partition: Int, _ classes: borrowing ClassTable, selector: UInt32, devices count: Int,
         device: (TokenFingerprint) -> (number: Int, Device)
     ) throws {
-        // For each device, the last of its hits that is as new as its newest row: if an alias selects that row, this is it.
+        // For each device, the last of its hits that is as new as its newest row: if an alias
+        // selects that row, this is it.
         var newest = [Int32](repeating: -1, count: count)
         var number: Int32 = 0
         var earlier = hits.contents(of: partition)
@@ -72,15 +76,18 @@ struct SpilledAliases: ~Copyable {
             guard newest[place] == number, deviceClass.takesPlaceInAlias, selection.contains(selector) else { continue }
             let target = hit.alias % PartitionedFile.partitions
             try members.append(
-                Member(alias: hit.alias, device: device, isAlone: selection == [selector], tokenCount: token.count), to: target)
+                Member(alias: hit.alias, device: device, isAlone: selection == [selector], tokenCount: token.count),
+                to: target)
             try Self.append(token, to: &members, partition: target)
         }
     }
 
     /// Drops the devices that are beyond the limit of their alias, and selected by nothing else.
-    /// - Parameter settle: called with the place of each device that only aliases select: with its class when it is a recipient, without when
-    ///   it is dropped.
-    func drop(beyond limit: Int, _ classes: inout ClassTable, _ tick: () throws -> Void, _ settle: (Int, DeviceClass?) -> Void) throws {
+    /// - Parameter settle: called with the place of each device that only aliases select: with its
+    ///   class when it is a recipient, without when it is dropped.
+    func drop(
+        beyond limit: Int, _ classes: inout ClassTable, _ tick: () throws -> Void, _ settle: (Int, DeviceClass?) -> Void
+    ) throws {
         var kept = BitSet()
         var settled = BitSet()
         for partition in 0..<PartitionedFile.partitions {
@@ -89,7 +96,8 @@ struct SpilledAliases: ~Copyable {
             var contents = members.contents(of: partition)
             while let member = try contents.next(Member.self) {
                 let token = try contents.next(member.tokenCount)
-                best[member.alias, default: MostRecentDevices(limit: limit)].add(member.device.place, member.device.moment, token[...])
+                best[member.alias, default: MostRecentDevices(limit: limit)].add(
+                    member.device.place, member.device.moment, token[...])
             }
             for var devices in best.values { devices.removeAll { kept.insert($0) } }
         }

@@ -1,8 +1,9 @@
 import Base
 
-/// The devices of exports that do not fit into memory. Every row is written to the partition of its token's fingerprint, so that
-/// all rows of a device meet again in one partition, which is small; and a recipient's texts go to a spool. Places count rows that have
-/// texts: a device's first one determines its place among the slots, so that the result is the same as in memory.
+/// The devices of exports that do not fit into memory. Every row is written to the partition of its
+/// token's fingerprint, so that all rows of a device meet again in one partition, which is small;
+/// and a recipient's texts go to a spool. Places count rows that have texts: a device's first one
+/// determines its place among the slots, so that the result is the same as in memory.
 struct SpilledDevices: ~Copyable {
     /// A row, or what was known of a device when spilling began.
     private struct Row: BitwiseCopyable {
@@ -17,12 +18,14 @@ struct SpilledDevices: ~Copyable {
         ///   - place: nil without texts.
         ///   - hasUndatedExclusion: as in `DeviceTable`, of a device that was in memory.
         init(
-            _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, place: Int?, hasUndatedExclusion: Bool = false
+            _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int, place: Int?,
+            hasUndatedExclusion: Bool = false
         ) {
             word = fingerprint.word
             rest = fingerprint.rest
             momentAndClass = moment.bits << 16 | UInt64(truncatingIfNeeded: number & 0xFFFF)
-            placeAndClass = UInt64(truncatingIfNeeded: place.map { $0 + 1 } ?? 0) << 8 | UInt64(truncatingIfNeeded: number >> 16)
+            placeAndClass =
+                UInt64(truncatingIfNeeded: place.map { $0 + 1 } ?? 0) << 8 | UInt64(truncatingIfNeeded: number >> 16)
             if hasUndatedExclusion { placeAndClass |= Self.undatedExclusion }
         }
 
@@ -47,11 +50,13 @@ struct SpilledDevices: ~Copyable {
     private let placesBefore: Int
     private var rows = PartitionedFile()
     private var aliases = SpilledAliases()
-    /// The user that each of `rows` names in addition to its target, in their order; nil if rows cannot name users.
+    /// The user that each of `rows` names in addition to its target, in their order; nil if rows
+    /// cannot name users.
     private var users: PartitionedFile?
     /// The users that devices stand for, by the partitions of the users.
     private var reachedUsers: PartitionedFile?
-    /// The links of each of `rows`, in their order; nil if no push goes to the token of a Live Activity.
+    /// The links of each of `rows`, in their order; nil if no push goes to the token of a Live
+    /// Activity.
     private var links: PartitionedFile?
     /// What rows claim, by the partitions of the keys.
     private var claims = PartitionedFile()
@@ -76,7 +81,8 @@ struct SpilledDevices: ~Copyable {
     /// Takes over what is in memory.
     /// - Parameters:
     ///   - users: the users that the devices' newest rows name; nil if rows cannot name users.
-    ///   - links: those of the devices' newest rows; nil if no push goes to the token of a Live Activity.
+    ///   - links: those of the devices' newest rows; nil if no push goes to the token of a Live
+    ///     Activity.
     ///   - recordLimit: the number of slots for which the sink wants texts.
     init(
         _ devices: borrowing DeviceTable, _ members: AliasMembers, _ users: NewestRows<TokenFingerprint>?,
@@ -93,7 +99,8 @@ struct SpilledDevices: ~Copyable {
             let (fingerprint, slot) = (devices.fingerprint(of: device), devices.slot(of: device))
             try rows.append(
                 Row(
-                    fingerprint, devices.moment(of: device), class: devices.classNumber(of: device), place: slot < 0 ? nil : slot,
+                    fingerprint, devices.moment(of: device), class: devices.classNumber(of: device),
+                    place: slot < 0 ? nil : slot,
                     hasUndatedExclusion: devices.hasUndatedExclusion(device)),
                 to: PartitionedFile.of(fingerprint))
             if let users { try keep(user: users[device], of: fingerprint) }
@@ -114,12 +121,14 @@ struct SpilledDevices: ~Copyable {
     /// Whether the texts of new devices are wanted.
     var isRecording: Bool { spool != nil || firstDevices.count < wantedDevices }
 
-    /// Keeps the user that a row names in addition to its target, if rows may name users. Called for every row, once.
+    /// Keeps the user that a row names in addition to its target, if rows may name users. Called
+    /// for every row, once.
     mutating func keep(user: TokenFingerprint, of fingerprint: TokenFingerprint) throws {
         try users?.append(user, to: PartitionedFile.of(fingerprint))
     }
 
-    /// Keeps the links of a row, if pushes go to the tokens of Live Activities. Called for every row, once.
+    /// Keeps the links of a row, if pushes go to the tokens of Live Activities. Called for every
+    /// row, once.
     mutating func keep(_ links: ActivityLinks, of fingerprint: TokenFingerprint) throws {
         guard self.links != nil else { return }
         try self.links?.append(links, to: PartitionedFile.of(fingerprint))
@@ -133,7 +142,9 @@ struct SpilledDevices: ~Copyable {
 
     /// Adds a row that has texts.
     /// - Returns: the slot that wants these now; -1 for none.
-    mutating func addRecipient(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int) throws -> Int {
+    mutating func addRecipient(_ fingerprint: TokenFingerprint, _ moment: ActivityMoment, class number: Int) throws
+        -> Int
+    {
         try rows.append(Row(fingerprint, moment, class: number, place: places), to: PartitionedFile.of(fingerprint))
         places += 1
         let slot = firstDevices.find(fingerprint)
@@ -144,8 +155,9 @@ struct SpilledDevices: ~Copyable {
         return firstDevices.count - 1
     }
 
-    mutating func addAlias(_ alias: Int, _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ token: some Collection<UInt8>) throws
-    {
+    mutating func addAlias(
+        _ alias: Int, _ fingerprint: TokenFingerprint, _ moment: ActivityMoment, _ token: some Collection<UInt8>
+    ) throws {
         try aliases.add(alias: alias, fingerprint, moment, token)
     }
 
@@ -159,7 +171,8 @@ struct SpilledDevices: ~Copyable {
     ///   - aliasSelector: the selector of aliases; nil without aliases.
     ///   - tick: called often, with the share that is done.
     mutating func settle(
-        _ classes: inout ClassTable, aliasSelector: UInt32?, aliasLimit: Int, into sink: any RecipientSink, tick: (Double) throws -> Void
+        _ classes: inout ClassTable, aliasSelector: UInt32?, aliasLimit: Int, into sink: any RecipientSink,
+        tick: (Double) throws -> Void
     ) throws -> DeviceResults {
         // Handing over takes about twice as long as concluding.
         let settling = spool == nil ? 1 : 1.0 / 3
@@ -178,7 +191,8 @@ struct SpilledDevices: ~Copyable {
         var droppedSlots = BitSet()
         dropped.forEach { droppedSlots.insert(ranks[$0]) }
         return DeviceResults(
-            devices: deviceCount, decidedByOthers: decidedByOthers, undatedExclusions: undatedExclusions, hasDates: hasDates,
+            devices: deviceCount, decidedByOthers: decidedByOthers, undatedExclusions: undatedExclusions,
+            hasDates: hasDates,
             count: firsts.count, dropped: droppedSlots,
             first: first.inOrder().mapValues { $0.map { (ranks[$0.place], $0.selection) } })
     }
@@ -224,7 +238,8 @@ struct SpilledDevices: ~Copyable {
             return (
                 device,
                 .init(
-                    place: placesOfDevices[device].first, moment: devices.moment(of: device), classNumber: devices.classNumber(of: device))
+                    place: placesOfDevices[device].first, moment: devices.moment(of: device),
+                    classNumber: devices.classNumber(of: device))
             )
         }
     }
@@ -252,7 +267,8 @@ struct SpilledDevices: ~Copyable {
         reachedUsers = consume reached
     }
 
-    /// What has a key is in another partition than the newest row with the key, so this is found out before.
+    /// What has a key is in another partition than the newest row with the key, so this is found
+    /// out before.
     private mutating func findOutdatedClaims(_ tick: (Double) throws -> Void) throws {
         guard links != nil else { return }
         for partition in 0..<PartitionedFile.partitions {
@@ -268,7 +284,9 @@ struct SpilledDevices: ~Copyable {
     }
 
     /// As in memory (`DeviceCollector`).
-    private mutating func dropOutdated(_ partition: Int, _ devices: inout DeviceTable, _ classes: inout ClassTable) throws {
+    private mutating func dropOutdated(_ partition: Int, _ devices: inout DeviceTable, _ classes: inout ClassTable)
+        throws
+    {
         guard links != nil else { return }
         var again = DeviceTable()
         let newest = try newestLinks(partition, &again)
@@ -281,7 +299,8 @@ struct SpilledDevices: ~Copyable {
     }
 
     /// The links of the newest row of each device of a partition.
-    /// - Parameter devices: gets them, with the numbers that they have wherever the partition is read.
+    /// - Parameter devices: gets them, with the numbers that they have wherever the partition is
+    ///   read.
     private func newestLinks(_ partition: Int, _ devices: inout DeviceTable) throws -> NewestRows<ActivityLinks> {
         var newest = NewestRows<ActivityLinks>()
         var rows = rows.contents(of: partition)
@@ -302,7 +321,9 @@ struct SpilledDevices: ~Copyable {
     private func rangeOfPlaces(_ place: Int) -> Int { place / (places / PartitionedFile.partitions + 1) }
 
     /// Gives the spooled recipients their slots.
-    private mutating func handOn(_ ranks: BitSet.Ranks, to sink: any RecipientSink, _ tick: (Double) throws -> Void) throws {
+    private mutating func handOn(_ ranks: BitSet.Ranks, to sink: any RecipientSink, _ tick: (Double) throws -> Void)
+        throws
+    {
         guard let spool = spool.take() else { return }
         var place = placesBefore
         var range = -1
@@ -331,7 +352,8 @@ struct SpilledDevices: ~Copyable {
     }
 }
 
-/// Recipients on disk, in the order in which they were found, until it is known which of them count.
+/// Recipients on disk, in the order in which they were found, until it is known which of them
+/// count.
 struct RecipientSpool: ~Copyable {
     private var file = ScratchFile()
     private var buffer: [UInt8] = []

@@ -23,11 +23,14 @@ public struct ColumnFacts: Hashable, Sendable {
     public var values: [String]
 
     /// What is known of a column.
-    public init(name: String, kind: Kind, values: [String]) { (self.name, self.kind, self.values) = (name, kind, values) }
+    public init(name: String, kind: Kind, values: [String]) {
+        (self.name, self.kind, self.values) = (name, kind, values)
+    }
 }
 
 extension AudienceQuery {
-    /// The columns that all exports have, without those of targets, people and tags, and their most frequent values in the first rows.
+    /// The columns that all exports have, without those of targets, people and tags, and their most
+    /// frequent values in the first rows.
     /// - Throws: `Diagnostics` or `Diagnostic` for a file that cannot be read.
     public func columnFacts(isCancelled: () -> Bool = { false }) throws -> [ColumnFacts] {
         var query = AudienceQuery(files: files, columns: columns, now: now)
@@ -50,7 +53,9 @@ extension AudienceQuery {
                     func take(_ row: CellRow, line: Int) throws {
                         rows += 1
                         guard rows <= Self.mostRows else { throw CancellationError() }
-                        for (place, cell) in file.plan.fields.enumerated() where place < found.count { found[place].add(row.bytes(cell)) }
+                        for (place, cell) in file.plan.fields.enumerated() where place < found.count {
+                            found[place].add(row.bytes(cell))
+                        }
                     }
                     _ = try tracer.read(file, take) { if isCancelled() { throw CancellationError() } }
                 }

@@ -19,8 +19,9 @@ public struct TagCounts: Sendable {
 }
 
 extension AudienceQuery {
-    /// Counts the devices of the exports by their tags, whatever the query selects. Reads the exports twice: for the most frequent tags of
-    /// their rows, then, by `scan`, for the devices that a campaign to each of these tags would reach.
+    /// Counts the devices of the exports by their tags, whatever the query selects. Reads the
+    /// exports twice: for the most frequent tags of their rows, then, by `scan`, for the devices
+    /// that a campaign to each of these tags would reach.
     /// - Parameters:
     ///   - most: how many tags, at most; what `named` adds does not count.
     ///   - named: tags that are counted in any case.
@@ -33,7 +34,8 @@ extension AudienceQuery {
     ) throws -> TagCounts {
         var query = ofTags(named.isEmpty ? [Self.anyName] : named)
         query.anyTags = []
-        // Whatever else is wrong with the exports is said; that none has a column of tags is no mistake here.
+        // Whatever else is wrong with the exports is said; that none has a column of tags is no
+        // mistake here.
         _ = try query.commonColumns()
         query.anyTags = named.isEmpty ? [Self.anyName] : named
         guard let plan = try? query.plan(ReadingLimits(), { { _ in RecipientCheck() } }).0 else {
@@ -49,7 +51,8 @@ extension AudienceQuery {
         let result = try query.scan(into: CountingSink(), deviceMemory: deviceMemory, isCancelled: isCancelled)
         let tags = zip(query.selectors.tags, result.selectedBy).map { TagCounts.Tag(name: $0, devices: $1.recipients) }
         return TagCounts(
-            tags: tags.sorted { ($1.devices, $0.name) < ($0.devices, $1.name) }, hasMore: frequent.isFull || found.count > most)
+            tags: tags.sorted { ($1.devices, $0.name) < ($0.devices, $1.name) },
+            hasMore: frequent.isFull || found.count > most)
     }
 
     /// Stands for a tag where only the columns matter.
@@ -74,8 +77,9 @@ private final class CountingSink: RecipientSink {
     func finish(slots: Int, dropping dropped: BitSet) throws {}
 }
 
-/// The most frequent tags of rows in a fixed amount of memory. When there are too many, each loses a row, and those without one are
-/// forgotten: a tag with more rows than all rows over `limit` is never among these (Misra and Gries, Finding repeated elements, 1982).
+/// The most frequent tags of rows in a fixed amount of memory. When there are too many, each loses
+/// a row, and those without one are forgotten: a tag with more rows than all rows over `limit` is
+/// never among these (Misra and Gries, Finding repeated elements, 1982).
 struct FrequentTags {
     private var rows: [[UInt8]: Int] = [:]
     /// Whether tags were forgotten.

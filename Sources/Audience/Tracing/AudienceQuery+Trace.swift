@@ -1,14 +1,17 @@
 public import Base
 
 extension AudienceQuery {
-    /// Shows step by step how planning treats the devices that a subject names. Reads the exports from front to back, up to four times, and
-    /// more often for tokens of Live Activities; the verdicts are those of `scan`.
+    /// Shows step by step how planning treats the devices that a subject names. Reads the exports
+    /// from front to back, up to four times, and more often for tokens of Live Activities; the
+    /// verdicts are those of `scan`.
     /// - Parameters:
     ///   - makeChecker: as for `scan`.
     ///   - isCancelled: called often; true ends the trace with `CancellationError`.
-    /// - Throws: `Diagnostics` or `Diagnostic` for a file that cannot be read or lacks a column, and when the subject means too many rows.
+    /// - Throws: `Diagnostics` or `Diagnostic` for a file that cannot be read or lacks a column,
+    ///   and when the subject means too many rows.
     public func trace(
-        _ subject: TraceSubject, checking makeChecker: @escaping @Sendable () -> RecipientChecker = { { _ in RecipientCheck() } },
+        _ subject: TraceSubject,
+        checking makeChecker: @escaping @Sendable () -> RecipientChecker = { { _ in RecipientCheck() } },
         isCancelled: () -> Bool = { false }
     ) throws -> AudienceTrace {
         try overUnchangedFiles {
@@ -20,7 +23,8 @@ extension AudienceQuery {
     }
 }
 
-/// Puts traced rows together: devices, the newest row of each, alias limits. A second, slow way to the result of `DeviceCollector`.
+/// Puts traced rows together: devices, the newest row of each, alias limits. A second, slow way to
+/// the result of `DeviceCollector`.
 private struct DeviceTracer {
     private let plan: ScanLayout
     private let tracer: RowTracer
@@ -30,7 +34,8 @@ private struct DeviceTracer {
         var digits: [UInt8]
         /// The index of the row that counts.
         var newest: Int
-        /// The index of a newer row that has the target in addition to the one that it uses; nil for none.
+        /// The index of a newer row that has the target in addition to the one that it uses; nil
+        /// for none.
         var supersededBy: Int?
         /// The index of the row of a device that stands for this user; nil for none.
         var stoodForBy: Int?
@@ -73,8 +78,8 @@ private struct DeviceTracer {
         return AudienceTrace(rows: rows.map(\.traced), badRows: named.badRows)
     }
 
-    /// The rows of some devices; where pushes go to the tokens of Live Activities, with those of all devices that have an activity or a
-    /// registration id in common with them.
+    /// The rows of some devices; where pushes go to the tokens of Live Activities, with those of
+    /// all devices that have an activity or a registration id in common with them.
     /// - Parameter isWanted: which other rows are wanted.
     private func rows(
         of tokens: Set<[UInt8]>, asksJudge: Bool, where isWanted: (RowTracer.RowKeys) -> Bool, _ tick: () throws -> Void
@@ -85,7 +90,8 @@ private struct DeviceTracer {
                 asksJudge: asksJudge,
                 where: { rowKeys in
                     guard let digits = rowKeys.digits else { return isWanted(rowKeys) }
-                    return tokens.contains(digits) || rowKeys.claims.contains(where: tokens.contains) || isWanted(rowKeys)
+                    return tokens.contains(digits) || rowKeys.claims.contains(where: tokens.contains)
+                        || isWanted(rowKeys)
                 }, tick: tick
             ).rows
             guard plan.query.sendsToActivities else { return rows }
@@ -95,15 +101,19 @@ private struct DeviceTracer {
         }
     }
 
-    /// Targets, with those of the devices that name one of them in a row as their user: these may stand for the user.
+    /// Targets, with those of the devices that name one of them in a row as their user: these may
+    /// stand for the user.
     private func withDevices(ofUsers tokens: Set<[UInt8]>, _ tick: () throws -> Void) throws -> Set<[UInt8]> {
         guard plan.query.mayNameUsers else { return tokens }
-        let naming = try tracer.rows(asksJudge: false, where: { $0.user.map(tokens.contains) ?? false }, tick: tick).rows
+        let naming = try tracer.rows(asksJudge: false, where: { $0.user.map(tokens.contains) ?? false }, tick: tick)
+            .rows
         return tokens.union(naming.compactMap(\.digits))
     }
 
     private func isNamed(by subject: TraceSubject, _ rowKeys: RowTracer.RowKeys) -> Bool {
-        rowKeys.digits.map { ([$0, rowKeys.target].compactMap(\.self) + rowKeys.others).contains(where: subject.names(token:)) }
+        rowKeys.digits.map {
+            ([$0, rowKeys.target].compactMap(\.self) + rowKeys.others).contains(where: subject.names(token:))
+        }
             ?? subject.names(badToken: rowKeys.token)
             || subject.names(rowKeys.alias) || subject.names(rowKeys.registrationID)
     }
@@ -115,7 +125,8 @@ private struct DeviceTracer {
         for (index, row) in rows.enumerated() {
             guard let digits = row.digits else { continue }
             var device = Device(
-                digits: digits, newest: index, moment: row.moment, reason: row.reason, selected: row.selected, alias: row.selectingAlias,
+                digits: digits, newest: index, moment: row.moment, reason: row.reason, selected: row.selected,
+                alias: row.selectingAlias,
                 facts: row.facts, excludedTags: row.excludedTags, tags: [row.traced.tags])
             guard let place = places[digits] else {
                 places[digits] = devices.count
@@ -134,16 +145,22 @@ private struct DeviceTracer {
         if plan.selectors.unitesRows {
             for index in devices.indices { unite(&devices[index], rows) }
         } else {
-            for (index, row) in rows.enumerated() { for other in row.others { supersede(other, by: index, row, places, &devices) } }
+            for (index, row) in rows.enumerated() {
+                for other in row.others { supersede(other, by: index, row, places, &devices) }
+            }
         }
-        for (index, row) in rows.enumerated() { for claim in row.claims { supersede(claim, by: index, row, places, &devices) } }
+        for (index, row) in rows.enumerated() {
+            for claim in row.claims { supersede(claim, by: index, row, places, &devices) }
+        }
         if plan.query.mayNameUsers { leaveOutUsers(rows, places, &devices) }
         if plan.query.sendsToActivities { leaveOutOutdated(rows, &devices) }
         return devices
     }
 
     /// A row also decides for a target that it has in addition to the one that it uses.
-    private func supersede(_ other: [UInt8], by index: Int, _ row: RowTracer.Row, _ places: [[UInt8]: Int], _ devices: inout [Device]) {
+    private func supersede(
+        _ other: [UInt8], by index: Int, _ row: RowTracer.Row, _ places: [[UInt8]: Int], _ devices: inout [Device]
+    ) {
         guard let place = places[other] else { return }
         let device = devices[place]
         guard device.moment < row.moment || !(row.moment < device.moment) && index > device.newest else { return }
@@ -154,24 +171,30 @@ private struct DeviceTracer {
     /// Users that the newest row of a device names get no push of their own.
     private func leaveOutUsers(_ rows: [RowTracer.Row], _ places: [[UInt8]: Int], _ devices: inout [Device]) {
         for device in devices.filter(\.standsForUser) {
-            guard let place = rows[device.newest].user.flatMap({ places[$0] }), devices[place].reason == nil else { continue }
+            guard let place = rows[device.newest].user.flatMap({ places[$0] }), devices[place].reason == nil else {
+                continue
+            }
             devices[place].stoodForBy = device.newest
             devices[place].reason = .duplicateToken
         }
     }
 
-    /// The newest row that has an activity decides for it, and so does one that has nothing but a registration id, as `ActivityLinks` says.
+    /// The newest row that has an activity decides for it, and so does one that has nothing but a
+    /// registration id, as `ActivityLinks` says.
     private func leaveOutOutdated(_ rows: [RowTracer.Row], _ devices: inout [Device]) {
         var newest: [[UInt8]: Int] = [:]
         for (index, row) in rows.enumerated() {
-            for key in row.claims + [row.digits].compactMap(\.self) where newest[key].map({ rows[$0].moment <= row.moment }) ?? true {
+            for key in row.claims + [row.digits].compactMap(\.self)
+            where newest[key].map({ rows[$0].moment <= row.moment }) ?? true {
                 newest[key] = index
             }
         }
         for place in devices.indices where devices[place].reason == nil {
             let row = rows[devices[place].newest]
             let ofActivity = row.activity.flatMap { newest[$0] }.flatMap { rows[$0].digits == row.digits ? nil : $0 }
-            let ofID = row.registrationID.flatMap { newest[$0] }.flatMap { rows[$0].digits == row.registrationID ? $0 : nil }
+            let ofID = row.registrationID.flatMap { newest[$0] }.flatMap {
+                rows[$0].digits == row.registrationID ? $0 : nil
+            }
             guard let newer = ofActivity ?? ofID else { continue }
             devices[place].supersededBy = newer
             devices[place].reason = .duplicateToken
@@ -196,15 +219,16 @@ private struct DeviceTracer {
         let names = plan.selectors.aliases
         let members = try tracer.rows(asksJudge: false, where: { aliases.contains(names.find($0.alias)) }, tick: tick)
         let tokens = try withDevices(ofUsers: Set(members.rows.compactMap(\.digits)), tick)
-        // A member's newest row may carry another alias, or none. What the judge says decides whether a device stands for its user, and
-        // whether it gave way to another one.
+        // A member's newest row may carry another alias, or none. What the judge says decides
+        // whether a device stands for its user, and whether it gave way to another one.
         let rows = try rows(
             of: tokens, asksJudge: plan.query.mayNameUsers || plan.query.sendsToActivities, where: { _ in false }, tick)
         let candidates = settled(rows).filter(\.takesPlace)
         var chosen: [Int: [TracedRow.ChosenDevice]] = [:]
         for alias in aliases {
             let ranked = candidates.filter { $0.alias == alias }.sorted { left, right in
-                left.moment != right.moment ? left.moment > right.moment : left.digits.lexicographicallyPrecedes(right.digits)
+                left.moment != right.moment
+                    ? left.moment > right.moment : left.digits.lexicographicallyPrecedes(right.digits)
             }
             chosen[alias] = ranked.prefix(plan.query.aliasLimit).map { device in
                 .init(
@@ -228,11 +252,15 @@ private struct DeviceTracer {
             rows[device.newest].traced.stoodForBy = (rows[standing].traced.position, rows[standing].traced.service)
         }
         if let newer = device.supersededBy {
-            (rows[device.newest].traced.decidedBy, rows[device.newest].traced.decidesWithoutTags) = (rows[newer].traced.position, true)
+            (rows[device.newest].traced.decidedBy, rows[device.newest].traced.decidesWithoutTags) = (
+                rows[newer].traced.position, true
+            )
             rows[device.newest].traced.lacksDate = device.moment.isNever && !rows[newer].moment.isNever
         }
         if plan.selectors.unitesRows { unite(device, &rows[device.newest].traced) }
-        guard device.takesPlace, let selector = plan.selectors.selectors.alias, device.selected == [selector] else { return }
+        guard device.takesPlace, let selector = plan.selectors.selectors.alias, device.selected == [selector] else {
+            return
+        }
         let chosen = kept[device.alias] ?? []
         guard !chosen.contains(where: { $0.token == token }) else { return }
         rows[device.newest].traced.verdict = .aliasLimit
@@ -253,7 +281,8 @@ public struct TracedRow: Sendable {
     public var position: SourcePosition
     /// What its push goes to; nil when the cell is blank, or holds something else.
     public var token: Target?
-    /// What identifies its device, with or without such a token: the same, unless that is a Live Activity's. nil for no device.
+    /// What identifies its device, with or without such a token: the same, unless that is a Live
+    /// Activity's. nil for no device.
     public var device: Target?
     /// Whether the token, or the cell in its place, is a Live Activity's.
     public var isOfActivity = false
@@ -261,9 +290,11 @@ public struct TracedRow: Sendable {
     public var service = 0
     /// Whether a service of the app reaches the device, as far as this row says.
     public var isReached = true
-    /// The cell of the column that says which service reaches the device; blank without such a column.
+    /// The cell of the column that says which service reaches the device; blank without such a
+    /// column.
     public var serviceCell = ""
-    /// Why its cell in the column of tokens is not one, with the cell, shortened; nil for a token, and for a blank cell.
+    /// Why its cell in the column of tokens is not one, with the cell, shortened; nil for a token,
+    /// and for a blank cell.
     public var tokenFlaw: (shown: String, clause: String)?
     /// As the export has them.
     public var registrationID: String, alias: String, tags: String, language: String, lastActive: String
@@ -271,7 +302,8 @@ public struct TracedRow: Sendable {
     public var selectors: [String]
     /// Conditions of `where` that are not met, each with what the row has instead.
     public var failedConditions: [(condition: ColumnCondition, cell: String)]
-    /// The parts of `exclude` that name it: `tag:NAME`, `alias:NAME`, `registration_id:ID`, or `list` for a file of devices.
+    /// The parts of `exclude` that name it: `tag:NAME`, `alias:NAME`, `registration_id:ID`, or
+    /// `list` for a file of devices.
     public var exclusions: [String]
     /// Since when its token is known to be invalid, when that counts.
     public var suppressedSince: Timestamp?
@@ -286,13 +318,17 @@ public struct TracedRow: Sendable {
 
     /// Why it does not become a recipient, or nil when it does.
     public var verdict: SkipReason?
-    /// The row that counts instead of this one (`duplicateToken`), or that excludes the device though this one does not (`excluded`).
+    /// The row that counts instead of this one (`duplicateToken`), or that excludes the device
+    /// though this one does not (`excluded`).
     public var decidedBy: SourcePosition?
-    /// For `duplicateToken`: whether the row that counts has the device under something else, so that their tags are never united.
+    /// For `duplicateToken`: whether the row that counts has the device under something else, so
+    /// that their tags are never united.
     public var decidesWithoutTags = false
-    /// For `duplicateToken`: whether the row that counts has a past date in `last_active` and this one has none.
+    /// For `duplicateToken`: whether the row that counts has a past date in `last_active` and this
+    /// one has none.
     public var lacksDate = false
-    /// For `duplicateToken` of a user's ID: the row of a device that stands for the user, and the number of the device's service.
+    /// For `duplicateToken` of a user's ID: the row of a device that stands for the user, and the
+    /// number of the device's service.
     public var stoodForBy: (position: SourcePosition, service: Int)?
     /// For `aliasLimit`: the devices that have the alias's places, the most recently active first.
     public var chosenInstead: [ChosenDevice]
@@ -311,7 +347,8 @@ public struct TracedRow: Sendable {
 
 /// How planning treats everything that a subject names.
 public struct AudienceTrace: Sendable {
-    /// All rows of the devices that the subject names, and rows that it names themselves, in reading order.
+    /// All rows of the devices that the subject names, and rows that it names themselves, in
+    /// reading order.
     public var rows: [TracedRow]
     /// Rows that cannot be read, which may hide a device.
     public var badRows: Int

@@ -1,7 +1,8 @@
 import Base
 import PushServices
 
-/// Reads exports from front to back, and shows how `BlockScanner` treats single rows, with the reasons.
+/// Reads exports from front to back, and shows how `BlockScanner` treats single rows, with the
+/// reasons.
 struct RowTracer {
     /// A row, with what is needed to settle its device.
     struct Row {
@@ -12,7 +13,8 @@ struct RowTracer {
         var others: [[UInt8]]
         /// The one of them that is a user; nil without one.
         var user: [UInt8]?
-        /// Where pushes go to the tokens of Live Activities, the row's activity and its registration id, unless they are `digits`.
+        /// Where pushes go to the tokens of Live Activities, the row's activity and its
+        /// registration id, unless they are `digits`.
         var activity: [UInt8]?, registrationID: [UInt8]?
         var moment: ActivityMoment
         var selected: [UInt32]
@@ -38,7 +40,8 @@ struct RowTracer {
     private let targets: MixedTargets?
     private let single: ChosenTargets
 
-    /// The most rows that are kept: a question about an alias of thousands of devices has another purpose.
+    /// The most rows that are kept: a question about an alias of thousands of devices has another
+    /// purpose.
     static let mostRows = 100_000
 
     init(_ plan: ScanLayout) {
@@ -73,7 +76,9 @@ struct RowTracer {
     ///   - tick: called often.
     /// - Returns: the rows in reading order, and how many cannot be read.
     /// - Throws: `Diagnostic` for a file that cannot be read, and for more than `mostRows` rows.
-    func rows(asksJudge: Bool, where isWanted: (RowKeys) -> Bool, tick: () throws -> Void) throws -> (rows: [Row], badRows: Int) {
+    func rows(asksJudge: Bool, where isWanted: (RowKeys) -> Bool, tick: () throws -> Void) throws -> (
+        rows: [Row], badRows: Int
+    ) {
         var (rows, badRows) = ([Row](), 0)
         for file in plan.files {
             var tools = FileState(plan, file)
@@ -83,7 +88,8 @@ struct RowTracer {
                 let (others, user) = others(of: row, file.plan, reading)
                 let rowKeys = RowKeys(
                     digits: digits, target: reading.target.map { Array($0) }, others: others, user: user,
-                    claims: [reading.activity, reading.registrationID].compactMap { $0.map { Array($0) } }, token: reading.cell,
+                    claims: [reading.activity, reading.registrationID].compactMap { $0.map { Array($0) } },
+                    token: reading.cell,
                     alias: row.bytes(file.plan.alias),
                     registrationID: row.bytes(file.plan.registrationID))
                 guard isWanted(rowKeys) else { return }
@@ -94,7 +100,8 @@ struct RowTracer {
                 }
                 rows.append(
                     trace(
-                        row, (reading, others, user), SourcePosition(file: file.path, line: line, column: 1), &tools, asksJudge: asksJudge)
+                        row, (reading, others, user), SourcePosition(file: file.path, line: line, column: 1), &tools,
+                        asksJudge: asksJudge)
                 )
             }
             badRows += try read(file, take, tick)
@@ -106,7 +113,9 @@ struct RowTracer {
         targets?.target(of: row, columns) ?? single.target(of: row, columns)
     }
 
-    private func others(of row: CellRow, _ columns: ColumnPlan, _ reading: TargetReading) -> (all: [[UInt8]], user: [UInt8]?) {
+    private func others(of row: CellRow, _ columns: ColumnPlan, _ reading: TargetReading) -> (
+        all: [[UInt8]], user: [UInt8]?
+    ) {
         guard let targets, reading.device != nil else { return ([], nil) }
         var (others, user): ([[UInt8]], [UInt8]?) = ([], nil)
         targets.forEachOther(of: row, columns, besides: reading.service) { other, service in
@@ -146,12 +155,15 @@ struct RowTracer {
         let isSelected = tools.selector.select(row, columns)
         let failed = tools.filter.failing(row)
         let active = dateMilliseconds(row.bytes(columns.lastActive))
-        let lastActive = active.map { $0 <= plan.query.latestActivity ? $0 : ActivityMoment.never } ?? ActivityMoment.never
+        let lastActive =
+            active.map { $0 <= plan.query.latestActivity ? $0 : ActivityMoment.never } ?? ActivityMoment.never
         let id = row.bytes(columns.registrationID)
-        let listsID = (self.targets.map { plan.excluded.place(ofID: id, $0) } ?? plan.excluded.place(ofID: id, single)) >= 0
+        let listsID =
+            (self.targets.map { plan.excluded.place(ofID: id, $0) } ?? plan.excluded.place(ofID: id, single)) >= 0
         let isExcluded = tools.selector.isExcluded || !plan.excluded.isEmpty && listsID
         let fingerprint = target.map(hashed)
-        // What identifies the device, unless it is the target, counts like a target that is not used.
+        // What identifies the device, unless it is the target, counts like a target that is not
+        // used.
         let unused = (others + (reading.owner == nil ? [] : [digits].compactMap(\.self))).map(hashed)
         let listsToken = ([fingerprint].compactMap(\.self) + unused).contains { plan.excluded.place(ofToken: $0) >= 0 }
         let isListed = listsID && !plan.excluded.isEmpty || listsToken
@@ -191,11 +203,15 @@ struct RowTracer {
                 ?? unused.lazy.compactMap { suppressedSince($0, row, columns, onlyByPerson: true) }.first
             traced.isInvalid = columns.validity.map { isValid(row.bytes($0)) == false } ?? false
             traced.isCapped = ([fingerprint] + unused).contains { plan.query.capped?.contains($0) ?? false }
-            if asksJudge { (traced.recipientCheck, traced.recipient) = judged(row, columns, target, service: reading.service) }
+            if asksJudge {
+                (traced.recipientCheck, traced.recipient) = judged(row, columns, target, service: reading.service)
+            }
         }
         if target == nil { traced.tokenFlaw = BadTokens.flaw(of: reading, plan.query.services) }
         traced.device = digits.map { Target(normalized: String(decoding: $0, as: UTF8.self)) }
-        (traced.service, traced.isReached, traced.isOfActivity) = (Int(reading.service), reading.isReached, reading.isOfActivity)
+        (traced.service, traced.isReached, traced.isOfActivity) = (
+            Int(reading.service), reading.isReached, reading.isOfActivity
+        )
         if plan.query.columns.service != nil { traced.serviceCell = text(columns.service) }
         traced.verdict = ownReason
         return Row(
@@ -204,8 +220,10 @@ struct RowTracer {
             selected: tools.selector.selected,
             selectingAlias: tools.selector.selectingAlias,
             facts: tools.selector.facts + (failed.isEmpty ? [] : [RowFacts.NewestRowFacts.filtered.rawValue])
-                + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty ? [RowFacts.NewestRowFacts.excluded.rawValue] : [])
-                + (reading.isReached && target != nil ? [] : [RowFacts.NewestRowFacts.lacking(reading.reason).rawValue]),
+                + (isListed || !tools.selector.exclusions.subtracting(.tags).isEmpty
+                    ? [RowFacts.NewestRowFacts.excluded.rawValue] : [])
+                + (reading.isReached && target != nil
+                    ? [] : [RowFacts.NewestRowFacts.lacking(reading.reason).rawValue]),
             excludedTags: excludedTags, ownReason: ownReason)
     }
 
@@ -215,12 +233,17 @@ struct RowTracer {
     private func suppressedSince(
         _ fingerprint: UInt64, _ row: CellRow, _ columns: ColumnPlan, onlyByPerson: Bool = false
     ) -> Timestamp? {
-        guard let entry = plan.query.suppressed?.entry(fingerprint), entry.isByPerson || !onlyByPerson else { return nil }
-        return registered(after: entry.invalidSince, row, columns, latest: entry.isByPerson ? plan.query.latestActivity : .max)
+        guard let entry = plan.query.suppressed?.entry(fingerprint), entry.isByPerson || !onlyByPerson else {
+            return nil
+        }
+        return registered(
+            after: entry.invalidSince, row, columns, latest: entry.isByPerson ? plan.query.latestActivity : .max)
             ? nil : Timestamp(epochMilliseconds: entry.invalidSince)
     }
 
-    private func judged(_ row: CellRow, _ columns: ColumnPlan, _ digits: [UInt8], service: UInt8) -> (RecipientCheck, Recipient?) {
+    private func judged(_ row: CellRow, _ columns: ColumnPlan, _ digits: [UInt8], service: UInt8) -> (
+        RecipientCheck, Recipient?
+    ) {
         var batch = RecipientBatch()
         digits.withUnsafeBufferPointer { batch.append(row, columns, token: $0, service: service, separator: separator) }
         return batch.withRecord(0) { (judge($0), Recipient($0)) }
@@ -229,14 +252,17 @@ struct RowTracer {
     private func excludedTags(_ row: CellRow, _ columns: ColumnPlan, _ selector: RowSelector) -> [String] {
         if plan.query.excludedTags.isEmpty { return [] }
         let carried = selector.tags(of: row, cell: columns.tags)
-        return NameTable([plan.query.excludedTags]).names.filter { carried.contains(Array($0.utf8)) }.map { "tag:\($0)" }
+        return NameTable([plan.query.excludedTags]).names.filter { carried.contains(Array($0.utf8)) }.map {
+            "tag:\($0)"
+        }
     }
 
     private func exclusions(_ row: CellRow, _ columns: ColumnPlan, listed: Bool) -> [String] {
         let query = plan.query
         var found: [String] = []
         for (kind, names, cell) in [
-            ("alias", query.excludedAliases, columns.alias), ("registration_id", query.excludedRegistrationIDs, columns.registrationID),
+            ("alias", query.excludedAliases, columns.alias),
+            ("registration_id", query.excludedRegistrationIDs, columns.registrationID),
         ] where !names.isEmpty {
             let table = NameTable([names])
             let number = table.find(row.bytes(cell))

@@ -1,7 +1,8 @@
 public import Base
 public import PushServices
 
-/// The subject of a trace, as typed: a device token, in full or as `7276…89f1`, an alias, or a registration id.
+/// The subject of a trace, as typed: a device token, in full or as `7276…89f1`, an alias, or a
+/// registration id.
 public struct TraceSubject: Sendable {
     private enum Token: Sendable {
         case none
@@ -42,7 +43,8 @@ public struct TraceSubject: Sendable {
             return
         }
         guard min(first.first.count, first.last.count) >= Self.fewestDigits else {
-            throw Diagnostic("'\(shown)' has too few digits to identify \(forms[0].aShortNoun)", remedy: Self.remedy(forms[0]))
+            throw Diagnostic(
+                "'\(shown)' has too few digits to identify \(forms[0].aShortNoun)", remedy: Self.remedy(forms[0]))
         }
         token = .parts(parts)
     }
@@ -64,7 +66,9 @@ public struct TraceSubject: Sendable {
     private static func parts(_ text: String, _ targets: TargetForm) -> (first: [UInt8], last: [UInt8])? {
         for gap in ["…", "..."] {
             guard let range = text.firstRange(of: gap) else { continue }
-            guard let first = targets.part(text[..<range.lowerBound]), let last = targets.part(text[range.upperBound...]) else { continue }
+            guard let first = targets.part(text[..<range.lowerBound]),
+                let last = targets.part(text[range.upperBound...])
+            else { continue }
             return (first, last)
         }
         return nil
@@ -77,13 +81,16 @@ public struct TraceSubject: Sendable {
         case .whole(let whole): whole.contains(digits)
         case .parts(let parts):
             parts.contains { first, last in
-                digits.count >= first.count + last.count && digits.starts(with: first) && digits.suffix(last.count).elementsEqual(last)
+                digits.count >= first.count + last.count && digits.starts(with: first)
+                    && digits.suffix(last.count).elementsEqual(last)
             }
         }
     }
 
     /// Whether a cell is meant that should be a token and is not.
-    func names(badToken cell: UnsafeBufferPointer<UInt8>) -> Bool { cell.elementsEqual(typed) || cell.elementsEqual(name) }
+    func names(badToken cell: UnsafeBufferPointer<UInt8>) -> Bool {
+        cell.elementsEqual(typed) || cell.elementsEqual(name)
+    }
 
     /// Whether an alias or a registration id is meant.
     func names(_ cell: UnsafeBufferPointer<UInt8>) -> Bool { cell.elementsEqual(name) }

@@ -4,11 +4,13 @@ import Glibc
 public import Runs
 import Workspace
 
-/// A copy of everything that matters of a project, made while processes send and the console is at work.
+/// A copy of everything that matters of a project, made while processes send and the console is at
+/// work.
 ///
-/// The files that name runs are copied first, then the runs, then the record of what was sent, and then again the runs
-/// that have changed since and that no process is sending. So no copy of a run holds less than the copied record says
-/// of it, except for runs that are being sent, which are listed.
+/// The files that name runs are copied first, then the runs, then the record of what was sent, and
+/// then again the runs that have changed since and that no process is sending. So no copy of a run
+/// holds less than the copied record says of it, except for runs that are being sent, which are
+/// listed.
 ///
 /// ```swift
 /// let request = Backup.Request(target: "/backups/shop", includesKeys: false)
@@ -65,7 +67,8 @@ public struct Backup {
 
     /// - Parameter project: nil to back up only a folder of runs.
     public init(
-        _ request: Request, of project: Project?, catalog: RunsFolder, _ cancellation: Cancellation, _ observer: Observer<Progress>
+        _ request: Request, of project: Project?, catalog: RunsFolder, _ cancellation: Cancellation,
+        _ observer: Observer<Progress>
     ) {
         self.request = request
         self.project = project
@@ -75,7 +78,8 @@ public struct Backup {
     }
 
     /// Makes the backup. An incomplete one leaves nothing behind.
-    /// - Throws: `Diagnostic`: it cannot be written; there is nothing to back up. `CancellationError`: it was asked to end.
+    /// - Throws: `Diagnostic`: it cannot be written; there is nothing to back up.
+    ///   `CancellationError`: it was asked to end.
     public func make(at now: Timestamp) throws -> Made {
         let runs = FilePaths.named(catalog.place), target = FilePaths.named(request.target)
         try checkPlaces(runs: runs, target: target)
@@ -86,7 +90,8 @@ public struct Backup {
             leftOut: [])
         var problems: [Diagnostic] = []
         let amongRuns = try copyProject(into: staged.path, beside: (runs, target), &manifest, &problems)
-        var copying = RunsCopying(catalog.place, into: FilePaths.join(staged.path, name: "runs"), cancellation, observer)
+        var copying = RunsCopying(
+            catalog.place, into: FilePaths.join(staged.path, name: "runs"), cancellation, observer)
         try copying.copy()
         manifest.note(.foreign, copying.others.filter { !amongRuns.contains($0) })
         problems += copying.problems
@@ -118,16 +123,20 @@ public struct Backup {
         }
     }
 
-    /// - Returns: the lists that campaigns name in the folder of runs; they are copied with the runs.
+    /// - Returns: the lists that campaigns name in the folder of runs; they are copied with the
+    ///   runs.
     private func copyProject(
-        into staged: String, beside places: (runs: String, target: String), _ manifest: inout BackupManifest, _ problems: inout [Diagnostic]
+        into staged: String, beside places: (runs: String, target: String), _ manifest: inout BackupManifest,
+        _ problems: inout [Diagnostic]
     ) throws -> Set<String> {
         guard let project else { return [] }
         for folder in request.campaigns where FileKind(path: folder) != .folder {
-            throw Diagnostic("there is no such folder of campaigns", file: folder, remedy: "Name folders after the one for backups.")
+            throw Diagnostic(
+                "there is no such folder of campaigns", file: folder, remedy: "Name folders after the one for backups.")
         }
         let found = try ProjectInventory(
-            project, and: request.campaigns, besides: places.runs, target: places.target, includesKeys: request.includesKeys)
+            project, and: request.campaigns, besides: places.runs, target: places.target,
+            includesKeys: request.includesKeys)
         problems += found.problems
         var copied: Set<String> = []
         func add(_ source: String, as name: String) throws {
@@ -148,10 +157,11 @@ public struct Backup {
         return found.amongRuns
     }
 
-    /// - Returns: nil for a file that cannot be copied, which is a problem, or that was removed or renamed in the
-    ///   console just now.
+    /// - Returns: nil for a file that cannot be copied, which is a problem, or that was removed or
+    ///   renamed in the console just now.
     private func copy(
-        _ source: String, as name: String, into staged: String, _ found: ProjectInventory, _ problems: inout [Diagnostic]
+        _ source: String, as name: String, into staged: String, _ found: ProjectInventory,
+        _ problems: inout [Diagnostic]
     ) throws -> BackupManifest.File? {
         let copy = FilePaths.join(staged, name: name)
         try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
@@ -163,7 +173,8 @@ public struct Backup {
                 guard source != projectFile,
                     found.scope.objection(toOpened: source, descriptor: descriptor) != nil
                 else { return }
-                throw Diagnostic("the file was replaced while it was copied", file: source, remedy: "Make another backup.")
+                throw Diagnostic(
+                    "the file was replaced while it was copied", file: source, remedy: "Make another backup.")
             } step: { _ in
                 if cancellation.isRequested { throw CancellationError() }
             }

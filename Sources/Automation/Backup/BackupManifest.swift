@@ -7,14 +7,16 @@ import Workspace
 public struct BackupManifest: Hashable, Sendable {
     /// The name of its file.
     public static let fileName = ConsoleRoots.backupMark
-    /// The newest format that this Volley reads, and the one that it writes. Format 1 has no sum of the manifest itself.
+    /// The newest format that this Volley reads, and the one that it writes. Format 1 has no sum of
+    /// the manifest itself.
     static let format: Int64 = 2
     /// A manifest of a million files is smaller.
     private static let mostBytes = 256 << 20
 
     /// One file of the backup.
     public struct File: Hashable, Sendable {
-        /// Below the backup's folder: `runs/sent.db`, `project/volley.yaml`, `elsewhere/var/lib/volley/campaigns/sale.yaml`.
+        /// Below the backup's folder: `runs/sent.db`, `project/volley.yaml`,
+        /// `elsewhere/var/lib/volley/campaigns/sale.yaml`.
         public var path: String
         /// Its size.
         public var bytes: Int
@@ -71,7 +73,8 @@ extension BackupManifest {
     private func json(format: Int64) -> JSONValue {
         .object(pairs: [
             ("format", .integer(format)), ("volley", .string(volley)), ("started_at", .string(startedAt.description)),
-            ("finished_at", .string(finishedAt.description)), ("project", project.map { .string($0) } ?? .null), ("runs", .string(runs)),
+            ("finished_at", .string(finishedAt.description)), ("project", project.map { .string($0) } ?? .null),
+            ("runs", .string(runs)),
             ("sending", .array(sending.map { .string($0) })),
             ("files", .array(files.map(\.json))), ("left_out", .array(leftOut.map(\.json))),
         ])
@@ -107,11 +110,15 @@ extension BackupManifest {
         }
         var document = json
         if format > 1 {
-            guard bytes == Self.sealed(bytes.dropLast(Self.sumBytes)), case .object(let members) = json else { throw Self.damaged(path) }
+            guard bytes == Self.sealed(bytes.dropLast(Self.sumBytes)), case .object(let members) = json else {
+                throw Self.damaged(path)
+            }
             document = .object(members.dropLast())
         }
         // Every value is read exactly as it was written, and none is ignored.
-        guard let read = BackupManifest(document), read.json(format: format) == document, read.isSound else { throw Self.damaged(path) }
+        guard let read = BackupManifest(document), read.json(format: format) == document, read.isSound else {
+            throw Self.damaged(path)
+        }
         self = read
     }
 
@@ -123,7 +130,8 @@ extension BackupManifest {
         guard let volley = json["volley"]?.stringValue, let runs = json["runs"]?.stringValue,
             let started = json["started_at"]?.stringValue.flatMap({ Timestamp($0) }),
             let finished = json["finished_at"]?.stringValue.flatMap({ Timestamp($0) }),
-            case .array(let sending) = json["sending"], case .array(let files) = json["files"], case .array(let leftOut) = json["left_out"]
+            case .array(let sending) = json["sending"], case .array(let files) = json["files"],
+            case .array(let leftOut) = json["left_out"]
         else { return nil }
         let readFiles = files.compactMap(File.init), readLeftOut = leftOut.compactMap(Omission.init)
         self.init(
@@ -133,7 +141,9 @@ extension BackupManifest {
 
     /// Whether its parts agree, and its paths are possible in a backup.
     private var isSound: Bool {
-        guard runs.hasPrefix("/"), files.allSatisfy({ $0.isInside && $0.isPlain }), Set(files.map(\.path)).count == files.count else {
+        guard runs.hasPrefix("/"), files.allSatisfy({ $0.isInside && $0.isPlain }),
+            Set(files.map(\.path)).count == files.count
+        else {
             return false
         }
         var total = 0
@@ -150,18 +160,22 @@ extension BackupManifest {
 
 extension BackupManifest.File {
     fileprivate var json: JSONValue {
-        .object(pairs: [("path", .string(path)), ("bytes", .integer(Int64(bytes))), ("sha256", .string(sum)), ("mode", .string(mode))])
+        .object(pairs: [
+            ("path", .string(path)), ("bytes", .integer(Int64(bytes))), ("sha256", .string(sum)),
+            ("mode", .string(mode)),
+        ])
     }
 
     fileprivate init?(_ json: JSONValue) {
-        guard let path = json["path"]?.stringValue, let bytes = json["bytes"]?.integerValue, let sum = json["sha256"]?.stringValue,
+        guard let path = json["path"]?.stringValue, let bytes = json["bytes"]?.integerValue,
+            let sum = json["sha256"]?.stringValue,
             let mode = json["mode"]?.stringValue
         else { return nil }
         self.init(path: path, bytes: Int(bytes), sum: sum, mode: mode)
     }
 
-    /// Whether its figures are possible for a file: for example, permissions without the bits that let others act as
-    /// its owner.
+    /// Whether its figures are possible for a file: for example, permissions without the bits that
+    /// let others act as its owner.
     fileprivate var isPlain: Bool {
         bytes >= 0 && sum.utf8.count == 64 && sum.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
             && (1...3).contains(mode.utf8.count) && mode.utf8.allSatisfy { "01234567".utf8.contains($0) }
@@ -171,7 +185,8 @@ extension BackupManifest.File {
     fileprivate var isInside: Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count > 1 && ["runs", "project", "elsewhere"].contains(parts[0]) && !path.utf8.contains(0)
-            && parts.allSatisfy { !["", ".", ".."].contains($0) } && !(parts[0] == "runs" && parts[1] == Restore.projectName)
+            && parts.allSatisfy { !["", ".", ".."].contains($0) }
+            && !(parts[0] == "runs" && parts[1] == Restore.projectName)
     }
 }
 
@@ -181,7 +196,9 @@ extension BackupManifest.Omission {
     }
 
     fileprivate init?(_ json: JSONValue) {
-        guard let reason = json["reason"]?.stringValue.flatMap(Reason.init(rawValue:)), case .array(let names) = json["names"] else {
+        guard let reason = json["reason"]?.stringValue.flatMap(Reason.init(rawValue:)),
+            case .array(let names) = json["names"]
+        else {
             return nil
         }
         self.init(reason: reason, names: names.compactMap(\.stringValue))

@@ -14,7 +14,8 @@ enum ChecksummedCopy {
     }
 
     /// Sums a file up.
-    /// - Parameter step: receives the number of bytes of each piece; an error that it throws ends the reading.
+    /// - Parameter step: receives the number of bytes of each piece; an error that it throws ends
+    ///   the reading.
     static func sum(of path: String, step: (Int) throws -> Void) throws -> Sum {
         try read(path, admit: { _ in }, step: step) { _ in }
     }
@@ -22,11 +23,12 @@ enum ChecksummedCopy {
     /// Copies a file to a new one, and flushes it to the disk.
     /// - Parameters:
     ///   - mode: the permissions of the new file, regardless of the umask.
-    ///   - admit: gets the descriptor of the open file before anything is read from it; an error that it throws ends
-    ///     the copying.
+    ///   - admit: gets the descriptor of the open file before anything is read from it; an error
+    ///     that it throws ends the copying.
     ///   - step: as with `sum`.
     static func make(
-        of path: String, at copy: String, mode: mode_t = 0o600, admit: (Int32) throws -> Void = { _ in }, step: (Int) throws -> Void
+        of path: String, at copy: String, mode: mode_t = 0o600, admit: (Int32) throws -> Void = { _ in },
+        step: (Int) throws -> Void
     ) throws -> Sum {
         let descriptor = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("written", copy, errno) }

@@ -7,8 +7,8 @@ import PushServices
 import Runs
 import Workspace
 
-/// The files of a project that people wrote: volley.yaml, campaigns, and the lists of names that these name. Device
-/// exports are not among them: other systems make new ones.
+/// The files of a project that people wrote: volley.yaml, campaigns, and the lists of names that
+/// these name. Device exports are not among them: other systems make new ones.
 struct ProjectInventory {
     /// The folder of volley.yaml, by its absolute path.
     let root: String
@@ -16,19 +16,20 @@ struct ProjectInventory {
     private(set) var files: Set<String> = []
     /// Campaigns below it and in further folders, by their absolute paths.
     private(set) var campaigns: Set<String> = []
-    /// Keys, certificates and secrets that volley.yaml names, by their absolute paths, and files that campaigns name
-    /// which are the same under another name.
+    /// Keys, certificates and secrets that volley.yaml names, by their absolute paths, and files
+    /// that campaigns name which are the same under another name.
     private(set) var keys: Set<String> = []
     /// Campaigns, and lists that they name, in further folders, by their absolute paths.
     private(set) var elsewhere: Set<String> = []
-    /// Lists that campaigns name in the folder of runs, where remedies put them, by their paths below it.
+    /// Lists that campaigns name in the folder of runs, where remedies put them, by their paths
+    /// below it.
     private(set) var amongRuns: Set<String> = []
     /// Files that are named but outside these folders, or links that lead out of them.
     private(set) var outside: Set<String> = []
     /// Links to folders, which are not followed: they may lead in a circle, or to a whole disk.
     private(set) var links: Set<String> = []
-    /// The campaign or volley.yaml that names a file, by the file's absolute path. A campaign that was found has no
-    /// entry.
+    /// The campaign or volley.yaml that names a file, by the file's absolute path. A campaign that
+    /// was found has no entry.
     private(set) var owners: [String: String] = [:]
     /// Files that may be campaigns, and folders that may hold some, and cannot be read.
     private(set) var problems: [Diagnostic] = []
@@ -46,10 +47,13 @@ struct ProjectInventory {
     /// - Parameters:
     ///   - folders: of campaigns that are not below that of volley.yaml.
     ///   - runs: the folder of runs, by its absolute path: it is not searched, nor are backups.
-    ///   - target: the folder that backups come into: a link to it holds no campaigns; nil for none.
+    ///   - target: the folder that backups come into: a link to it holds no campaigns; nil for
+    ///     none.
     ///   - includesKeys: whether keys are among the files.
     /// - Throws: a `Diagnostic` if there are too many files to look through.
-    init(_ project: Project, and folders: [String] = [], besides runs: String, target: String? = nil, includesKeys: Bool) throws {
+    init(
+        _ project: Project, and folders: [String] = [], besides runs: String, target: String? = nil, includesKeys: Bool
+    ) throws {
         let file = FilePaths.named(project.file), root = FilePaths.folder(of: file)
         self.project = project
         self.root = root
@@ -59,7 +63,9 @@ struct ProjectInventory {
         scope = BackupScope(project, [root] + self.folders, runs: runs, includesKeys: includesKeys)
         if let name = BackupScope.path(file, below: root) { files.insert(name) }
         keys = Set(project.secretFiles.map(FilePaths.named))
-        for path in project.authorityFiles + (includesKeys ? project.secretFiles : []) { add(FilePaths.named(path), namedBy: file) }
+        for path in project.authorityFiles + (includesKeys ? project.secretFiles : []) {
+            add(FilePaths.named(path), namedBy: file)
+        }
         for base in [root] + self.folders { try look(in: "", below: base) }
     }
 
@@ -135,14 +141,17 @@ struct ProjectInventory {
         return stat(link, &status) == 0 ? status.st_mode & S_IFMT == S_IFDIR : errno == ENOENT
     }
 
-    /// Unless it leads to a folder that is copied anyway or that the backup comes into, or is hidden.
+    /// Unless it leads to a folder that is copied anyway or that the backup comes into, or is
+    /// hidden.
     private mutating func noteLink(_ path: String) {
         guard path.split(separator: "/").last?.hasPrefix(".") != true else { return }
         guard let link = FileStamp(path: path) else {
             links.insert(path)
             return
         }
-        let known = ([root, runs] + folders + [target].compactMap(\.self)).contains { FileStamp(path: $0)?.isSameFile(as: link) ?? false }
+        let known = ([root, runs] + folders + [target].compactMap(\.self)).contains {
+            FileStamp(path: $0)?.isSameFile(as: link) ?? false
+        }
         if !known, target.flatMap({ BackupScope.path($0, below: path) }) == nil { links.insert(path) }
     }
 
@@ -178,11 +187,14 @@ struct ProjectInventory {
         }
         guard let audience = draft.audience else { return }
         let lists = [
-            audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
+            audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs,
+            audience.excludedTags,
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ]
         for named in lists.compactMap(\.file) + audience.excludedDevices {
-            if let mistake = FilePaths.pathMistake(named.value) { problems.append(Diagnostic(mistake, at: named.position)) }
+            if let mistake = FilePaths.pathMistake(named.value) {
+                problems.append(Diagnostic(mistake, at: named.position))
+            }
             do throws(Diagnostic) {
                 for file in try DatedPath.files(ofAnyDate: FilePaths.resolve(named.value, besideFile: path)) {
                     add(FilePaths.named(file), namedBy: path)
@@ -191,23 +203,28 @@ struct ProjectInventory {
         }
     }
 
-    /// Whether a file has the keys of a campaign, right or wrong otherwise: a folder may hold the settings of other
-    /// programs, with their secrets.
+    /// Whether a file has the keys of a campaign, right or wrong otherwise: a folder may hold the
+    /// settings of other programs, with their secrets.
     private static func isCampaign(_ draft: CampaignDraft, _ bytes: [UInt8]) -> Bool {
-        // Keys may also be indented, in quotes, or in braces; and a file that is not YAML may have them.
+        // Keys may also be indented, in quotes, or in braces; and a file that is not YAML may have
+        // them.
         draft.audience != nil || draft.content != nil || !draft.variants.isEmpty
-            || lines(of: bytes).contains { line in ["audience:", "content:", "variants:"].contains { line.hasPrefix($0) } }
+            || lines(of: bytes).contains { line in
+                ["audience:", "content:", "variants:"].contains { line.hasPrefix($0) }
+            }
     }
 
-    /// The first mistake for which lists may not have been found: one in the audience, or any mistake if the
-    /// audience has none.
+    /// The first mistake for which lists may not have been found: one in the audience, or any
+    /// mistake if the audience has none.
     private static func flaw(ofAudience draft: CampaignDraft, _ bytes: [UInt8]) -> Diagnostic? {
         // Without these keys no list is named.
         guard lines(of: bytes).contains(where: { $0.contains("file") || $0.contains("devices") }) else { return nil }
         let errors = draft.findings.filter { $0.severity == .error }
         guard let first = draft.audience?.position.line else { return errors.first }
         // Behind it is the first line that begins with another key of the top level.
-        let next = lines(of: bytes).dropFirst(first).firstIndex { line in line.first.map { !" \t#}-".contains($0) } ?? false }
+        let next = lines(of: bytes).dropFirst(first).firstIndex { line in
+            line.first.map { !" \t#}-".contains($0) } ?? false
+        }
         let last = next ?? Int.max
         return errors.first { $0.position.map { (first - 1...last).contains($0.line) } ?? true }
     }
@@ -217,12 +234,13 @@ struct ProjectInventory {
     }
 }
 
-/// The files of a project that a backup may hold. The target of a path decides, after links are followed; its name does
-/// not matter: a link or a hard link to a key is the key.
+/// The files of a project that a backup may hold. The target of a path decides, after links are
+/// followed; its name does not matter: a link or a hard link to a key is the key.
 struct BackupScope {
     /// Why a file is left out.
     enum Objection: Hashable {
-        /// volley.yaml, or that of another project below or above, names it as a key or a secret, or it is one of Volley's databases.
+        /// volley.yaml, or that of another project below or above, names it as a key or a secret,
+        /// or it is one of Volley's databases.
         case secret
         /// It is outside the folders that are copied.
         case outside
@@ -237,8 +255,8 @@ struct BackupScope {
 
     /// Without links.
     private let folders: [String], runs: String
-    /// Secrets without links, and their identity when the backup began: a rotated key is another file under the same
-    /// name.
+    /// Secrets without links, and their identity when the backup began: a rotated key is another
+    /// file under the same name.
     private let secretPaths: Set<String>, secrets: Set<Identity>
 
     /// - Parameters:
@@ -251,9 +269,12 @@ struct BackupScope {
         let others = OtherProjects(besides: project, around: self.folders, runs: runs)
         let databases = ([runs] + others.runs).flatMap { runs in
             [AccountStore.path(beside: runs)]
-                + ((try? Folder.names(in: runs)) ?? []).filter { !Self.isList($0) }.map { FilePaths.join(runs, name: $0) }
+                + ((try? Folder.names(in: runs)) ?? []).filter { !Self.isList($0) }.map {
+                    FilePaths.join(runs, name: $0)
+                }
         }
-        let files = [Project.environmentFile] + databases + others.secretFiles + (includesKeys ? [] : project.secretFiles)
+        let files =
+            [Project.environmentFile] + databases + others.secretFiles + (includesKeys ? [] : project.secretFiles)
         secretPaths = Set(files.map { FilePaths.absolute(FilePaths.anchored($0)) })
         secrets = Set(files.compactMap { FileStamp(path: $0).map(Identity.init) })
     }
@@ -262,15 +283,16 @@ struct BackupScope {
     /// - Parameter name: its path below that folder.
     static func isList(_ name: String) -> Bool { RunsInventory.isLeftOut(String(name.prefix { $0 != "/" })) }
 
-    /// Why a file is left out; nil if it may be copied. Facts that cannot be determined now are checked when the
-    /// file is opened.
+    /// Why a file is left out; nil if it may be copied. Facts that cannot be determined now are
+    /// checked when the file is opened.
     func objection(to path: String) -> Objection? { objection(toFile: FilePaths.absolute(path), FileStamp(path: path)) }
 
     /// The same of an open file: a link may have changed since its path was checked.
     func objection(toOpened path: String, descriptor: Int32) -> Objection? {
         let opened = "/proc/self/fd/\(descriptor)", real = FilePaths.absolute(opened)
         // Without /proc, and for a file that was replaced while it was opened, the path decides.
-        return objection(toFile: real == opened ? FilePaths.absolute(path) : real, FileStamp(path: opened) ?? FileStamp(path: path))
+        return objection(
+            toFile: real == opened ? FilePaths.absolute(path) : real, FileStamp(path: opened) ?? FileStamp(path: path))
     }
 
     private func objection(toFile real: String, _ stamp: FileStamp?) -> Objection? {

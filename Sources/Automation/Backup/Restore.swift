@@ -6,10 +6,11 @@ public import Runs
 
 /// Restores a backup: everything, or nothing.
 ///
-/// All files are copied next to the folder of runs and compared with their checksums; the consequences of the restore
-/// are written there; then the folder of runs gets its name, and then the files of the project, volley.yaml last. So if
-/// two processes restore into one place, only one puts anything there, and `volley schedule` never finds campaigns
-/// without their record of what was sent.
+/// All files are copied next to the folder of runs and compared with their checksums; the
+/// consequences of the restore are written there; then the folder of runs gets its name, and then
+/// the files of the project, volley.yaml last. So if two processes restore into one place, only one
+/// puts anything there, and `volley schedule` never finds campaigns without their record of what
+/// was sent.
 ///
 /// ```swift
 /// let request = Restore.Request(
@@ -61,13 +62,15 @@ public struct Restore {
     private let observer: Observer<Backup.Progress>
     /// The folder for the files of the project; nil if they have no place.
     private let root: String?
-    /// The name of the folder for files from elsewhere: the project may already have one of that name, from an earlier
-    /// restore.
+    /// The name of the folder for files from elsewhere: the project may already have one of that
+    /// name, from an earlier restore.
     private let elsewhere: String
 
     /// Reads what the backup holds.
     /// - Throws: `Diagnostic`: it is not a backup, damaged, or of a newer Volley.
-    public init(_ request: Request, _ cancellation: Cancellation, _ observer: Observer<Backup.Progress>) throws(Diagnostic) {
+    public init(_ request: Request, _ cancellation: Cancellation, _ observer: Observer<Backup.Progress>)
+        throws(Diagnostic)
+    {
         self.request = request
         self.cancellation = cancellation
         self.observer = observer
@@ -80,8 +83,8 @@ public struct Restore {
     }
 
     /// Puts it back.
-    /// - Throws: `Diagnostic`: a file of the backup is damaged; something is in its place; it cannot be written.
-    ///   `CancellationError`: it was asked to end. Nothing was put back then.
+    /// - Throws: `Diagnostic`: a file of the backup is damaged; something is in its place; it
+    ///   cannot be written. `CancellationError`: it was asked to end. Nothing was put back then.
     public func run(at now: Timestamp) throws -> Done {
         if let folder = request.folder { try refuseLink(FilePaths.named(folder), option: "--into") }
         let (runs, namesOther) = placeOfRuns
@@ -117,16 +120,20 @@ public struct Restore {
             try StagedFolder.synchronize(FilePaths.folder(of: folder))
         }
         FolderTree.remove(FilePaths.join(runs, name: Self.projectName))
-        let project = root.flatMap { root in manifest.project.map { FilePaths.join(root, name: FilePaths.name(of: $0)) } }
+        let project = root.flatMap { root in manifest.project.map { FilePaths.join(root, name: FilePaths.name(of: $0)) }
+        }
         let hasOthers = manifest.files.contains { $0.parts.part == "elsewhere" }
         return Done(
             manifest: manifest, project: project, runs: runs,
-            elsewhere: hasOthers ? root.map { FilePaths.join($0, name: elsewhere) } : nil, namesOtherRuns: namesOther, state: state)
+            elsewhere: hasOthers ? root.map { FilePaths.join($0, name: elsewhere) } : nil, namesOtherRuns: namesOther,
+            state: state)
     }
 
     /// The folder of runs, and whether volley.yaml names another one.
     private var placeOfRuns: (path: String, namesOther: Bool) {
-        guard let root, let file = manifest.project else { return (request.runs ?? request.folder ?? manifest.runs, false) }
+        guard let root, let file = manifest.project else {
+            return (request.runs ?? request.folder ?? manifest.runs, false)
+        }
         let before = FilePaths.folder(of: file) + "/"
         // A folder of runs that was next to the old volley.yaml is next to the new one.
         let isBeside = manifest.runs.hasPrefix(before)
@@ -148,7 +155,9 @@ public struct Restore {
         let real = FilePaths.absolute(path)
         throw Diagnostic(
             "this is a link to \(TextFormat.inLine(real)), and nothing is put back through a link", file: path,
-            remedy: "Name the folder itself, if it is the right one: \(option) \(FilePaths.inShell(real)). Nothing was put back.")
+            remedy:
+                "Name the folder itself, if it is the right one: \(option) \(FilePaths.inShell(real)). Nothing was put back."
+        )
     }
 
     /// The folders above a place that do not exist.
@@ -165,13 +174,17 @@ public struct Restore {
         }
         guard !names.contains(Self.projectName) else {
             throw Diagnostic(
-                "a restore into this folder was cut off: the runs are here, and files of the project may be missing", file: runs,
-                remedy: "Move the folder away, unless something was sent from it since, and restore again. Nothing was put back.")
+                "a restore into this folder was cut off: the runs are here, and files of the project may be missing",
+                file: runs,
+                remedy:
+                    "Move the folder away, unless something was sent from it since, and restore again. Nothing was put back."
+            )
         }
         guard names.isEmpty else {
             throw Diagnostic(
                 "there are runs or other files here already, and a backup does not overwrite them", file: runs,
-                remedy: "Move the folder away, or put the backup into another folder with --into. Nothing was put back.")
+                remedy: "Move the folder away, or put the backup into another folder with --into. Nothing was put back."
+            )
         }
     }
 
@@ -198,7 +211,8 @@ public struct Restore {
     }
 
     private func damaged(_ path: String, _ what: String) -> Diagnostic {
-        Diagnostic("the backup is damaged: this file \(what)", file: path, remedy: "Use another backup. Nothing was put back.")
+        Diagnostic(
+            "the backup is damaged: this file \(what)", file: path, remedy: "Use another backup. Nothing was put back.")
     }
 
     /// Writes the consequences into the copied runs.
@@ -206,14 +220,16 @@ public struct Restore {
         if AccountStore.isThere(beside: runs) { try AccountStore(beside: runs).close() }
         return try RestoredRuns(
             in: runs,
-            .init(backupAt: manifest.startedAt, restoredAt: now, sending: Set(manifest.sending), nothingSentSince: request.nothingSentSince)
+            .init(
+                backupAt: manifest.startedAt, restoredAt: now, sending: Set(manifest.sending),
+                nothingSentSince: request.nothingSentSince)
         )
     }
 
     // MARK: - The files of the project
 
-    /// The place of a file. Files from outside the folder of volley.yaml are also placed below it: a list of files must
-    /// not lead to arbitrary places on a machine.
+    /// The place of a file. Files from outside the folder of volley.yaml are also placed below it:
+    /// a list of files must not lead to arbitrary places on a machine.
     private func place(of file: BackupManifest.File, _ root: String) -> String {
         FilePaths.join(root, name: file.parts.part == "project" ? file.parts.rest : "\(elsewhere)/\(file.parts.rest)")
     }
@@ -228,8 +244,8 @@ public struct Restore {
         return files.filter { $0.parts.rest != name } + files.filter { $0.parts.rest == name }
     }
 
-    /// Existing files stay if they are the same. Nothing replaces something else, or is written through a link to a
-    /// folder.
+    /// Existing files stay if they are the same. Nothing replaces something else, or is written
+    /// through a link to a folder.
     private func checkProject() throws {
         guard let root else { return }
         for folder in Set(projectFiles.flatMap { folders(of: place(of: $0, root), below: root) }).sorted() {
@@ -245,11 +261,14 @@ public struct Restore {
             case .regular: return try ChecksummedCopy.sum(of: place, step: { _ in }).digits != file.sum
             case let kind?: throw inTheWay("a file of the backup comes here, and this is \(kind.text)", place)
             case nil:
-                throw inTheWay("a file of the backup comes here, and this is a link that leads to no file that this user can see", place)
+                throw inTheWay(
+                    "a file of the backup comes here, and this is a link that leads to no file that this user can see",
+                    place)
             }
         }
         if let first = differing.first {
-            let others = differing.count > 1 ? ", as \(TextFormat.counted(differing.count - 1, one: "other file")) does" : ""
+            let others =
+                differing.count > 1 ? ", as \(TextFormat.counted(differing.count - 1, one: "other file")) does" : ""
             throw Diagnostic(
                 "this file differs from the one in the backup\(others), and a backup does not overwrite it",
                 file: place(of: first, root), remedy: Self.wayOut)
@@ -258,7 +277,9 @@ public struct Restore {
 
     private static let wayOut = "Move it away, or put the backup into another folder with --into. Nothing was put back."
 
-    private func inTheWay(_ what: String, _ path: String) -> Diagnostic { Diagnostic(what, file: path, remedy: Self.wayOut) }
+    private func inTheWay(_ what: String, _ path: String) -> Diagnostic {
+        Diagnostic(what, file: path, remedy: Self.wayOut)
+    }
 
     /// The folders of a place below another one.
     private func folders(of place: String, below root: String) -> [String] {
@@ -273,7 +294,8 @@ public struct Restore {
         let stage: StagedFolder
     }
 
-    /// Copies the missing files of the project next to their final places, so that only renaming is left.
+    /// Copies the missing files of the project next to their final places, so that only renaming is
+    /// left.
     private func stageProject(from staged: String) throws -> [Waiting] {
         guard let root else { return [] }
         for folder in Set(projectFiles.map { FilePaths.folder(of: place(of: $0, root)) }) {
@@ -300,7 +322,8 @@ public struct Restore {
     private func name(_ file: Waiting) throws(Diagnostic) {
         guard link(file.path, file.place) != 0 else { return }
         throw Diagnostic(
-            "the runs were put back, and this file of the project was not: \(SystemError.words(errno))", file: file.place,
+            "the runs were put back, and this file of the project was not: \(SystemError.words(errno))",
+            file: file.place,
             remedy:
                 "Copy it, and what else is missing, from the folder 'project' of the backup. Then remove the folder '\(Self.projectName)' among the runs."
         )

@@ -20,7 +20,8 @@ struct RunsCopying {
     /// The stamps that runs had before they were copied.
     private var copied: [RunsInventory.Entry: [FileStamp?]] = [:]
 
-    init(_ folder: String, into copyFolder: String, _ cancellation: Cancellation, _ observer: Observer<Backup.Progress>) {
+    init(_ folder: String, into copyFolder: String, _ cancellation: Cancellation, _ observer: Observer<Backup.Progress>)
+    {
         self.folder = folder
         self.copyFolder = copyFolder
         self.cancellation = cancellation
@@ -38,15 +39,17 @@ struct RunsCopying {
         others = after.others
         for entry in after.entries where entry.kind == .run {
             if after.isBeingSent(entry) { sending.insert(after.id(of: entry)) }
-            guard copied[entry] != after.stamp(of: entry), copied[entry] == nil || !after.isBeingSent(entry) else { continue }
+            guard copied[entry] != after.stamp(of: entry), copied[entry] == nil || !after.isBeingSent(entry) else {
+                continue
+            }
             sending.remove(after.id(of: entry))
             total += after.bytes(of: entry)
             try copy(entry, of: after)
         }
     }
 
-    /// Looks again before the list is written: runs that were sent while checksums were computed are also only
-    /// partly copied.
+    /// Looks again before the list is written: runs that were sent while checksums were computed
+    /// are also only partly copied.
     mutating func lookAgain() throws {
         let now = try listing()
         for entry in now.entries where entry.kind == .run {
@@ -63,7 +66,8 @@ struct RunsCopying {
         let found = try problem(with: entry.name) { step in
             _ = try listing.copy(entry, to: copyFolder) { now, of in try step(begun + now) }
         }
-        // Without the record of what was sent, and of times, a restored project would send again what it has sent.
+        // Without the record of what was sent, and of times, a restored project would send again
+        // what it has sent.
         if let first = found.first, entry.kind == .history || entry.kind == .schedule { throw first }
         problems += found
         done = begun + listing.bytes(of: entry)

@@ -1,10 +1,12 @@
 import Base
 import Glibc
 
-/// A folder that appears under its name only when it is complete. Until then it has another name in the same place; the
-/// next process that makes a folder of that kind removes what a killed process left there.
+/// A folder that appears under its name only when it is complete. Until then it has another name in
+/// the same place; the next process that makes a folder of that kind removes what a killed process
+/// left there.
 final class StagedFolder {
-    /// Where it is until it is complete: in a folder of its own, which is locked. Its writers may lock the folder itself.
+    /// Where it is until it is complete: in a folder of its own, which is locked. Its writers may
+    /// lock the folder itself.
     let path: String
     /// Its path once it is complete.
     private(set) var name: String
@@ -48,7 +50,9 @@ final class StagedFolder {
         let path = FilePaths.join(above, name: prefix(kind) + String(UInt64.random(in: 0 ... .max), radix: 16) + suffix)
         guard mkdir(path, 0o700) == 0 else { throw failure(path, errno) }
         let owner = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if owner >= 0, flock(owner, LOCK_EX | LOCK_NB) == 0, mkdir(content(of: path), 0o700) == 0 { return (path, owner) }
+        if owner >= 0, flock(owner, LOCK_EX | LOCK_NB) == 0, mkdir(content(of: path), 0o700) == 0 {
+            return (path, owner)
+        }
         let code = owner >= 0 ? ENOENT : errno
         if owner >= 0 { close(owner) }
         rmdir(path)
@@ -66,7 +70,8 @@ final class StagedFolder {
 
     /// Removes what killed processes left in a folder.
     static func removeAbandoned(in folder: String, kind: String) {
-        for other in (try? Folder.names(in: folder)) ?? [] where other.hasPrefix(prefix(kind)) && other.hasSuffix(suffix) {
+        for other in (try? Folder.names(in: folder)) ?? []
+        where other.hasPrefix(prefix(kind)) && other.hasSuffix(suffix) {
             removeAbandoned(FilePaths.join(folder, name: other))
         }
     }
@@ -78,7 +83,8 @@ final class StagedFolder {
         close(descriptor)
     }
 
-    /// Gives the folder its name; all of it is on the disk then, and only its owner may enter it. An empty folder may have the name.
+    /// Gives the folder its name; all of it is on the disk then, and only its owner may enter it.
+    /// An empty folder may have the name.
     /// - Parameter others: further names; the first free one counts.
     /// - Throws: a `Diagnostic` if something else has the name.
     func finish(or others: some Sequence<String> = []) throws(Diagnostic) {
@@ -89,13 +95,16 @@ final class StagedFolder {
         var free = others.makeIterator()
         while rename(path, name) != 0 {
             let code = errno
-            guard [ENOTEMPTY, EEXIST, ENOTDIR].contains(code), let other = free.next() else { throw Self.failure(name, code) }
+            guard [ENOTEMPTY, EEXIST, ENOTDIR].contains(code), let other = free.next() else {
+                throw Self.failure(name, code)
+            }
             name = other
         }
         do { try Self.synchronize(FilePaths.folder(of: name)) } catch {
             // It is reported only once it would survive a power cut.
             if rename(name, path) == 0 { throw error }
-            throw Diagnostic("all of it is there, but nothing says that it is on the disk: \(error.message)", file: name)
+            throw Diagnostic(
+                "all of it is there, but nothing says that it is on the disk: \(error.message)", file: name)
         }
         isFinished = true
     }
@@ -110,7 +119,8 @@ final class StagedFolder {
     private static func failure(_ path: String, _ code: Int32) -> Diagnostic {
         switch code {
         case ENOTEMPTY, EEXIST:
-            Diagnostic("there is something under this name already", file: path, remedy: "Move it away, then try again.")
+            Diagnostic(
+                "there is something under this name already", file: path, remedy: "Move it away, then try again.")
         default: FileError.system(code).diagnostic("the folder cannot be written", file: path)
         }
     }

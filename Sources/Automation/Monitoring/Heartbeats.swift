@@ -19,7 +19,8 @@ final class Heartbeats: Sendable {
         if watchdog.withLock({ $0.sign(of: job, uptime: uptime, time: time) }) { watcher.withLock { $0?.wake() } }
     }
 
-    /// From now on wakes the watcher whenever silence may come earlier than `secondsUntilSilence` said.
+    /// From now on wakes the watcher whenever silence may come earlier than `secondsUntilSilence`
+    /// said.
     func wake(_ wakeup: Wakeup) { watcher.withLock { $0 = wakeup } }
 
     /// The seconds until a job can count as silent; nil if no job is being watched.
@@ -38,7 +39,8 @@ final class Heartbeats: Sendable {
 
     func newlySilent() -> [Watchdog.SilentJob] { watchdog.withLock { $0.newlySilent(uptime: Self.uptime) } }
 
-    /// Seconds on a clock that cannot be set; time that the machine sleeps does not count (CLOCK_MONOTONIC).
+    /// Seconds on a clock that cannot be set; time that the machine sleeps does not count
+    /// (CLOCK_MONOTONIC).
     static var uptime: Double {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)

@@ -2,23 +2,25 @@ import Glibc
 
 /// A connection to the port for metrics: one request, its answer, and the end. No call blocks.
 ///
-/// What a client sends is limited in bytes and in time, and so is the time for each step: a client that sends nothing, sends its request
-/// byte by byte, never ends it, or never reads the answer loses the connection.
+/// What a client sends is limited in bytes and in time, and so is the time for each step: a client
+/// that sends nothing, sends its request byte by byte, never ends it, or never reads the answer
+/// loses the connection.
 final class MetricsConnection {
     /// The answer to a longer request is that it is a bad one. Prometheus sends some 300 bytes.
     static let mostRequestBytes = 16_384
     /// A client that takes the answer too slowly does not get all of it.
     private static let answerSeconds = 30.0
-    /// How long the client may take to close the connection after the answer was sent, and how much it may send until
-    /// then.
+    /// How long the client may take to close the connection after the answer was sent, and how much
+    /// it may send until then.
     private static let closingSeconds = 1.0, mostClosingBytes = 65_536
 
     private enum Phase {
         /// The request is not complete.
         case request
         case answer
-        /// The answer was sent, and the client is about to close. Closing earlier, with bytes of the client unread, would reset the
-        /// connection, and the client could lose the answer (RFC 9112 section 9.6).
+        /// The answer was sent, and the client is about to close. Closing earlier, with bytes of
+        /// the client unread, would reset the connection, and the client could lose the answer (RFC
+        /// 9112 section 9.6).
         case closing
         case over
     }
@@ -86,7 +88,9 @@ final class MetricsConnection {
 
     private func send() {
         while sentBytes < answer.count {
-            let count = answer[sentBytes...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let count = answer[sentBytes...].withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else {
                 if errno != EAGAIN { phase = .over }
@@ -119,14 +123,17 @@ struct MetricsRequest {
         }
     }
 
-    /// - Parameter head: without its last line break. Lines may also end without a carriage return, as people type them.
+    /// - Parameter head: without its last line break. Lines may also end without a carriage return,
+    ///   as people type them.
     /// - Returns: nil if it is not a request of HTTP/1.0 or HTTP/1.1.
     init?(_ head: ArraySlice<UInt8>) {
         let lines = head.drop { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
             .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
         let words = (lines.first ?? []).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard words.count == 3, Self.isToken(words[0]), !words[1].isEmpty, words[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+        guard words.count == 3, Self.isToken(words[0]), !words[1].isEmpty,
+            words[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F })
+        else {
             return nil
         }
         (method, target, version) = (Self.text(words[0]), Self.text(words[1]), Self.text(words[2]))
@@ -156,7 +163,8 @@ struct MetricsRequest {
         let status = !isRead ? "405 Method Not Allowed" : isKnown ? "200 OK" : "404 Not Found"
         let type = isKnown ? "text/plain; version=0.0.4; charset=utf-8" : "text/plain; charset=utf-8"
         let body = Array((isKnown ? text() : "The metrics are at /metrics.\n").utf8)
-        let head = "\(version) \(status)\r\ncontent-type: \(type)\r\ncontent-length: \(body.count)\r\nconnection: close\r\n\r\n"
+        let head =
+            "\(version) \(status)\r\ncontent-type: \(type)\r\ncontent-length: \(body.count)\r\nconnection: close\r\n\r\n"
         return Array(head.utf8) + (method == "HEAD" ? [] : body)
     }
 }

@@ -12,8 +12,11 @@ extension ScheduleMonitoring {
     /// The metrics, for a file or for scrapers.
     func metrics(_ status: Status, at now: Timestamp) -> String {
         var text = MetricsText()
-        text.gauge("volley_up", "Whether volley schedule is at work: 1 if it is, 0 after it ended.", [([], status.isUp ? 1 : 0)])
-        text.gauge("volley_report_timestamp_seconds", "When this was written.", [([], Double(now.epochMilliseconds) / 1000)])
+        text.gauge(
+            "volley_up", "Whether volley schedule is at work: 1 if it is, 0 after it ended.",
+            [([], status.isUp ? 1 : 0)])
+        text.gauge(
+            "volley_report_timestamp_seconds", "When this was written.", [([], Double(now.epochMilliseconds) / 1000)])
         addSchedule(status, to: &text)
         addOutcomes(status, to: &text)
         addPushes(to: &text)
@@ -28,9 +31,12 @@ extension ScheduleMonitoring {
             [([], Double(status.mistakes.count))])
         text.gauge(
             "volley_schedule_next_timestamp_seconds", "When the campaign is sent next.",
-            status.next.sorted { $0.key < $1.key }.map { (labels($0.key, status), Double($0.value.begins.epochSeconds)) })
+            status.next.sorted { $0.key < $1.key }.map {
+                (labels($0.key, status), Double($0.value.begins.epochSeconds))
+            })
         text.gauge(
-            "volley_schedule_open", "Times of schedules that are being planned, wait for approval, are being sent, or are paused.",
+            "volley_schedule_open",
+            "Times of schedules that are being planned, wait for approval, are being sent, or are paused.",
             ScheduledRun.State.allCases.filter(\.isOpen).map { state in
                 ([("state", state.rawValue)], Double(status.open.count { $0.state == state && !status.isPaused($0) }))
             } + [([("state", "paused")], Double(status.open.count(where: status.isPaused)))])
@@ -69,10 +75,12 @@ extension ScheduleMonitoring {
             missed.append((labels(scheduledRun.key.campaign, status), Double(count)))
         }
         figures = present
-        text.gauge("volley_last_run_recipients", "Recipients of the campaign's last scheduled run, by outcome.", samples)
+        text.gauge(
+            "volley_last_run_recipients", "Recipients of the campaign's last scheduled run, by outcome.", samples)
         text.gauge(
             "volley_last_run_missed",
-            "Recipients of the campaign's last scheduled run that were never sent to, without those left out on purpose.", missed)
+            "Recipients of the campaign's last scheduled run that were never sent to, without those left out on purpose.",
+            missed)
     }
 
     private func figures(of run: String) -> RunFigures? {
@@ -91,7 +99,10 @@ extension ScheduleMonitoring {
             sending.outcomes.flatMap { label, counts in
                 counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { outcome, count in
                     (
-                        [("app", label.app), ("campaign", label.campaign), ("service", label.service), ("outcome", outcome.name)],
+                        [
+                            ("app", label.app), ("campaign", label.campaign), ("service", label.service),
+                            ("outcome", outcome.name),
+                        ],
                         Double(count)
                     )
                 }
@@ -99,7 +110,9 @@ extension ScheduleMonitoring {
         text.histogram(
             "volley_push_latency_seconds", "How long services took to answer since this process started.",
             bounds: SendingMetrics.Latencies.bounds,
-            sending.latencies.map { ([("app", $0.label.app), ("service", $0.label.service)], $0.latencies.counts, $0.latencies.seconds) })
+            sending.latencies.map {
+                ([("app", $0.label.app), ("service", $0.label.service)], $0.latencies.counts, $0.latencies.seconds)
+            })
     }
 
     private func addRuns(to text: inout MetricsText) {
@@ -107,34 +120,50 @@ extension ScheduleMonitoring {
         func ofRuns(_ name: String, _ help: String, _ value: (RunProgress) -> Double) {
             text.gauge(
                 name, help,
-                runs.map { ([("app", $0.label.app), ("campaign", $0.label.campaign), ("run", $0.id)], value($0.progress)) })
+                runs.map {
+                    ([("app", $0.label.app), ("campaign", $0.label.campaign), ("run", $0.id)], value($0.progress))
+                })
         }
         ofRuns("volley_run_audience", "Recipients of a run that is being sent.") { Double($0.total) }
-        ofRuns("volley_run_claimed", "Recipients that were claimed so far, of a run that is being sent.") { Double($0.claimed) }
-        ofRuns("volley_run_settled", "Recipients that have an outcome, of a run that is being sent.") { Double($0.done) }
-        ofRuns("volley_run_pushes_per_second", "Recipients that got an outcome in the last seconds, per second.") { $0.rate }
+        ofRuns("volley_run_claimed", "Recipients that were claimed so far, of a run that is being sent.") {
+            Double($0.claimed)
+        }
+        ofRuns("volley_run_settled", "Recipients that have an outcome, of a run that is being sent.") {
+            Double($0.done)
+        }
+        ofRuns("volley_run_pushes_per_second", "Recipients that got an outcome in the last seconds, per second.") {
+            $0.rate
+        }
         func ofSegments(_ name: String, _ help: String, _ value: (SegmentProgress) -> Double?) {
             text.gauge(
                 name, help,
                 runs.flatMap { run in
                     run.progress.segments.compactMap { segment in
-                        value(segment).map { ([("app", run.label.app), ("run", run.id), ("service", segment.service.name)], $0) }
+                        value(segment).map {
+                            ([("app", run.label.app), ("run", run.id), ("service", segment.service.name)], $0)
+                        }
                     }
                 })
         }
         ofSegments("volley_sending_connections", "Open connections to a service.") { Double($0.connections) }
-        ofSegments("volley_sending_in_flight", "Pushes that have left, or wait for another attempt, without an outcome.") {
+        ofSegments(
+            "volley_sending_in_flight", "Pushes that have left, or wait for another attempt, without an outcome."
+        ) {
             Double($0.inFlight)
         }
         ofSegments("volley_sending_unrecorded", "Outcomes that are not on the disk yet.") { Double($0.unrecorded) }
-        ofSegments("volley_sending_throttle_per_second", "The rate to which the overload of a service slows it down.", \.throttle)
+        ofSegments(
+            "volley_sending_throttle_per_second", "The rate to which the overload of a service slows it down.",
+            \.throttle)
     }
 
     private func addSuppressed(at now: Timestamp, to text: inout MetricsText) {
         let counts = suppressed.counts(of: apps, projectFile: projectFile, in: catalog, at: now)
         text.gauge(
             "volley_suppressed_devices", "Devices that get no more pushes, as their app is gone or a person said so.",
-            counts.map { ([("app", $0.app), ("service", $0.service), ("environment", $0.environment)], Double($0.devices)) })
+            counts.map {
+                ([("app", $0.app), ("service", $0.service), ("environment", $0.environment)], Double($0.devices))
+            })
     }
 }
 
@@ -148,15 +177,19 @@ struct SuppressedCounts {
     private static let seconds = 60.0
     private var last: (at: Timestamp, counts: [Count])?
 
-    /// - Returns: the counts; an app with a mistake in its settings, and an unreadable list, have none.
+    /// - Returns: the counts; an app with a mistake in its settings, and an unreadable list, have
+    ///   none.
     mutating func counts(of apps: [App], projectFile: String, in catalog: RunsFolder, at now: Timestamp) -> [Count] {
         if let last, now >= last.at, now < last.at.adding(seconds: Self.seconds) { return last.counts }
         let counts = apps.flatMap { app in
             let services = (try? RunSettings(app, projectFile: projectFile, pushType: .alert).services) ?? []
             return services.compactMap { settings -> Count? in
-                let list = catalog.suppression(app: app.name.value, service: settings.service, environment: settings.listName)
+                let list = catalog.suppression(
+                    app: app.name.value, service: settings.service, environment: settings.listName)
                 guard let devices = try? list.count() else { return nil }
-                return Count(app: app.name.value, service: settings.serviceName, environment: settings.environment.name, devices: devices)
+                return Count(
+                    app: app.name.value, service: settings.serviceName, environment: settings.environment.name,
+                    devices: devices)
             }
         }
         last = (now, counts)
@@ -173,14 +206,17 @@ struct MetricsText {
 
     mutating func gauge(_ name: String, _ help: String, _ samples: [Sample]) { add(name, type: "gauge", help, samples) }
 
-    mutating func counter(_ name: String, _ help: String, _ samples: [Sample]) { add(name, type: "counter", help, samples) }
+    mutating func counter(_ name: String, _ help: String, _ samples: [Sample]) {
+        add(name, type: "counter", help, samples)
+    }
 
     /// - Parameters:
     ///   - bounds: the upper bounds of the buckets, rising.
-    ///   - samples: labels, the number of values in each bucket that fit into no smaller one, and the sum of all
-    ///     values.
+    ///   - samples: labels, the number of values in each bucket that fit into no smaller one, and
+    ///     the sum of all values.
     mutating func histogram(
-        _ name: String, _ help: String, bounds: [Double], _ samples: [(labels: [(String, String)], counts: [Int], sum: Double)]
+        _ name: String, _ help: String, bounds: [Double],
+        _ samples: [(labels: [(String, String)], counts: [Int], sum: Double)]
     ) {
         begin(name, type: "histogram", help)
         for sample in samples {
@@ -200,7 +236,9 @@ struct MetricsText {
         for sample in samples { add(name, sample.labels, sample.value) }
     }
 
-    private mutating func begin(_ name: String, type: String, _ help: String) { text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n" }
+    private mutating func begin(_ name: String, type: String, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+    }
 
     private mutating func add(_ name: String, _ labels: [(String, String)], _ value: Double) {
         let list = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
@@ -208,6 +246,7 @@ struct MetricsText {
     }
 
     static func escaped(_ value: String) -> String {
-        value.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "\"", with: "\\\"").replacing(scalar: "\n", with: "\\n")
+        value.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "\"", with: "\\\"").replacing(
+            scalar: "\n", with: "\\n")
     }
 }

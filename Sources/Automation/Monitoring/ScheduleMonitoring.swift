@@ -6,7 +6,8 @@ import Runs
 import Synchronization
 import Workspace
 
-/// Keeps the files of `monitoring` up to date. Each appears whole or not at all. A file that cannot be written causes one warning.
+/// Keeps the files of `monitoring` up to date. Each appears whole or not at all. A file that cannot
+/// be written causes one warning.
 final class ScheduleMonitoring {
     /// What both files are written from.
     struct Status: Sendable {
@@ -21,7 +22,8 @@ final class ScheduleMonitoring {
         var silentJobs: [Watchdog.SilentJob] = []
         /// The services that have taken no push for a minute and more.
         var silentServices: [SendingMetrics.Silence] = []
-        /// Why the process ended by itself, or sends nothing; nil for one that works, or that was told to end.
+        /// Why the process ended by itself, or sends nothing; nil for one that works, or that was
+        /// told to end.
         var trouble: Diagnostic?
         /// The files that this user cannot read, write or start although the work needs it.
         var obstacles: [Diagnostic] = []
@@ -64,8 +66,8 @@ final class ScheduleMonitoring {
     }
 
     /// Checks the files of `monitoring` before work begins.
-    /// - Throws: a `Diagnostic` for one that leads to something that is not an output, or would replace something
-    ///   that must not be lost.
+    /// - Throws: a `Diagnostic` for one that leads to something that is not an output, or would
+    ///   replace something that must not be lost.
     static func check(_ project: Project, _ catalog: RunsFolder) throws(Diagnostic) {
         if let refused = ProjectInspection.refusedOutputs(of: project).first { throw refused }
         for output in [project.monitoring?.prometheus, project.monitoring?.health].compactMap(\.self) {
@@ -110,7 +112,8 @@ final class ScheduleMonitoring {
             problems.append(
                 .object(pairs: [
                     ("campaign", campaign.map { .string($0) } ?? .null), ("file", .string(TextFormat.printable(file))),
-                    ("line", line.map { .integer(Int64($0)) } ?? .null), ("message", .string(TextFormat.printable(message))),
+                    ("line", line.map { .integer(Int64($0)) } ?? .null),
+                    ("message", .string(TextFormat.printable(message))),
                 ]))
         }
         if let trouble = status.trouble {
@@ -132,37 +135,48 @@ final class ScheduleMonitoring {
         }
         for (file, mistakes) in status.mistakes.sorted(by: { $0.key < $1.key }) {
             problem(
-                status.campaigns.values.first { $0.file == file }?.name, file: file, line: mistakes.all.first?.position?.line,
+                status.campaigns.values.first { $0.file == file }?.name, file: file,
+                line: mistakes.all.first?.position?.line,
                 message: mistakes.all.first?.description ?? "")
         }
         for scheduledRun in status.open {
             guard let why = scheduledRun.problem?.sentence else { continue }
-            problem(scheduledRun.key.campaign, file: scheduledRun.file, message: "\(scheduledRun.key) will be tried again: \(why)")
+            problem(
+                scheduledRun.key.campaign, file: scheduledRun.file,
+                message: "\(scheduledRun.key) will be tried again: \(why)")
         }
         for scheduledRun in status.open where scheduledRun.state == .waiting {
-            problem(scheduledRun.key.campaign, file: scheduledRun.file, message: "\(scheduledRun.key) is waiting for approval")
+            problem(
+                scheduledRun.key.campaign, file: scheduledRun.file,
+                message: "\(scheduledRun.key) is waiting for approval")
         }
         for scheduledRun in status.last where scheduledRun.isProblem {
             problem(
                 scheduledRun.key.campaign, file: scheduledRun.file,
-                message: "\(scheduledRun.key) was \(scheduledRun.state.rawValue): \(scheduledRun.problem?.sentence ?? "")")
+                message:
+                    "\(scheduledRun.key) was \(scheduledRun.state.rawValue): \(scheduledRun.problem?.sentence ?? "")")
         }
         return .object(pairs: [
-            ("status", .string(!status.isUp ? "stopped" : problems.isEmpty ? "ok" : "problems")), ("time", .string(now.description)),
+            ("status", .string(!status.isUp ? "stopped" : problems.isEmpty ? "ok" : "problems")),
+            ("time", .string(now.description)),
             ("process", .integer(Int64(getpid()))), ("version", .string(volleyVersion)), ("problems", .array(problems)),
-            ("open", .array(status.open.sorted { $0.begins < $1.begins }.map { $0.json(isPaused: status.isPaused($0)) })),
+            (
+                "open",
+                .array(status.open.sorted { $0.begins < $1.begins }.map { $0.json(isPaused: status.isPaused($0)) })
+            ),
             (
                 "next",
                 .object(
-                    pairs: status.next.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value.begins.description)) })
+                    pairs: status.next.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value.begins.description)) }
+                )
             ),
         ])
     }
 }
 
 extension ScheduledRun {
-    /// Whether it ended without sending to every device, and not because a person wanted it. It makes no difference
-    /// whether it was sent at its time or by hand.
+    /// Whether it ended without sending to every device, and not because a person wanted it. It
+    /// makes no difference whether it was sent at its time or by hand.
     fileprivate var isProblem: Bool {
         switch state {
         case .stopped: true
@@ -178,7 +192,8 @@ extension ScheduledRun {
     /// The object that the health file lists under `open`.
     func json(isPaused: Bool) -> JSONValue {
         .object(pairs: [
-            ("campaign", .string(key.campaign)), ("occurrence", .string(key.occurrence)), ("state", .string(state.rawValue)),
+            ("campaign", .string(key.campaign)), ("occurrence", .string(key.occurrence)),
+            ("state", .string(state.rawValue)),
             ("paused", .bool(isPaused)),
             ("run", run.map { .string($0) } ?? .null), ("reason", .string(problem?.sentence ?? "")),
             ("begins", .string(begins.description)),

@@ -4,8 +4,8 @@ import Runs
 import Sending
 import Synchronization
 
-/// The results and the state of this process's runs, for metrics: recipients by outcome, the latency of services, and
-/// pushes in flight.
+/// The results and the state of this process's runs, for metrics: recipients by outcome, the
+/// latency of services, and pushes in flight.
 final class SendingMetrics: Sendable {
     /// What pushes are counted by.
     struct Label: Hashable, Comparable, Sendable {
@@ -21,7 +21,8 @@ final class SendingMetrics: Sendable {
         /// The upper bounds of the buckets; seconds.
         static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-        /// The number of values in each bucket that fit into no smaller one; the last bucket has no bound.
+        /// The number of values in each bucket that fit into no smaller one; the last bucket has no
+        /// bound.
         private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
         private(set) var seconds = 0.0
 
@@ -61,8 +62,8 @@ final class SendingMetrics: Sendable {
         /// How long it had lasted at the last check.
         var seconds = 0
 
-        /// Shorter ones are reported in the log and on the run's page. Services are busy for a few seconds every day,
-        /// and a health file that changed each time would be useless.
+        /// Shorter ones are reported in the log and on the run's page. Services are busy for a few
+        /// seconds every day, and a health file that changed each time would be useless.
         static let longSeconds = 60
 
         var sentence: String {
@@ -102,7 +103,8 @@ final class SendingMetrics: Sendable {
 
     private func note(_ silent: SilentService, of plan: RunPlan, uptime: Double) {
         let silence = Silence(
-            app: plan.app, campaign: plan.campaign, run: plan.id, service: silent.service.displayName, endpoint: silent.endpoint,
+            app: plan.app, campaign: plan.campaign, run: plan.id, service: silent.service.displayName,
+            endpoint: silent.endpoint,
             waiting: silent.waiting, since: uptime - Double(silent.seconds))
         state.withLock { state in
             state.silences[plan.id, default: []].removeAll { $0.service == silence.service }
@@ -133,12 +135,15 @@ final class SendingMetrics: Sendable {
 
     private func add(_ settlements: [Settlement], of plan: RunPlan) {
         let services = plan.services, segments = plan.segments
-        // Every outcome comes through here: arrays are quick, and neighbouring outcomes mostly belong to one segment.
+        // Every outcome comes through here: arrays are quick, and neighbouring outcomes mostly
+        // belong to one segment.
         var outcomes = [[Int]](repeating: [Int](repeating: 0, count: Outcome.allCases.count), count: services.count)
         var latencies = [Latencies](repeating: Latencies(), count: services.count)
         var segment = segments.first
         for settlement in settlements {
-            if segment?.ids.contains(settlement.recipient) != true { segment = segments.first { $0.ids.contains(settlement.recipient) } }
+            if segment?.ids.contains(settlement.recipient) != true {
+                segment = segments.first { $0.ids.contains(settlement.recipient) }
+            }
             let service = segment?.service ?? 0
             outcomes[service][settlement.outcome.rawValue] += 1
             // Without an answer there is no latency.
@@ -150,9 +155,11 @@ final class SendingMetrics: Sendable {
                 for outcome in Outcome.allCases where outcomes[number][outcome.rawValue] > 0 {
                     state.outcomes[label, default: [:]][outcome, default: 0] += outcomes[number][outcome.rawValue]
                 }
-                // By app and service: each campaign would have more than a dozen time series of its own.
+                // By app and service: each campaign would have more than a dozen time series of its
+                // own.
                 guard latencies[number] != Latencies() else { continue }
-                state.latencies[Label(app: plan.app, campaign: "", service: service.name), default: Latencies()].add(latencies[number])
+                state.latencies[Label(app: plan.app, campaign: "", service: service.name), default: Latencies()].add(
+                    latencies[number])
             }
         }
     }

@@ -3,8 +3,9 @@ import Reports
 import Runs
 import Synchronization
 
-/// Finds jobs of `volley schedule` that have stopped doing anything, because a disk does not answer or a program hangs. It has no clock:
-/// callers pass the time with each sign of life and each query.
+/// Finds jobs of `volley schedule` that have stopped doing anything, because a disk does not answer
+/// or a program hangs. It has no clock: callers pass the time with each sign of life and each
+/// query.
 struct Watchdog {
     /// A job that gives signs of life.
     enum Job: Hashable, Sendable {
@@ -51,23 +52,25 @@ struct Watchdog {
     private var heartbeats: [Job: Sign] = [:]
     private let timeout: @Sendable (Job) -> Double
 
-    /// The seconds without a sign of life after which a job is silent. Work between two signs takes seconds, or a minute with many millions
-    /// of devices.
+    /// The seconds without a sign of life after which a job is silent. Work between two signs takes
+    /// seconds, or a minute with many millions of devices.
     static let usualTimeout: @Sendable (Job) -> Double = { $0 == .mainLoop ? 120 : 300 }
 
     package init(timeout: @escaping @Sendable (Job) -> Double = Self.usualTimeout) { self.timeout = timeout }
 
     /// Notes that a job begins or continues.
-    /// - Parameter uptime: seconds on a clock that cannot be set, and that stops while the machine sleeps.
-    /// - Returns: whether the job was not being watched before, so that `nextSilence` may now be earlier.
+    /// - Parameter uptime: seconds on a clock that cannot be set, and that stops while the machine
+    ///   sleeps.
+    /// - Returns: whether the job was not being watched before, so that `nextSilence` may now be
+    ///   earlier.
     @discardableResult
     mutating func sign(of job: Job, uptime: Double, time: Timestamp) -> Bool {
         let before = heartbeats.updateValue(Sign(uptime: uptime, time: time, isTold: false), forKey: job)
         return before.map(\.isTold) ?? true
     }
 
-    /// The uptime, in seconds, at which the next job that is not reported yet becomes silent, unless it gives a sign before; nil if there
-    /// is no such job.
+    /// The uptime, in seconds, at which the next job that is not reported yet becomes silent,
+    /// unless it gives a sign before; nil if there is no such job.
     var nextSilence: Double? {
         heartbeats.lazy.filter { !$0.value.isTold }.map { $0.value.uptime + timeout($0.key) }.min()
     }
@@ -81,7 +84,8 @@ struct Watchdog {
             .map { SilentJob(job: $0.key, since: $0.value.time) }
     }
 
-    /// The silent jobs that were not returned before. A job that continued and is silent again is returned again.
+    /// The silent jobs that were not returned before. A job that continued and is silent again is
+    /// returned again.
     mutating func newlySilent(uptime: Double) -> [SilentJob] {
         let newlySilent = silentJobs(uptime: uptime).filter { heartbeats[$0.job]?.isTold == false }
         for silence in newlySilent { heartbeats[silence.job]?.isTold = true }
@@ -89,8 +93,8 @@ struct Watchdog {
     }
 }
 
-/// The thread that watches all jobs, including the main loop. It reports each silent job once. While the main loop, which usually writes
-/// the health file, is silent, this thread writes it.
+/// The thread that watches all jobs, including the main loop. It reports each silent job once.
+/// While the main loop, which usually writes the health file, is silent, this thread writes it.
 final class WatchdogThread: Sendable {
     private let heartbeats: Heartbeats
     private let isOver = Atomic(false)
@@ -115,7 +119,8 @@ final class WatchdogThread: Sendable {
     ///   - write: writes a health file.
     /// - Throws: a `Diagnostic` if no thread can be started, or no more files can be opened.
     func start(
-        tell: @escaping @Sendable (Watchdog.SilentJob) -> Void, write: @escaping @Sendable (ScheduleMonitoring.Status) -> Void
+        tell: @escaping @Sendable (Watchdog.SilentJob) -> Void,
+        write: @escaping @Sendable (ScheduleMonitoring.Status) -> Void
     ) throws(Diagnostic) -> WorkerThread<Void> {
         let woken = try Wakeup()
         wakeup.withLock { $0 = woken }
@@ -130,14 +135,17 @@ final class WatchdogThread: Sendable {
                 if !silentJobs.contains(where: { $0.job == .mainLoop }) {
                     nextFile = nil
                 } else if newlySilent.contains(where: { $0.job == .mainLoop }) || clock.now >= nextFile ?? clock.now {
-                    // At once when the silence is noticed, and then as often as the main loop would write the file.
+                    // At once when the silence is noticed, and then as often as the main loop would
+                    // write the file.
                     nextFile = clock.now + .seconds(Self.secondsPerFile)
                     if var status = lastStatus.withLock({ $0 }) {
                         status.silentJobs = silentJobs
                         write(status)
                     }
                 }
-                let pauses = [heartbeats.secondsUntilSilence, nextFile.map { clock.now.duration(to: $0) / .seconds(1) }]
+                let pauses = [
+                    heartbeats.secondsUntilSilence, nextFile.map { clock.now.duration(to: $0) / .seconds(1) },
+                ]
                 woken.wait(atMost: pauses.compactMap { $0 }.min())
             }
         }

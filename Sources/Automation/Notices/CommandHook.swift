@@ -6,8 +6,9 @@ import Runs
 import Synchronization
 import Workspace
 
-/// A program that receives notices. It gets each notice as JSON on standard input, and the main parts of it in environment variables. What
-/// the program prints goes to standard error, line by line.
+/// A program that receives notices. It gets each notice as JSON on standard input, and the main
+/// parts of it in environment variables. What the program prints goes to standard error, line by
+/// line.
 struct CommandHook: Sendable {
     /// The program and its arguments.
     var arguments: [String]
@@ -20,14 +21,15 @@ struct CommandHook: Sendable {
 
     /// How long the program's children may still write after the program has ended or was killed.
     private static let lingeringSeconds = 0.5
-    /// The interval for checking whether the program has ended, where the system does not report it.
+    /// The interval for checking whether the program has ended, where the system does not report
+    /// it.
     private static let secondsPerLook = 0.02
     /// The bytes of a line that are kept; longer lines are cut.
     private static let longestLine = 1_000
 
     /// Runs the program to its end.
-    /// - Parameter cancellation: when it is requested, the program is killed at once, with everything that it started:
-    ///   it must not outlive this process.
+    /// - Parameter cancellation: when it is requested, the program is killed at once, with
+    ///   everything that it started: it must not outlive this process.
     /// - Returns: what went wrong; nil if the program ended with exit code 0.
     func run(_ notice: Notice, until cancellation: Cancellation) -> String? {
         let child: Child
@@ -54,7 +56,8 @@ struct CommandHook: Sendable {
         }
         do throws(FileError) {
             let process = try ChildProgram.start(
-                arguments, environment: environment(notice), input: input.read, output: output.write, errors: output.write)
+                arguments, environment: environment(notice), input: input.read, output: output.write,
+                errors: output.write)
             return .success(Child(process: process, input: input.write, output: output.read))
         } catch {
             close(input.write)
@@ -64,8 +67,8 @@ struct CommandHook: Sendable {
         }
     }
 
-    /// The problem with the program's file: the system's error is about another file, and a shell's exit code says
-    /// less.
+    /// The problem with the program's file: the system's error is about another file, and a shell's
+    /// exit code says less.
     private var flaw: Diagnostic? { ProgramFile(arguments[0], beside: folder).flaw }
 
     /// A pipe that no other program inherits; nil if no more files can be opened.
@@ -78,16 +81,20 @@ struct CommandHook: Sendable {
     private func environment(_ notice: Notice) -> [String] {
         var values = ChildProgram.environment
         let own: [(String, String?)] = [
-            ("EVENT", notice.event.rawValue), ("ID", notice.id), ("CAMPAIGN", notice.campaign), ("APP", notice.app), ("RUN", notice.run),
+            ("EVENT", notice.event.rawValue), ("ID", notice.id), ("CAMPAIGN", notice.campaign), ("APP", notice.app),
+            ("RUN", notice.run),
             ("STATE", notice.state?.rawValue), ("OCCURRENCE", notice.occurrence), ("TEXT", notice.text),
         ]
-        // Remove all of them, also those that this notice does not set. If a hook started this process, the variables that it inherited
-        // describe another run.
+        // Remove all of them, also those that this notice does not set. If a hook started this
+        // process, the variables that it inherited describe another run.
         values.removeAll { entry in own.contains { entry.hasPrefix("VOLLEY_\($0.0)=") } }
-        return values + own.compactMap { name, value in value.map { "VOLLEY_\(name)=\($0.replacing("\0", with: " "))" } }
+        return values
+            + own.compactMap { name, value in value.map { "VOLLEY_\(name)=\($0.replacing("\0", with: " "))" } }
     }
 
-    private func follow(_ child: Child, document: [UInt8], _ cancellation: Cancellation, say: (String) -> Void) -> String? {
+    private func follow(_ child: Child, document: [UInt8], _ cancellation: Cancellation, say: (String) -> Void)
+        -> String?
+    {
         _ = fcntl(child.input, F_SETFL, O_NONBLOCK)
         _ = fcntl(child.output, F_SETFL, O_NONBLOCK)
         let clock = ContinuousClock()
@@ -109,7 +116,9 @@ struct CommandHook: Sendable {
                 pollfd(fd: status == nil ? cancellation.descriptor : -1, events: Int16(POLLIN), revents: 0),
             ]
             let left = clock.now.duration(to: end) / .seconds(1)
-            _ = poll(&polled, nfds_t(polled.count), pollTimeout(status == nil && ended < 0 ? min(left, Self.secondsPerLook) : left))
+            _ = poll(
+                &polled, nfds_t(polled.count),
+                pollTimeout(status == nil && ended < 0 ? min(left, Self.secondsPerLook) : left))
             if polled[1].revents != 0, !Self.write(&rest, to: input) {
                 close(input)
                 input = -1
@@ -125,7 +134,8 @@ struct CommandHook: Sendable {
             if status != nil { break }
             reason =
                 isUnwanted
-                ? "Volley ended and killed it" : "it took longer than \(TextFormat.duration(seconds: timeLimitSeconds)) and was killed"
+                ? "Volley ended and killed it"
+                : "it took longer than \(TextFormat.duration(seconds: timeLimitSeconds)) and was killed"
             kill(-child.process, SIGKILL)
             end = clock.now + .seconds(Self.lingeringSeconds)
             // The process was killed, so this does not take long.
@@ -142,7 +152,8 @@ struct CommandHook: Sendable {
         return "\(failure): \(flaw.message). \(flaw.remedy ?? "")"
     }
 
-    /// Writes as much as the pipe has room for; false if all is written, or the pipe is closed at the other end.
+    /// Writes as much as the pipe has room for; false if all is written, or the pipe is closed at
+    /// the other end.
     private static func write(_ rest: inout ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -172,20 +183,22 @@ struct CommandHook: Sendable {
     }
 }
 
-/// The programs that run now. They are in their own process groups and would continue to run, so a process that a
-/// signal handler ends at once kills them first.
+/// The programs that run now. They are in their own process groups and would continue to run, so a
+/// process that a signal handler ends at once kills them first.
 public enum RunningHooks {
     private final class Number: Sendable { let value = Atomic<Int32>(0) }
 
-    /// Their process groups, or 0. More than volley.yaml is likely to name; further programs are not noted.
+    /// Their process groups, or 0. More than volley.yaml is likely to name; further programs are
+    /// not noted.
     private static let places = (0..<64).map { _ in Number() }
     /// The number of programs that may already run but are not noted yet.
     private static let starting = Number()
-    /// 1 once this process is about to end: the thread whose program was killed would start that of the next notice.
+    /// 1 once this process is about to end: the thread whose program was killed would start that of
+    /// the next notice.
     private static let isClosed = Number()
 
-    /// Starts a program and notes it; nil if this process is about to end. Until then no signal is handled in this
-    /// thread: the handler may wait for the note.
+    /// Starts a program and notes it; nil if this process is about to end. Until then no signal is
+    /// handled in this thread: the handler may wait for the note.
     static func noting<Value>(_ start: () -> Value, process: (Value) -> pid_t?) -> Value? {
         var all = sigset_t(), before = sigset_t()
         sigfillset(&all)
@@ -198,7 +211,9 @@ public enum RunningHooks {
         guard isClosed.value.load(ordering: .sequentiallyConsistent) == 0 else { return nil }
         let value = start()
         if let group = process(value) {
-            _ = places.first { $0.value.compareExchange(expected: 0, desired: group, ordering: .sequentiallyConsistent).exchanged }
+            _ = places.first {
+                $0.value.compareExchange(expected: 0, desired: group, ordering: .sequentiallyConsistent).exchanged
+            }
         }
         return value
     }
@@ -210,9 +225,9 @@ public enum RunningHooks {
     /// Makes what a signal handler cannot.
     public static func prepare() { _ = (places.count, starting, isClosed) }
 
-    /// Kills all of them, with everything that they started, for a process that ends right afterwards: no further
-    /// program starts. Waits for those that are being started, two seconds at most. Safe in a signal handler after
-    /// `prepare`.
+    /// Kills all of them, with everything that they started, for a process that ends right
+    /// afterwards: no further program starts. Waits for those that are being started, two seconds
+    /// at most. Safe in a signal handler after `prepare`.
     public static func killForGood() {
         isClosed.value.store(1, ordering: .sequentiallyConsistent)
         for _ in 0..<400 where starting.value.load(ordering: .sequentiallyConsistent) > 0 { poll(nil, 0, 5) }

@@ -4,7 +4,8 @@ import PushServices
 import Reports
 package import Runs
 
-/// A message to people, or to their programs, about something that happened. It never contains a device token.
+/// A message to people, or to their programs, about something that happened. It never contains a
+/// device token.
 ///
 /// ```swift
 /// var notice = Notice(.finished)
@@ -40,7 +41,8 @@ public struct Notice: Sendable {
     var reason = ""
     /// Whether the reason says no more than the state.
     var isCancelledByOrder = false
-    /// How many devices a finished run never sent to, and why: the first sentence of its report; nil if it missed none.
+    /// How many devices a finished run never sent to, and why: the first sentence of its report;
+    /// nil if it missed none.
     var missed: String?
     /// Members of the report.
     var report: JSONValue?
@@ -55,15 +57,18 @@ public struct Notice: Sendable {
     /// 128 random bits, in hex.
     static func randomID() -> String {
         var random = SystemRandomNumberGenerator()
-        return (0..<4).map { _ in TextFormat.hex(UInt32.random(in: 0...UInt32.max, using: &random), digits: 8) }.joined()
+        return (0..<4).map { _ in TextFormat.hex(UInt32.random(in: 0...UInt32.max, using: &random), digits: 8) }
+            .joined()
     }
 
     /// The JSON that is posted to a webhook or passed to a command.
     var json: JSONValue {
         func optional(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
         return .object(pairs: [
-            ("event", .string(event.rawValue)), ("id", .string(id)), ("time", .string(time.description)), ("text", .string(text)),
-            ("campaign", optional(campaign)), ("app", optional(app)), ("file", optional(file)), ("occurrence", optional(occurrence)),
+            ("event", .string(event.rawValue)), ("id", .string(id)), ("time", .string(time.description)),
+            ("text", .string(text)),
+            ("campaign", optional(campaign)), ("app", optional(app)), ("file", optional(file)),
+            ("occurrence", optional(occurrence)),
             ("run", optional(run)),
             ("state", optional(state?.rawValue)), ("audience", audience.map { .integer(Int64($0)) } ?? .null),
             (
@@ -85,7 +90,8 @@ public struct Notice: Sendable {
         let because = reason.isEmpty ? "" : ": \(reason)"
         let devices =
             audience.map {
-                recipientNoun == "device" ? " to \(TextFormat.devices($0))" : " in \(TextFormat.counted($0, one: recipientNoun))"
+                recipientNoun == "device"
+                    ? " to \(TextFormat.devices($0))" : " in \(TextFormat.counted($0, one: recipientNoun))"
             } ?? ""
         switch event {
         case .started: return "\(name)\(time) is being sent\(devices)."
@@ -94,7 +100,8 @@ public struct Notice: Sendable {
         case .finished: return "\(name)\(time) was sent\(devices): \(outcomesInWords)."
         case .stopped where isCancelledByOrder: return "\(name)\(time) was cancelled."
         case .stopped: return "\(name)\(time) was \(state == .cancelled ? "cancelled" : "stopped")\(because)"
-        case .approvalNeeded: return "\(name)\(time) is waiting for approval; approve it with: volley approve \(run ?? "RUN") --by NAME"
+        case .approvalNeeded:
+            return "\(name)\(time) is waiting for approval; approve it with: volley approve \(run ?? "RUN") --by NAME"
         case .skipped: return "\(name)\(time) was skipped\(because)"
         case .failed: return "\(name)\(time) cannot be \(isPlanned ? "sent" : "planned")\(because)"
         case .invalid: return "\(name) has mistakes, and is not sent until you correct them\(because)"
@@ -164,8 +171,8 @@ public enum NoticeDeliveryEvent: Sendable {
         }
     }
 
-    /// Whether a receiver gets no notice, or not this one. The output of a command is not a warning: its failure is
-    /// reported separately.
+    /// Whether a receiver gets no notice, or not this one. The output of a command is not a
+    /// warning: its failure is reported separately.
     public var isWarning: Bool { if case .output = self { false } else { true } }
 
     /// The notice that it is about, if it is about one.

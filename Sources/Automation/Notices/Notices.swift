@@ -4,8 +4,8 @@ public import Runs
 public import Sending
 import Synchronization
 
-/// Delivers notices to the receivers that volley.yaml names. Sending a run never waits for a notice and never fails because of one: a
-/// notice that cannot be delivered is a warning.
+/// Delivers notices to the receivers that volley.yaml names. Sending a run never waits for a notice
+/// and never fails because of one: a notice that cannot be delivered is a warning.
 ///
 /// ```swift
 /// let notices = Notices(project, retries: .short, .silent)
@@ -53,7 +53,8 @@ public final class Notices: Sendable {
     /// How long it then waits until commands are killed.
     private static let endingSeconds = 2.0
 
-    /// The notices that wait for one receiver; further ones are dropped. A receiver that is unreachable for that long has a larger problem.
+    /// The notices that wait for one receiver; further ones are dropped. A receiver that is
+    /// unreachable for that long has a larger problem.
     private static let longestQueue = 1_000
 
     private let observer: NoticeObserver
@@ -70,8 +71,8 @@ public final class Notices: Sendable {
         init() throws(Diagnostic) { (ended, givingUp) = (try Wakeup(), try Cancellation()) }
     }
 
-    /// Starts a thread for each receiver that the project or one of its apps names. The observer is now told of
-    /// receivers that cannot be used, for example because its secret is missing.
+    /// Starts a thread for each receiver that the project or one of its apps names. The observer is
+    /// now told of receivers that cannot be used, for example because its secret is missing.
     /// - Parameter project: nil for no receivers.
     public init(_ project: Project?, retries: RetrySchedule, _ observer: NoticeObserver) {
         self.observer = observer
@@ -100,7 +101,8 @@ public final class Notices: Sendable {
         self.signals = signals
     }
 
-    /// Queues a notice for each receiver of its event, and returns at once. A notice without an app goes to the receivers of all apps.
+    /// Queues a notice for each receiver of its event, and returns at once. A notice without an app
+    /// goes to the receivers of all apps.
     func post(_ notice: Notice) {
         channels.withLock { channels in
             for channel in channels where channel.events.contains(notice.event) {
@@ -112,8 +114,8 @@ public final class Notices: Sendable {
         }
     }
 
-    /// Closes the queues and waits until every notice is delivered or has failed. Gives up what is unfinished after
-    /// `limit` seconds, and kills commands that still run.
+    /// Closes the queues and waits until every notice is delivered or has failed. Gives up what is
+    /// unfinished after `limit` seconds, and kills commands that still run.
     /// - Parameter cancellation: once it is requested, five more seconds are the limit.
     public func finish(withinSeconds limit: Double = longestFlushSeconds, until cancellation: Cancellation) {
         let channels = channels.withLock { channels in
@@ -136,8 +138,8 @@ public final class Notices: Sendable {
             }
         }
         wait()
-        // A pause between two attempts ends at once, and so does a command. A webhook ends at its time limit; the
-        // process may end before that.
+        // A pause between two attempts ends at once, and so does a command. A webhook ends at its
+        // time limit; the process may end before that.
         signals.givingUp.request()
         end = clock.now + .seconds(Self.endingSeconds)
         wait()
@@ -158,7 +160,9 @@ public final class Notices: Sendable {
 
     /// Tries to deliver a notice until it succeeds, is refused, or runs out of time.
     /// - Returns: why it was not delivered; nil if it was.
-    private static func deliver(_ posted: Posted, by way: NoticeChannel, _ retries: RetrySchedule, _ givingUp: Cancellation) -> String? {
+    private static func deliver(
+        _ posted: Posted, by way: NoticeChannel, _ retries: RetrySchedule, _ givingUp: Cancellation
+    ) -> String? {
         let clock = ContinuousClock()
         let end = posted.at + .seconds(retries.totalSeconds)
         var failures = 0
@@ -194,7 +198,8 @@ extension Notices {
     /// Delivers a single notice about a run, and waits for it. For commands that end afterwards.
     /// - Parameter cancellation: as for `finish`.
     public static func notify(
-        _ event: NoticeEvent, of run: RunFile, _ project: Project, until cancellation: Cancellation, _ observer: NoticeObserver
+        _ event: NoticeEvent, of run: RunFile, _ project: Project, until cancellation: Cancellation,
+        _ observer: NoticeObserver
     ) {
         let notices = Notices(project, retries: .short, observer)
         notices.post(Notice(event, of: run))

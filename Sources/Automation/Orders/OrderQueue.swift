@@ -2,27 +2,30 @@ import Base
 import Reports
 import Runs
 
-/// Decides which orders are carried out, in which order, and what to do with those that a dead process left. It has no
-/// clock, files or threads, like `Scheduler`: events go in as calls, and the calls return actions, which must be done
-/// in order. The process may die between any two.
+/// Decides which orders are carried out, in which order, and what to do with those that a dead
+/// process left. It has no clock, files or threads, like `Scheduler`: events go in as calls, and
+/// the calls return actions, which must be done in order. The process may die between any two.
 ///
-/// - Before anything is done, the order is on record as taken by this process. Orders that are taken once
-///   (`Order.Kind.isTakenOnce`) are never carried out by another process: an order whose process is gone is *left*,
-///   with the state of its run. The others are carried out again.
-/// - Orders of one subject begin in the order in which they were placed, one after the other. An order that has a run
-///   sent makes the next ones wait only until it has begun: a run may be paused, and resumed, while it is sent.
-/// - A pause or a cancellation goes before all that wait, and voids earlier orders that would have the same run sent:
-///   the last order counts.
-/// - Plans are made one after the other. Among those that wait, people take turns: a person's plan waits for the
-///   current one and then for at most one of each other person, however many they ordered.
+/// - Before anything is done, the order is on record as taken by this process. Orders that are
+///   taken once (`Order.Kind.isTakenOnce`) are never carried out by another process: an order whose
+///   process is gone is *left*, with the state of its run. The others are carried out again.
+/// - Orders of one subject begin in the order in which they were placed, one after the other. An
+///   order that has a run sent makes the next ones wait only until it has begun: a run may be
+///   paused, and resumed, while it is sent.
+/// - A pause or a cancellation goes before all that wait, and voids earlier orders that would have
+///   the same run sent: the last order counts.
+/// - Plans are made one after the other. Among those that wait, people take turns: a person's plan
+///   waits for the current one and then for at most one of each other person, however many they
+///   ordered.
 /// - An order that has waited too long lapses (`Order.hasLapsed`), and is never carried out.
-/// - A damaged order may have been a cancellation, or a refusal: orders that it may forbid are refused, and all others
-///   are carried out.
+/// - A damaged order may have been a cancellation, or a refusal: orders that it may forbid are
+///   refused, and all others are carried out.
 struct OrderQueue {
-    /// Something to do. If one cannot be done, the following ones must not be done either; the next reading returns them again.
+    /// Something to do. If one cannot be done, the following ones must not be done either; the next
+    /// reading returns them again.
     enum Action: Hashable {
-        /// Record that this process has the order; `former` is the epoch of the process that had it before. Answered by
-        /// `took`, if it could be recorded.
+        /// Record that this process has the order; `former` is the epoch of the process that had it
+        /// before. Answered by `took`, if it could be recorded.
         case take(PlacedOrder, from: String?)
         /// Carry it out. Answered by `ended`, `found`, or by `begun` and then one of them.
         case perform(PlacedOrder)
@@ -48,8 +51,8 @@ struct OrderQueue {
 
     /// The name of this process among those that take orders.
     let epoch: String
-    /// Orders that this process took from one that was gone. It does so once: if that process were still there, the two
-    /// would take them from each other endlessly.
+    /// Orders that this process took from one that was gone. It does so once: if that process were
+    /// still there, the two would take them from each other endlessly.
     private var takenOver: Set<String> = []
     private(set) var inHand: [String: (placed: PlacedOrder, phase: Phase)] = [:]
     /// When a plan of each person was begun last, as a count of plans.
@@ -64,7 +67,9 @@ struct OrderQueue {
     /// - Parameters:
     ///   - damaged: those that cannot be read, and may not have ended.
     ///   - isTaking: whether further orders are begun; a process that is about to end begins none.
-    func read(_ orders: [PlacedOrder], damaged: [DamagedOrder] = [], isTaking: Bool = true, at moment: OrderMoment) -> [Action] {
+    func read(_ orders: [PlacedOrder], damaged: [DamagedOrder] = [], isTaking: Bool = true, at moment: OrderMoment)
+        -> [Action]
+    {
         var takenSubjects = TakenSubjects(
             isPlanning: inHand.values.contains { if case .plan = $0.placed.order.kind { true } else { false } })
         var actions: [Action] = []
@@ -87,7 +92,8 @@ struct OrderQueue {
             let isTaken = action.map { if case .take = $0 { true } else { false } } ?? false
             let isPlan = if case .plan = placed.order.kind { true } else { false }
             takenSubjects.note(
-                placed.order.kind, isDone: isTaken && !isPlan, isExclusive: !placed.state.hasEnded && !(action?.isEnd ?? false))
+                placed.order.kind, isDone: isTaken && !isPlan,
+                isExclusive: !placed.state.hasEnded && !(action?.isEnd ?? false))
             if isTaken, isPlan { plans.append((placed, actions.count)) } else if let action { actions.append(action) }
         }
         if let next = plans.min(by: { planRank($0.placed) < planRank($1.placed) }) {
@@ -96,7 +102,8 @@ struct OrderQueue {
         return actions
     }
 
-    /// The person whose plan was begun longest ago goes first, and for one person, the order that was placed first.
+    /// The person whose plan was begun longest ago goes first, and for one person, the order that
+    /// was placed first.
     private func planRank(_ placed: PlacedOrder) -> (Int, Int64) { (planTurns[placed.order.by] ?? 0, placed.number) }
 
     /// The order is recorded as taken by this process.
@@ -128,7 +135,9 @@ struct OrderQueue {
     mutating func found(_ nonce: String, _ remains: OrderRemains) -> [Action] {
         guard let placed = inHand[nonce]?.placed else { return [] }
         // A plan is complete when its run appears under its name; nothing had to be sent.
-        if case .plan = placed.order.kind, case .notBegun(let run) = remains { return ended(nonce, as: .done(OrderResult(run: run))) }
+        if case .plan = placed.order.kind, case .notBegun(let run) = remains {
+            return ended(nonce, as: .done(OrderResult(run: run)))
+        }
         return ended(nonce, as: .left(remains))
     }
 
@@ -140,18 +149,23 @@ struct OrderQueue {
     /// The place of the last pause or cancellation of each run that will be done or is being done.
     private func lastWords(_ orders: [PlacedOrder], at moment: OrderMoment) -> [Order.Kind.Subject: Int64] {
         var last: [Order.Kind.Subject: Int64] = [:]
-        for placed in orders where placed.order.kind.overtakes && !(placed.state == .waiting && placed.order.hasLapsed(at: moment)) {
+        for placed in orders
+        where placed.order.kind.overtakes && !(placed.state == .waiting && placed.order.hasLapsed(at: moment)) {
             last[placed.order.kind.subject] = placed.number
         }
         return last
     }
 
     /// The action for an order that a damaged one may forbid.
-    private func refusal(of placed: PlacedOrder, because damaged: DamagedOrder, isTaking: Bool, at moment: OrderMoment) -> Action? {
+    private func refusal(of placed: PlacedOrder, because damaged: DamagedOrder, isTaking: Bool, at moment: OrderMoment)
+        -> Action?
+    {
         switch placed.state {
         case .waiting where placed.order.hasLapsed(at: moment): .end(placed, .lapsed)
         case .waiting:
-            .end(placed, .refused(.described("an order that cannot be read may forbid it: \(damaged.mistake.inConsole)")))
+            .end(
+                placed, .refused(.described("an order that cannot be read may forbid it: \(damaged.mistake.inConsole)"))
+            )
         // A process that no longer exists may have begun it.
         case .taken: isTaking ? .examine(placed) : nil
         case .done, .refused, .lapsed, .left: nil
@@ -159,20 +173,24 @@ struct OrderQueue {
     }
 
     private func action(
-        for placed: PlacedOrder, isTaking: Bool, _ takenSubjects: TakenSubjects, _ lastWords: [Order.Kind.Subject: Int64],
+        for placed: PlacedOrder, isTaking: Bool, _ takenSubjects: TakenSubjects,
+        _ lastWords: [Order.Kind.Subject: Int64],
         at moment: OrderMoment
     ) -> Action? {
         let kind = placed.order.kind
         switch placed.state {
         case .waiting:
             if placed.order.hasLapsed(at: moment) { return .end(placed, .lapsed) }
-            if kind.sendsItsRun, let later = lastWords[kind.subject], later > placed.number { return .end(placed, .refused(.overtaken)) }
+            if kind.sendsItsRun, let later = lastWords[kind.subject], later > placed.number {
+                return .end(placed, .refused(.overtaken))
+            }
             return isTaking && takenSubjects.isFree(for: kind) ? .take(placed, from: nil) : nil
         case .taken(let former):
-            // Also one of this process that it is not working on: its taking could not be reported, so nothing was
-            // done.
+            // Also one of this process that it is not working on: its taking could not be reported,
+            // so nothing was done.
             guard isTaking else { return nil }
-            let isOver = kind.isTakenOnce || takenOver.contains(placed.order.nonce) || placed.order.hasLapsed(at: moment)
+            let isOver =
+                kind.isTakenOnce || takenOver.contains(placed.order.nonce) || placed.order.hasLapsed(at: moment)
             if isOver { return .examine(placed) }
             return takenSubjects.isFree(for: kind) ? .take(placed, from: former) : nil
         case .done, .refused, .lapsed, .left: return nil
@@ -187,7 +205,8 @@ struct OrderQueue {
         private var held: Set<Order.Kind.Subject> = []
         /// With an order to send the run that this process has taken and not begun.
         private var beginning: Set<Order.Kind.Subject> = []
-        /// Whether a plan is being made: one after the other, as each uses all cores, and waiting ones may still lapse.
+        /// Whether a plan is being made: one after the other, as each uses all cores, and waiting
+        /// ones may still lapse.
         private var isPlanning: Bool
 
         init(isPlanning: Bool) { self.isPlanning = isPlanning }

@@ -1,9 +1,10 @@
 import Base
 import Runs
 
-/// The orders next to the runs, as the main loop of `volley schedule` works on them: opens their file when it exists,
-/// lets the queue decide, and records its decisions. A file that cannot be used stops nothing else: no order is begun,
-/// begun orders continue, and their end is recorded as soon as possible.
+/// The orders next to the runs, as the main loop of `volley schedule` works on them: opens their
+/// file when it exists, lets the queue decide, and records its decisions. A file that cannot be
+/// used stops nothing else: no order is begun, begun orders continue, and their end is recorded as
+/// soon as possible.
 final class OrderRegistry {
     /// The tasks of the main loop.
     struct Steps {
@@ -66,20 +67,24 @@ final class OrderRegistry {
         table = nil
     }
 
-    /// A file that was removed or replaced is opened again. The orders that this process took are in the other file
-    /// under its name, or not at all.
+    /// A file that was removed or replaced is opened again. The orders that this process took are
+    /// in the other file under its name, or not at all.
     private func currentTable() throws -> (any OrderTable)? {
         if let table, !table.isInPlace { close() }
         if table == nil { table = try openTable() }
         return table
     }
 
-    private func record(_ actions: [OrderQueue.Action], in table: any OrderTable, at moment: OrderMoment, _ steps: inout Steps) throws {
+    private func record(
+        _ actions: [OrderQueue.Action], in table: any OrderTable, at moment: OrderMoment, _ steps: inout Steps
+    ) throws {
         for action in actions {
             switch action {
             case .take(let placed, let former):
                 // Another process may have been faster.
-                guard try table.take(placed.order.nonce, epoch: queue.epoch, from: former, at: moment.time) else { continue }
+                guard try table.take(placed.order.nonce, epoch: queue.epoch, from: former, at: moment.time) else {
+                    continue
+                }
                 try record(queue.took(placed), in: table, at: moment, &steps)
             case .perform(let placed): steps.toDo.append(placed)
             case .examine(let placed):
@@ -93,7 +98,9 @@ final class OrderRegistry {
         }
     }
 
-    private func end(_ placed: PlacedOrder, as state: OrderState, in table: any OrderTable, at now: Timestamp) throws -> Bool {
+    private func end(_ placed: PlacedOrder, as state: OrderState, in table: any OrderTable, at now: Timestamp) throws
+        -> Bool
+    {
         if case .taken(let epoch) = placed.state, epoch != queue.epoch {
             return try table.leave(placed.order.nonce, of: epoch, as: state, at: now)
         }
@@ -115,7 +122,8 @@ final class OrderRegistry {
     }
 }
 
-/// The record of orders as a sender needs it: `OrderStore`, and in simulation a list in memory, which may fail at any call.
+/// The record of orders as a sender needs it: `OrderStore`, and in simulation a list in memory,
+/// which may fail at any call.
 protocol OrderTable {
     func unended() throws -> OrderListing
     func take(_ nonce: String, epoch: String, from former: String?, at now: Timestamp) throws -> Bool

@@ -6,19 +6,21 @@ import Reports
 public import Runs
 import Synchronization
 
-/// Says why the author of an order may no longer place it; nil if they may. The sender checks before it carries out an
-/// order, on any of its threads, so that a right that was revoked after the order was placed counts.
+/// Says why the author of an order may no longer place it; nil if they may. The sender checks
+/// before it carries out an order, on any of its threads, so that a right that was revoked after
+/// the order was placed counts.
 public typealias OrderRights = @Sendable (Order) -> OrderRefusal?
 
-/// Rights of orders as accounts have them: the sender checks them before it carries out an order, and the console
-/// before it shows a button.
+/// Rights of orders as accounts have them: the sender checks them before it carries out an order,
+/// and the console before it shows a button.
 public final class AccountRights: Sendable {
     private let files: ScheduleFiles
     /// nil until the accounts are needed.
     private let accounts: Mutex<AccountStore?>
 
     /// - Parameters:
-    ///   - accounts: those that the process has open; nil to open those next to the runs when an order comes.
+    ///   - accounts: those that the process has open; nil to open those next to the runs when an
+    ///     order comes.
     ///   - files: those with the times that the sender has; they say where runs and orders are.
     public init(_ accounts: AccountStore?, _ files: ScheduleFiles) {
         self.accounts = Mutex(accounts)
@@ -40,7 +42,8 @@ public final class AccountRights: Sendable {
         do {
             let name = try? AccountName(order.by)
             guard let accounts = try opened(), let account = try name.flatMap({ try accounts.account(named: $0) }),
-                // The name of a removed account may go to another person, and that person ordered nothing.
+                // The name of a removed account may go to another person, and that person ordered
+                // nothing.
                 account.madeAt <= order.askedAt, try isAllowed(order.kind, account.rights)
             else { return .notPermitted }
             switch order.kind {
@@ -72,9 +75,12 @@ public final class AccountRights: Sendable {
     }
 
     /// The accounts that wrote the text of a plan, since the campaign was sent last.
-    /// - Parameter earlier: runs of the campaign that were begun before, newest first; nil to look for the last twenty.
+    /// - Parameter earlier: runs of the campaign that were begun before, newest first; nil to look
+    ///   for the last twenty.
     public func writers(of run: RunFile, since earlier: [RunFile]? = nil) throws -> Set<String> {
-        try writers(of: run.plan.campaignSource, in: run.plan.campaignFile, since: earlier ?? run.earlierRuns(limit: Self.mostEarlierRuns))
+        try writers(
+            of: run.plan.campaignSource, in: run.plan.campaignFile,
+            since: earlier ?? run.earlierRuns(limit: Self.mostEarlierRuns))
     }
 
     private static let mostEarlierRuns = 20
@@ -102,9 +108,11 @@ public final class AccountRights: Sendable {
 
     /// What is known of a campaign with times before one of them is planned.
     public struct CampaignFacts: Sendable {
-        /// The accounts that wrote it since it was sent last; a failure if the file of accounts is damaged.
+        /// The accounts that wrote it since it was sent last; a failure if the file of accounts is
+        /// damaged.
         public var writers: Result<Set<String>, any Error>
-        /// The accounts that requested the approval of that time; a failure if a request cannot be read.
+        /// The accounts that requested the approval of that time; a failure if a request cannot be
+        /// read.
         public var askers: Result<Set<String>, any Error>
         /// Its text as it is now.
         public var text: String
@@ -112,7 +120,8 @@ public final class AccountRights: Sendable {
         public var last: RunPlan?
     }
 
-    /// Looks at a campaign and one of its times; nil if no campaign has the name, or its file has mistakes.
+    /// Looks at a campaign and one of its times; nil if no campaign has the name, or its file has
+    /// mistakes.
     public func facts(ofCampaign name: String, at occurrence: String) throws -> CampaignFacts? {
         let now = Timestamp.now()
         guard let (app, file) = files.read(now: now).place(ofCampaign: name),
@@ -121,25 +130,31 @@ public final class AccountRights: Sendable {
         let earlier = try files.catalog.lastStarted(of: name, app: app, limit: Self.mostEarlierRuns)
         return CampaignFacts(
             writers: Result { try writers(of: text, in: file, since: earlier) },
-            askers: Result { try askers(ofCampaign: name, app: app, at: occurrence) }, text: text, last: earlier.first?.plan)
+            askers: Result { try askers(ofCampaign: name, app: app, at: occurrence) }, text: text,
+            last: earlier.first?.plan)
     }
 
-    /// - Throws: `Diagnostic`: a request cannot be read, which may be that of the account that wants to approve.
+    /// - Throws: `Diagnostic`: a request cannot be read, which may be that of the account that
+    ///   wants to approve.
     private func askers(ofCampaign name: String, app: String?, at occurrence: String) throws -> Set<String> {
         let (requests, isDamaged) = try allTimeRequests(ofCampaign: name, app: app)
         guard !isDamaged else {
             throw Diagnostic(
-                "a request for an approval ahead cannot be read, as the file of accounts is damaged", remedy: "Restore it from a backup.")
+                "a request for an approval ahead cannot be read, as the file of accounts is damaged",
+                remedy: "Restore it from a backup.")
         }
         return Set(requests.filter { $0.kind == .timeApprovalAsked(occurrence) }.compactMap(\.person.name?.text))
     }
 
-    /// All requests to approve times of a campaign ahead, the newest first: an older one counts for four eyes, too.
+    /// All requests to approve times of a campaign ahead, the newest first: an older one counts for
+    /// four eyes, too.
     public func timeRequests(ofCampaign name: String, app: String?) throws -> [Activity] {
         try allTimeRequests(ofCampaign: name, app: app).requests
     }
 
-    private func allTimeRequests(ofCampaign name: String, app: String?) throws -> (requests: [Activity], isDamaged: Bool) {
+    private func allTimeRequests(ofCampaign name: String, app: String?) throws -> (
+        requests: [Activity], isDamaged: Bool
+    ) {
         guard let accounts = try opened() else { return ([], false) }
         let filter = ActivityFilter(app: app, kind: .timeApprovalAsked, subject: name)
         var (requests, isDamaged, next): ([Activity], Bool, Int64?) = ([], false, nil)
@@ -152,18 +167,20 @@ public final class AccountRights: Sendable {
         return (requests, isDamaged)
     }
 
-    /// Whether a campaign file may name only files that the console may read: its content was written in the console,
-    /// or that cannot be determined.
+    /// Whether a campaign file may name only files that the console may read: its content was
+    /// written in the console, or that cannot be determined.
     public func confines(file: String) -> Bool {
         do {
             guard let accounts = try opened() else { return false }
             let bytes = try FilePaths.read(file, atMost: ShownFile.longestFile)
             return try accounts.isVersion(
-                digest: ShownFile.digest(of: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes))
+                digest: ShownFile.digest(
+                    of: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes))
         } catch { return true }
     }
 
-    /// Why a person may not approve a coming time of a campaign although they have the right to approve: four eyes. nil if they may.
+    /// Why a person may not approve a coming time of a campaign although they have the right to
+    /// approve: four eyes. nil if they may.
     public func fourEyes(_ facts: CampaignFacts, approver: String) throws -> OrderRefusal? {
         try fourEyes(writers: facts.writers.get(), askers: facts.askers.get(), approver: approver)
     }
@@ -173,7 +190,8 @@ public final class AccountRights: Sendable {
         return FourEyes.refusal(writers: writers, askers: askers, approver: approver, ties)
     }
 
-    /// Why a person may not approve a run although they have the right to approve: four eyes. nil if they may.
+    /// Why a person may not approve a run although they have the right to approve: four eyes. nil
+    /// if they may.
     /// - Parameter earlier: as for `writers`.
     public func fourEyes(run id: String, approver: String, since earlier: [RunFile]? = nil) throws -> OrderRefusal? {
         let run = try files.catalog.open(id)
@@ -187,22 +205,27 @@ public final class AccountRights: Sendable {
     }
 }
 
-/// Four eyes: a person that wrote a campaign, or requested its approval, cannot approve it, administrators included;
-/// nor does an account that the same person may hold.
+/// Four eyes: a person that wrote a campaign, or requested its approval, cannot approve it,
+/// administrators included; nor does an account that the same person may hold.
 public enum FourEyes {
     /// Why a person may not approve; nil if they may.
     /// - Parameters:
-    ///   - writers: the accounts that saved the version which was planned; empty if the file was changed outside the
-    ///     console. Then only the author of the order counts.
+    ///   - writers: the accounts that saved the version which was planned; empty if the file was
+    ///     changed outside the console. Then only the author of the order counts.
     ///   - askers: the accounts that requested the approval; empty for a plan made at the terminal.
-    ///   - approver: the account that wants to approve. Names are compared without regard to capitals.
+    ///   - approver: the account that wants to approve. Names are compared without regard to
+    ///     capitals.
     ///   - ties: those that count now.
-    public static func refusal(writers: Set<String>, askers: Set<String>, approver: String, _ ties: AccountTies) -> OrderRefusal? {
+    public static func refusal(writers: Set<String>, askers: Set<String>, approver: String, _ ties: AccountTies)
+        -> OrderRefusal?
+    {
         func isAmong(_ names: Set<String>) -> Bool { names.contains { $0.lowercased() == approver.lowercased() } }
         if isAmong(writers) { return .wroteIt }
         if isAmong(askers) { return .askedForIt }
         guard let own = try? AccountName(approver) else { return .notPermitted }
-        let bonds = writers.union(askers).sorted().compactMap { name in (try? AccountName(name)).flatMap { ties.bond(of: own, with: $0) } }
+        let bonds = writers.union(askers).sorted().compactMap { name in
+            (try? AccountName(name)).flatMap { ties.bond(of: own, with: $0) }
+        }
         return bonds.first.map { OrderRefusal.described($0.sentence) }
     }
 }
@@ -212,13 +235,16 @@ public enum ShownFile {
     /// Larger files are no campaigns.
     static let longestFile = 16 << 20
 
-    /// The digest in an order about a campaign file: SHA-256 of the file's bytes, 64 lower-case hex digits.
+    /// The digest in an order about a campaign file: SHA-256 of the file's bytes, 64 lower-case hex
+    /// digits.
     public static func digest(of bytes: [UInt8]) -> String { SHA256.hex(SHA256.digest(of: bytes)) }
 
     /// The bytes of a file, if they are those that were shown.
     /// - Returns: nil if they differ, or the file no longer exists.
     static func bytes(of file: String, digest: String) -> [UInt8]? {
-        guard let bytes = try? RegularFile.bytes(of: file, atMost: longestFile), self.digest(of: bytes) == digest else { return nil }
+        guard let bytes = try? RegularFile.bytes(of: file, atMost: longestFile), self.digest(of: bytes) == digest else {
+            return nil
+        }
         return bytes
     }
 }

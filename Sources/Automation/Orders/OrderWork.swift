@@ -41,9 +41,9 @@ extension Order.Kind {
     var thread: Thread { demands.thread }
 }
 
-/// The work for one order. It blocks its thread, and leaves all decisions about orders to the queue. Right, time and
-/// digest are checked again just before anything is done; then comes the gate (`SendPermission`), as for every other
-/// way to send.
+/// The work for one order. It blocks its thread, and leaves all decisions about orders to the
+/// queue. Right, time and digest are checked again just before anything is done; then comes the
+/// gate (`SendPermission`), as for every other way to send.
 struct OrderWork: Sendable {
     /// How work on an order ended, or how far it is.
     enum Answer: Sendable {
@@ -81,8 +81,8 @@ struct OrderWork: Sendable {
 
     /// Carries out an order, on the thread of its kind.
     /// - Parameters:
-    ///   - notices: get what also concerns others, as the beginning and the end of a run; a test concerns only its
-    ///     author.
+    ///   - notices: get what also concerns others, as the beginning and the end of a run; a test
+    ///     concerns only its author.
     ///   - begun: called when the run that an order sends is on record as running.
     func carryOut(_ placed: PlacedOrder, _ notices: Notices, begun: @escaping @Sendable () -> Void = {}) -> Answer {
         func deliver(_ proposal: SendProposal) throws -> OrderState {
@@ -90,14 +90,16 @@ struct OrderWork: Sendable {
         }
         return checked(placed) {
             switch placed.order.kind {
-            case .approve(let run, let digest): try changing(run) { try approve($0, digest: digest, by: placed.order.by) }
+            case .approve(let run, let digest):
+                try changing(run) { try approve($0, digest: digest, by: placed.order.by) }
             case .reject(let run, let digest, let reason):
                 try changing(run) { try reject($0, digest: digest, by: placed.order.by, reason: reason) }
             case .withdraw(let run): try changing(run, withdrawPlan)
             case .pause(let run): try changing(run, pause)
             case .cancel(let run): try changing(run, cancel)
             case .plan(let file, let digest): try plan(file, digest, for: placed, notices)
-            case .test(let file, let digest, let wanted): try test(file, digest, TestChoice(wanted), for: placed, deliver)
+            case .test(let file, let digest, let wanted):
+                try test(file, digest, TestChoice(wanted), for: placed, deliver)
             case .send(let run, let digest):
                 try changing(run) { run in
                     guard isShown(run, digest) else { return .refused(.planDiffers) }
@@ -106,7 +108,8 @@ struct OrderWork: Sendable {
             case .resume(let run): try changing(run) { try resume($0, deliver) }
             case .retry(let run): try retry(run, [.failed, .unknown], placed, deliver)
             case .retryUnsent(let run): try retry(run, [.unsent], placed, deliver)
-            case .skip, .approveTime, .withdrawApproval: preconditionFailure("\(placed.order.kind.name) changes only the scheduler")
+            case .skip, .approveTime, .withdrawApproval:
+                preconditionFailure("\(placed.order.kind.name) changes only the scheduler")
             }
         }
     }
@@ -158,7 +161,8 @@ struct OrderWork: Sendable {
         return .done(OrderResult(run: run.plan.id))
     }
 
-    /// Whether a run's plan is the one that was shown. Approving and sending check that the file matches its digest.
+    /// Whether a run's plan is the one that was shown. Approving and sending check that the file
+    /// matches its digest.
     func isShown(_ run: RunFile, _ digest: String) -> Bool { !digest.isEmpty && run.planDigest == digest }
 
     private func warn(_ warnings: [String], about run: RunFile) {
@@ -173,19 +177,26 @@ struct OrderWork: Sendable {
     // MARK: - Planning
 
     /// Freezes a campaign's audience into a plan.
-    private func plan(_ file: String, _ digest: String, for placed: PlacedOrder, _ notices: Notices) throws -> OrderState {
+    private func plan(_ file: String, _ digest: String, for placed: PlacedOrder, _ notices: Notices) throws
+        -> OrderState
+    {
         try planning(file, digest, for: placed) { campaign, id in
-            let run = try Planning.plan(campaign, for: .keeping, id: id, work.planning(.order(placed.order)), at: .now()).run
+            let run = try Planning.plan(
+                campaign, for: .keeping, id: id, work.planning(.order(placed.order)), at: .now()
+            ).run
             guard isFromShown(run, digest) else { return try withdraw(run) }
             // A plan without recipients needs no approver.
-            if run.plan.audience > 0, try needsApproval(run, in: choice) { notices.post(Notice(.approvalNeeded, of: run)) }
+            if run.plan.audience > 0, try needsApproval(run, in: choice) {
+                notices.post(Notice(.approvalNeeded, of: run))
+            }
             run.close()
             return .done(OrderResult(run: id))
         }
     }
 
     private func test(
-        _ file: String, _ digest: String, _ wanted: TestChoice, for placed: PlacedOrder, _ deliver: (SendProposal) throws -> OrderState
+        _ file: String, _ digest: String, _ wanted: TestChoice, for placed: PlacedOrder,
+        _ deliver: (SendProposal) throws -> OrderState
     ) throws -> OrderState {
         try planning(file, digest, for: placed) { campaign, id in
             let run = try planTest(campaign, choosing: wanted, id: id, work.planning(.order(placed.order)), at: .now())
@@ -216,7 +227,8 @@ struct OrderWork: Sendable {
         return try catalog.orders.open().closing { try $0.note(made: id, by: placed.order.nonce, epoch: epoch) }
     }
 
-    /// Whether a run was planned from the text that was shown: the file may have been changed between the check and the reading.
+    /// Whether a run was planned from the text that was shown: the file may have been changed
+    /// between the check and the reading.
     func isFromShown(_ run: RunFile, _ digest: String) -> Bool {
         let text = Array(run.plan.campaignSource.utf8)
         // The text is kept without a byte order mark.
@@ -237,7 +249,8 @@ struct OrderWork: Sendable {
         if kind.sendsItsRun, let run = kind.run { return state(of: run) }
         // It makes a run. An order in hand may have got its run in between.
         do {
-            guard let run = try placed.made ?? catalog.orders.open().closing({ try $0.order(placed.order.nonce)?.made }) else {
+            guard let run = try placed.made ?? catalog.orders.open().closing({ try $0.order(placed.order.nonce)?.made })
+            else {
                 return .nothing
             }
             return state(of: run)
@@ -301,8 +314,8 @@ extension OrderWork {
         return try deliver(proposeToGoOn(run, in: choice, work.options.context))
     }
 
-    /// Sends a new run to the devices with these outcomes. A retry that may not be sent is removed; one that
-    /// needs an approval is kept, as with `volley retry`.
+    /// Sends a new run to the devices with these outcomes. A retry that may not be sent is removed;
+    /// one that needs an approval is kept, as with `volley retry`.
     private func retry(
         _ id: String, _ outcomes: Set<Outcome>, _ placed: PlacedOrder, _ deliver: (SendProposal) throws -> OrderState
     ) throws -> OrderState {
@@ -323,7 +336,9 @@ extension OrderWork {
 
     /// Removes a run that was made to be sent at once but was not sent.
     private func removing(_ run: RunFile, _ body: () throws -> OrderState) throws -> OrderState {
-        do { return try body() } catch let refused as SendRefused where refused.why == .needsApproval { throw refused } catch {
+        do { return try body() } catch let refused as SendRefused where refused.why == .needsApproval {
+            throw refused
+        } catch {
             _ = run.plan.retryOf == nil ? try? discard(run) : try? removeUnsent(retry: run)
             throw error
         }

@@ -6,11 +6,11 @@ import Reports
 public import Runs
 import Sending
 
-/// A folder with what support needs, and nothing that is secret or about a person: no device tokens, aliases,
-/// registration ids or keys, and texts only on request.
+/// A folder with what support needs, and nothing that is secret or about a person: no device
+/// tokens, aliases, registration ids or keys, and texts only on request.
 ///
-/// It is made of harmless facts, rather than of files from which secrets are removed: messages of errors may quote
-/// cells of exports, so only the kind of an error is in it.
+/// It is made of harmless facts, rather than of files from which secrets are removed: messages of
+/// errors may quote cells of exports, so only the kind of an error is in it.
 ///
 /// ```swift
 /// let request = SupportBundle.Request(target: ".", asksServices: false, includesTexts: false)
@@ -49,7 +49,8 @@ public struct SupportBundle: Sendable {
     ///   - project: nil if it does not exist or cannot be read.
     ///   - projectFile: volley.yaml; nil without one.
     public init(
-        _ request: Request, of project: Project?, projectFile: String?, catalog: RunsFolder, _ cancellation: Cancellation
+        _ request: Request, of project: Project?, projectFile: String?, catalog: RunsFolder,
+        _ cancellation: Cancellation
     ) {
         self.request = request
         self.project = project
@@ -74,7 +75,8 @@ public struct SupportBundle: Sendable {
         files.append(("runs.json", runs()))
         files.append(("schedule.json", schedule()))
         for (name, document) in files {
-            try FilePaths.create(FilePaths.join(staged.path, name: name), bytes: Array((document.indentedText + "\n").utf8), mode: 0o600)
+            try FilePaths.create(
+                FilePaths.join(staged.path, name: name), bytes: Array((document.indentedText + "\n").utf8), mode: 0o600)
         }
         let campaigns = try copyCampaigns(to: staged.path)
         try staged.finish()
@@ -113,7 +115,8 @@ public struct SupportBundle: Sendable {
         guard let listing = try? catalog.list() else { return .object(pairs: [("cannot_be_listed", .bool(true))]) }
         let known = HistorySnapshot(of: catalog)
         return .object(pairs: [
-            ("runs", .array(listing.runs.map { SupportedRun($0, known).json })), ("broken", .integer(Int64(listing.broken.count))),
+            ("runs", .array(listing.runs.map { SupportedRun($0, known).json })),
+            ("broken", .integer(Int64(listing.broken.count))),
             ("copies", .integer(Int64(listing.copies.count))),
             ("unfinished_plans", .integer(Int64((try? catalog.unfinishedPlans().count) ?? 0))),
             ("record_can_be_read", .bool(known.failure == nil)),
@@ -126,7 +129,8 @@ public struct SupportBundle: Sendable {
             JSONValue.object(pairs: [
                 ("campaign", .string(time.key.campaign)), ("occurrence", .string(time.key.occurrence)),
                 ("run", time.run.map { .string($0) } ?? .null), ("state", .string(time.state.rawValue)),
-                ("problem", time.problem?.json["problem"] ?? .null), ("changed_at", .string(time.changedAt.description)),
+                ("problem", time.problem?.json["problem"] ?? .null),
+                ("changed_at", .string(time.changedAt.description)),
             ])
         }
         return .object(pairs: [("is_at_work", .bool(catalog.schedule.isAtWork)), ("times", .array(times))])
@@ -139,7 +143,9 @@ public struct SupportBundle: Sendable {
             project, and: request.campaigns, besides: FilePaths.named(catalog.place), includesKeys: false)
         let file = FilePaths.named(project.file), root = FilePaths.join(found.root, name: "")
         return try found.campaigns.sorted().filter { $0 != file }.map { campaign in
-            let name = "campaigns" + (campaign.hasPrefix(root) ? "/\(campaign.dropFirst(root.count))" : "/elsewhere\(campaign)")
+            let name =
+                "campaigns"
+                + (campaign.hasPrefix(root) ? "/\(campaign.dropFirst(root.count))" : "/elsewhere\(campaign)")
             let copy = FilePaths.join(staged, name: name)
             try FilePaths.makeFolder(FilePaths.folder(of: copy), mode: 0o700)
             _ = try ChecksummedCopy.make(of: campaign, at: copy) { _ in }
@@ -172,7 +178,8 @@ private struct SupportedRun {
             pairs.append(("state", .string("unreadable")))
         }
         pairs.append(("outcomes", summary?["outcomes"] ?? .null))
-        pairs.append(("lacks", LedgerGap(of: run, among: known).map { .string($0.isKnown ? "certainly" : "perhaps") } ?? .null))
+        pairs.append(
+            ("lacks", LedgerGap(of: run, among: known).map { .string($0.isKnown ? "certainly" : "perhaps") } ?? .null))
         json = .object(pairs: pairs)
     }
 

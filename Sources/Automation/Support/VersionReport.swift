@@ -7,8 +7,8 @@ import Glibc
 import Cluster
 import Runs
 
-/// What a process runs with and may use, for support: versions, formats of files, limits. It holds no secret and no
-/// name.
+/// What a process runs with and may use, for support: versions, formats of files, limits. It holds
+/// no secret and no name.
 ///
 /// ```swift
 /// print(VersionReport().json.indentedText)
@@ -38,7 +38,8 @@ public struct VersionReport: Hashable, Sendable {
     /// The facts of this process.
     public init() {
         parts = [
-            Part(name: "libraries", title: "Libraries", facts: Self.libraries), Part(name: "system", title: "System", facts: Self.system),
+            Part(name: "libraries", title: "Libraries", facts: Self.libraries),
+            Part(name: "system", title: "System", facts: Self.system),
             Part(name: "formats", title: "Formats of files, the newest that are read", facts: Self.formats),
             Part(name: "limits", title: "Limits of this process", facts: Self.limits),
         ]
@@ -91,29 +92,38 @@ public struct VersionReport: Hashable, Sendable {
 
     private static var timeZone: String {
         let variable = EnvironmentVariables["TZ"].map { "TZ=\(TextFormat.foreign($0))" }
-        guard let zone = try? ZoneDatabase.system.machineZone else { return "\(variable ?? "/etc/localtime"), which cannot be read" }
+        guard let zone = try? ZoneDatabase.system.machineZone else {
+            return "\(variable ?? "/etc/localtime"), which cannot be read"
+        }
         return variable ?? zone.name
     }
 
     private static var formats: [Fact] {
         let others = [
-            ("accounts.sqlite", AccountFormat.newest), ("store", StoreSchema.version), ("backup", Int(BackupManifest.format)),
+            ("accounts.sqlite", AccountFormat.newest), ("store", StoreSchema.version),
+            ("backup", Int(BackupManifest.format)),
         ]
-        return (RunFormats.newest.map { ($0.file, $0.format) } + others).map { Fact(name: $0.0, value: .integer(Int64($0.1))) }
+        return (RunFormats.newest.map { ($0.file, $0.format) } + others).map {
+            Fact(name: $0.0, value: .integer(Int64($0.1)))
+        }
     }
 
     private static var limits: [Fact] {
         let limits = [
-            ("open_files", RLIMIT_NOFILE), ("threads", __RLIMIT_NPROC), ("memory_bytes", RLIMIT_AS), ("file_bytes", RLIMIT_FSIZE),
+            ("open_files", RLIMIT_NOFILE), ("threads", __RLIMIT_NPROC), ("memory_bytes", RLIMIT_AS),
+            ("file_bytes", RLIMIT_FSIZE),
             ("processor_seconds", RLIMIT_CPU),
         ]
         let cores = Fact(name: "cores", value: .integer(Int64(availableCores())))
         return [cores]
             + limits.map { name, resource in
                 var limit = rlimit()
-                // The constants of sys/resource.h are an enumeration that Swift imports as a separate type.
+                // The constants of sys/resource.h are an enumeration that Swift imports as a
+                // separate type.
                 let isKnown = getrlimit(__rlimit_resource_t(UInt32(resource.rawValue)), &limit) == 0
-                return Fact(name: name, value: isKnown && limit.rlim_cur < rlim_t(Int64.max) ? .integer(Int64(limit.rlim_cur)) : .null)
+                return Fact(
+                    name: name,
+                    value: isKnown && limit.rlim_cur < rlim_t(Int64.max) ? .integer(Int64(limit.rlim_cur)) : .null)
             }
     }
 }

@@ -9,7 +9,8 @@ struct CronField: Sendable {
     static let hour = CronField(name: "hour", values: 0...23)
     static let day = CronField(name: "day of the month", values: 1...31)
     static let month = CronField(
-        name: "month", values: 1...12, names: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
+        name: "month", values: 1...12,
+        names: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
     /// 0 and 7 are both Sunday.
     static let weekday = CronField(
         name: "day of the week", values: 0...7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
@@ -37,10 +38,13 @@ struct CronField: Sendable {
         let stepOffset = offset + halves[0].utf8.count + 1
         guard halves[0].contains("-") || halves[0] == "*" else {
             throw Mistake(
-                "'\(text)' has a step from a single \(name)", remedy: remedy(forStep: halves[1], from: halves[0]), at: offset)
+                "'\(text)' has a step from a single \(name)", remedy: remedy(forStep: halves[1], from: halves[0]),
+                at: offset)
         }
         guard let step = Self.number(halves[1]), step > 0 else {
-            throw Mistake("'\(halves[1])' is not a step", remedy: "Write a whole number above 0, for example */5.", at: stepOffset)
+            throw Mistake(
+                "'\(halves[1])' is not a step", remedy: "Write a whole number above 0, for example */5.", at: stepOffset
+            )
         }
         return Self.bits(range, step: step)
     }
@@ -61,7 +65,9 @@ struct CronField: Sendable {
         // A week may end with Sunday: fri-sun.
         if values.upperBound == 7, last == 0, first > 0 { last = 7 }
         guard first <= last else {
-            throw Mistake("the range '\(part)' runs backwards", remedy: "Write \(forwards(part, ends, from: first, to: last)).", at: offset)
+            throw Mistake(
+                "the range '\(part)' runs backwards", remedy: "Write \(forwards(part, ends, from: first, to: last)).",
+                at: offset)
         }
         return first...last
     }
@@ -74,7 +80,8 @@ struct CronField: Sendable {
         if step > 1 {
             let count = lastWritten - values.lowerBound + 1
             return stride(from: start, through: last < start ? last + count : last, by: step)
-                .map { written(($0 - values.lowerBound) % count + values.lowerBound, like: ends[0]) }.joined(separator: ",")
+                .map { written(($0 - values.lowerBound) % count + values.lowerBound, like: ends[0]) }.joined(
+                    separator: ",")
         }
         func range(_ from: Int, _ to: Int, like text: Substring) -> String {
             from == to ? written(from, like: text) : "\(written(from, like: text))-\(written(to, like: text))"
@@ -96,18 +103,22 @@ struct CronField: Sendable {
             if values.contains(number) { return number }
             throw Mistake(
                 "\(number) is not \(one)",
-                remedy: "\(one.prefix(1).uppercased())\(one.dropFirst()) is a number from \(values.lowerBound) to \(values.upperBound).",
+                remedy:
+                    "\(one.prefix(1).uppercased())\(one.dropFirst()) is a number from \(values.lowerBound) to \(values.upperBound).",
                 at: offset)
         }
         throw Mistake(
-            text.isEmpty ? "\(one) is missing" : "'\(text.prefix(60))' is not \(one)", remedy: remedy(for: text), at: offset)
+            text.isEmpty ? "\(one) is missing" : "'\(text.prefix(60))' is not \(one)", remedy: remedy(for: text),
+            at: offset)
     }
 
     private func remedy(for text: Substring) -> String {
         if let dash = text.first(where: WrittenDash.isDash) {
             return "The dash '\(dash)' is not a hyphen. Write \(WrittenDash.replaced(text))."
         }
-        if let short = names.first(where: { text.utf8.count > 3 && text.lowercased().hasPrefix($0) }) { return "Write \(short)." }
+        if let short = names.first(where: { text.utf8.count > 3 && text.lowercased().hasPrefix($0) }) {
+            return "Write \(short)."
+        }
         if text == "?" { return "Cron has no ?, unlike some other schedulers. Write * for any." }
         if text.contains(where: { "LW#".contains($0) }) {
             return
@@ -119,15 +130,18 @@ struct CronField: Sendable {
             "Write a number from \(values.lowerBound) to \(values.upperBound)\(example), a list (1,3), a range (1-5), a step (*/2), or * for any."
     }
 
-    /// For minutes, hours, days and months, a range can say where the steps begin. Each week begins again, so no field can mean every
-    /// second week.
+    /// For minutes, hours, days and months, a range can say where the steps begin. Each week begins
+    /// again, so no field can mean every second week.
     private func remedy(forStep step: Substring, from first: Substring) -> String {
         guard values.upperBound == 7 else { return "Write \(first)-\(lastWritten)/\(step), or */\(step)." }
-        return "Cron does not count weeks. Write \(first) for every week, or a campaign for each date, with `at` instead of `repeat`."
+        return
+            "Cron does not count weeks. Write \(first) for every week, or a campaign for each date, with `at` instead of `repeat`."
     }
 
     private static func number(_ text: Substring) -> Int? {
-        guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+        guard (1...4).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else {
             return nil
         }
         return Int(text)

@@ -1,7 +1,8 @@
 /// Recurring times, in cron's five fields: minute, hour, day of the month, month, day of the week.
 ///
-/// As in Vixie's cron, days of the month and of the week are combined if both are restricted, that is, if neither field begins with `*`: `0
-/// 9 1 * mon` is the first of every month and every Monday. Source: crontab(5).
+/// As in Vixie's cron, days of the month and of the week are combined if both are restricted, that
+/// is, if neither field begins with `*`: `0 9 1 * mon` is the first of every month and every
+/// Monday. Source: crontab(5).
 ///
 /// ```swift
 /// let mondays = try CronRule("0 9 * * 1")
@@ -18,10 +19,12 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     let weekdays: UInt64
     private let daysAreFree: Bool
     private let weekdaysAreFree: Bool
-    /// Whether the campaign should be sent repeatedly within a day, rather than at chosen times: minute or hour begins with `*`.
+    /// Whether the campaign should be sent repeatedly within a day, rather than at chosen times:
+    /// minute or hour begins with `*`.
     public let isWildcard: Bool
 
-    /// Whether both days of the month and days of the week are restricted, so that a day needs to match only one of them.
+    /// Whether both days of the month and days of the week are restricted, so that a day needs to
+    /// match only one of them.
     public var unitesDays: Bool { !daysAreFree && !weekdaysAreFree }
 
     /// - Throws: `Mistake` if it is not a rule, or never applies.
@@ -58,7 +61,8 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         let remedy: String
         let translations = translations(of: fields)
         if !translations.isEmpty {
-            let rules = translations.map { "\"\($0.rule)\"" + (translations.count > 1 ? " \($0.reading)" : "") }.joined(separator: ", or ")
+            let rules = translations.map { "\"\($0.rule)\"" + (translations.count > 1 ? " \($0.reading)" : "") }.joined(
+                separator: ", or ")
             remedy =
                 "Write \(rules): minute, hour, day of the month, month and day of the week, without seconds\(translations.count > 1 ? " or year" : "")."
         } else {
@@ -69,14 +73,17 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
                 + "minute, hour, day of the month, month and day of the week. For example, \"0 9 * * mon,thu\" is every Monday and Thursday at 09:00."
         }
         throw Mistake(
-            "'\(text.prefix(60))' has \(fields.count) \(TextFormat.plural(fields.count, one: "field")) instead of five", remedy: remedy)
+            "'\(text.prefix(60))' has \(fields.count) \(TextFormat.plural(fields.count, one: "field")) instead of five",
+            remedy: remedy)
     }
 
-    /// The words of Vixie's cron for whole rules. Source: crontab(5). Each of them means a midnight, but `@hourly` and `@reboot`.
+    /// The words of Vixie's cron for whole rules. Source: crontab(5). Each of them means a
+    /// midnight, but `@hourly` and `@reboot`.
     private static func word(_ text: String) -> Mistake {
         let shown = "'\(text.prefix(60))'"
         func midnight(_ days: String) -> Mistake {
-            Mistake("\(shown) means midnight", remedy: "Write \"0 0 \(days)\" for midnight, or \"0 9 \(days)\" for 09:00.")
+            Mistake(
+                "\(shown) means midnight", remedy: "Write \"0 0 \(days)\" for midnight, or \"0 9 \(days)\" for 09:00.")
         }
         switch text.lowercased() {
         case "@hourly": return Mistake("\(shown) is not written in five fields", remedy: "Write \"0 * * * *\".")
@@ -93,8 +100,9 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a rule with six or seven fields may mean in cron, and how it is read for that: other schedulers begin with the second (Quartz),
-    /// or end with the year (AWS). Seconds must be 0, and days of the week no numbers, as both count them from 1 for Sunday.
+    /// What a rule with six or seven fields may mean in cron, and how it is read for that: other
+    /// schedulers begin with the second (Quartz), or end with the year (AWS). Seconds must be 0,
+    /// and days of the week no numbers, as both count them from 1 for Sunday.
     private static func translations(of fields: [Substring]) -> [(rule: String, reading: String)] {
         func isAny(_ field: Substring) -> Bool { field == "*" || field == "?" }
         func rule(_ fields: ArraySlice<Substring>) -> String? {
@@ -108,12 +116,14 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         guard fields.count == 6 || fields.count == 7 && isAny(fields[6]) else { return [] }
         let bySecond = fields[0].allSatisfy { $0 == "0" } ? rule(fields[1...5]) : nil
         let byYear = fields.count == 6 && isAny(fields[5]) ? rule(fields[0...4]) : nil
-        return [(bySecond, "if the first field is seconds"), (byYear, "if the last one is the year")].compactMap { rule, reading in
+        return [(bySecond, "if the first field is seconds"), (byYear, "if the last one is the year")].compactMap {
+            rule, reading in
             rule.map { ($0, reading) }
         }
     }
 
-    /// A free minute is usually a slip: `* 9 * * mon` matches sixty times. If every minute is intended, a step says so.
+    /// A free minute is usually a slip: `* 9 * * mon` matches sixty times. If every minute is
+    /// intended, a step says so.
     private static func checkMinute(_ fields: [Substring]) throws(Mistake) {
         guard fields[0] == "*" else { return }
         let rest = fields.dropFirst().joined(separator: " ")
@@ -141,7 +151,8 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
     private var hasSomeDay: Bool {
         if daysAreFree || !weekdaysAreFree { return true }
         return (1...12).contains { month in
-            months >> UInt64(month) & 1 == 1 && days & (1 << UInt64(LocalTime.days(inMonth: month, of: 2000) + 1) - 1) > 1
+            months >> UInt64(month) & 1 == 1
+                && days & (1 << UInt64(LocalTime.days(inMonth: month, of: 2000) + 1) - 1) > 1
         }
     }
 
@@ -165,7 +176,8 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         return daysAreFree || weekdaysAreFree ? isDay && isWeekday : isDay || isWeekday
     }
 
-    /// The first time that the rule matches, including `start`; nil if it does not match in the next hundred years.
+    /// The first time that the rule matches, including `start`; nil if it does not match in the
+    /// next hundred years.
     public func next(from start: LocalTime) -> LocalTime? {
         let limit = start.dayNumber + 100 * 366
         var time = start
@@ -178,9 +190,12 @@ public struct CronRule: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The times of day that the rule may match and that satisfy a condition, in minutes since midnight. Ascending.
+    /// The times of day that the rule may match and that satisfy a condition, in minutes since
+    /// midnight. Ascending.
     public func timesOfDay(where isWanted: (_ minuteOfDay: Int) -> Bool) -> [Int] {
-        (0..<24 * 60).filter { hours >> UInt64($0 / 60) & 1 == 1 && minutes >> UInt64($0 % 60) & 1 == 1 && isWanted($0) }
+        (0..<24 * 60).filter {
+            hours >> UInt64($0 / 60) & 1 == 1 && minutes >> UInt64($0 % 60) & 1 == 1 && isWanted($0)
+        }
     }
 
     /// The first matching minute of a day, starting with `minute`.

@@ -1,4 +1,5 @@
-/// A date and a minute as shown by a clock on the wall, in no particular zone. Proleptic Gregorian calendar.
+/// A date and a minute as shown by a clock on the wall, in no particular zone. Proleptic Gregorian
+/// calendar.
 ///
 /// ```swift
 /// let opening = LocalTime("2026-12-01T09:00")
@@ -16,7 +17,8 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// A time from its parts; nil if there is no such date or time.
     public init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0) {
-        guard (1...9999).contains(year), (1...12).contains(month), (1...Self.days(inMonth: month, of: year)).contains(day),
+        guard (1...9999).contains(year), (1...12).contains(month),
+            (1...Self.days(inMonth: month, of: year)).contains(day),
             (0...23).contains(hour), (0...59).contains(minute)
         else { return nil }
         minutes = (daysFromCivil(year: year, month: month, day: day) * 24 + hour) * 60 + minute
@@ -25,9 +27,11 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Reads `2026-12-01 09:00`, with a space or `T` in between; nil for anything else.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
-        guard bytes.count == 16, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[13] == UInt8(ascii: ":"),
+        guard bytes.count == 16, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+            bytes[13] == UInt8(ascii: ":"),
             bytes[10] == UInt8(ascii: " ") || bytes[10] == UInt8(ascii: "T") || bytes[10] == UInt8(ascii: "t"),
-            let year = Self.number(bytes[0..<4]), let month = Self.number(bytes[5..<7]), let day = Self.number(bytes[8..<10]),
+            let year = Self.number(bytes[0..<4]), let month = Self.number(bytes[5..<7]),
+            let day = Self.number(bytes[8..<10]),
             let hour = Self.number(bytes[11..<13]), let minute = Self.number(bytes[14..<16])
         else { return nil }
         self.init(year: year, month: month, day: day, hour: hour, minute: minute)
@@ -65,7 +69,9 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
     public var words: String { text(between: " ") }
 
     /// `09:00`
-    public var timeOfDay: String { "\(Self.padded(minuteOfDay / 60, width: 2)):\(Self.padded(minuteOfDay % 60, width: 2))" }
+    public var timeOfDay: String {
+        "\(Self.padded(minuteOfDay / 60, width: 2)):\(Self.padded(minuteOfDay % 60, width: 2))"
+    }
 
     private func text(between separator: String) -> String {
         let date = date
@@ -101,5 +107,7 @@ public struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible
 
 extension LocalTime {
     /// Days since 1970-01-01 of an existing date.
-    static func dayNumber(_ year: Int, month: Int, day: Int) -> Int { daysFromCivil(year: year, month: month, day: day) }
+    static func dayNumber(_ year: Int, month: Int, day: Int) -> Int {
+        daysFromCivil(year: year, month: month, day: day)
+    }
 }

@@ -1,5 +1,5 @@
-/// A part of every day in which nothing is sent; it may extend past midnight. `begin` is its first minute, and `end` is the first minute
-/// after it.
+/// A part of every day in which nothing is sent; it may extend past midnight. `begin` is its first
+/// minute, and `end` is the first minute after it.
 ///
 /// ```swift
 /// let quiet = try QuietHours("22:00-08:00")
@@ -24,7 +24,8 @@ public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
         let meant = parts.compactMap { TwelveHourClock.time(in: String($0)) }
         guard meant.count < 2 else {
             throw Mistake(
-                "'\(text.prefix(60))' is written in the 12-hour clock", remedy: "Write \(meant.joined(separator: "-")).")
+                "'\(text.prefix(60))' is written in the 12-hour clock", remedy: "Write \(meant.joined(separator: "-"))."
+            )
         }
         guard parts.count == 2 else { throw Mistake("'\(text.prefix(60))' is not a range of hours", remedy: example) }
         begin = try Self.minute(parts[0], at: 0, remedy: example)
@@ -42,7 +43,8 @@ public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
         let spaces = text.prefix { $0 == " " }.utf8.count
         let trimmed = String(text.dropFirst(spaces).reversed().drop { $0 == " " }.reversed())
         let parts = trimmed.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ $0.utf8.count <= 2 && !$0.isEmpty && $0.utf8.allSatisfy { (48...57).contains($0) } }),
+        guard parts.count == 2,
+            parts.allSatisfy({ $0.utf8.count <= 2 && !$0.isEmpty && $0.utf8.allSatisfy { (48...57).contains($0) } }),
             parts[1].utf8.count == 2, let hour = Int(parts[0]), let minute = Int(parts[1]),
             hour < 24 && minute < 60 || hour == 24 && minute == 0
         else { throw Mistake("'\(trimmed.prefix(60))' is not a time of day", remedy: remedy, at: offset + spaces) }
@@ -64,11 +66,16 @@ public struct QuietHours: Hashable, Sendable, CustomStringConvertible {
         contains(minuteOfDay: zone.localTime(at: moment).minuteOfDay)
     }
 
-    /// The first moment, from this one on, that is not quiet in a zone: the moment itself, or the end of the current quiet hours.
-    public func end(from moment: Timestamp, in zone: ZoneRules) -> Timestamp { first(isQuiet: false, from: moment, in: zone) }
+    /// The first moment, from this one on, that is not quiet in a zone: the moment itself, or the
+    /// end of the current quiet hours.
+    public func end(from moment: Timestamp, in zone: ZoneRules) -> Timestamp {
+        first(isQuiet: false, from: moment, in: zone)
+    }
 
     /// The first moment, from this one on, that is quiet in a zone.
-    public func begin(from moment: Timestamp, in zone: ZoneRules) -> Timestamp { first(isQuiet: true, from: moment, in: zone) }
+    public func begin(from moment: Timestamp, in zone: ZoneRules) -> Timestamp {
+        first(isQuiet: true, from: moment, in: zone)
+    }
 
     /// A change of clocks may also begin or end quiet hours, or make them begin or end twice.
     private func first(isQuiet: Bool, from moment: Timestamp, in zone: ZoneRules) -> Timestamp {
@@ -113,11 +120,13 @@ public enum WrittenDash {
     public static func mistake(in text: String, isRight: (String) -> Bool, remedy: (String) -> String) -> Mistake? {
         guard let dash = text.first(where: isDash), case let plain = replaced(text), isRight(plain) else { return nil }
         return Mistake(
-            "'\(text.prefix(60))' has a dash ('\(dash)') instead of a hyphen", remedy: "\(remedy(plain)), with the hyphen of the keyboard.")
+            "'\(text.prefix(60))' has a dash ('\(dash)') instead of a hyphen",
+            remedy: "\(remedy(plain)), with the hyphen of the keyboard.")
     }
 }
 
-/// Times of day such as `9:00 PM`, `9pm` or `12 a.m.`: the intended time is known, and may be half a day away from the digits.
+/// Times of day such as `9:00 PM`, `9pm` or `12 a.m.`: the intended time is known, and may be half
+/// a day away from the digits.
 public enum TwelveHourClock {
     /// `21:00` for `9:00 PM`; nil for anything else.
     public static func time(in text: String) -> String? {
@@ -126,7 +135,8 @@ public enum TwelveHourClock {
         let parts = small.dropLast(2).split(separator: ":", omittingEmptySubsequences: false)
         guard (1...3).contains(parts.count),
             parts.allSatisfy({ (1...2).contains($0.utf8.count) && $0.utf8.allSatisfy { (48...57).contains($0) } }),
-            let hour = Int(parts[0]), (1...12).contains(hour), let minute = Int(parts.count > 1 ? parts[1] : "0"), minute < 60
+            let hour = Int(parts[0]), (1...12).contains(hour), let minute = Int(parts.count > 1 ? parts[1] : "0"),
+            minute < 60
         else { return nil }
         return LocalTime(minutes: (hour % 12 + (half == "pm" ? 12 : 0)) * 60 + minute).timeOfDay
     }

@@ -30,7 +30,9 @@ public struct RegularTimes: Hashable, Sendable {
     /// What a rule means, however it is written.
     /// - Returns: nil when it means anything else, such as several times a day.
     public init?(_ rule: CronRule) {
-        guard let minute = rule.minutes.onlyBit, let hour = rule.hours.onlyBit, rule.months == Self.bits(1...12) else { return nil }
+        guard let minute = rule.minutes.onlyBit, let hour = rule.hours.onlyBit, rule.months == Self.bits(1...12) else {
+            return nil
+        }
         minuteOfDay = hour * 60 + minute
         let isAnyDay = rule.days == Self.bits(1...31), isAnyWeekday = rule.weekdays == Self.bits(0...6)
         switch (isAnyDay, isAnyWeekday) {

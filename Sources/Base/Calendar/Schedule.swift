@@ -23,7 +23,8 @@ public struct Schedule: Hashable, Sendable {
         public var isRecipient: Bool { if case .recipient = self { true } else { false } }
     }
 
-    /// The time, or the first of several; nil if the campaign is sent by hand, or only has `repeat`.
+    /// The time, or the first of several; nil if the campaign is sent by hand, or only has
+    /// `repeat`.
     public var at: LocalTime?
     /// The clock by which the times are meant.
     public var zone: Zone
@@ -36,7 +37,8 @@ public struct Schedule: Hashable, Sendable {
 
     /// A schedule.
     public init(
-        at: LocalTime? = nil, zone: Zone, quietHours: QuietHours? = nil, repeat: CronRule? = nil, late: LatePolicy = .usual
+        at: LocalTime? = nil, zone: Zone, quietHours: QuietHours? = nil, repeat: CronRule? = nil,
+        late: LatePolicy = .usual
     ) {
         self.at = at
         self.zone = zone
@@ -45,7 +47,8 @@ public struct Schedule: Hashable, Sendable {
         self.late = late
     }
 
-    /// Whether the schedule has times. Without any, it only has quiet hours, and the campaign is sent by hand.
+    /// Whether the schedule has times. Without any, it only has quiet hours, and the campaign is
+    /// sent by hand.
     public var hasTimes: Bool { at != nil || `repeat` != nil }
 }
 
@@ -54,10 +57,13 @@ extension Schedule {
     public func nextOccurrence(from moment: Timestamp) -> Occurrence? {
         guard hasTimes else { return nil }
         if `repeat` == nil { return at.map(occurrence).flatMap { $0.begins >= moment ? $0 : nil } }
-        // Most rules match within days, some only within years: the first Monday that is a February 29.
+        // Most rules match within days, some only within years: the first Monday that is a
+        // February 29.
         let start = at.map { max(moment, occurrence(at: $0).begins) } ?? moment
         for days in [3, 40, 400, 4000, 40_000] {
-            if let next = occurrences(from: start, through: start.adding(seconds: Double(days) * 86_400)).first { return next }
+            if let next = occurrences(from: start, through: start.adding(seconds: Double(days) * 86_400)).first {
+                return next
+            }
         }
         return nil
     }
@@ -65,16 +71,19 @@ extension Schedule {
     /// Whether it is too late to send an occurrence to any device.
     public func isPast(_ occurrence: Occurrence, at now: Timestamp) -> Bool { isTooLate(for: occurrence.ends, at: now) }
 
-    /// Whether `late` forbids beginning an occurrence that should have been sent to the last device at `end`. Quiet hours do not count as
-    /// lateness.
+    /// Whether `late` forbids beginning an occurrence that should have been sent to the last device
+    /// at `end`. Quiet hours do not count as lateness.
     public func isTooLate(for end: Timestamp, at now: Timestamp) -> Bool {
         guard now > end else { return false }
-        let seconds = quietHours?.audibleSeconds(from: end, to: now, in: zone.fallback) ?? Int(now.epochSeconds - end.epochSeconds)
+        let seconds =
+            quietHours?.audibleSeconds(from: end, to: now, in: zone.fallback)
+            ?? Int(now.epochSeconds - end.epochSeconds)
         return late.isTooLate(bySeconds: seconds)
     }
 }
 
-/// What to do if nothing could be sent at the scheduled time, for example because the machine was off.
+/// What to do if nothing could be sent at the scheduled time, for example because the machine was
+/// off.
 public enum LatePolicy: Hashable, Sendable, CustomStringConvertible {
     /// `send`: send, however late it is.
     case send
@@ -107,10 +116,11 @@ public struct Occurrence: Hashable, Sendable {
     public var localTime: LocalTime
     /// When the campaign is sent to the first device anywhere.
     public var begins: Timestamp
-    /// When the campaign is sent to the last device anywhere; the same moment as `begins`, unless each device has its own clock.
+    /// When the campaign is sent to the last device anywhere; the same moment as `begins`, unless
+    /// each device has its own clock.
     public var ends: Timestamp
-    /// Whether the schedule's clock skips this time, so that the campaign is sent at the first moment after the gap. Always false with
-    /// devices' own clocks, because their gaps differ.
+    /// Whether the schedule's clock skips this time, so that the campaign is sent at the first
+    /// moment after the gap. Always false with devices' own clocks, because their gaps differ.
     public var isInGap: Bool
 
     /// The name of the occurrence.
@@ -137,7 +147,8 @@ extension Schedule {
         }
     }
 
-    /// The occurrence of a name; nil if the schedule has none at that time, whatever the clocks of the zone do then.
+    /// The occurrence of a name; nil if the schedule has none at that time, whatever the clocks of
+    /// the zone do then.
     public func occurrence(named name: String) -> Occurrence? {
         guard let local = LocalTime(name), at == local || isRepeated(at: local) else { return nil }
         return occurrence(at: local)
@@ -147,11 +158,13 @@ extension Schedule {
         at.map { local > $0 } ?? true && `repeat`?.next(from: local) == local
     }
 
-    /// Every occurrence that begins between two moments, including both, in the order in which they begin.
+    /// Every occurrence that begins between two moments, including both, in the order in which they
+    /// begin.
     ///
-    /// A time that clocks show twice counts once, the first time. A time that clocks skip is moved to the first moment after the gap. If
-    /// the rule has a wildcard for minute or hour, skipped times are left out, because another time follows anyway. Of several occurrences
-    /// at the same moment, only one is kept.
+    /// A time that clocks show twice counts once, the first time. A time that clocks skip is moved
+    /// to the first moment after the gap. If the rule has a wildcard for minute or hour, skipped
+    /// times are left out, because another time follows anyway. Of several occurrences at the same
+    /// moment, only one is kept.
     public func occurrences(from start: Timestamp, through end: Timestamp) -> [Occurrence] {
         guard start <= end else { return [] }
         // In every zone and for every gap, the clock differs from UTC by less than this.
@@ -160,7 +173,8 @@ extension Schedule {
         let last = LocalTime(minutes: LocalTime.quotient(Int(end.epochSeconds), divisor: 60) + reach)
         var found = times(from: first, through: last).filter { $0.begins >= start && $0.begins <= end }
         found.sort { ($0.begins, $0.isInGap ? 1 : 0, $0.localTime) < ($1.begins, $1.isInGap ? 1 : 0, $1.localTime) }
-        return found.enumerated().filter { $0.offset == 0 || found[$0.offset - 1].begins != $0.element.begins }.map(\.element)
+        return found.enumerated().filter { $0.offset == 0 || found[$0.offset - 1].begins != $0.element.begins }.map(
+            \.element)
     }
 
     private func times(from first: LocalTime, through last: LocalTime) -> [Occurrence] {

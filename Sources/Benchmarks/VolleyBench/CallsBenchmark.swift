@@ -5,8 +5,8 @@ import Delivery
 import Glibc
 import PushServices
 
-/// Volley's sender over libcurl against FCM's simulator, and a loop on libcurl's multi interface in C that does nothing else. nghttp2, over
-/// which pushes to FCM really go, is measured next to them.
+/// Volley's sender over libcurl against FCM's simulator, and a loop on libcurl's multi interface in
+/// C that does nothing else. nghttp2, over which pushes to FCM really go, is measured next to them.
 struct CallsBenchmark {
     let bench: Workbench
     let pushes: Int
@@ -30,10 +30,13 @@ struct CallsBenchmark {
     private func measure(_ server: MeasuredServer, pushes: Int, _ way: String) throws -> Measurement {
         let before = server.cpuSeconds
         let process = try bench.run([
-            "\(bench.binaries)/volley-bench", "calls", String(server.port), server.authorityFile, server.keyFile, String(pushes), way,
+            "\(bench.binaries)/volley-bench", "calls", String(server.port), server.authorityFile, server.keyFile,
+            String(pushes), way,
         ])
         let result = try TransportBenchmark.Result(json: process.output)
-        guard result.accepted == pushes else { throw Diagnostic("\(result.accepted) of \(pushes) pushes were accepted") }
+        guard result.accepted == pushes else {
+            throw Diagnostic("\(result.accepted) of \(pushes) pushes were accepted")
+        }
         return Measurement(
             pushes: pushes, seconds: result.seconds, cpuSeconds: result.cpuSeconds, peakBytes: process.peakBytes,
             serverCPUSeconds: server.cpuSeconds - before)
@@ -63,11 +66,14 @@ struct CallsProcess {
         defer { source.stop() }
         let options = PushOptions(topic: account.topic ?? "", pushType: .alert, priority: .high)
         if way == "bare" { return print(try bare(FCM().request(options), source).json) }
-        var settings = SenderSettings(FCM(), endpoint: endpoint, credentials: .fetched(source), options: options, runSeed: .random())
+        var settings = SenderSettings(
+            FCM(), endpoint: endpoint, credentials: .fetched(source), options: options, runSeed: .random())
         settings.loops = 1
         settings.connections = 1
         if way == "libcurl" { settings.wire = .calls(inFlight: Self.inFlight) }
-        let result = try TransportBenchmark(settings: settings, pushes: pushes, target: Self.target, payload: Self.payload).run()
+        let result = try TransportBenchmark(
+            settings: settings, pushes: pushes, target: Self.target, payload: Self.payload
+        ).run()
         print(result.json)
     }
 
@@ -80,19 +86,24 @@ struct CallsProcess {
     private func bare(_ template: RequestTemplate, _ source: FetchedTokenSource) throws -> TransportBenchmark.Result {
         let marker = "TARGET" + String(repeating: "0", count: 150)
         let push = RequestPush(
-            id: PushID(runSeed: .random(), recipient: 0), target: Array(marker.utf8)[...], payload: Array(Self.payload.utf8)[...])
+            id: PushID(runSeed: .random(), recipient: 0), target: Array(marker.utf8)[...],
+            payload: Array(Self.payload.utf8)[...])
         let request = template.single(push, at: Timestamp.now().epochSeconds)
-        let parts = String(decoding: request.body, as: UTF8.self).split(separator: marker, omittingEmptySubsequences: false)
+        let parts = String(decoding: request.body, as: UTF8.self).split(
+            separator: marker, omittingEmptySubsequences: false)
         let cpuBefore = TransportBenchmark.cpuNow(), start = ContinuousClock.now
         let accepted = bare_curl_calls(
-            "https://localhost:\(port)\(request.path)", authorityFile, source.authorization, String(parts[0]), String(parts[1]), pushes,
+            "https://localhost:\(port)\(request.path)", authorityFile, source.authorization, String(parts[0]),
+            String(parts[1]), pushes,
             Self.inFlight)
         return TransportBenchmark.Result(
-            seconds: (ContinuousClock.now - start) / .seconds(1), cpuSeconds: TransportBenchmark.cpuNow() - cpuBefore, accepted: accepted)
+            seconds: (ContinuousClock.now - start) / .seconds(1), cpuSeconds: TransportBenchmark.cpuNow() - cpuBefore,
+            accepted: accepted)
     }
 }
 
-/// The sender alone in its own process: payloads are ready in memory, and outcomes are only counted. No run file, no rendering.
+/// The sender alone in its own process: payloads are ready in memory, and outcomes are only
+/// counted. No run file, no rendering.
 struct TransportBenchmark {
     let settings: SenderSettings
     let pushes: Int
@@ -108,7 +119,9 @@ struct TransportBenchmark {
         var accepted: Int
 
         /// One line of JSON for the measuring process.
-        var json: String { "{\"seconds\":\(Self.microseconds(seconds)),\"cpu\":\(Self.microseconds(cpuSeconds)),\"accepted\":\(accepted)}" }
+        var json: String {
+            "{\"seconds\":\(Self.microseconds(seconds)),\"cpu\":\(Self.microseconds(cpuSeconds)),\"accepted\":\(accepted)}"
+        }
 
         /// Reads the line of JSON, in which both times are whole microseconds.
         init(json text: String) throws {
@@ -140,7 +153,9 @@ struct TransportBenchmark {
         let cpuBefore = Self.cpuNow(), start = ContinuousClock.now
         _ = sender.run(source: source, results: results, control: SendControl())
         let accepted = counter.join()
-        return Result(seconds: (ContinuousClock.now - start) / .seconds(1), cpuSeconds: Self.cpuNow() - cpuBefore, accepted: accepted)
+        return Result(
+            seconds: (ContinuousClock.now - start) / .seconds(1), cpuSeconds: Self.cpuNow() - cpuBefore,
+            accepted: accepted)
     }
 
     private func fullSource() -> BoundedQueue<PushBatch> {

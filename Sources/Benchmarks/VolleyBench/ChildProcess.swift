@@ -2,7 +2,8 @@ import Base
 import Glibc
 import Synchronization
 
-/// Set by Ctrl-C and similar signals. Every wait for a process then ends, and the benchmark removes what it made.
+/// Set by Ctrl-C and similar signals. Every wait for a process then ends, and the benchmark removes
+/// what it made.
 enum Interruption {
     private static let flag = Atomic(false)
 
@@ -10,15 +11,20 @@ enum Interruption {
 
     /// Installs handlers. With SIG_IGN instead, the started processes would inherit it.
     static func install() {
-        // Initializes the flag before a signal can arrive: initializing a global in a handler is not safe.
+        // Initializes the flag before a signal can arrive: initializing a global in a handler is
+        // not safe.
         _ = isRequested
-        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number) { _ in Interruption.flag.store(true, ordering: .relaxed) } }
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            signal(number) { _ in Interruption.flag.store(true, ordering: .relaxed) }
+        }
     }
 }
 
-/// A measured process: pinned to cores, with its output kept and its time and memory taken from the kernel.
+/// A measured process: pinned to cores, with its output kept and its time and memory taken from the
+/// kernel.
 ///
-/// It cannot run for ever: the benchmark kills it when its time is up, and the kernel kills it if the benchmark dies first.
+/// It cannot run for ever: the benchmark kills it when its time is up, and the kernel kills it if
+/// the benchmark dies first.
 final class ChildProcess {
     /// What a finished process cost.
     struct Result {
@@ -34,7 +40,8 @@ final class ChildProcess {
         var peakBytes: Int
     }
 
-    /// The process id. It is also the program's, because `env`, `setpriv` and `taskset` replace themselves with what they start.
+    /// The process id. It is also the program's, because `env`, `setpriv` and `taskset` replace
+    /// themselves with what they start.
     let pid: pid_t
     private let name: String
     private let output: Int32
@@ -79,7 +86,8 @@ final class ChildProcess {
         close(output)
     }
 
-    /// Reads up to the end of the first JSON document or line that ends with `}`. The process continues.
+    /// Reads up to the end of the first JSON document or line that ends with `}`. The process
+    /// continues.
     func readDocument() throws -> String {
         var text = ""
         while !text.hasSuffix("}\n"), let more = try readChunk() { text += more }
@@ -103,13 +111,16 @@ final class ChildProcess {
             cpuSeconds: usage.cpuSeconds, peakBytes: Int(usage.ru_maxrss) * 1024)
     }
 
-    /// Reads more output; nil at its end. That is the end of the process, which does not close its output before.
+    /// Reads more output; nil at its end. That is the end of the process, which does not close its
+    /// output before.
     private func readChunk() throws -> String? {
         while true {
             var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
             let ready = poll(&descriptor, 1, 200)
             if Interruption.isRequested { throw Diagnostic("interrupted") }
-            guard ContinuousClock.now - start < limit else { throw Diagnostic("\(name) took longer than \(limit) and was ended") }
+            guard ContinuousClock.now - start < limit else {
+                throw Diagnostic("\(name) took longer than \(limit) and was ended")
+            }
             if ready > 0 { break }
         }
         var chunk = [UInt8](repeating: 0, count: 65536)

@@ -21,7 +21,8 @@ struct Contestants {
         .init(name: "bare curl_multi loop in C", pushes: pushes) { [bench, server] pushes in
             let before = server.cpuSeconds
             let result = try bench.run([
-                "\(bench.binaries)/volley-bench", "bare-curl", server.url, server.authorityFile, server.keyFile, String(pushes),
+                "\(bench.binaries)/volley-bench", "bare-curl", server.url, server.authorityFile, server.keyFile,
+                String(pushes),
             ])
             return Measurement(
                 pushes: pushes, seconds: result.seconds, cpuSeconds: result.cpuSeconds, peakBytes: result.peakBytes,
@@ -48,18 +49,22 @@ struct Contestants {
         let before = server.cpuSeconds
         let process = try bench.run(
             [
-                "\(bench.binaries)/volley-bench", "deliver", String(server.port), server.authorityFile, server.keyFile, String(pushes),
+                "\(bench.binaries)/volley-bench", "deliver", String(server.port), server.authorityFile, server.keyFile,
+                String(pushes),
                 String(loops),
             ], cores: cores)
         let result = try TransportBenchmark.Result(json: process.output)
-        guard result.accepted == pushes else { throw Diagnostic("\(result.accepted) of \(pushes) pushes were accepted") }
+        guard result.accepted == pushes else {
+            throw Diagnostic("\(result.accepted) of \(pushes) pushes were accepted")
+        }
         return Measurement(
             pushes: pushes, seconds: result.seconds, cpuSeconds: result.cpuSeconds, peakBytes: process.peakBytes,
             serverCPUSeconds: server.cpuSeconds - before)
     }
 }
 
-/// Contestants that send to one server in turn, so that a slow minute of the machine affects all of them. The first one is the yardstick.
+/// Contestants that send to one server in turn, so that a slow minute of the machine affects all of
+/// them. The first one is the yardstick.
 struct Comparison {
     struct Contestant {
         let name: String
@@ -77,13 +82,15 @@ struct Comparison {
         var measurements = contestants.map { _ in [Measurement]() }
         for round in 1...max(1, repeats) {
             for (index, contestant) in contestants.enumerated() {
-                Table.progress("round \(round) of \(repeats): \(contestant.name), \(TextFormat.count(contestant.pushes)) pushes")
+                Table.progress(
+                    "round \(round) of \(repeats): \(contestant.name), \(TextFormat.count(contestant.pushes)) pushes")
                 measurements[index].append(try contestant.run(contestant.pushes))
             }
         }
         Table.say("\n\(title); median of \(repeats)\n")
         Table.head([
-            "contestant", "pushes", "pushes/s", "CPU s per 100,000", "peak memory", "rate / \(yardstick)", "CPU / \(yardstick)",
+            "contestant", "pushes", "pushes/s", "CPU s per 100,000", "peak memory", "rate / \(yardstick)",
+            "CPU / \(yardstick)",
             "its share of its core",
             "the server's of its own",
         ])
@@ -91,7 +98,8 @@ struct Comparison {
         guard let first = medians.first else { return }
         for (contestant, figures) in zip(contestants, medians) {
             Table.line([
-                contestant.name, TextFormat.count(contestant.pushes), Table.count(figures.rate), Table.fixed(figures.cpuPer100000),
+                contestant.name, TextFormat.count(contestant.pushes), Table.count(figures.rate),
+                Table.fixed(figures.cpuPer100000),
                 TextFormat.bytes(figures.peakBytes), Table.fixed(figures.rate / first.rate),
                 Table.fixed(figures.cpuPer100000 / first.cpuPer100000), Table.percent(figures.ownShare),
                 Table.percent(figures.serverShare),
@@ -100,22 +108,24 @@ struct Comparison {
     }
 }
 
-/// h2load, nghttp2's own load generator: shows what a C program reaches that prepares all requests beforehand and ignores the answers.
+/// h2load, nghttp2's own load generator: shows what a C program reaches that prepares all requests
+/// beforehand and ignores the answers.
 struct H2Load {
     private let bench: Workbench
     private let server: MeasuredServer
     private let pathsFile: String
     private let bodyFile: String
     private let bearer: String
-    /// The cost of preparing the paths, regardless of the number of pushes. It is subtracted, as the others'
-    /// preparations are not counted either.
+    /// The cost of preparing the paths, regardless of the number of pushes. It is subtracted, as
+    /// the others' preparations are not counted either.
     private var setupCPUSeconds = 0.0
 
-    /// The most paths. h2load prepares every path's headers in memory, and repeats them if there are more pushes.
+    /// The most paths. h2load prepares every path's headers in memory, and repeats them if there
+    /// are more pushes.
     private static let mostPaths = 100_000
-    /// How many streams h2load opens if the server's SETTINGS come late, before it has the limit. The limit is one
-    /// until the first push is accepted, as at APNs. All other streams are then refused, and h2load does not send them
-    /// again.
+    /// How many streams h2load opens if the server's SETTINGS come late, before it has the limit.
+    /// The limit is one until the first push is accepted, as at APNs. All other streams are then
+    /// refused, and h2load does not send them again.
     private static let streamsBeforeSettings = 100
 
     init(_ bench: Workbench, _ server: MeasuredServer, pushes: Int) throws {
@@ -128,7 +138,9 @@ struct H2Load {
             for path in 0..<min(pushes, Self.mostPaths) { line("\(server.url)/3/device/\(BenchPush.token(path))\n") }
         }
         try Workbench.write(bodyFile) { $0(BenchPush.payload) }
-        bearer = try bench.run(["\(bench.binaries)/volley-bench", "bearer", server.keyFile]).output.filter { !$0.isWhitespace }
+        bearer = try bench.run(["\(bench.binaries)/volley-bench", "bearer", server.keyFile]).output.filter {
+            !$0.isWhitespace
+        }
         setupCPUSeconds = try load(pushes: 1).cpuSeconds
     }
 
@@ -137,7 +149,8 @@ struct H2Load {
         let result = try load(pushes: pushes)
         let output = try Output(result.output)
         guard output.succeeded > pushes - Self.streamsBeforeSettings, output.succeeded <= pushes else {
-            throw Diagnostic("h2load: \(output.succeeded) of \(pushes) requests succeeded\n\(result.output.suffix(800))")
+            throw Diagnostic(
+                "h2load: \(output.succeeded) of \(pushes) requests succeeded\n\(result.output.suffix(800))")
         }
         return Measurement(
             pushes: output.succeeded, seconds: output.seconds, cpuSeconds: max(0, result.cpuSeconds - setupCPUSeconds),
@@ -147,7 +160,8 @@ struct H2Load {
 
     private func load(pushes: Int) throws -> ChildProcess.Result {
         try bench.run([
-            "h2load", "-c1", "-m1000", "-n", String(pushes), "-i", pathsFile, "-d", bodyFile, "-H", "authorization: bearer \(bearer)", "-H",
+            "h2load", "-c1", "-m1000", "-n", String(pushes), "-i", pathsFile, "-d", bodyFile, "-H",
+            "authorization: bearer \(bearer)", "-H",
             "apns-topic: \(BenchPush.topic)", "-H", "apns-push-type: alert", "-H", "apns-priority: 10",
         ])
     }
@@ -164,7 +178,8 @@ struct H2Load {
             let lines = text.split(separator: "\n").map { $0.split(separator: " ").map { $0.filter { $0 != "," } } }
             guard let finished = lines.first(where: { $0.starts(with: ["finished", "in"]) }), finished.count > 2,
                 let seconds = Self.seconds(finished[2]),
-                let codes = lines.first(where: { $0.starts(with: ["status", "codes:"]) }), codes.count > 2, let succeeded = Int(codes[2])
+                let codes = lines.first(where: { $0.starts(with: ["status", "codes:"]) }), codes.count > 2,
+                let succeeded = Int(codes[2])
             else { throw Diagnostic("h2load's output is not understood:\n\(text.suffix(800))") }
             self.seconds = seconds
             self.succeeded = succeeded

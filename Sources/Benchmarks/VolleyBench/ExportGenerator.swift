@@ -1,8 +1,9 @@
 import Base
 import Glibc
 
-/// Writes a typical device export: eleven columns, about 160 bytes a row. A fifth of the rows has the tags that the benchmark's campaign
-/// selects, and one row in a hundred repeats an earlier device. The bytes depend only on the number of rows.
+/// Writes a typical device export: eleven columns, about 160 bytes a row. A fifth of the rows has
+/// the tags that the benchmark's campaign selects, and one row in a hundred repeats an earlier
+/// device. The bytes depend only on the number of rows.
 struct ExportGenerator {
     enum Format: String { case csv, jsonl }
 
@@ -19,19 +20,26 @@ struct ExportGenerator {
     private static let header =
         "device_token,registration_id,alias,tags,language,timezone,last_active,registered_at,first_name,store,app_version\n"
     private static let tags = [
-        "sports", "fashion", "news", "beta", "garden", "music", "travel", "kids", "books", "games", "wine", "数码", "折扣", "bikes", "pets",
+        "sports", "fashion", "news", "beta", "garden", "music", "travel", "kids", "books", "games", "wine", "数码", "折扣",
+        "bikes", "pets",
         "health", "unsubscribed",
     ].map { Array($0.utf8) }
     private static let wanted = ["discount", "daily"].map { Array($0.utf8) }
     private static let languages = ["en", "de", "fr", "zh-Hans", "ja", "en", "de", ""].map { Array($0.utf8) }
-    private static let zones = ["Europe/Berlin", "Europe/London", "America/New_York", "Asia/Shanghai"].map { Array($0.utf8) }
+    private static let zones = ["Europe/Berlin", "Europe/London", "America/New_York", "Asia/Shanghai"].map {
+        Array($0.utf8)
+    }
     private static let names = ["Anna", "James", "Olivia", "Zoë", "Jürgen", "小明", "さくら", ""].map { Array($0.utf8) }
-    private static let stores = ["Berlin", "Hamburg", "London", "Paris", "Lyon", "Köln, Dom", "上海", "Leeds"].map { Array($0.utf8) }
+    private static let stores = ["Berlin", "Hamburg", "London", "Paris", "Lyon", "Köln, Dom", "上海", "Leeds"].map {
+        Array($0.utf8)
+    }
     private static let versions = ["2.9.0", "3.0.1", "3.2.0", "3.10.2", "4.0.0"].map { Array($0.utf8) }
 
     /// Writes the file.
     mutating func write(to path: String) throws {
-        guard let stream = fopen(path, "w") else { throw Diagnostic("cannot be written: \(String(cString: strerror(errno)))", file: path) }
+        guard let stream = fopen(path, "w") else {
+            throw Diagnostic("cannot be written: \(String(cString: strerror(errno)))", file: path)
+        }
         if format == .csv { bytes += Self.header.utf8 }
         for row in 0..<rows {
             append(row)
@@ -40,7 +48,9 @@ struct ExportGenerator {
                 bytes.removeAll(keepingCapacity: true)
             }
         }
-        guard fclose(stream) == 0 else { throw Diagnostic("cannot be written: \(String(cString: strerror(errno)))", file: path) }
+        guard fclose(stream) == 0 else {
+            throw Diagnostic("cannot be written: \(String(cString: strerror(errno)))", file: path)
+        }
     }
 
     private mutating func pick(_ texts: [[UInt8]]) -> [UInt8] { texts[Int(random.next() >> 33) % texts.count] }

@@ -4,10 +4,10 @@ import PushServices
 import Runs
 import TestServers
 
-/// The cost of sending through a store that several machines share, with one of them: the same campaign, sent only from
-/// its file and through PostgreSQL, in turn. PostgreSQL and the plain server share a core, the sender has the other.
-/// The rate is that between the first and the last outcome: the total time includes publishing before and fetching
-/// afterwards.
+/// The cost of sending through a store that several machines share, with one of them: the same
+/// campaign, sent only from its file and through PostgreSQL, in turn. PostgreSQL and the plain
+/// server share a core, the sender has the other. The rate is that between the first and the last
+/// outcome: the total time includes publishing before and fetching afterwards.
 struct MachinesBenchmark {
     let bench: Workbench
     let recipients: Int
@@ -30,7 +30,8 @@ struct MachinesBenchmark {
         var figures = [Figures(), Figures()]
         for round in 1...max(1, repeats) {
             for (place, folder) in [alone, shared].enumerated() {
-                Table.progress("round \(round) of \(repeats): \(place == 0 ? "from the file alone" : "through PostgreSQL")")
+                Table.progress(
+                    "round \(round) of \(repeats): \(place == 0 ? "from the file alone" : "through PostgreSQL")")
                 try measure(folder, database, &figures[place])
             }
         }
@@ -41,7 +42,9 @@ struct MachinesBenchmark {
     private func measure(_ folder: CampaignFolder, _ database: PostgresServer, _ figures: inout Figures) throws {
         let before = Self.cpuSeconds(of: database)
         var sendingSeconds = 0.0
-        let measurement = try folder.send(recipients: recipients) { sendingSeconds = try Self.sendingSeconds(ofRunIn: $0) }
+        let measurement = try folder.send(recipients: recipients) {
+            sendingSeconds = try Self.sendingSeconds(ofRunIn: $0)
+        }
         figures.rates.append(Double(recipients) / sendingSeconds)
         figures.wholeSeconds.append(measurement.seconds)
         figures.cpu.append(measurement.cpuPer100000)
@@ -62,10 +65,15 @@ struct MachinesBenchmark {
 
     /// User and system time of all processes of the server, also of those that have ended.
     private static func cpuSeconds(of database: PostgresServer) -> Double {
-        guard let pid = Workbench.text("\(database.folder)/data/postmaster.pid")?.split(separator: "\n").first.flatMap({ Int($0) }) else {
+        guard
+            let pid = Workbench.text("\(database.folder)/data/postmaster.pid")?.split(separator: "\n").first.flatMap({
+                Int($0)
+            })
+        else {
             return 0
         }
-        let children = Workbench.text("/proc/\(pid)/task/\(pid)/children")?.split(separator: " ").compactMap { Int($0) } ?? []
+        let children =
+            Workbench.text("/proc/\(pid)/task/\(pid)/children")?.split(separator: " ").compactMap { Int($0) } ?? []
         let ticks = ([pid] + children).reduce(0) { $0 + Self.ticks(of: $1) }
         return Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
@@ -79,27 +87,34 @@ struct MachinesBenchmark {
 
     private func report(_ figures: [Figures]) {
         Table.say(
-            "\nOne sender through a store, beside the same one without; \(TextFormat.count(recipients)) recipients, median of \(repeats)\n")
-        Table.head(["", "pushes/s", "rate / alone", "seconds from start to exit", "CPU s per 100,000", "database's CPU s a million"])
+            "\nOne sender through a store, beside the same one without; \(TextFormat.count(recipients)) recipients, median of \(repeats)\n"
+        )
+        Table.head([
+            "", "pushes/s", "rate / alone", "seconds from start to exit", "CPU s per 100,000",
+            "database's CPU s a million",
+        ])
         let rates = figures.map { Figures.median($0.rates) }
         for (place, name) in ["from the run file alone", "through PostgreSQL"].enumerated() {
             Table.line([
                 name, Table.count(rates[place]), Table.fixed(rates[place] / rates[0]),
                 Table.fixed(Figures.median(figures[place].wholeSeconds)),
-                Table.fixed(Figures.median(figures[place].cpu)), Table.fixed(Figures.median(figures[place].databaseCPU)),
+                Table.fixed(Figures.median(figures[place].cpu)),
+                Table.fixed(Figures.median(figures[place].databaseCPU)),
             ])
         }
     }
 }
 
-/// A folder with a volley.yaml, an export and a campaign, from which `volley` sends to a server as a marketing team would.
+/// A folder with a volley.yaml, an export and a campaign, from which `volley` sends to a server as
+/// a marketing team would.
 struct CampaignFolder {
     private let bench: Workbench
     let server: MeasuredServer
     let app: BenchApp
     private let folder: String
 
-    /// - Parameter store: the variable with the address of a store, through which runs are sent; nil for none.
+    /// - Parameter store: the variable with the address of a store, through which runs are sent;
+    ///   nil for none.
     init(_ bench: Workbench, _ server: MeasuredServer, app: BenchApp = .apns, store: String? = nil) throws {
         self.bench = bench
         self.server = server
@@ -124,9 +139,12 @@ struct CampaignFolder {
     /// Runs a command of `volley` here.
     func volley(_ arguments: String...) throws { try bench.run(["\(bench.binaries)/volley"] + arguments, in: folder) }
 
-    /// Plans without measuring, then measures sending the plan, from the start of the process to its exit. Removes the run afterwards.
+    /// Plans without measuring, then measures sending the plan, from the start of the process to
+    /// its exit. Removes the run afterwards.
     /// - Parameter look: called with the folder of runs before.
-    func send(recipients: Int, limitSeconds: Double = 300, _ look: (_ runs: String) throws -> Void = { _ in }) throws -> Measurement {
+    func send(recipients: Int, limitSeconds: Double = 300, _ look: (_ runs: String) throws -> Void = { _ in }) throws
+        -> Measurement
+    {
         let campaign = "\(folder)/campaign-\(recipients).yaml"
         if access(campaign, F_OK) != 0 { try write(campaign, recipients: recipients) }
         let volley = "\(bench.binaries)/volley"

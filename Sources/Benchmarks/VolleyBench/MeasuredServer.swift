@@ -2,7 +2,8 @@ import Base
 import Glibc
 import PushServices
 
-/// A server that runs on its own cores while contestants send to it, and whose CPU time is measured from outside.
+/// A server that runs on its own cores while contestants send to it, and whose CPU time is measured
+/// from outside.
 final class MeasuredServer {
     enum Kind {
         /// `volley simulate`.
@@ -14,8 +15,8 @@ final class MeasuredServer {
     let url: String
     let port: Int
     let authorityFile: String
-    /// The key, or the service account, whose tokens the simulator accepts; the plain server accepts anything. The first server of a
-    /// workbench makes it.
+    /// The key, or the service account, whose tokens the simulator accepts; the plain server
+    /// accepts anything. The first server of a workbench makes it.
     let keyFile: String
     private let process: ChildProcess
 
@@ -37,7 +38,8 @@ final class MeasuredServer {
             switch kind {
             case .simulator(let app):
                 [
-                    "\(bench.binaries)/volley", "simulate", "--service", app.service.name, "--port", "0", "--for", limit,
+                    "\(bench.binaries)/volley", "simulate", "--service", app.service.name, "--port", "0", "--for",
+                    limit,
                     "--ca", authorityFile, "--key", keyFile, "--json", "--quiet",
                 ] + (app.limitPerMinute.map { ["--limit-per-minute", String($0)] } ?? [])
             case .plain: ["\(bench.binaries)/volley-bench", "answer", authorityFile, keyFile, limit]
@@ -45,7 +47,8 @@ final class MeasuredServer {
         process = try ChildProcess(
             cores: cores ?? bench.serverCore, arguments, folder: folder, limitSeconds: Double(Self.limitSeconds + 60))
         let document = try JSONValue(parsing: try process.readDocument())
-        guard let url = document["url"]?.stringValue, let port = url.split(separator: ":").last.flatMap({ Int($0) }) else {
+        guard let url = document["url"]?.stringValue, let port = url.split(separator: ":").last.flatMap({ Int($0) })
+        else {
             throw Diagnostic("the server did not say where it listens")
         }
         self.url = url
@@ -58,7 +61,8 @@ final class MeasuredServer {
         _ = try process.wait()
     }
 
-    /// User and system time of all its threads so far, in steps of 10 ms (proc(5): fields 14 and 15 of /proc/PID/stat, in ticks).
+    /// User and system time of all its threads so far, in steps of 10 ms (proc(5): fields 14 and 15
+    /// of /proc/PID/stat, in ticks).
     var cpuSeconds: Double {
         guard let stream = fopen("/proc/\(process.pid)/stat", "r") else { return 0 }
         defer { fclose(stream) }

@@ -15,7 +15,8 @@ struct Measurement {
     var rate: Double { Double(pushes) / seconds }
     /// CPU seconds for 100,000 pushes.
     var cpuPer100000: Double { cpuSeconds * 100_000 / Double(pushes) }
-    /// The share of the time that the contestant and its server spent on a core. The one near 100 % is the bottleneck.
+    /// The share of the time that the contestant and its server spent on a core. The one near 100 %
+    /// is the bottleneck.
     var ownShare: Double { cpuSeconds / seconds }
     var serverShare: Double { serverCPUSeconds / seconds }
 }

@@ -5,7 +5,8 @@ struct MemoryBenchmark {
     let bench: Workbench
     let sizes: [Int]
 
-    /// A generous estimate for each recipient: the export, the plan with its index, and the log that SQLite writes next to it.
+    /// A generous estimate for each recipient: the export, the plan with its index, and the log
+    /// that SQLite writes next to it.
     private static let diskBytesPerRecipient = 500
 
     func run() throws {
@@ -17,7 +18,8 @@ struct MemoryBenchmark {
             let needed = size * Self.diskBytesPerRecipient, free = bench.freeBytes
             guard free > needed else {
                 Table.line([
-                    TextFormat.count(size), "not measured: needs \(TextFormat.bytes(needed)) of disk, \(TextFormat.bytes(free)) is free",
+                    TextFormat.count(size),
+                    "not measured: needs \(TextFormat.bytes(needed)) of disk, \(TextFormat.bytes(free)) is free",
                     "",
                 ])
                 continue

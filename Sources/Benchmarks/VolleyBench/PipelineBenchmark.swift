@@ -4,8 +4,9 @@ import Delivery
 import Glibc
 import Runs
 
-/// The cost of a push outside the transport: reading and rendering it, claiming it, recording its outcome. Measures the
-/// CPU time of the whole process, so that it includes SQLite's work on other threads but not the time of the disk.
+/// The cost of a push outside the transport: reading and rendering it, claiming it, recording its
+/// outcome. Measures the CPU time of the whole process, so that it includes SQLite's work on other
+/// threads but not the time of the disk.
 struct PipelineBenchmark {
     let recipients: Int
     private let folder: String
@@ -47,7 +48,8 @@ struct PipelineBenchmark {
         for index in order.indices { order.swapAt(index, min(recipients - 1, index + Int.random(in: 0..<1000))) }
         let now = Timestamp.now()
         let settlements = order.map {
-            Settlement(recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 30, settledAt: now)
+            Settlement(
+                recipient: $0, outcome: .accepted, status: 200, attempts: 1, latencyMilliseconds: 30, settledAt: now)
         }
         let half = recipients / 2
         for (group, part) in [(1000, 0..<half), (10000, half..<recipients)] {

@@ -3,13 +3,15 @@ import Cryptography
 import Glibc
 import HTTP2
 
-/// A server that answers every request with 200 and checks nothing. It costs the least that TLS and HTTP/2 allow, so that the benchmark
-/// measures the sender. It uses a blocking thread per connection and ends with its process.
+/// A server that answers every request with 200 and checks nothing. It costs the least that TLS and
+/// HTTP/2 allow, so that the benchmark measures the sender. It uses a blocking thread per
+/// connection and ends with its process.
 ///
-/// nghttpd cannot be this server: it answers 200 only with `--echo-upload`, which makes a temporary file for every request.
+/// nghttpd cannot be this server: it answers 200 only with `--echo-upload`, which makes a temporary
+/// file for every request.
 enum PlainServer {
-    /// Prints where it listens as one line of JSON, writes its authority's certificate and, unless it exists, a key for
-    /// provider tokens. Then serves until the process ends.
+    /// Prints where it listens as one line of JSON, writes its authority's certificate and, unless
+    /// it exists, a key for provider tokens. Then serves until the process ends.
     static func run(authorityFile: String, keyFile: String, seconds: Int) throws {
         signal(SIGPIPE, SIG_IGN)
         alarm(UInt32(max(1, seconds)))
@@ -37,7 +39,8 @@ enum PlainServer {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let isListening = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && Glibc.listen(descriptor, 64) == 0 && getsockname(descriptor, $0, &length) == 0
+                bind(descriptor, $0, length) == 0 && Glibc.listen(descriptor, 64) == 0
+                    && getsockname(descriptor, $0, &length) == 0
             }
         }
         guard isListening else { throw Diagnostic("no port: \(String(cString: strerror(errno)))") }
@@ -68,7 +71,11 @@ enum PlainServer {
     private static func writeAll(_ bytes: [UInt8], to tls: borrowing TLSConnection) -> Bool {
         var sent = 0
         while sent < bytes.count {
-            guard case .done(let count) = bytes.withUnsafeBytes({ tls.write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }) else {
+            guard
+                case .done(let count) = bytes.withUnsafeBytes({
+                    tls.write(UnsafeRawBufferPointer(rebasing: $0[sent...]))
+                })
+            else {
                 return false
             }
             sent += count

@@ -1,11 +1,12 @@
 import Base
 import Glibc
 
-/// Compares `volley preview` and `volley plan` with DuckDB and Polars on the same export: find the devices with one of two tags, each
-/// device once.
+/// Compares `volley preview` and `volley plan` with DuckDB and Polars on the same export: find the
+/// devices with one of two tags, each device once.
 ///
-/// Volley's time is that of the whole process, and it does more: it renders every payload with two columns, counts languages and sizes, and
-/// keeps the newest row of each device. The others' time is that of the query alone, without starting Python.
+/// Volley's time is that of the whole process, and it does more: it renders every payload with two
+/// columns, counts languages and sizes, and keeps the newest row of each device. The others' time
+/// is that of the query alone, without starting Python.
 struct PlanningBenchmark {
     let bench: Workbench
     let isQuick: Bool
@@ -47,7 +48,9 @@ struct PlanningBenchmark {
             Volley: the whole process. DuckDB and Polars: the query alone.
 
             """)
-        Table.head(["export", "threads", "contestant", "s", "rows/s", "MB/s of the file", "peak memory", "time / preview's"])
+        Table.head([
+            "export", "threads", "contestant", "s", "rows/s", "MB/s of the file", "peak memory", "time / preview's",
+        ])
         for rows in sizes { try compare(try export(rows, .csv)) }
         let csv = try export(formats, .csv)
         try compare(try compressed(csv))
@@ -89,7 +92,8 @@ struct PlanningBenchmark {
             for round in 1...repeats {
                 for (index, contestant) in contestants.enumerated() {
                     Table.progress(
-                        "round \(round) of \(repeats): \(contestant.name), \(export.name), \(TextFormat.count(export.rows)) rows")
+                        "round \(round) of \(repeats): \(contestant.name), \(export.name), \(TextFormat.count(export.rows)) rows"
+                    )
                     samples[index].append(try contestant.run(export, threads))
                 }
             }
@@ -97,7 +101,9 @@ struct PlanningBenchmark {
                 throw Diagnostic("the contestants do not agree: \(samples.map { $0.map(\.selected) })")
             }
             let own = median(samples[0])
-            for (contestant, samples) in zip(contestants, samples) { say(export, threads, contestant.name, samples, own) }
+            for (contestant, samples) in zip(contestants, samples) {
+                say(export, threads, contestant.name, samples, own)
+            }
         }
         if !export.file.hasSuffix(".csv") { unlink(export.file) }
     }
@@ -115,7 +121,9 @@ struct PlanningBenchmark {
         ])
     }
 
-    private func cores(_ threads: Int) -> String { threads == 1 ? bench.clientCore : "\(bench.clientCore),\(bench.serverCore)" }
+    private func cores(_ threads: Int) -> String {
+        threads == 1 ? bench.clientCore : "\(bench.clientCore),\(bench.serverCore)"
+    }
 
     private func volley(_ command: String, _ export: Export, _ threads: Int) throws -> Sample {
         let campaign = "\(folder)/campaign.yaml"
@@ -144,7 +152,10 @@ struct PlanningBenchmark {
     private func query(_ engine: String, _ export: Export, _ threads: Int) throws -> Sample {
         let build = "\(bench.binaries)/../.."
         let result = try bench.run(
-            ["\(build)/bench/bin/python3", "\(build)/../Sources/Benchmarks/selection.py", engine, export.file, String(threads)],
+            [
+                "\(build)/bench/bin/python3", "\(build)/../Sources/Benchmarks/selection.py", engine, export.file,
+                String(threads),
+            ],
             cores: cores(threads), limitSeconds: 600)
         let answer = try JSONValue(parsing: result.output)
         guard case .double(let seconds)? = answer["seconds"], let selected = answer["selected"]?.integerValue else {

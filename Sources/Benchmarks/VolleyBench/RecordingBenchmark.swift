@@ -6,7 +6,8 @@ import Glibc
 import PushServices
 import Runs
 
-/// What recording costs. The same run is read, rendered and sent, both with and without writing claims and outcomes into its file.
+/// What recording costs. The same run is read, rendered and sent, both with and without writing
+/// claims and outcomes into its file.
 struct RecordingBenchmark {
     let bench: Workbench
     let pushes: Int
@@ -14,10 +15,14 @@ struct RecordingBenchmark {
 
     func run() throws {
         let both = "\(bench.clientCore),\(bench.serverCore)"
-        Table.say("\nWhat recording costs: claims and outcomes written, or not; the plain server; median of \(repeats)\n")
-        Table.head(["cores", "pushes", "pushes/s without", "pushes/s with", "with / without", "CPU µs a push without", "with"])
+        Table.say(
+            "\nWhat recording costs: claims and outcomes written, or not; the plain server; median of \(repeats)\n")
+        Table.head([
+            "cores", "pushes", "pushes/s without", "pushes/s with", "with / without", "CPU µs a push without", "with",
+        ])
         for (name, client, server) in [
-            ("sender on one core, server on the other", bench.clientCore, bench.serverCore), ("both on both cores", both, both),
+            ("sender on one core, server on the other", bench.clientCore, bench.serverCore),
+            ("both on both cores", both, both),
         ] {
             var without: [Measurement] = [], with: [Measurement] = []
             for round in 1...max(1, repeats) {
@@ -29,7 +34,8 @@ struct RecordingBenchmark {
             }
             let (less, more) = (Medians(without), Medians(with))
             Table.line([
-                name, TextFormat.count(pushes), Table.count(less.rate), Table.count(more.rate), Table.fixed(more.rate / less.rate),
+                name, TextFormat.count(pushes), Table.count(less.rate), Table.count(more.rate),
+                Table.fixed(more.rate / less.rate),
                 Table.fixed(less.cpuPer100000 * 10), Table.fixed(more.cpuPer100000 * 10),
             ])
         }
@@ -39,18 +45,22 @@ struct RecordingBenchmark {
         let before = server.cpuSeconds
         let process = try bench.run(
             [
-                "\(bench.binaries)/volley-bench", "recording", String(server.port), server.authorityFile, server.keyFile, String(pushes),
+                "\(bench.binaries)/volley-bench", "recording", String(server.port), server.authorityFile,
+                server.keyFile, String(pushes),
                 records ? "with" : "without",
             ], cores: cores)
         let result = try TransportBenchmark.Result(json: process.output)
-        guard result.accepted == pushes else { throw Diagnostic("\(result.accepted) of \(pushes) pushes were accepted") }
+        guard result.accepted == pushes else {
+            throw Diagnostic("\(result.accepted) of \(pushes) pushes were accepted")
+        }
         return Measurement(
             pushes: pushes, seconds: result.seconds, cpuSeconds: result.cpuSeconds, peakBytes: process.peakBytes,
             serverCPUSeconds: server.cpuSeconds - before)
     }
 }
 
-/// The process that `RecordingBenchmark` measures: three threads around a run file, as in `volley send`.
+/// The process that `RecordingBenchmark` measures: three threads around a run file, as in
+/// `volley send`.
 struct RecordingProcess {
     let port: Int
     let authorityFile: String
@@ -69,7 +79,8 @@ struct RecordingProcess {
         let tokens = SignedTokenSource(key: try SigningKey(file: keyFile), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
         let sender = try Sender(
             SenderSettings(
-                endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile), credentials: .token(tokens),
+                endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authorityFile),
+                credentials: .token(tokens),
                 options: PushOptions(topic: BenchPush.topic, pushType: .alert, priority: .high), runSeed: .random()))
         let source = BoundedQueue<PushBatch>(capacity: 4)
         let results = BoundedQueue<[Settlement]>(capacity: 64)
@@ -80,7 +91,8 @@ struct RecordingProcess {
         _ = reader.join()
         let accepted = recorder.join() ?? 0
         return .init(
-            seconds: (ContinuousClock.now - start) / .seconds(1), cpuSeconds: TransportBenchmark.cpuNow() - cpuBefore, accepted: accepted)
+            seconds: (ContinuousClock.now - start) / .seconds(1), cpuSeconds: TransportBenchmark.cpuNow() - cpuBefore,
+            accepted: accepted)
     }
 
     private func read(_ run: RunFile, _ template: PayloadTemplate, into source: BoundedQueue<PushBatch>) throws {
@@ -94,7 +106,9 @@ struct RecordingProcess {
                     batches[batches.count - 1].reserve(pushes: Self.batchSize, bytes: Self.batchSize * 256)
                 }
                 try batches[batches.count - 1].append(recipient: push.id, token: push.token) { bytes in
-                    if template.append(push.cells, to: &bytes) != nil { throw Diagnostic("recipient \(push.id) cannot be rendered") }
+                    if template.append(push.cells, to: &bytes) != nil {
+                        throw Diagnostic("recipient \(push.id) cannot be rendered")
+                    }
                 }
             }
             if records { try run.append(.claimed(claim, at: .now())) }

@@ -2,8 +2,9 @@ import Base
 import Content
 import Glibc
 
-/// What rendering a payload costs, from escaped cells to JSON, for texts from constant ones to those that use every template feature.
-/// Measures the CPU time of one thread and takes the median of several rounds.
+/// What rendering a payload costs, from escaped cells to JSON, for texts from constant ones to
+/// those that use every template feature. Measures the CPU time of one thread and takes the median
+/// of several rounds.
 struct RenderingBenchmark {
     let payloads: Int
     let rounds: Int
@@ -14,7 +15,8 @@ struct RenderingBenchmark {
         var body: String
         /// Cells by column. Device n has the nth cell of each column, cyclically.
         var cells: [String: [String]] = [:]
-        /// Whether the campaign has separate texts for most languages, and two variants, so that rendering includes choosing.
+        /// Whether the campaign has separate texts for most languages, and two variants, so that
+        /// rendering includes choosing.
         var hasChoice = false
     }
 
@@ -28,7 +30,8 @@ struct RenderingBenchmark {
             body: "20 % off everything until Sunday, in every {{ store }}.",
             cells: ["first_name": names, "store": ["Berlin", "London", "Paris"]]),
         Case(
-            name: "two columns, texts in seven languages and two variants", title: "Hi {{ first_name | default: 'there' }}",
+            name: "two columns, texts in seven languages and two variants",
+            title: "Hi {{ first_name | default: 'there' }}",
             body: "20 % off everything until Sunday, in every {{ store }}.",
             cells: ["first_name": names, "store": ["Berlin", "London", "Paris"]], hasChoice: true),
         Case(
@@ -42,10 +45,12 @@ struct RenderingBenchmark {
             ]),
         Case(
             name: "date, number and pluralize, seven languages",
-            title: "{{ points | number }} {{ points | pluralize: one: 'point', few: 'punkty', many: 'points', other: 'points' }}",
+            title:
+                "{{ points | number }} {{ points | pluralize: one: 'point', few: 'punkty', many: 'points', other: 'points' }}",
             body: "Until {{ until | date: 'long' }}, {{ until | date: '%A %d %B' }}: {{ amount | number: 2 }} off.",
             cells: [
-                "points": ["1", "2", "5", "1250", "1000000"], "until": ["2026-12-01", "2027-01-31T20:00:00Z", "1795219200"],
+                "points": ["1", "2", "5", "1250", "1000000"],
+                "until": ["2026-12-01", "2027-01-31T20:00:00Z", "1795219200"],
                 "amount": ["19.5", "1234.567", "-0.25"],
             ]),
     ]
@@ -66,7 +71,9 @@ struct RenderingBenchmark {
         content.body = SourceText(one.body, at: place)
         content.sound = SourceText("default", at: place)
         content.link = SourceText("shop://sale", at: place)
-        let variants = ["short", "long"].map { MessageVariant(name: SourceText($0, at: place), share: MessageVariant.wholeShare / 2) }
+        let variants = ["short", "long"].map {
+            MessageVariant(name: SourceText($0, at: place), share: MessageVariant.wholeShare / 2)
+        }
         if one.hasChoice {
             let translated = content
             content.languages = ["de", "fr", "ru", "zh-Hans", "ar", "pl"].map {
@@ -90,7 +97,8 @@ struct RenderingBenchmark {
             size = 0
             let rendered = try time(rows, languages) { cells, language in
                 let message =
-                    catalog.hasChoice ? variant.withUnsafeBufferPointer { chooser.message(variant: $0, language: language) } : 0
+                    catalog.hasChoice
+                    ? variant.withUnsafeBufferPointer { chooser.message(variant: $0, language: language) } : 0
                 guard let message else { throw Diagnostic("no message") }
                 if let failure = catalog.append(message: message, cells, language: language, to: &bytes) {
                     throw Diagnostic("\(failure)")

@@ -1,7 +1,7 @@
 import Base
 
-/// Two loops on two cores. The server needs as much CPU time as the sender, so both share the cores: one core
-/// for the whole system, then two.
+/// Two loops on two cores. The server needs as much CPU time as the sender, so both share the
+/// cores: one core for the whole system, then two.
 struct ScalingBenchmark {
     let bench: Workbench
     let pushes: Int

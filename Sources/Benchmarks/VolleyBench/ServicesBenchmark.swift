@@ -1,7 +1,8 @@
 import Base
 
-/// Whole campaigns through services whose requests carry many devices, each against its own simulator, with a campaign through APNs as the
-/// yardstick. The services' own limits are lifted: this measures what the sender could do, not what a service allows.
+/// Whole campaigns through services whose requests carry many devices, each against its own
+/// simulator, with a campaign through APNs as the yardstick. The services' own limits are lifted:
+/// this measures what the sender could do, not what a service allows.
 struct ServicesBenchmark {
     let bench: Workbench
     let devices: Int

@@ -5,16 +5,18 @@ import Delivery
 import Glibc
 import PushServices
 
-/// `make bench`: compares Volley with other tools, all measured in the same run on the same machine. Prints Markdown
-/// for docs/performance.md. `--sending` and `--planning` (the default), `--calls`, `--services`, `--memory`,
-/// `--recording`, `--scaling`, `--rendering` `--machines` and `--reports` choose the tables; `--quick` makes them once
-/// and small.
+/// `make bench`: compares Volley with other tools, all measured in the same run on the same
+/// machine. Prints Markdown for docs/performance.md. `--sending` and `--planning` (the default),
+/// `--calls`, `--services`, `--memory`, `--recording`, `--scaling`, `--rendering` `--machines` and
+/// `--reports` choose the tables; `--quick` makes them once and small.
 ///
 /// `volley-bench pipeline [RECIPIENTS]`: what a push costs outside the transport; a few seconds.
 ///
-/// The other commands are the measured processes, each separate so that its time and memory can be told apart:
-/// `bare-curl URL CA KEY PUSHES [STREAMS]`, `recording PORT CA KEY PUSHES with|without`,
-/// `deliver PORT CA KEY PUSHES [LOOPS [CONNECTIONS [PROXY]]]`, `bearer KEY`, `answer CA KEY SECONDS`, and against FCM's simulator
+/// The other commands are the measured processes, each separate so that its time and memory can be
+/// told apart: `bare-curl URL CA KEY PUSHES [STREAMS]`,
+/// `recording PORT CA KEY PUSHES with|without`,
+/// `deliver PORT CA KEY PUSHES [LOOPS [CONNECTIONS [PROXY]]]`, `bearer KEY`,
+/// `answer CA KEY SECONDS`, and against FCM's simulator
 /// `calls PORT CA ACCOUNT PUSHES bare|libcurl|nghttp2`.
 @main
 struct VolleyBench {
@@ -44,7 +46,8 @@ struct VolleyBench {
             ).run()
             print(result.json)
         case ("bearer", 1): print(ProviderBearer.make(try SigningKey(file: words[0])))
-        case ("answer", 3): try PlainServer.run(authorityFile: words[0], keyFile: words[1], seconds: Int(words[2]) ?? 600)
+        case ("answer", 3):
+            try PlainServer.run(authorityFile: words[0], keyFile: words[1], seconds: Int(words[2]) ?? 600)
         case ("export", 3):
             guard let rows = Int(words[1]), let format = ExportGenerator.Format(rawValue: words[2]) else {
                 throw Diagnostic("export PATH ROWS csv|jsonl")
@@ -58,7 +61,8 @@ struct VolleyBench {
 
     private static func measure(_ options: Set<String>) throws {
         let unknown = options.subtracting([
-            "--quick", "--sending", "--planning", "--memory", "--scaling", "--recording", "--rendering", "--reports", "--calls",
+            "--quick", "--sending", "--planning", "--memory", "--scaling", "--recording", "--rendering", "--reports",
+            "--calls",
             "--services", "--machines",
         ])
         guard unknown.isEmpty else {
@@ -95,9 +99,12 @@ struct VolleyBench {
         if options.contains("--recording") {
             try RecordingBenchmark(bench: bench, pushes: isQuick ? 50_000 : 800_000, repeats: repeats).run()
         }
-        if options.contains("--reports") { try ReportBenchmark(bench: bench, recipients: isQuick ? 200_000 : 10_000_000).run() }
+        if options.contains("--reports") {
+            try ReportBenchmark(bench: bench, recipients: isQuick ? 200_000 : 10_000_000).run()
+        }
         if options.contains("--machines") {
-            try MachinesBenchmark(bench: bench, recipients: isQuick ? 50_000 : 1_000_000, repeats: isQuick ? 1 : 5).run()
+            try MachinesBenchmark(bench: bench, recipients: isQuick ? 50_000 : 1_000_000, repeats: isQuick ? 1 : 5)
+                .run()
         }
         if options.contains("--memory") {
             try MemoryBenchmark(bench: bench, sizes: isQuick ? [10_000, 100_000] : [1_000_000, 10_000_000]).run()
@@ -131,7 +138,8 @@ struct VolleyBench {
     private static func bareCurl(_ words: [String]) throws {
         let pushes = Int(words[3]) ?? 0
         let accepted = bare_curl_multi(
-            words[0], words[1], ProviderBearer.make(try SigningKey(file: words[2])), BenchPush.topic, BenchPush.payload, pushes,
+            words[0], words[1], ProviderBearer.make(try SigningKey(file: words[2])), BenchPush.topic, BenchPush.payload,
+            pushes,
             words.count > 4 ? Int(words[4]) ?? 1000 : 1000)
         print(accepted)
         exit(accepted == pushes ? 0 : 1)
@@ -141,7 +149,8 @@ struct VolleyBench {
         let tokens = SignedTokenSource(key: try SigningKey(file: words[2]), keyID: "SIMULATOR1", teamID: "VOLLEYTEAM")
         var settings = SenderSettings(
             endpoint: Endpoint(host: "localhost", port: Int(words[0]) ?? 0, certificateAuthorityFile: words[1]),
-            credentials: .token(tokens), options: PushOptions(topic: BenchPush.topic, pushType: .alert, priority: .high),
+            credentials: .token(tokens),
+            options: PushOptions(topic: BenchPush.topic, pushType: .alert, priority: .high),
             runSeed: .random())
         settings.loops = words.count > 4 ? Int(words[4]) ?? 1 : 1
         if words.count > 5, let connections = Int(words[5]) { settings.connections = connections }
@@ -184,10 +193,11 @@ struct BenchApp: Sendable {
     let keys: @Sendable (_ keyFile: String) -> [String]
     /// The keys of content that the service has, in addition to title, body and link.
     let content: [String]
-    /// Returns the target of a device: spread over what the service gives out, so that no simulated answer depends on their order.
+    /// Returns the target of a device: spread over what the service gives out, so that no simulated
+    /// answer depends on their order.
     let target: @Sendable (_ device: Int) -> String
-    /// The limit per minute that the simulator is started with; nil for its default. More than any contestant sends:
-    /// otherwise the limit would be measured.
+    /// The limit per minute that the simulator is started with; nil for its default. More than any
+    /// contestant sends: otherwise the limit would be measured.
     let limitPerMinute: Int?
 
     /// As fast as volley.yaml can say.
@@ -199,10 +209,12 @@ struct BenchApp: Sendable {
         content: ["sound: default"], target: { BenchPush.token($0) }, limitPerMinute: nil)
 
     static let fcm = BenchApp(
-        service: FCM(), name: "FCM, one device a request", keys: { ["project: volley-simulator", "service_account: {file: \($0)}"] },
+        service: FCM(), name: "FCM, one device a request",
+        keys: { ["project: volley-simulator", "service_account: {file: \($0)}"] },
         content: ["sound: default"], target: { CallsProcess.target($0) }, limitPerMinute: nil)
 
-    /// Campaigns through services whose requests carry many devices. The app keys are those that simulators know by default.
+    /// Campaigns through services whose requests carry many devices. The app keys are those that
+    /// simulators know by default.
     static let many = [
         BenchApp(
             service: JPush(), name: "JPush, 1,000 devices a call",
@@ -212,7 +224,8 @@ struct BenchApp: Sendable {
             service: Getui(), name: "Getui, 200 devices a batch", keys: { getui($0) }, content: ["sound: default"],
             target: { String(BenchPush.token($0).prefix(32)) }, limitPerMinute: 60_000_000),
         BenchApp(
-            service: Getui(), name: "Getui, lists of 1,000 devices", keys: { getui($0) + ["lists: true"] }, content: ["sound: default"],
+            service: Getui(), name: "Getui, lists of 1,000 devices", keys: { getui($0) + ["lists: true"] },
+            content: ["sound: default"],
             target: { String(BenchPush.token($0).prefix(32)) }, limitPerMinute: 60_000_000),
         BenchApp(
             service: RongCloud(), name: "RongCloud, 100 users a request",
@@ -221,19 +234,23 @@ struct BenchApp: Sendable {
     ]
 
     private static func getui(_ keyFile: String) -> [String] {
-        ["app_id: SimulatorAppId00000000", "app_key: SimulatorAppKey0000000", "master_secret: {file: \(keyFile)}", unpaced]
+        [
+            "app_id: SimulatorAppId00000000", "app_key: SimulatorAppKey0000000", "master_secret: {file: \(keyFile)}",
+            unpaced,
+        ]
     }
 }
 
 /// The push that every contestant sends.
 enum BenchPush {
-    /// The payload that h2load, the bare loop and the transport alone repeat. A campaign renders one of nearly
-    /// the same size for each device.
+    /// The payload that h2load, the bare loop and the transport alone repeat. A campaign renders
+    /// one of nearly the same size for each device.
     static let payload =
         #"{"aps":{"alert":{"title":"Hi there","body":"20 % off everything until Sunday, in every store."},"sound":"default"},"link":"shop://sale"}"#
     static let topic = "com.example.shop"
 
-    /// Returns a token like those of a random export: spread over the whole range, so that no simulated answer depends on their order.
+    /// Returns a token like those of a random export: spread over the whole range, so that no
+    /// simulated answer depends on their order.
     static func token(_ device: Int) -> String {
         let x = UInt64(device) &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678
         return [x | 1 << 63, x &* 3, x &* 5, x &* 7].map { word in

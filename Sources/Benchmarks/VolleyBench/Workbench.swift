@@ -14,16 +14,23 @@ final class Workbench {
     init() throws {
         let cores = Self.coresAllowed()
         guard cores.count >= 2 else {
-            throw Diagnostic("this needs two cores, one for the sender and one for the server; \(cores.count) may be used")
+            throw Diagnostic(
+                "this needs two cores, one for the sender and one for the server; \(cores.count) may be used")
         }
         clientCore = String(cores[0])
         serverCore = String(cores[1])
-        guard let own = realpath("/proc/self/exe", nil) else { throw Diagnostic("the benchmark cannot find its own executable") }
+        guard let own = realpath("/proc/self/exe", nil) else {
+            throw Diagnostic("the benchmark cannot find its own executable")
+        }
         defer { free(own) }
-        binaries = String(String(cString: own).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
+        binaries = String(
+            String(cString: own).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
+                separator: "/"))
         let parent = EnvironmentVariables["TMPDIR"] ?? "/tmp"
         var path = Array("\(parent)/volley-bench-XXXXXX".utf8CString)
-        guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder: \(String(cString: strerror(errno)))", file: parent) }
+        guard mkdtemp(&path) != nil else {
+            throw Diagnostic("no temporary folder: \(String(cString: strerror(errno)))", file: parent)
+        }
         folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
@@ -33,11 +40,14 @@ final class Workbench {
     /// Makes a new folder below /tmp.
     static func temporaryFolder() throws -> String {
         var path = Array("/tmp/volley-bench-XXXXXX".utf8CString)
-        guard mkdtemp(&path) != nil else { throw Diagnostic("no temporary folder: \(String(cString: strerror(errno)))") }
+        guard mkdtemp(&path) != nil else {
+            throw Diagnostic("no temporary folder: \(String(cString: strerror(errno)))")
+        }
         return String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Removes a folder with all its contents. It does not use a `ChildProcess`, for which an interrupted benchmark would not wait.
+    /// Removes a folder with all its contents. It does not use a `ChildProcess`, for which an
+    /// interrupted benchmark would not wait.
     static func remove(_ folder: String) {
         let arguments = ["rm", "-rf", "--", folder]
         var words = arguments.map { strdup($0) } + [nil]
@@ -78,7 +88,9 @@ final class Workbench {
             cores: cores ?? clientCore, arguments, folder: folder ?? self.folder, limitSeconds: limitSeconds
         ).wait()
         guard result.status == 0 else {
-            throw Diagnostic("\(arguments.prefix(3).joined(separator: " ")) ended with \(result.status): \(result.output.prefix(500))")
+            throw Diagnostic(
+                "\(arguments.prefix(3).joined(separator: " ")) ended with \(result.status): \(result.output.prefix(500))"
+            )
         }
         return result
     }
@@ -97,7 +109,9 @@ final class Workbench {
 
     /// Writes a file piece by piece, so that its size does not matter.
     static func write(_ file: String, _ body: ((String) -> Void) throws -> Void) throws {
-        guard let stream = fopen(file, "w") else { throw Diagnostic("cannot be written: \(String(cString: strerror(errno)))", file: file) }
+        guard let stream = fopen(file, "w") else {
+            throw Diagnostic("cannot be written: \(String(cString: strerror(errno)))", file: file)
+        }
         do {
             try body { fputs($0, stream) }
         } catch {
@@ -105,7 +119,9 @@ final class Workbench {
             throw error
         }
         let hasFailed = ferror(stream) != 0
-        guard fclose(stream) == 0, !hasFailed else { throw Diagnostic("cannot be written: is the disk full?", file: file) }
+        guard fclose(stream) == 0, !hasFailed else {
+            throw Diagnostic("cannot be written: is the disk full?", file: file)
+        }
     }
 
     /// Returns the cores in a line like `Cpus_allowed_list: 0-1,4`.

@@ -21,16 +21,19 @@ enum DurationNotation {
         let unit = text.dropFirst(digits.count).trimmingSpaces().lowercased()
         guard !digits.isEmpty else { throw notADuration(text) }
         if unit.isEmpty {
-            throw Mistake("\(quoted(text)) lacks a unit", remedy: "Write \(digits)s, \(digits)min, \(digits)h or \(digits)d.")
+            throw Mistake(
+                "\(quoted(text)) lacks a unit", remedy: "Write \(digits)s, \(digits)min, \(digits)h or \(digits)d.")
         }
         if unit == "m" || unit.hasPrefix("mo") {
             throw Mistake(
-                "the unit of \(quoted(text)) can be misread", remedy: "Write min for minutes; write months in days, for example: 30d.")
+                "the unit of \(quoted(text)) can be misread",
+                remedy: "Write min for minutes; write months in days, for example: 30d.")
         }
         if unit.hasPrefix(".") || unit.hasPrefix(",") {
             throw Mistake(
                 "\(quoted(text)) is not a whole number of its unit",
-                remedy: whole(text).map { "Write \($0)." } ?? "Use a smaller unit, such as 90min for an hour and a half.")
+                remedy: whole(text).map { "Write \($0)." }
+                    ?? "Use a smaller unit, such as 90min for an hour and a half.")
         }
         guard let seconds = units.first(where: { $0.names.contains(unit) })?.seconds else { throw notADuration(text) }
         guard let amount = Int(digits), amount <= maximumSeconds / seconds else {
@@ -39,7 +42,8 @@ enum DurationNotation {
         return amount * seconds
     }
 
-    /// `90min` for `1.5h` and `1,5 hours`; nil for what no smaller unit can say, or no length of time.
+    /// `90min` for `1.5h` and `1,5 hours`; nil for what no smaller unit can say, or no length of
+    /// time.
     static func whole(_ text: String) -> String? {
         guard let match = text.wholeMatch(of: /([0-9]{1,6})[.,]([0-9]{1,4}) *([A-Za-z]+)/),
             let unit = units.first(where: { $0.names.contains(match.output.3.lowercased()) })?.seconds,
@@ -49,7 +53,9 @@ enum DurationNotation {
         for _ in match.output.2 { scale *= 10 }
         guard number > 0, number * unit % scale == 0 else { return nil }
         let seconds = number * unit / scale
-        return units.dropLast().last { $0.seconds < unit && seconds % $0.seconds == 0 }.map { "\(seconds / $0.seconds)\($0.names[0])" }
+        return units.dropLast().last { $0.seconds < unit && seconds % $0.seconds == 0 }.map {
+            "\(seconds / $0.seconds)\($0.names[0])"
+        }
     }
 
     private static func notADuration(_ text: String) -> Mistake {

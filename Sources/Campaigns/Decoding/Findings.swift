@@ -14,7 +14,8 @@ final class Findings {
 
     init(isOfProject: Bool = false) { self.isOfProject = isOfProject }
 
-    /// What a node is, as errors name it: a text of volley.yaml is not repeated, unless it is too short for a secret.
+    /// What a node is, as errors name it: a text of volley.yaml is not repeated, unless it is too
+    /// short for a secret.
     func noun(of node: YAMLNode) -> String {
         isOfProject && (node.text?.value.count ?? 0) > Self.shortText && !node.isNull ? "a text" : node.noun
     }
@@ -26,7 +27,9 @@ final class Findings {
         all.append(Diagnostic(message, at: place, remedy: remedy, remedies))
     }
 
-    func warning(_ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil, _ remedies: [Remedy] = []) {
+    func warning(
+        _ name: WarningName, message: String, at place: SourcePosition, remedy: String? = nil, _ remedies: [Remedy] = []
+    ) {
         all.append(.warning(name, message: message, at: place, remedy: remedy, remedies))
     }
 
@@ -49,11 +52,13 @@ final class Findings {
         error(mistake.message, at: place, remedy: mistake.remedy)
     }
 
-    /// The mistake that ended the reading. If its line or the one above was already reported, this one only follows from that, and is left
-    /// out.
+    /// The mistake that ended the reading. If its line or the one above was already reported, this
+    /// one only follows from that, and is left out.
     func fatal(_ diagnostic: Diagnostic) {
         let isKnown = all.contains { error in
-            guard error.severity == .error, let line = error.position?.line, let last = diagnostic.position?.line else { return false }
+            guard error.severity == .error, let line = error.position?.line, let last = diagnostic.position?.line else {
+                return false
+            }
             return line == last || line == last - 1
         }
         if !isKnown { all.append(diagnostic) }

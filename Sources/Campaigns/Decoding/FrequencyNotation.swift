@@ -13,7 +13,9 @@ enum FrequencyNotation {
         if words.prefix(2) == ["at", "most"] { words.removeFirst(2) }
         if words.count > 2, ["time", "times", "push", "pushes"].contains(words[1]) { words.remove(at: 1) }
         guard words.count >= 3, ["per", "in", "a", "every"].contains(words[1]) else { throw notACap(text) }
-        guard words[0].allSatisfy({ $0.isASCII && $0.isNumber }), let pushes = Int(words[0]) else { throw notACap(text) }
+        guard words[0].allSatisfy({ $0.isASCII && $0.isNumber }), let pushes = Int(words[0]) else {
+            throw notACap(text)
+        }
         guard (1...maximumPushes).contains(pushes) else {
             throw Mistake(
                 pushes == 0 ? "with 'at most 0' no device would ever get a push" : "\(quoted(text)) limits nothing",
@@ -24,7 +26,8 @@ enum FrequencyNotation {
         let seconds = try DurationNotation.seconds(length.first?.isNumber == true ? length : "1 " + length)
         guard seconds >= 3600, seconds % 3600 == 0, seconds <= maximumSeconds else {
             throw Mistake(
-                "the time in \(quoted(text)) must be whole hours or days, at most 365 days", remedy: "For example: \(example).")
+                "the time in \(quoted(text)) must be whole hours or days, at most 365 days",
+                remedy: "For example: \(example).")
         }
         return FrequencyCap(pushes: pushes, seconds: seconds)
     }
@@ -38,12 +41,17 @@ enum FrequencyNotation {
 
     /// `at most 1 per 1 day` for `1/day`, `daily`, `once a day`.
     private static func meant(by text: String) -> String? {
-        let lengths = ["hour": "1 hour", "h": "1 hour", "day": "1 day", "d": "1 day", "week": "7 days", "w": "7 days", "month": "30 days"]
+        let lengths = [
+            "hour": "1 hour", "h": "1 hour", "day": "1 day", "d": "1 day", "week": "7 days", "w": "7 days",
+            "month": "30 days",
+        ]
         let adverbs = ["hourly": "1 hour", "daily": "1 day", "weekly": "7 days", "monthly": "30 days"]
         let small = text.lowercased().trimmingSpaces()
         if let length = adverbs[small] { return "at most 1 per \(length)" }
         let words = small.split { $0 == "/" || $0 == " " }.map(String.init)
-        guard let first = words.first, let last = words.last, words.count > 1, let length = lengths[last] else { return nil }
+        guard let first = words.first, let last = words.last, words.count > 1, let length = lengths[last] else {
+            return nil
+        }
         let count = ["once": 1, "one": 1, "twice": 2, "two": 2][first] ?? Int(first) ?? 0
         return (1...maximumPushes).contains(count) ? "at most \(count) per \(length)" : nil
     }

@@ -21,8 +21,9 @@ struct KeyGroup: Sendable {
         self.holdsSecrets = holdsSecrets
     }
 
-    /// The group where these services take the pushes: keys of `content` and `delivery` that none of them has are still read, so that they can
-    /// be refused as what they are, but no message lists them.
+    /// The group where these services take the pushes: keys of `content` and `delivery` that none
+    /// of them has are still read, so that they can be refused as what they are, but no message
+    /// lists them.
     func carried(by services: [any PushService]) -> KeyGroup {
         let rules = services.map(\.rules)
         let lacking = valid.filter { key in
@@ -37,7 +38,9 @@ struct KeyGroup: Sendable {
     }
 
     /// Whether two groups are the same but for what services have.
-    func isSame(as other: KeyGroup) -> Bool { name == other.name && Set(valid + unlisted) == Set(other.valid + other.unlisted) }
+    func isSame(as other: KeyGroup) -> Bool {
+        name == other.name && Set(valid + unlisted) == Set(other.valid + other.unlisted)
+    }
 
     /// Whether a key is allowed there.
     func holds(_ key: String) -> Bool { valid.contains(key) || unlisted.contains(key) }
@@ -49,18 +52,23 @@ struct KeyGroup: Sendable {
     static func shown(_ name: String) -> String { name.contains(" ") ? SecretText.hidden(in: name) : quoted(name) }
 }
 
-/// The keys of one kind of file: one table for reading, for the nearest name, and for telling where a misplaced key belongs.
+/// The keys of one kind of file: one table for reading, for the nearest name, and for telling where
+/// a misplaced key belongs.
 struct FileKeys: Sendable {
     var groups: [KeyGroup]
 
     /// Whether other keys are below a key.
     func takesGroup(_ key: String) -> Bool {
         groups.contains { $0.name == key }
-            || ["languages", "data", "localized", "attributes", "state", "where", "variants", "payload", "apps", "databases", "cells"]
-                .contains(key)
+            || [
+                "languages", "data", "localized", "attributes", "state", "where", "variants", "payload", "apps",
+                "databases", "cells",
+            ]
+            .contains(key)
     }
 
-    /// What to say about a key that `group` does not have, and the key of the group that was probably meant.
+    /// What to say about a key that `group` does not have, and the key of the group that was
+    /// probably meant.
     func mistake(about key: String, in group: KeyGroup) -> (mistake: Mistake, meant: String?) {
         if group.valid == ProjectKeys.namedServices.valid, let meant = PushServices.meant(by: key)?.name {
             return (Mistake("unknown key \(quoted(key)) \(group.location)", remedy: "Did you mean '\(meant)'?"), meant)
@@ -75,7 +83,8 @@ struct FileKeys: Sendable {
     private func meantKey(_ key: String, _ group: KeyGroup) -> (Mistake, String?)? {
         if let colon = key.firstIndex(of: ":"), group.valid.contains(String(key[..<colon])) {
             return (
-                Mistake("a space is missing after the ':' of \(quoted(key))", remedy: "Write it as 'name: value'."), String(key[..<colon])
+                Mistake("a space is missing after the ':' of \(quoted(key))", remedy: "Write it as 'name: value'."),
+                String(key[..<colon])
             )
         }
         // Nothing longer is a typing slip, and computing its distance would be expensive.
@@ -88,7 +97,8 @@ struct FileKeys: Sendable {
         let message = "unknown key \(quoted(key)) \(group.location)"
         if group.isSame(as: CampaignKeys.stopWhen), key == "unknown" {
             // The outcome, not the setting of `delivery`.
-            return Mistake(message, remedy: "No limit counts these pushes. Valid here: \(group.valid.joined(separator: ", ")).")
+            return Mistake(
+                message, remedy: "No limit counts these pushes. Valid here: \(group.valid.joined(separator: ", ")).")
         }
         if let home = groups.first(where: { $0.valid.contains(key) }) {
             return Mistake(message, remedy: "It belongs \(home.location); check the indentation.")
@@ -100,13 +110,18 @@ struct FileKeys: Sendable {
 /// The groups of a campaign file.
 enum CampaignKeys {
     static let root = KeyGroup(
-        "", valid: ["name", "app", "description", "audience", "content", "activity", "variants", "delivery", "schedule", "allow"])
+        "",
+        valid: [
+            "name", "app", "description", "audience", "content", "activity", "variants", "delivery", "schedule",
+            "allow",
+        ])
     static let activity = KeyGroup(
         "activity", valid: ["event", "attributes_type", "attributes", "state", "stale", "dismiss", "relevance"])
     static let audience = KeyGroup(
         "audience",
         valid: [
-            "devices", OwnAudienceReader.key, "tags", "aliases", "registration_ids", "everyone", OwnAudienceReader.channelKey, "where",
+            "devices", OwnAudienceReader.key, "tags", "aliases", "registration_ids", "everyone",
+            OwnAudienceReader.channelKey, "where",
             "exclude", "alias_limit", "max_bad_rows", "shrinks_at_most",
         ])
     /// Devices from a database instead of files; volley.yaml has the same for apps.
@@ -117,7 +132,8 @@ enum CampaignKeys {
         var group = KeyGroup(
             "content",
             valid: [
-                "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "interruption", "relevance",
+                "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data",
+                "interruption", "relevance",
                 "target_content", "filter", "localized", "wake_app", "silent", "payload", "languages",
             ])
         group.unlisted = [services]
@@ -136,24 +152,28 @@ enum CampaignKeys {
     static let variantContent = KeyGroup(
         "the variant's content",
         valid: [
-            "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data", "interruption", "relevance",
+            "title", "subtitle", "body", "sound", "badge", "category", "thread", "image", "link", "data",
+            "interruption", "relevance",
             "target_content", "filter", "localized", "payload", "languages",
         ])
     /// Texts that the app itself holds, and each of them in full.
     static let localized = KeyGroup("localized", valid: ["title", "subtitle", "body"])
     static let localizedText = KeyGroup("the text of the app", valid: ["key", "args"])
-    static let translation = KeyGroup("the language", valid: ["title", "subtitle", "body", "sound", "image", "link", "data", "payload"])
+    static let translation = KeyGroup(
+        "the language", valid: ["title", "subtitle", "body", "sound", "image", "link", "data", "payload"])
     static let delivery = KeyGroup(
         "delivery", valid: ["pace", "frequency", "expires", "priority", "collapse", "unknown", "stop_when", "track"])
     static let stopWhen = KeyGroup("stop_when", valid: StopLimits.outcomes.map(\.name) + ["after"])
 
-    static let schedule = KeyGroup("schedule", valid: ["at", "timezone", "fallback_timezone", "quiet_hours", "repeat", "late"])
+    static let schedule = KeyGroup(
+        "schedule", valid: ["at", "timezone", "fallback_timezone", "quiet_hours", "repeat", "late"])
 
     static let allowedWarning = KeyGroup("the entry of 'allow'", valid: ["warning", "reason"])
 
     static let file = FileKeys(
         groups: [
-            root, audience, content, delivery, schedule, exclude, tags, stopWhen, variant, variantContent, translation, allowedWarning,
+            root, audience, content, delivery, schedule, exclude, tags, stopWhen, variant, variantContent, translation,
+            allowedWarning,
             namedServices, deviceQuery, activity,
         ])
 }
@@ -161,7 +181,8 @@ enum CampaignKeys {
 /// The groups of volley.yaml.
 enum ProjectKeys {
     static let root: KeyGroup = {
-        var root = KeyGroup("", valid: ["runs", "proxy", "notices", "monitoring", "console", "databases", "store", "apps"])
+        var root = KeyGroup(
+            "", valid: ["runs", "proxy", "notices", "monitoring", "console", "databases", "store", "apps"])
         root.service = PushServices.standard
         return root
     }()
@@ -188,20 +209,28 @@ enum ProjectKeys {
 
     /// - Parameters:
     ///   - services: the app's; empty if they are not known.
-    ///   - ofSeveral: whether the app has several services, so that people are told of the keys that choose among them.
+    ///   - ofSeveral: whether the app has several services, so that people are told of the keys
+    ///     that choose among them.
     static func columns(of services: [any PushService], ofSeveral: Bool) -> KeyGroup {
         var group = KeyGroup("columns", valid: ExportColumns.Standard.allCases.map(\.rawValue) + ["rows", "format"])
         group.services = services
-        if ofSeveral { group.valid += targetColumns + [service, prefer] } else { group.unlisted = targetColumns + [service, prefer] }
+        if ofSeveral {
+            group.valid += targetColumns + [service, prefer]
+        } else {
+            group.unlisted = targetColumns + [service, prefer]
+        }
         group.unlisted += ActivityTokens.allCases.map(\.rawValue)
         return group
     }
 
     /// The columns of services' targets, as far as they are not standard columns.
-    static let targetColumns: [String] = PushServices.all.map(\.target.column).filter { ExportColumns.Standard(rawValue: $0) == nil }
+    static let targetColumns: [String] = PushServices.all.map(\.target.column).filter {
+        ExportColumns.Standard(rawValue: $0) == nil
+    }
     static let tags = KeyGroup("tags", valid: ["column", "separator"])
 
-    /// Names the service that takes the pushes of an app. It may be left out as long as there is one.
+    /// Names the service that takes the pushes of an app. It may be left out as long as there is
+    /// one.
     static let service = "service"
     /// Holds the accounts of further services.
     static let services = "services"
@@ -219,7 +248,10 @@ enum ProjectKeys {
     /// An app that uses a service: the keys of its account come first.
     static func app(of service: any PushService, name: String = "the app") -> KeyGroup {
         var group = KeyGroup(
-            name, valid: service.account.keys + ["devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy", "notices"])
+            name,
+            valid: service.account.keys + [
+                "devices", "columns", "pace", "frequency", "approval", "test_devices", "proxy", "notices",
+            ])
         group.unlisted = [self.service, services]
         group.service = service
         return group
@@ -229,7 +261,9 @@ enum ProjectKeys {
     static func appOfUnknownService(name: String) -> KeyGroup {
         let accounts = PushServices.all.flatMap(\.account.keys)
         var group = app(of: PushServices.standard, name: name)
-        (group.valid, group.unlisted, group.service) = (group.valid.filter { !accounts.contains($0) }, group.unlisted + accounts, nil)
+        (group.valid, group.unlisted, group.service) = (
+            group.valid.filter { !accounts.contains($0) }, group.unlisted + accounts, nil
+        )
         return group
     }
 
@@ -243,7 +277,8 @@ enum ProjectKeys {
         FileKeys(
             groups: [root, app(of: service), environment] + service.account.credentials.map(credential)
                 + [
-                    proxy, columns, tags, testDevice, notice, monitoring, console, namedServices, serviceColumn, database,
+                    proxy, columns, tags, testDevice, notice, monitoring, console, namedServices, serviceColumn,
+                    database,
                     CampaignKeys.deviceQuery, store, postgresStore,
                 ])
     }

@@ -6,8 +6,12 @@ extension Section {
     /// - Parameter entry: what an entry is: `a file`.
     func paths(_ key: String, example: String, entry: String = "a file") -> [SourceText] {
         guard let node = node(key) else { return [] }
-        guard case .sequence(let items) = node.content else { return text(node, subject: "'\(key)'", example: example).map { [$0] } ?? [] }
-        if items.isEmpty { findings.error("'\(key)' is an empty list", at: node.position, remedy: "Name \(entry), or remove the key.") }
+        guard case .sequence(let items) = node.content else {
+            return text(node, subject: "'\(key)'", example: example).map { [$0] } ?? []
+        }
+        if items.isEmpty {
+            findings.error("'\(key)' is an empty list", at: node.position, remedy: "Name \(entry), or remove the key.")
+        }
         return items.compactMap { text($0, subject: "an entry of '\(key)'", example: example) }
     }
 
@@ -34,7 +38,8 @@ extension Section {
         return list
     }
 
-    /// `tags: discount, daily` is a single name for YAML; under 'exclude' it would exclude no device.
+    /// `tags: discount, daily` is a single name for YAML; under 'exclude' it would exclude no
+    /// device.
     private func checkSingle(_ name: SourceText, key: String) {
         guard name.style == .plain else { return checkEntry(name, key: key) }
         func complain(_ parts: [some StringProtocol], otherwise: String) {
@@ -50,12 +55,15 @@ extension Section {
         if let comma = name.value.first(where: { ",，、;；".contains($0) }) {
             let mark = comma == "," ? "a comma" : "a '\(comma)'"
             complain(
-                Self.withoutBrackets(name.value).split { ",，、;；".contains($0) }.filter { $0.contains { !$0.isWhitespace } },
+                Self.withoutBrackets(name.value).split { ",，、;；".contains($0) }.filter {
+                    $0.contains { !$0.isWhitespace }
+                },
                 otherwise: "; put a name with \(mark) in quotes")
         } else if name.value.hasPrefix("-") {
             findings.error(
                 "\(shown(name, key)) is read as a single name", at: name.position,
-                remedy: "In a list, put a space after each hyphen: - \(name.value.drop { $0 == "-" }.prefix { $0 != " " }); "
+                remedy:
+                    "In a list, put a space after each hyphen: - \(name.value.drop { $0 == "-" }.prefix { $0 != " " }); "
                     + "put a name that begins with a hyphen in quotes.")
         } else if lines > 1 || key == "registration_ids" && name.value.contains(" ") {
             complain(name.value.split(separator: " "), otherwise: lines > 1 ? "; put a name with spaces in quotes" : "")
@@ -66,14 +74,17 @@ extension Section {
 
     /// The names between brackets of any kind, which in YAML make no list: `(news, vip)`.
     private static func withoutBrackets(_ text: String) -> Substring {
-        let isPair = [("(", ")"), ("<", ">"), ("（", "）"), ("【", "】"), ("［", "］")].contains { text.hasPrefix($0) && text.hasSuffix($1) }
+        let isPair = [("(", ")"), ("<", ">"), ("（", "）"), ("【", "】"), ("［", "］")].contains {
+            text.hasPrefix($0) && text.hasSuffix($1)
+        }
         return isPair ? text.dropFirst().dropLast() : text[...]
     }
 
     /// A name in quotes, as it may be shown.
     private func shown(_ name: SourceText, _ key: String) -> String { quoted(shown(name.value, key)) }
 
-    /// A name as it may be shown: where a service chooses the devices, registration ids are targets.
+    /// A name as it may be shown: where a service chooses the devices, registration ids are
+    /// targets.
     private func shown(_ name: String, _ key: String) -> String {
         guard has(OwnAudienceReader.key), let selector = AudienceCall.Selector(rawValue: key) else { return name }
         return selector == .registrationIDs ? selector.shown(name) : name
@@ -83,10 +94,12 @@ extension Section {
 
     /// Reports what an entry of a list cannot be.
     private func checkEntry(_ name: SourceText, key: String) {
-        if let scalar = name.value.unicodeScalars.first(where: { Blank.isInvisible($0) && !$0.properties.isWhitespace }) {
+        if let scalar = name.value.unicodeScalars.first(where: { Blank.isInvisible($0) && !$0.properties.isWhitespace })
+        {
             findings.error(
                 "\(shown(name, key)) holds an invisible character (\(TextFormat.codePoint(scalar)))",
-                at: name.position, remedy: "Type the name again; such a character often comes with text copied from a chat or a web page.")
+                at: name.position,
+                remedy: "Type the name again; such a character often comes with text copied from a chat or a web page.")
             return
         }
         if key != "tags", let mistake = RoundedNumber.mistake(about: name.value, shown: shown(name, key)) {
@@ -99,12 +112,15 @@ extension Section {
         if let negated = Self.negated(name.value), group.name != "exclude", key != "none" {
             findings.error(
                 "\(shown(name, key)) is read as a name, and leaves no device out", at: name.position,
-                remedy: "For devices without it, write under 'audience': exclude: {\(Self.selector(key)): [\(TextFormat.yaml(negated))]}.")
+                remedy:
+                    "For devices without it, write under 'audience': exclude: {\(Self.selector(key)): [\(TextFormat.yaml(negated))]}."
+            )
             return
         }
         if name.style == .plain, lines(of: name) > 1 {
             findings.error(
-                "\(shown(name, key)) is read as a single name, because its lines are indented like parts of one", at: name.position,
+                "\(shown(name, key)) is read as a single name, because its lines are indented like parts of one",
+                at: name.position,
                 remedy: "Indent all entries of a list alike; put a name with spaces in quotes.")
             return
         }
@@ -117,7 +133,8 @@ extension Section {
                 at: name.position,
                 remedy: (rest.count == 1
                     ? "Leave it out"
-                    : mark == "," ? "Write each name on its own line after a hyphen" : "Write ',' and a space between names")
+                    : mark == ","
+                        ? "Write each name on its own line after a hyphen" : "Write ',' and a space between names")
                     + "; put a name with a '\(mark)' in quotes.")
         } else if key == "registration_ids", name.value.trimmingSpaces().contains(" ") {
             findings.error(
@@ -130,17 +147,23 @@ extension Section {
     private static func negated(_ name: String) -> String? {
         let signs = name.prefix { "!=<>≠ ".contains($0) }
         let isNegation = signs.hasPrefix("!") || signs.hasPrefix("≠") || signs.hasPrefix("<>")
-        let rest = isNegation ? name.dropFirst(signs.count) : name.lowercased().hasPrefix("not ") ? name.dropFirst(4) : ""
+        let rest =
+            isNegation ? name.dropFirst(signs.count) : name.lowercased().hasPrefix("not ") ? name.dropFirst(4) : ""
         let trimmed = rest.trimmingSpaces()
         return trimmed.isEmpty ? nil : trimmed
     }
 
     /// The key below `exclude` for names of a list.
-    private static func selector(_ key: String) -> String { ["aliases", "registration_ids"].contains(key) ? key : "tags" }
+    private static func selector(_ key: String) -> String {
+        ["aliases", "registration_ids"].contains(key) ? key : "tags"
+    }
 
     private func namesFile(_ node: YAMLNode, key: String) -> SourceText? {
         let keys = FileKeys(groups: [KeyGroup(key, valid: ["file"])])
-        guard let section = Section(node, keys.groups[0], of: keys, example: "\(key): {file: names.txt}", findings: findings) else {
+        guard
+            let section = Section(
+                node, keys.groups[0], of: keys, example: "\(key): {file: names.txt}", findings: findings)
+        else {
             return nil
         }
         return section.requiredText("file", example: "\(key): {file: names.txt}")

@@ -32,10 +32,12 @@ extension Section {
         text(key, example: example).flatMap { path($0, subject: "'\(key)'", kind: kind, example: example) }
     }
 
-    /// The text as a path; nil, and reported without repeating it, for what is rather an address or a secret.
+    /// The text as a path; nil, and reported without repeating it, for what is rather an address or
+    /// a secret.
     /// - Parameter secret: what people write there instead of its path, for the remedy.
     func path(
-        _ text: SourceText, subject: String, kind: String = "a file", instead secret: String = "address or secret", example: String
+        _ text: SourceText, subject: String, kind: String = "a file", instead secret: String = "address or secret",
+        example: String
     ) -> SourceText? {
         if !checkPath(of: text) { return nil }
         guard SecretText.isNoPath(text.value) else { return text }
@@ -45,20 +47,24 @@ extension Section {
         return nil
     }
 
-    /// Reports a path of volley.yaml that begins with a `~` for an unknown folder. Of a campaign it is judged when the path is used: the
-    /// campaign of a run is also read where that folder is another, or none.
+    /// Reports a path of volley.yaml that begins with a `~` for an unknown folder. Of a campaign it
+    /// is judged when the path is used: the campaign of a run is also read where that folder is
+    /// another, or none.
     func checkPath(of path: SourceText) -> Bool {
         guard let mistake = FilePaths.pathMistake(path.value) else { return true }
         findings.error(mistake, at: path.position)
         return false
     }
 
-    /// Reports, without repeating it, a name of volley.yaml that is rather an address or a password: all messages show names whole.
+    /// Reports, without repeating it, a name of volley.yaml that is rather an address or a
+    /// password: all messages show names whole.
     func checkName(_ name: SourceText, of thing: String, example: String) {
         guard SecretText.isNoName(name.value) else { return }
         findings.error(
             "the name of \(thing) must not be an address or a password", at: name.position,
-            remedy: "Keep the address or password itself out of this file, and choose a short name, for example: \(example).")
+            remedy:
+                "Keep the address or password itself out of this file, and choose a short name, for example: \(example)."
+        )
     }
 
     /// `true` or `false`; nil when absent, or reported.
@@ -66,15 +72,20 @@ extension Section {
         guard let node = node(key) else { return nil }
         if let text = node.text, text.style == .plain {
             if let truth = CoreSchema.bool(text.value) { return truth }
-            if let meant = ["yes": true, "y": true, "on": true, "no": false, "n": false, "off": false][text.value.lowercased()] {
+            if let meant = ["yes": true, "y": true, "on": true, "no": false, "n": false, "off": false][
+                text.value.lowercased()]
+            {
                 findings.error(
-                    "'\(key)' must be true or false, not \(findings.noun(of: node))", at: node.position, remedy: "Write \(key): \(meant).")
-                // So that mistakes about what does not go with it are reported together with this one.
+                    "'\(key)' must be true or false, not \(findings.noun(of: node))", at: node.position,
+                    remedy: "Write \(key): \(meant).")
+                // So that mistakes about what does not go with it are reported together with this
+                // one.
                 return meant
             }
         }
         if let text = node.text, CoreSchema.bool(text.value) != nil {
-            findings.error("'\(key)' must be true or false, not a text in quotes", at: node.position, remedy: "Remove the quotes.")
+            findings.error(
+                "'\(key)' must be true or false, not a text in quotes", at: node.position, remedy: "Remove the quotes.")
             return nil
         }
         wrongKind("'\(key)'", node, must: "true or false", example: "\(key): true")
@@ -84,9 +95,12 @@ extension Section {
     /// A whole number; nil when absent, or reported.
     func wholeNumber(_ key: String, in range: ClosedRange<Int>, example: String) -> Int? {
         guard let node = node(key) else { return nil }
-        guard let text = node.text, text.style == .plain, case .integer(let number) = CoreSchema.value(of: text.value) else {
+        guard let text = node.text, text.style == .plain, case .integer(let number) = CoreSchema.value(of: text.value)
+        else {
             if let text = node.text, text.style != .plain, case .integer = CoreSchema.value(of: text.value) {
-                findings.error("'\(key)' must be a whole number, not a text in quotes", at: node.position, remedy: "Remove the quotes.")
+                findings.error(
+                    "'\(key)' must be a whole number, not a text in quotes", at: node.position,
+                    remedy: "Remove the quotes.")
             } else {
                 wrongKind("'\(key)'", node, must: "a whole number", example: example)
             }
@@ -108,7 +122,8 @@ extension Section {
         return checked(text, parse)
     }
 
-    /// The value of a text with its own notation; nil, and reported, when the text does not follow it.
+    /// The value of a text with its own notation; nil, and reported, when the text does not follow
+    /// it.
     func checked<Value>(_ text: SourceText, _ parse: (String) throws(Mistake) -> Value) -> Value? {
         do throws(Mistake) {
             return try parse(text.value)
@@ -138,12 +153,14 @@ extension Section {
 
     private func warnAboutCurlyQuotes(_ text: SourceText) {
         let curly = "“”„‟".unicodeScalars
-        guard text.style == .plain, let first = text.value.unicodeScalars.first, let last = text.value.unicodeScalars.last,
+        guard text.style == .plain, let first = text.value.unicodeScalars.first,
+            let last = text.value.unicodeScalars.last,
             curly.contains(first), curly.contains(last)
         else { return }
         findings.warning(
             .curlyQuotes, message: "the curly quotes are part of the text", at: text.position,
-            remedy: "Replace them with straight quotes, or, if they belong to the text, put straight quotes around them.")
+            remedy:
+                "Replace them with straight quotes, or, if they belong to the text, put straight quotes around them.")
     }
 }
 
@@ -154,7 +171,8 @@ func orList(_ words: [String]) -> String {
 }
 
 extension Section {
-    /// Whether a key, or a misspelt one, has a value that is neither `true` nor `false`, and so was reported.
+    /// Whether a key, or a misspelt one, has a value that is neither `true` nor `false`, and so was
+    /// reported.
     func truthIsUnclear(_ key: String) -> Bool {
         guard let node = node(key) else { return mentions(key) }
         guard let text = node.text, text.style == .plain else { return true }

@@ -1,6 +1,7 @@
 import Base
 
-/// A group of keys being read: finds values by key, and reports what is unknown, missing or of the wrong kind.
+/// A group of keys being read: finds values by key, and reports what is unknown, missing or of the
+/// wrong kind.
 struct Section {
     let group: KeyGroup
     /// Where the group begins; what is missing is reported here.
@@ -15,7 +16,8 @@ struct Section {
     private let values: [String: YAMLEntry]
     /// Keys that misspelt ones probably mean: they are not also reported as missing.
     private let meant: Set<String>
-    /// Whether a key was reported that is not like any of the group's: it may be meant for a missing one, which is then not reported, too.
+    /// Whether a key was reported that is not like any of the group's: it may be meant for a
+    /// missing one, which is then not reported, too.
     let hasStrangeKey: Bool
 
     /// Opens a group and reports its unknown keys; nil, and reported, when the node is not a group.
@@ -45,10 +47,13 @@ struct Section {
             var unknown = file.mistake(about: key, in: group)
             // A second one of the same name would also be refused.
             if let meant = unknown.meant, values[meant] != nil {
-                unknown.mistake.remedy = "It most likely means \(quoted(meant)), which is there already: remove this line."
+                unknown.mistake.remedy =
+                    "It most likely means \(quoted(meant)), which is there already: remove this line."
             }
             if let owner = emptied, unknown.meant == nil {
-                if withheld.insert(owner).inserted { findings.error(Self.lost(key, from: owner), at: entry.key.position) }
+                if withheld.insert(owner).inserted {
+                    findings.error(Self.lost(key, from: owner), at: entry.key.position)
+                }
                 meant.insert(owner)
                 continue
             }
@@ -69,11 +74,15 @@ struct Section {
     static func lost(_ key: String, from owner: String) -> Mistake {
         Mistake(
             "\(quoted(key)) has no more indentation than \(quoted(owner)), which is empty without it",
-            remedy: "Put two more blanks before \(quoted(key)), and before the other lines that belong to \(quoted(owner)).")
+            remedy:
+                "Put two more blanks before \(quoted(key)), and before the other lines that belong to \(quoted(owner))."
+        )
     }
 
-    /// The entries of a group with keys of any name; nil, and reported, when the node is not a group.
-    /// - Parameter holdsSecrets: whether people put a secret in the place of the group: it is not read as a key and its value.
+    /// The entries of a group with keys of any name; nil, and reported, when the node is not a
+    /// group.
+    /// - Parameter holdsSecrets: whether people put a secret in the place of the group: it is not
+    ///   read as a key and its value.
     static func entries(
         of node: YAMLNode, name: String, holdsSecrets: Bool = false, example: String, findings: Findings
     ) -> [YAMLEntry]? {
@@ -81,7 +90,9 @@ struct Section {
         case .mapping(let entries): return entries
         case .unreadable: return nil
         case .scalar(let value, .plain) where !holdsSecrets && KeyTypo(Array(value.unicodeScalars)) != nil:
-            if let accident = KeyTypo(Array(value.unicodeScalars)) { findings.error(accident.mistake, at: node.position) }
+            if let accident = KeyTypo(Array(value.unicodeScalars)) {
+                findings.error(accident.mistake, at: node.position)
+            }
             return nil
         default:
             findings.error(
@@ -121,10 +132,12 @@ struct Section {
     func wrongKind(_ subject: String, _ node: YAMLNode, must: String, example: String) {
         guard !node.isUnreadable else { return }
         if node.isNull {
-            findings.error("\(subject) has no value", at: node.position, remedy: "For example: \(example)\(otherThanValue).")
+            findings.error(
+                "\(subject) has no value", at: node.position, remedy: "For example: \(example)\(otherThanValue).")
         } else {
             findings.error(
-                "\(subject) must be \(must), not \(findings.noun(of: node))", at: node.position, remedy: "For example: \(example).")
+                "\(subject) must be \(must), not \(findings.noun(of: node))", at: node.position,
+                remedy: "For example: \(example).")
         }
     }
 }

@@ -8,10 +8,14 @@ enum ShrinkNotation {
     static func limit(_ text: String) throws(Mistake) -> ShrinkLimit {
         let text = text.trimmingSpaces()
         if text == off { return .off }
-        if ["no", "none", "never", "false", "disabled", "unlimited"].contains(text.lowercased()) || text.lowercased() == off {
+        if ["no", "none", "never", "false", "disabled", "unlimited"].contains(text.lowercased())
+            || text.lowercased() == off
+        {
             throw Mistake(
                 "\(quoted(text)) is neither a share nor 'off'",
-                remedy: "To send however small the audience is now, write shrinks_at_most: off; otherwise a share, for example: 50%.")
+                remedy:
+                    "To send however small the audience is now, write shrinks_at_most: off; otherwise a share, for example: 50%."
+            )
         }
         if (try? Percentage.share(text)) == 0 {
             throw Mistake(

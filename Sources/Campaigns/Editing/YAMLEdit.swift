@@ -1,7 +1,8 @@
 public import Base
 
-/// The text of a YAML file in which single values can be changed; everything else, comments and order included, stays as it is. Each change is
-/// read back: a text in which anything else would mean something new is not given out.
+/// The text of a YAML file in which single values can be changed; everything else, comments and
+/// order included, stays as it is. Each change is read back: a text in which anything else would
+/// mean something new is not given out.
 ///
 /// ```swift
 /// var file = YAMLEdit("content:\n  title: Hello  # of Anna\n")
@@ -67,7 +68,8 @@ public struct YAMLEdit: Sendable {
         return node.isNull ? nil : node
     }
 
-    /// The keys of the group at a path, in the order of the file; empty where there is no group. An empty path is the whole text.
+    /// The keys of the group at a path, in the order of the file; empty where there is no group. An
+    /// empty path is the whole text.
     public func keys(at path: [String]) -> [String] {
         guard var node = YAMLTree.read(text) else { return [] }
         for key in path {
@@ -85,8 +87,8 @@ public struct YAMLEdit: Sendable {
         return extent(at: path, in: scalars).map { line($0.lowerBound)...line($0.upperBound) }
     }
 
-    /// Whether a place of the text, counted from 1 in lines and Unicode scalars, lies in a value or in its key: of several values in one
-    /// line, it says which is meant.
+    /// Whether a place of the text, counted from 1 in lines and Unicode scalars, lies in a value or
+    /// in its key: of several values in one line, it says which is meant.
     public func holds(line: Int, column: Int, at path: [String]) -> Bool {
         let scalars = scalars
         let starts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
@@ -126,9 +128,13 @@ public struct YAMLEdit: Sendable {
         let tree = try tree()
         var writer = YAMLWriter(text)
         let isDone = value.map { writer.write($0, at: path[...], in: tree) } ?? writer.remove(path[...], from: tree)
-        guard isDone else { throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy) }
+        guard isDone else {
+            throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy)
+        }
         let after = writer.text
-        guard let read = YAMLTree.read(after), read.meaning == tree.meaning.setting(value.map(Meaning.init), at: path[...]) else {
+        guard let read = YAMLTree.read(after),
+            read.meaning == tree.meaning.setting(value.map(Meaning.init), at: path[...])
+        else {
             throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy)
         }
         text = after
@@ -136,10 +142,12 @@ public struct YAMLEdit: Sendable {
 
     // MARK: - Comments
 
-    /// The comments that have a line of their own and begin with a text, without the sign before them, in the order of the file.
+    /// The comments that have a line of their own and begin with a text, without the sign before
+    /// them, in the order of the file.
     public func comments(beginningWith start: String) -> [String] { commentLines(beginningWith: start).map(\.text) }
 
-    /// Writes a comment as a line of its own, above the line that begins with a key of a path: the last that begins one.
+    /// Writes a comment as a line of its own, above the line that begins with a key of a path: the
+    /// last that begins one.
     /// - Throws: `Mistake`: there is nothing at the path, or no line for it.
     public mutating func addComment(_ comment: String, above path: [String]) throws(Mistake) {
         precondition(!comment.contains(where: \.isNewline), "a comment is one line")
@@ -167,14 +175,16 @@ public struct YAMLEdit: Sendable {
         }
     }
 
-    /// The lines that are comments. A line of a text may look like one: without it, the file would mean something else.
+    /// The lines that are comments. A line of a text may look like one: without it, the file would
+    /// mean something else.
     private func commentLines(beginningWith text: String) -> [(text: String, extent: Range<Int>)] {
         let scalars = scalars
         guard self.text.contains(text), let meaning = YAMLTree.read(self.text)?.meaning else { return [] }
         var lines: [(text: String, extent: Range<Int>)] = [], start = 0
         while start < scalars.count {
             let end = scalars[start...].firstIndex(of: "\n").map { $0 + 1 } ?? scalars.count
-            let line = String(String.UnicodeScalarView(scalars[start..<end].filter { $0 != "\r" && $0 != "\n" })).trimmingSpaces()
+            let line = String(String.UnicodeScalarView(scalars[start..<end].filter { $0 != "\r" && $0 != "\n" }))
+                .trimmingSpaces()
             let comment = line.hasPrefix("#") ? String(line.dropFirst()).trimmingSpaces() : ""
             if !comment.isEmpty, comment.hasPrefix(text), lines.count < Self.mostComments {
                 var rest = scalars
@@ -198,7 +208,8 @@ public struct YAMLEdit: Sendable {
         text = after
     }
 
-    /// Puts a value into a group of its own: `tags: [a]` becomes `tags: {any: [a]}`, so that the group can have further keys.
+    /// Puts a value into a group of its own: `tags: [a]` becomes `tags: {any: [a]}`, so that the
+    /// group can have further keys.
     /// - Throws: `Mistake`: it cannot be changed without changing something else.
     public mutating func wrap(_ path: [String], under key: String) throws(Mistake) {
         let tree = try tree()
@@ -217,7 +228,9 @@ public struct YAMLEdit: Sendable {
     }
 
     private func tree() throws(Mistake) -> YAMLTree {
-        guard let tree = YAMLTree.read(text) else { throw Mistake("the file cannot be read as YAML", remedy: Self.remedy) }
+        guard let tree = YAMLTree.read(text) else {
+            throw Mistake("the file cannot be read as YAML", remedy: Self.remedy)
+        }
         return tree
     }
 
@@ -270,7 +283,8 @@ extension YAMLTree {
             if isNull { return .null }
             return .scalar(text ?? value, isText: style != .plain || CoreSchema.value(of: value) == .text)
         case .sequence(_, let items): return .sequence(items.map(\.meaning))
-        case .mapping(_, let entries): return .mapping(entries.map { .init(key: $0.key.meaning, value: $0.value.meaning) })
+        case .mapping(_, let entries):
+            return .mapping(entries.map { .init(key: $0.key.meaning, value: $0.value.meaning) })
         // Not looked into: it must stay as long as it is.
         case .shared: return .shared(extent.count)
         }

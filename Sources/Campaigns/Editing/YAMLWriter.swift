@@ -74,7 +74,9 @@ struct YAMLWriter {
         let end = last.lastOffset
         guard case .list(let texts) = value else { return false }
         let items = texts.map { "- " + TextFormat.yaml($0) }
-        replace(node.extent.lowerBound..<end, with: items.joined(separator: Self.string(lineEnd) + Self.string(Array(indent))))
+        replace(
+            node.extent.lowerBound..<end,
+            with: items.joined(separator: Self.string(lineEnd) + Self.string(Array(indent))))
         return true
     }
 
@@ -100,10 +102,12 @@ struct YAMLWriter {
 
     /// - Returns: false where it cannot be removed.
     mutating func remove(_ path: ArraySlice<String>, from node: YAMLTree) -> Bool {
-        guard let key = path.first, let entry = node.entry(key), case .mapping(let isFlow, let entries) = node.content else { return false }
+        guard let key = path.first, let entry = node.entry(key), case .mapping(let isFlow, let entries) = node.content
+        else { return false }
         if path.count > 1 {
             // A group without any key left goes, too.
-            guard case .mapping(_, let inner) = entry.value.content, inner.count == 1, inner[0].key.text == path.dropFirst().first,
+            guard case .mapping(_, let inner) = entry.value.content, inner.count == 1,
+                inner[0].key.text == path.dropFirst().first,
                 path.count == 2 || leadsToNothing(path.dropFirst(), inner[0].value)
             else { return remove(path.dropFirst(), from: entry.value) }
         }
@@ -125,7 +129,9 @@ struct YAMLWriter {
     /// Whether removing what the path leads to leaves nothing of a group.
     private func leadsToNothing(_ path: ArraySlice<String>, _ node: YAMLTree) -> Bool {
         guard path.count > 1, let key = path.dropFirst().first else { return true }
-        guard case .mapping(_, let entries) = node.content, entries.count == 1, entries[0].key.text == key else { return false }
+        guard case .mapping(_, let entries) = node.content, entries.count == 1, entries[0].key.text == key else {
+            return false
+        }
         return leadsToNothing(path.dropFirst(), entries[0].value)
     }
 
@@ -142,7 +148,8 @@ struct YAMLWriter {
         var end = node.lastOffset
         // A block ends with its line, and with blank lines after it.
         if end > 0, end <= scalars.count, scalars[end - 1] == "\n" || scalars[end - 1] == "\r" {
-            while end > 1, isLineEnd(scalars[end - 1]), isLineEnd(scalars[end - 2]), !(scalars[end - 2] == "\r" && scalars[end - 1] == "\n")
+            while end > 1, isLineEnd(scalars[end - 1]), isLineEnd(scalars[end - 2]),
+                !(scalars[end - 2] == "\r" && scalars[end - 1] == "\n")
             {
                 end -= 1
             }
@@ -196,13 +203,15 @@ struct YAMLWriter {
     }
 }
 
-/// A YAML text as nodes that know which characters they are, for edits. Offsets count Unicode scalars.
+/// A YAML text as nodes that know which characters they are, for edits. Offsets count Unicode
+/// scalars.
 struct YAMLTree {
     indirect enum Content {
         case scalar(String, SourceText.Style)
         case sequence(isFlow: Bool, [YAMLTree])
         case mapping(isFlow: Bool, [Entry])
-        /// An alias, or a node with an anchor or a tag: an edit would change it in several places, or what it means.
+        /// An alias, or a node with an anchor or a tag: an edit would change it in several places,
+        /// or what it means.
         case shared
     }
 
@@ -224,7 +233,8 @@ struct YAMLTree {
         }
     }
 
-    /// The entry of a mapping; nil for other nodes, and for a key that is not there or is there twice.
+    /// The entry of a mapping; nil for other nodes, and for a key that is not there or is there
+    /// twice.
     func entry(_ key: String) -> Entry? {
         guard case .mapping(_, let entries) = content else { return nil }
         let found = entries.filter { $0.key.text == key }
@@ -246,7 +256,8 @@ extension YAMLTree {
     /// Reads a text.
     /// - Returns: nil if it is no YAML, or has no `key: value` lines.
     static func read(_ text: String) -> YAMLTree? {
-        guard let source = try? YAMLSource(file: "", bytes: Array(text.utf8)), var events = try? YAMLEventStream(source) else { return nil }
+        guard let source = try? YAMLSource(file: "", bytes: Array(text.utf8)), var events = try? YAMLEventStream(source)
+        else { return nil }
         return try? document(&events)
     }
 
@@ -276,7 +287,8 @@ extension YAMLTree {
                 let next = try events.next()
                 if case .sequenceEnd = next.kind {
                     let extent = event.extent.lowerBound..<next.extent.upperBound
-                    return YAMLTree(content: properties.isEmpty ? .sequence(isFlow: isFlow, items) : .shared, extent: extent)
+                    return YAMLTree(
+                        content: properties.isEmpty ? .sequence(isFlow: isFlow, items) : .shared, extent: extent)
                 }
                 items.append(try node(next, &events, depth: depth + 1))
             }
@@ -286,7 +298,8 @@ extension YAMLTree {
                 let next = try events.next()
                 if case .mappingEnd = next.kind {
                     let extent = event.extent.lowerBound..<next.extent.upperBound
-                    return YAMLTree(content: properties.isEmpty ? .mapping(isFlow: isFlow, entries) : .shared, extent: extent)
+                    return YAMLTree(
+                        content: properties.isEmpty ? .mapping(isFlow: isFlow, entries) : .shared, extent: extent)
                 }
                 let key = try node(next, &events, depth: depth + 1)
                 entries.append(Entry(key: key, value: try node(events.next(), &events, depth: depth + 1)))

@@ -43,19 +43,25 @@ struct ActivityReader {
     }
 
     private static func list(_ names: [String], _ word: String) -> String {
-        names.count < 2 ? names.joined() : "\(names.dropLast().joined(separator: ", ")) \(word) \(names[names.count - 1])"
+        names.count < 2
+            ? names.joined() : "\(names.dropLast().joined(separator: ", ")) \(word) \(names[names.count - 1])"
     }
 
     private func group(_ key: String, example: String) -> ContentNode? {
-        guard let node = section.node(key), Section.entries(of: node, name: key, example: example, findings: findings) != nil else {
+        guard let node = section.node(key),
+            Section.entries(of: node, name: key, example: example, findings: findings) != nil
+        else {
             return nil
         }
         return ContentNodeReader(findings: findings).node(node)
     }
 
-    /// A length of time, in which `m` means minutes: an activity lives for hours, so nobody means months.
+    /// A length of time, in which `m` means minutes: an activity lives for hours, so nobody means
+    /// months.
     private static func seconds(_ text: String) throws(Mistake) -> Int {
-        guard let match = text.wholeMatch(of: /\s*([0-9]+)\s*[mM]\s*/) else { return try DurationNotation.seconds(text) }
+        guard let match = text.wholeMatch(of: /\s*([0-9]+)\s*[mM]\s*/) else {
+            return try DurationNotation.seconds(text)
+        }
         return try DurationNotation.seconds("\(match.output.1)min")
     }
 
@@ -90,7 +96,8 @@ struct ActivityReader {
                 "an activity that \(event.rawValue)s needs '\(key)'", at: section.position,
                 remedy: "Add it, for example: \(examples[key] ?? key).")
         }
-        let foreign = (event == .start ? [] : ["attributes_type", "attributes"]) + (event == .end ? ["stale"] : ["dismiss"])
+        let foreign =
+            (event == .start ? [] : ["attributes_type", "attributes"]) + (event == .end ? ["stale"] : ["dismiss"])
         for key in foreign where section.has(key) {
             findings.error(
                 "an activity that \(event.rawValue)s has no '\(key)'", at: section.place(of: key), remedy: "Remove it.")
@@ -100,10 +107,12 @@ struct ActivityReader {
     private static let keys: Set<ContentKey> = [.title, .body, .sound]
 
     /// What the content next to an activity may hold: its alert.
-    static func check(_ content: MessageContent, _ section: Section?, _ activity: ActivityContent, _ findings: Findings) {
+    static func check(_ content: MessageContent, _ section: Section?, _ activity: ActivityContent, _ findings: Findings)
+    {
         if let section {
             for entry in section.entries
-            where ContentKey(rawValue: entry.key.value).map({ !keys.contains($0) }) ?? (entry.key.value != "languages") {
+            where ContentKey(rawValue: entry.key.value).map({ !keys.contains($0) }) ?? (entry.key.value != "languages")
+            {
                 findings.error(
                     "the alert of an activity has no '\(entry.key.value)'", at: entry.key.position,
                     remedy: "It may have title, body and sound; remove the rest.")
@@ -119,11 +128,13 @@ struct ActivityReader {
     /// The same for what variants and languages change of it.
     static func check(_ change: MessageContent, _ findings: Findings) {
         let texts: [(ContentKey, SourcePosition?)] = [
-            (.subtitle, change.subtitle?.position), (.category, change.category?.position), (.thread, change.thread?.position),
+            (.subtitle, change.subtitle?.position), (.category, change.category?.position),
+            (.thread, change.thread?.position),
             (.image, change.image?.position), (.link, change.link?.position), (.data, change.data?.position),
             (.interruption, change.interruption?.position), (.relevance, change.relevance?.position),
             (.targetContent, change.targetContent?.position), (.filter, change.filter?.position),
-            (.localized, change.localized.values.first?.key.position), (.badge, change.badge.map { _ in change.position }),
+            (.localized, change.localized.values.first?.key.position),
+            (.badge, change.badge.map { _ in change.position }),
             (.payload, change.payload?.position),
         ]
         for case (let key, let place?) in texts {

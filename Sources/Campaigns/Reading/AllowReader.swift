@@ -17,14 +17,17 @@ struct AllowReader {
         guard let node = root.node("allow") else { return [] }
         guard case .sequence(let items) = node.content, !items.isEmpty else {
             root.wrongKind("'allow'", node, must: "a list of warnings with reasons", example: Self.example)
-            if case .sequence = node.content { findings.error("'allow' is empty", at: node.position, remedy: "Remove it.") }
+            if case .sequence = node.content {
+                findings.error("'allow' is empty", at: node.position, remedy: "Remove it.")
+            }
             return []
         }
         var seen: Set<String> = []
         return items.compactMap { item in
             guard let allowed = entry(item) else { return nil }
             if !seen.insert(allowed.written).inserted {
-                findings.error("'\(allowed.written)' is allowed twice", at: allowed.position, remedy: "Keep one of them.")
+                findings.error(
+                    "'\(allowed.written)' is allowed twice", at: allowed.position, remedy: "Keep one of them.")
             }
             return allowed
         }
@@ -40,7 +43,8 @@ struct AllowReader {
         }
         guard
             let section = Section(
-                node, CampaignKeys.allowedWarning, of: CampaignKeys.file, example: "{warning: text-cut-off, reason: \"…\"}",
+                node, CampaignKeys.allowedWarning, of: CampaignKeys.file,
+                example: "{warning: text-cut-off, reason: \"…\"}",
                 findings: findings)
         else { return nil }
         let name = section.requiredText("warning", example: "warning: text-cut-off")
@@ -51,7 +55,9 @@ struct AllowReader {
     }
 
     private func known(_ written: String, at text: SourceText) -> WarningName? {
-        if let name = WarningName.retired[written] ?? Self.warnings.first(where: { $0.rawValue == written }) { return name }
+        if let name = WarningName.retired[written] ?? Self.warnings.first(where: { $0.rawValue == written }) {
+            return name
+        }
         let nearest = text.value.utf8.count <= 64 ? nearestName(to: written, among: Self.warnings.map(\.rawValue)) : nil
         findings.error(
             "there is no warning \(quoted(text.value))", at: text.position,

@@ -18,11 +18,14 @@ struct AppReader {
     private var account: AccountForm { service.account }
 
     private func subsection(_ key: String, _ group: KeyGroup, example: String) -> Section? {
-        section.node(key).flatMap { Section($0, group, of: ProjectKeys.file(of: service), example: example, findings: findings) }
+        section.node(key).flatMap {
+            Section($0, group, of: ProjectKeys.file(of: service), example: example, findings: findings)
+        }
     }
 
-    /// The service that an entry of `apps` names; the standard one if it names no service. For a wrong name it is the service that is
-    /// meant, nil if that is not clear; the name is reported when the app is read.
+    /// The service that an entry of `apps` names; the standard one if it names no service. For a
+    /// wrong name it is the service that is meant, nil if that is not clear; the name is reported
+    /// when the app is read.
     static func service(of app: YAMLNode) -> (any PushService)? {
         guard case .mapping(let entries) = app.content,
             let name = entries.first(where: { $0.key.value == ProjectKeys.service })?.value.text?.value
@@ -38,7 +41,8 @@ struct AppReader {
         guard let text = section.text(key, example: example), !names.contains(text.value) else { return }
         findings.error(
             "'\(key)' must be \(orList(names)), not \(quoted(text.value))", at: text.position,
-            remedy: PushServices.meant(by: text.value).map { "Did you mean '\($0.name)'?" } ?? "For example: \(example).")
+            remedy: PushServices.meant(by: text.value).map { "Did you mean '\($0.name)'?" }
+                ?? "For example: \(example).")
     }
 
     /// The service, with the switches that the app has on.
@@ -55,7 +59,9 @@ struct AppReader {
 
     /// What the service is asked about for statistics; nil where it is left out.
     func countedApp() -> SourceText? {
-        guard let field = account.countedApp, let text = section.text(field.key, example: "\(field.key): \"\(field.example)\"") else {
+        guard let field = account.countedApp,
+            let text = section.text(field.key, example: "\(field.key): \"\(field.example)\"")
+        else {
             return nil
         }
         return accepted(text, field)
@@ -63,7 +69,8 @@ struct AppReader {
 
     private func accepted(_ text: SourceText, _ field: AccountField) -> SourceText? {
         section.accepted(text) { value throws(Mistake) in
-            // Where the service gives out a plain secret with the name, people mix them up. No secret is written like a bundle id.
+            // Where the service gives out a plain secret with the name, people mix them up. No
+            // secret is written like a bundle id.
             let mayBeSecret = account.credentials.contains { $0.kind.isPlainSecret } && !value.contains(".")
             if let flaw = field.flaw(value, mayBeSecret ? "'\(SecretText.short(value))'" : quoted(value)) { throw flaw }
         }
@@ -83,13 +90,15 @@ struct AppReader {
         let choices = environments.choices.map { ($0.name, Environment.named($0)) } + simulator
         if let text = node.text, let meant = remedy(for: text.value) {
             section.findings.error(
-                "'\(key)' must be \(orList(choices.map(\.0))), not \(quoted(text.value))", at: text.position, remedy: meant)
+                "'\(key)' must be \(orList(choices.map(\.0))), not \(quoted(text.value))", at: text.position,
+                remedy: meant)
             return nil
         }
         return regional(section.choice(key, choices))
     }
 
-    /// The same in the region that the app names. A server of one's own, and the simulator, are where they are.
+    /// The same in the region that the app names. A server of one's own, and the simulator, are
+    /// where they are.
     private func regional(_ environment: Environment?) -> Environment? {
         let regions = account.environments.regions
         guard !regions.isEmpty, section.has(EnvironmentForm.regionKey) else { return environment }
@@ -103,12 +112,14 @@ struct AppReader {
         if let remedy = account.environments.remedies[word.lowercased()] { return remedy }
         guard ["local", "localhost", "mock", "simulated"].contains(word.lowercased()) else { return nil }
         return service.hasSimulator
-            ? "Write environment: \(Environment.simulatorName)." : "Name a server, for example: \(service.serverExample)."
+            ? "Write environment: \(Environment.simulatorName)."
+            : "Name a server, for example: \(service.serverExample)."
     }
 
     private func server() -> Environment? {
         let url = account.environments.serverExample
-        guard let server = subsection(EnvironmentForm.key, ProjectKeys.environment, example: service.serverExample) else { return nil }
+        guard let server = subsection(EnvironmentForm.key, ProjectKeys.environment, example: service.serverExample)
+        else { return nil }
         let authority = server.path("ca", example: "ca: ca.pem")
         guard let address = server.requiredText("url", example: "url: \"\(url)\""),
             server.accepted(address, { address throws(Mistake) in try ServerURL.check(address, example: url) }) != nil
@@ -118,8 +129,8 @@ struct AppReader {
         return .server(url: address, certificateAuthority: authority)
     }
 
-    /// The credential that the app presents to the service; nil when absent or wrong, and reported. Mistakes of several are reported
-    /// together.
+    /// The credential that the app presents to the service; nil when absent or wrong, and reported.
+    /// Mistakes of several are reported together.
     func credential() -> CredentialReference? { account.credentials.compactMap { credential($0) }.first }
 
     /// nil when it is not there.
@@ -131,7 +142,9 @@ struct AppReader {
                 remedy: "Keep the \(form.noun) itself out of this file; write, for example: \(form.shortExample).")
             return nil
         }
-        guard let below = subsection(form.key, ProjectKeys.credential(form), example: form.shortExample) else { return nil }
+        guard let below = subsection(form.key, ProjectKeys.credential(form), example: form.shortExample) else {
+            return nil
+        }
         var values: [String: SourceText] = [:]
         for field in form.fields { values[field.key] = value(of: field, in: field.isBeside ? section : below, form) }
         checkAlternatives(of: form, in: below)
@@ -141,10 +154,12 @@ struct AppReader {
     private func value(of field: AccountField, in section: Section, _ form: CredentialForm) -> SourceText? {
         let example = "\(field.key): \(field.example)"
         func text() -> SourceText? {
-            form.requires(field) ? section.requiredText(field.key, example: example) : section.text(field.key, example: example)
+            form.requires(field)
+                ? section.requiredText(field.key, example: example) : section.text(field.key, example: example)
         }
         switch field.kind {
-        case .file: return text().flatMap { section.path($0, subject: "'\(field.key)'", instead: form.noun, example: example) }
+        case .file:
+            return text().flatMap { section.path($0, subject: "'\(field.key)'", instead: form.noun, example: example) }
         case .keyID(let length), .issuer(let length): return identifier(field, in: section, length: length)
         case .passphraseVariable: return section.variableName(field.key, of: "passphrase", example: field.example)
         case .variable: return section.variableName(field.key, of: form.noun, example: field.example)
@@ -185,7 +200,8 @@ struct AppReader {
         }
         guard isIdentifier, text.value.utf8.count == length else {
             section.findings.error(
-                "'\(field.key)' must be exactly \(length) capital letters and digits, not \(quoted(text.value))", at: text.position,
+                "'\(field.key)' must be exactly \(length) capital letters and digits, not \(quoted(text.value))",
+                at: text.position,
                 remedy: "\(field.source), for example: \(example).")
             return nil
         }
@@ -207,7 +223,8 @@ struct AppReader {
     /// Where to find things in the exports.
     /// - Parameter services: the app's; empty if they could not be read.
     func columns(for services: [any PushService]) -> ExportColumns {
-        let group = ProjectKeys.columns(of: services, ofSeveral: services.count > 1 || section.has(ProjectKeys.services))
+        let group = ProjectKeys.columns(
+            of: services, ofSeveral: services.count > 1 || section.has(ProjectKeys.services))
         let names = subsection("columns", group, example: "columns: {token: device_token}")
         var columns = names.map { ColumnsReader(names: $0, services: services).columns() } ?? ExportColumns()
         if services.count == 1, let key = services.first?.target.column, ProjectKeys.targetColumns.contains(key) {
@@ -227,14 +244,20 @@ enum ServerURL {
         }
         let authority = url.dropFirst("https://".count)
         guard !authority.contains("/"), !authority.contains("?"), !authority.contains("#") else {
-            throw Mistake("the address \(quoted(url)) must end after the host and port", remedy: "Remove the path. \(example)")
+            throw Mistake(
+                "the address \(quoted(url)) must end after the host and port", remedy: "Remove the path. \(example)")
         }
         guard !authority.contains("@") else {
-            throw Mistake("the address \(quoted(url)) holds a user or a password", remedy: "Remove what is before the @. \(example)")
+            throw Mistake(
+                "the address \(quoted(url)) holds a user or a password",
+                remedy: "Remove what is before the @. \(example)")
         }
         let parts = HostPort(authority), host = parts.host
-        let isHost = !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "@") && $0 != UInt8(ascii: ":") }
-        let isAddress = host.hasPrefix("[") && host.hasSuffix("]") && host.allSatisfy { $0.isHexDigit || "[]:.".contains($0) }
+        let isHost =
+            !host.isEmpty
+            && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "@") && $0 != UInt8(ascii: ":") }
+        let isAddress =
+            host.hasPrefix("[") && host.hasSuffix("]") && host.allSatisfy { $0.isHexDigit || "[]:.".contains($0) }
         guard isHost || isAddress else { throw Mistake("the address \(quoted(url)) names no host", remedy: example) }
         guard parts.portText == nil || parts.port != nil else {
             throw Mistake("the port of \(quoted(url)) must be a number from 1 to 65535", remedy: example)

@@ -12,7 +12,8 @@ struct AudienceReader {
         let reader = OwnAudienceReader(section: section, services: services)
         if section.mentions(OwnAudienceReader.channelKey), let broadcast = reader.broadcast() { return broadcast }
         var audience = CampaignAudience(position: section.position)
-        (audience.devices, audience.deviceQuery) = DeviceSourceReader(section: section, keys: CampaignKeys.file).source()
+        (audience.devices, audience.deviceQuery) = DeviceSourceReader(section: section, keys: CampaignKeys.file)
+            .source()
         readTags(into: &audience)
         audience.aliases = section.names("aliases")
         audience.registrationIDs = section.names("registration_ids")
@@ -20,7 +21,8 @@ struct AudienceReader {
         if let node = section.node("where") { audience.conditions = ConditionReader(section: section).conditions(node) }
         readExclude(into: &audience)
         warnOfOptOuts(audience)
-        audience.aliasLimit = section.wholeNumber("alias_limit", in: 1...1_000_000, example: "alias_limit: 10") ?? audience.aliasLimit
+        audience.aliasLimit =
+            section.wholeNumber("alias_limit", in: 1...1_000_000, example: "alias_limit: 10") ?? audience.aliasLimit
         audience.maximumBadRowShare =
             section.parsed("max_bad_rows", example: "max_bad_rows: 1%", Percentage.share) ?? audience.maximumBadRowShare
         audience.shrinkLimit = section.parsed("shrinks_at_most", example: "shrinks_at_most: 50%", ShrinkNotation.limit)
@@ -33,12 +35,17 @@ struct AudienceReader {
 
     private func readTags(into audience: inout CampaignAudience) {
         guard let node = section.node("tags") else { return }
-        guard case .mapping(let entries) = node.content, !entries.contains(where: { $0.key.value == "file" }) || entries.count > 1 else {
+        guard case .mapping(let entries) = node.content,
+            !entries.contains(where: { $0.key.value == "file" }) || entries.count > 1
+        else {
             audience.anyTags = section.names("tags")
             return
         }
         let example = "tags: {any: [discount, daily], none: [beta]}"
-        guard let tags = Section(node, CampaignKeys.tags, of: CampaignKeys.file, example: example, findings: section.findings) else {
+        guard
+            let tags = Section(
+                node, CampaignKeys.tags, of: CampaignKeys.file, example: example, findings: section.findings)
+        else {
             return
         }
         if tags.has("file") {
@@ -55,14 +62,16 @@ struct AudienceReader {
     private func warnOfOptOuts(_ audience: CampaignAudience) {
         let leftOut = audience.noneTags.names + audience.excludedTags.names
         let names = Set(leftOut.map(\.value))
-        for tag in audience.anyTags.names + audience.allTags.names where OptOutWords.mean(tag.value) && !names.contains(tag.value) {
+        for tag in audience.anyTags.names + audience.allTags.names
+        where OptOutWords.mean(tag.value) && !names.contains(tag.value) {
             section.findings.warning(.optOut(tag, isTag: true))
         }
         for tag in leftOut where OptOutWords.tagMeansOptIn(tag.value) { section.findings.warning(.optInLeftOut(tag)) }
         for condition in audience.conditions {
             let (column, values) = (condition.column, condition.test.equals)
             let means =
-                OptOutWords.mean(column.value) && (condition.test == .present || values.contains(where: OptOutWords.isYes))
+                OptOutWords.mean(column.value)
+                && (condition.test == .present || values.contains(where: OptOutWords.isYes))
                 || OptOutWords.meanOptIn(column.value) && values.contains(where: OptOutWords.isNo)
                 || values.contains(where: OptOutWords.mean)
             if means { section.findings.warning(.optOut(column, isTag: false)) }
@@ -73,16 +82,22 @@ struct AudienceReader {
         guard let node = section.node("exclude") else { return }
         audience.excludes = true
         let example = "exclude: {tags: [unsubscribed]}"
-        guard let exclude = Section(node, CampaignKeys.exclude, of: CampaignKeys.file, example: example, findings: section.findings) else {
+        guard
+            let exclude = Section(
+                node, CampaignKeys.exclude, of: CampaignKeys.file, example: example, findings: section.findings)
+        else {
             return
         }
-        if !hasLongForm(exclude.node("tags"), findings: exclude.findings) { audience.excludedTags = exclude.names("tags") }
+        if !hasLongForm(exclude.node("tags"), findings: exclude.findings) {
+            audience.excludedTags = exclude.names("tags")
+        }
         audience.excludedAliases = exclude.names("aliases")
         audience.excludedRegistrationIDs = exclude.names("registration_ids")
         audience.excludedDevices = exclude.paths("devices", example: "devices: suppressed.csv")
     }
 
-    /// `exclude: {tags: {any: […]}}`: devices with any of the tags are excluded anyway, so only the list is needed.
+    /// `exclude: {tags: {any: […]}}`: devices with any of the tags are excluded anyway, so only the
+    /// list is needed.
     private func hasLongForm(_ node: YAMLNode?, findings: Findings) -> Bool {
         guard let node, case .mapping(let entries) = node.content,
             let entry = entries.first(where: { ["any", "all", "none"].contains($0.key.value) })
@@ -95,14 +110,16 @@ struct AudienceReader {
                 "You cannot leave out only devices that have all of several tags; exclude: {tags: [one]} leaves out every device that has one."
             default: "To send only to devices that have a tag, write it under 'tags' in 'audience': tags: {all: [one]}."
             }
-        findings.error("'tags' under 'exclude' is a plain list and has no '\(key)'", at: entry.key.position, remedy: remedy)
+        findings.error(
+            "'tags' under 'exclude' is a plain list and has no '\(key)'", at: entry.key.position, remedy: remedy)
         return true
     }
 
     private static let everyoneBut =
         "For all devices except those with such a tag, write everyone: true and exclude: {tags: […]}, without 'tags'."
 
-    /// No device is selected by accident: `everyone` is neither assumed when there is no selector, nor combined with one.
+    /// No device is selected by accident: `everyone` is neither assumed when there is no selector,
+    /// nor combined with one.
     private func checkSelectors(of audience: CampaignAudience) {
         let selectors = ["tags", "aliases", "registration_ids"]
         if audience.everyone {
@@ -113,7 +130,8 @@ struct AudienceReader {
                     "'everyone' cannot be combined with '\(selector)'", at: section.place(of: selector),
                     remedy: leavesOut
                         ? Self.everyoneBut
-                        : "Remove one of them\(section.has("by") ? "" : "; to leave devices out, use 'exclude' or 'where'").")
+                        : "Remove one of them\(section.has("by") ? "" : "; to leave devices out, use 'exclude' or 'where'")."
+                )
             }
             return
         }
@@ -131,8 +149,11 @@ struct AudienceReader {
         guard !selects, !isMisspelt, !section.hasStrangeKey, !section.truthIsUnclear("everyone") else { return }
         let onlyNone = nodes.contains(where: isOnlyNone)
         section.findings.error(
-            onlyNone ? "'none' takes devices away, but nothing selects any" : "the audience selects no devices", at: section.position,
-            remedy: onlyNone ? Self.everyoneBut : "Add tags, aliases or registration_ids; to send to all devices, write everyone: true.",
+            onlyNone ? "'none' takes devices away, but nothing selects any" : "the audience selects no devices",
+            at: section.position,
+            remedy: onlyNone
+                ? Self.everyoneBut
+                : "Add tags, aliases or registration_ids; to send to all devices, write everyone: true.",
             [.chooseDevices])
     }
 
@@ -158,9 +179,11 @@ enum Percentage {
     /// The share, 0 to 1.
     static func share(_ text: String) throws(Mistake) -> Double {
         let number = text.hasSuffix("%") ? text.dropLast().trimmingSpaces() : nil
-        guard let number, !number.isEmpty, number.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let percent = Double(number)
+        guard let number, !number.isEmpty, number.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
+            let percent = Double(number)
         else {
-            throw Mistake("\(quoted(text)) is not a percentage", remedy: "Write it with a percent sign, for example: 1% or 0.5%.")
+            throw Mistake(
+                "\(quoted(text)) is not a percentage", remedy: "Write it with a percent sign, for example: 1% or 0.5%.")
         }
         guard percent <= 100 else { throw Mistake("\(quoted(text)) is more than 100%", remedy: "Write 0% to 100%.") }
         return percent / 100

@@ -11,20 +11,27 @@ struct CampaignReader {
 
     /// What could be read; what could not was reported.
     func read() -> CampaignDraft {
-        let name = root.requiredText("name", example: "name: spring-sale").flatMap { root.accepted($0, CampaignName.check) }
+        let name = root.requiredText("name", example: "name: spring-sale").flatMap {
+            root.accepted($0, CampaignName.check)
+        }
         let app = root.requiredText("app", example: "app: shop")
         let appServices = services(app?.value ?? "")
         let description = root.text("description", example: "description: Spring sale")
         let audience = section("audience", CampaignKeys.audience, example: "audience: {tags: [discount]}")
-        let activity = root.has("activity") ? section("activity", CampaignKeys.activity, example: ActivityReader.example) : nil
+        let activity =
+            root.has("activity") ? section("activity", CampaignKeys.activity, example: ActivityReader.example) : nil
         let content =
             activity != nil && !root.mentions("content")
             ? nil
-            : section("content", CampaignKeys.content.carried(by: appServices), example: "content: {title: Hello, body: \"How are you?\"}")
+            : section(
+                "content", CampaignKeys.content.carried(by: appServices),
+                example: "content: {title: Hello, body: \"How are you?\"}")
         let delivery =
             root.has("delivery")
-            ? section("delivery", CampaignKeys.delivery.carried(by: appServices), example: "delivery: {expires: 4h}") : nil
-        let schedule = root.has("schedule") ? section("schedule", CampaignKeys.schedule, example: ScheduleReader.example) : nil
+            ? section("delivery", CampaignKeys.delivery.carried(by: appServices), example: "delivery: {expires: 4h}")
+            : nil
+        let schedule =
+            root.has("schedule") ? section("schedule", CampaignKeys.schedule, example: ScheduleReader.example) : nil
 
         let readAudience = audience.map { AudienceReader(section: $0, services: appServices).read() }
         let own = readAudience?.ownAudience
@@ -37,12 +44,18 @@ struct CampaignReader {
             ActivityReader.check(alert, content, readActivity, root.findings)
             readContent = alert
         }
-        let (variants, dealing) = VariantReader(root: root, source: source, services: services, content: readContent).read()
-        if readContent?.activity != nil { variants.compactMap(\.content).forEach { ActivityReader.check($0, root.findings) } }
-        let readDelivery = delivery.map { DeliveryReader(section: $0, now: now, services: services).read() } ?? CampaignDelivery()
+        let (variants, dealing) = VariantReader(root: root, source: source, services: services, content: readContent)
+            .read()
+        if readContent?.activity != nil {
+            variants.compactMap(\.content).forEach { ActivityReader.check($0, root.findings) }
+        }
+        let readDelivery =
+            delivery.map { DeliveryReader(section: $0, now: now, services: services).read() } ?? CampaignDelivery()
         let readSchedule = schedule.flatMap { ScheduleReader(section: $0, now: now).read() }
         if let schedule, let readSchedule { checkExpiry(of: readDelivery, for: readSchedule, schedule) }
-        if let text = delivery?.node("expires")?.text, let readSchedule { checkZone(of: text, readDelivery.expiry, for: readSchedule) }
+        if let text = delivery?.node("expires")?.text, let readSchedule {
+            checkZone(of: text, readDelivery.expiry, for: readSchedule)
+        }
         if let own { OwnAudienceReader.check(root, readContent, (delivery, schedule), readDelivery.expiry, own) }
         let allowed = AllowReader(root: root).read()
         if let readContent { checkPriority(of: readDelivery, for: readContent, services) }
@@ -50,12 +63,16 @@ struct CampaignReader {
         var draft = CampaignDraft(app: app, audience: readAudience, content: readContent, variants: variants)
         draft.isCampaign = true
         draft.mayHaveTimes =
-            schedule.map { section in (readSchedule?.hasTimes ?? true) || ["at", "repeat"].contains(where: section.mentions) }
+            schedule.map { section in
+                (readSchedule?.hasTimes ?? true) || ["at", "repeat"].contains(where: section.mentions)
+            }
             ?? root.mentions("schedule")
         if let name, let app, let readAudience, let readContent {
             draft.campaign = Campaign(
-                file: source.file, source: source.text, name: name, app: app, description: description?.value, audience: readAudience,
-                content: readContent, variants: variants, variantDealing: dealing, delivery: readDelivery, schedule: readSchedule,
+                file: source.file, source: source.text, name: name, app: app, description: description?.value,
+                audience: readAudience,
+                content: readContent, variants: variants, variantDealing: dealing, delivery: readDelivery,
+                schedule: readSchedule,
                 schedulePosition: schedule.map { $0.node("timezone")?.position ?? $0.position }, allowed: allowed)
         }
         return draft
@@ -67,33 +84,42 @@ struct CampaignReader {
         }
     }
 
-    /// An expiry that is a moment may come before the push is sent. One that is a length of time counts from the sending.
+    /// An expiry that is a moment may come before the push is sent. One that is a length of time
+    /// counts from the sending.
     private func checkExpiry(of delivery: CampaignDelivery, for schedule: Schedule, _ section: Section) {
         guard case .at(let expiry)? = delivery.expiry else { return }
         if schedule.repeat != nil {
             root.findings.warning(
                 .expiresBeforeSchedule,
-                message: "the expiry \(expiry) is a single moment, but 'repeat' continues after it: then nothing would be sent any more",
-                at: section.node("repeat")?.position ?? section.position, remedy: "Write a time from the start, for example expires: 4h.")
+                message:
+                    "the expiry \(expiry) is a single moment, but 'repeat' continues after it: then nothing would be sent any more",
+                at: section.node("repeat")?.position ?? section.position,
+                remedy: "Write a time from the start, for example expires: 4h.")
             return
         }
         guard let at = schedule.at else { return }
         let occurrence = schedule.occurrence(at: at)
         let zone = schedule.zone.fallback
-        // The end of quiet hours is known only when there is a single clock; otherwise they end at different moments.
+        // The end of quiet hours is known only when there is a single clock; otherwise they end at
+        // different moments.
         let isHeld = schedule.quietHours != nil && !schedule.zone.isRecipient
-        let last = isHeld ? schedule.quietHours?.end(from: occurrence.ends, in: zone) ?? occurrence.ends : occurrence.ends
+        let last =
+            isHeld ? schedule.quietHours?.end(from: occurrence.ends, in: zone) ?? occurrence.ends : occurrence.ends
         guard last >= expiry else { return }
-        let when = last > occurrence.ends ? "when the quiet hours end" : schedule.zone.isRecipient ? "in some zones" : "then"
+        let when =
+            last > occurrence.ends ? "when the quiet hours end" : schedule.zone.isRecipient ? "in some zones" : "then"
         root.findings.warning(
-            .expiresBeforeSchedule, message: "\(at.words) is too late for the expiry \(expiry): \(when) nothing would be sent any more",
+            .expiresBeforeSchedule,
+            message: "\(at.words) is too late for the expiry \(expiry): \(when) nothing would be sent any more",
             at: section.node("at")?.position ?? section.position,
             remedy: "Write a later expiry, or a time from the start such as expires: 4h.")
     }
 
     /// An expiry in UTC next to a time on a place's clock is easily taken for a time on that clock.
     private func checkZone(of text: SourceText, _ expiry: Expiry?, for schedule: Schedule) {
-        guard case .at(let moment)? = expiry, schedule.hasTimes || schedule.quietHours != nil, !Expiry.saysZone(text.value) else { return }
+        guard case .at(let moment)? = expiry, schedule.hasTimes || schedule.quietHours != nil,
+            !Expiry.saysZone(text.value)
+        else { return }
         let zone = schedule.zone.fallback
         let local = zone.localTime(at: moment)
         let utc = LocalTime(minutes: LocalTime.minutes(of: moment))
@@ -102,18 +128,22 @@ struct CampaignReader {
         let offset = "\(ahead ? "+" : "-")\(LocalTime(minutes: minutes).timeOfDay)"
         root.findings.warning(
             .expiresInUTC,
-            message: "the expiry \(quoted(text.value)) is in UTC: it is \(local.words) in \(zone.name), whose clock the schedule uses",
-            at: text.position, remedy: "Write \(utc.words) \(offset) for the clock of \(zone.name), or \(utc.words) +00:00.")
+            message:
+                "the expiry \(quoted(text.value)) is in UTC: it is \(local.words) in \(zone.name), whose clock the schedule uses",
+            at: text.position,
+            remedy: "Write \(utc.words) \(offset) for the clock of \(zone.name), or \(utc.words) +00:00.")
     }
 
-    /// What services carry out on some phones only. Phones that another service of the app is for are not reached through them.
+    /// What services carry out on some phones only. Phones that another service of the app is for
+    /// are not reached through them.
     private func noteLosses(
         of delivery: CampaignDelivery, _ section: Section, for content: MessageContent, _ services: [any PushService]
     ) {
         let served = Set(services.compactMap { $0.system?.phones })
         for service in services {
             let own = content.services.first { $0.service.value == service.accountName }?.content.own ?? []
-            for loss in service.rules.deliveryLosses where section.has(loss.key.rawValue) && !served.contains(loss.phones) {
+            for loss in service.rules.deliveryLosses
+            where section.has(loss.key.rawValue) && !served.contains(loss.phones) {
                 // iPhones alone have activities, which have a priority.
                 if content.activity != nil, loss.key != .expires { continue }
                 // What a push has without it, too.
@@ -124,9 +154,12 @@ struct CampaignReader {
         }
     }
 
-    private func checkPriority(of delivery: CampaignDelivery, for content: MessageContent, _ services: [any PushService]) {
+    private func checkPriority(
+        of delivery: CampaignDelivery, for content: MessageContent, _ services: [any PushService]
+    ) {
         if content.activity != nil, delivery.priority == .low, let place = delivery.priorityPosition {
-            root.findings.error("an activity has the priority high or normal", at: place, remedy: "Write priority: normal.")
+            root.findings.error(
+                "an activity has the priority high or normal", at: place, remedy: "Write priority: normal.")
         }
         guard content.isSilent, let priority = delivery.priority, let place = delivery.priorityPosition,
             let service = services.first(where: { $0.rules.silentPriority.map { $0 != priority } ?? false }),
@@ -146,7 +179,8 @@ enum CampaignName {
     static func check(_ name: String) throws(Mistake) {
         let remedy = suggestion(for: name).map { "Write name: \($0)." } ?? "For example: name: spring-sale."
         guard name.utf8.allSatisfy(isAllowed) else {
-            throw Mistake("the name \(quoted(name)) may hold only lower-case letters a-z, digits and hyphens", remedy: remedy)
+            throw Mistake(
+                "the name \(quoted(name)) may hold only lower-case letters a-z, digits and hyphens", remedy: remedy)
         }
         guard name.utf8.count <= maximumLength else {
             throw Mistake("the name \(quoted(name)) is longer than \(maximumLength) characters", remedy: remedy)

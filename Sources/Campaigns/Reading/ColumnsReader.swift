@@ -27,25 +27,31 @@ struct ColumnsReader {
             checkService(ofTargets: key)
         }
         for tokens in ActivityTokens.allCases {
-            columns.activityTokens[tokens] = names.text(tokens.rawValue, example: "\(tokens.rawValue): \(tokens.rawValue)")
+            columns.activityTokens[tokens] = names.text(
+                tokens.rawValue, example: "\(tokens.rawValue): \(tokens.rawValue)")
         }
         readOnlyTargets(into: &columns)
         columns.service = serviceColumn()
         columns.preference = preference()
         warnOfOneColumn(columns)
-        if let rows = names.choice("rows", ExportColumns.Rows.allCases.map { ($0.rawValue, $0) }) { columns.rows = rows }
+        if let rows = names.choice("rows", ExportColumns.Rows.allCases.map { ($0.rawValue, $0) }) {
+            columns.rows = rows
+        }
         columns.format = names.choice("format", ExportColumns.Format.allCases.map { ($0.rawValue, $0) })
         return columns
     }
 
     /// In an app with one service, its targets are the tokens, and may be named by either key.
     private func readOnlyTargets(into columns: inout ExportColumns) {
-        guard services.count == 1, let key = services.first?.target.column, let name = columns.targets.removeValue(forKey: key) else {
+        guard services.count == 1, let key = services.first?.target.column,
+            let name = columns.targets.removeValue(forKey: key)
+        else {
             return
         }
         if let other = columns.names[.token] {
             findings.error(
-                "'\(key)' and 'token' name the same column, and 'token' is in line \(other.position.line)", at: names.place(of: key),
+                "'\(key)' and 'token' name the same column, and 'token' is in line \(other.position.line)",
+                at: names.place(of: key),
                 remedy: "Remove one of them.")
         }
         columns.names[.token] = name
@@ -76,9 +82,14 @@ struct ColumnsReader {
             return nil
         }
         guard case .mapping = node.content else {
-            return names.text(node, subject: "'service'", example: Self.serviceExample).map { ServiceColumn(column: $0) }
+            return names.text(node, subject: "'service'", example: Self.serviceExample).map {
+                ServiceColumn(column: $0)
+            }
         }
-        guard let section = Section(node, ProjectKeys.serviceColumn, of: keys, example: Self.serviceExample, findings: findings) else {
+        guard
+            let section = Section(
+                node, ProjectKeys.serviceColumn, of: keys, example: Self.serviceExample, findings: findings)
+        else {
             return nil
         }
         let column = section.requiredText("column", example: "column: platform")
@@ -87,16 +98,21 @@ struct ColumnsReader {
     }
 
     private func entries(of node: YAMLNode) -> [ServiceColumn.Entry] {
-        guard let entries = Section.entries(of: node, name: "map", example: "map: {…}", findings: findings) else { return [] }
+        guard let entries = Section.entries(of: node, name: "map", example: "map: {…}", findings: findings) else {
+            return []
+        }
         var first: [String: SourcePosition] = [:]
         return entries.compactMap { entry -> ServiceColumn.Entry? in
-            guard let name = names.text(entry.value, subject: "the service of \(quoted(entry.key.value))", example: "map: {…}"),
+            guard
+                let name = names.text(
+                    entry.value, subject: "the service of \(quoted(entry.key.value))", example: "map: {…}"),
                 isService(name)
             else { return nil }
             let cell = entry.key.value.lowercased().trimmingSpaces()
             if let other = first[cell] {
                 findings.error(
-                    "\(quoted(entry.key.value)) is already in line \(other.line): capitals do not matter here", at: entry.key.position,
+                    "\(quoted(entry.key.value)) is already in line \(other.line): capitals do not matter here",
+                    at: entry.key.position,
                     remedy: "Keep one of them.")
                 return nil
             }
@@ -116,7 +132,8 @@ struct ColumnsReader {
         let list = names.names(node, key: ProjectKeys.prefer).names.filter(isService)
         if list.isEmpty, names.names(node, key: ProjectKeys.prefer).file != nil {
             names.wrongKind(
-                "'prefer'", node, must: "a list of services", example: "prefer: [\(services.map(\.name).joined(separator: ", "))]")
+                "'prefer'", node, must: "a list of services",
+                example: "prefer: [\(services.map(\.name).joined(separator: ", "))]")
         }
         return list
     }
@@ -128,7 +145,8 @@ struct ColumnsReader {
         let exists = PushServices.named(name.value).map { "\($0.displayName) is not among the app's services" }
         findings.error(
             exists ?? "there is no service \(quoted(name.value))", at: name.position,
-            remedy: meant(by: name.value, among: known).map { "Did you mean '\($0)'?" } ?? "The app has \(andList(known)).")
+            remedy: meant(by: name.value, among: known).map { "Did you mean '\($0)'?" }
+                ?? "The app has \(andList(known)).")
         return false
     }
 
@@ -143,12 +161,14 @@ struct ColumnsReader {
     private func warnOfOneColumn(_ columns: ExportColumns) {
         let kinds: [ExportColumns.Standard] = [.registrationID, .alias, .tags, .language, .timezone]
         for (number, kind) in kinds.enumerated() {
-            guard let name = columns.names[kind], let other = kinds[..<number].first(where: { columns.names[$0]?.value == name.value })
+            guard let name = columns.names[kind],
+                let other = kinds[..<number].first(where: { columns.names[$0]?.value == name.value })
             else {
                 continue
             }
             findings.warning(
-                .columnTwice, message: "'\(other.rawValue)' and '\(kind.rawValue)' are read from one column, \(quoted(name.value))",
+                .columnTwice,
+                message: "'\(other.rawValue)' and '\(kind.rawValue)' are read from one column, \(quoted(name.value))",
                 at: name.position,
                 remedy: "Name the column of each.")
         }
@@ -161,9 +181,11 @@ struct ColumnsReader {
         else { return }
         columns.names[.tags] = tags.text("column", example: "column: tags")
         guard let separator = tags.node("separator") else { return }
-        guard let text = separator.text, text.value.unicodeScalars.count == 1, !separator.isNull, text.value != "\"", text.value != "\n"
+        guard let text = separator.text, text.value.unicodeScalars.count == 1, !separator.isNull, text.value != "\"",
+            text.value != "\n"
         else {
-            tags.wrongKind("'separator'", separator, must: "a single character such as ; or |", example: "separator: \";\"")
+            tags.wrongKind(
+                "'separator'", separator, must: "a single character such as ; or |", example: "separator: \";\"")
             return
         }
         columns.tagSeparator = text.value

@@ -8,9 +8,11 @@ struct ConditionReader {
     /// The conditions, in the order of the file; what is wrong in them was reported.
     func conditions(_ node: YAMLNode) -> [ColumnCondition] {
         let example = "where: {language: [en, de], last_active: within 30 days}"
-        guard let entries = Section.entries(of: node, name: "where", example: example, findings: section.findings) else { return [] }
+        guard let entries = Section.entries(of: node, name: "where", example: example, findings: section.findings)
+        else { return [] }
         if entries.isEmpty {
-            section.findings.error("'where' is empty", at: node.position, remedy: "For example: \(example). Or remove the key.")
+            section.findings.error(
+                "'where' is empty", at: node.position, remedy: "For example: \(example). Or remove the key.")
         }
         return entries.compactMap { entry in test(entry).map { ColumnCondition(column: entry.key, test: $0) } }
     }
@@ -30,13 +32,16 @@ struct ConditionReader {
                 "the condition on \(quoted(column)) has no value", at: entry.value.position,
                 remedy: "For blank cells write 'missing', for all others 'present'.")
             return nil
-        case .scalar where entry.value.text.map { Blank.isCell($0.value) } ?? false && !(entry.value.text?.value.isEmpty ?? true):
+        case .scalar
+        where entry.value.text.map { Blank.isCell($0.value) } ?? false && !(entry.value.text?.value.isEmpty ?? true):
             section.findings.error(
                 "a cell that reads \(quoted(entry.value.text?.value ?? "")) counts as blank", at: entry.value.position,
                 remedy: "For blank cells write \(column): missing; for all others \(column): present.")
             return nil
         case .scalar:
-            guard let text = section.text(entry.value, subject: "the condition on \(quoted(column))", example: "\(column): [one, two]")
+            guard
+                let text = section.text(
+                    entry.value, subject: "the condition on \(quoted(column))", example: "\(column): [one, two]")
             else {
                 return nil
             }
@@ -46,7 +51,9 @@ struct ConditionReader {
                 if let meant = Self.conditionInWords(value, column: column) {
                     throw Mistake(
                         "\(quoted(value)) is not a condition",
-                        remedy: "Write \(column): \(meant); for a cell with exactly this text, write a list: [\"\(value)\"].")
+                        remedy:
+                            "Write \(column): \(meant); for a cell with exactly this text, write a list: [\"\(value)\"]."
+                    )
                 }
                 try Self.check(value, of: column)
                 return try Self.test(value, column: column)
@@ -68,7 +75,8 @@ struct ConditionReader {
     /// `language: en, de` is a single text for YAML, which no cell holds.
     private func isSingleValue(_ text: SourceText, column: String) -> Bool {
         guard text.style == .plain, text.value.contains(where: { ",，、".contains($0) }) else { return true }
-        let parts = text.value.split { ",，、".contains($0) }.map { $0.trimmingSpaces() }.filter { !$0.isEmpty }.joined(separator: ", ")
+        let parts = text.value.split { ",，、".contains($0) }.map { $0.trimmingSpaces() }.filter { !$0.isEmpty }.joined(
+            separator: ", ")
         section.findings.error(
             "\(quoted(text.value)) is read as a single value", at: text.position,
             remedy: "For several values write \(column): [\(parts)]; put a value with a comma in quotes.")
@@ -77,18 +85,23 @@ struct ConditionReader {
 
     private func values(_ items: [YAMLNode], column: String, at place: SourcePosition) -> ColumnTest? {
         if items.isEmpty {
-            section.findings.error("the list is empty, so no cell can match", at: place, remedy: "List values, or remove the condition.")
+            section.findings.error(
+                "the list is empty, so no cell can match", at: place, remedy: "List values, or remove the condition.")
             return nil
         }
-        let texts = items.compactMap { section.text($0, subject: "an entry of \(quoted(column))", example: "\(column): [one, two]") }
+        let texts = items.compactMap {
+            section.text($0, subject: "an entry of \(quoted(column))", example: "\(column): [one, two]")
+        }
         for text in texts { _ = section.checked(text) { value throws(Mistake) in try Self.check(value, of: column) } }
         texts.forEach(warnOfRounding)
         for text in texts where items.count > 1 {
             if case .oneOf? = try? Self.test(text.value, column: column) { continue }
             // A column takes one condition: several can only be written as a list.
-            let isOneOfSeveral = texts.count { text in (try? Self.test(text.value, column: column)).map { !$0.isList } ?? false } > 1
+            let isOneOfSeveral =
+                texts.count { text in (try? Self.test(text.value, column: column)).map { !$0.isList } ?? false } > 1
             section.findings.warning(
-                .conditionInList, message: "in a list, \(quoted(text.value)) is a plain value, not a condition", at: text.position,
+                .conditionInList, message: "in a list, \(quoted(text.value)) is a plain value, not a condition",
+                at: text.position,
                 remedy: isOneOfSeveral || Self.negated(text.value) != nil && items.count > 2
                     ? "A column takes one condition. List the values that you mean: \(column): [one, two]."
                     : "Write a condition without brackets: \(column): \(Self.negated(text.value).map { "\"!= \($0)\"" } ?? quoted(text.value))."
@@ -134,16 +147,21 @@ struct ConditionReader {
         }
         let operand = text.dropFirst(symbols.count).trimmingSpaces()
         guard !operand.isEmpty else {
-            throw Mistake("the comparison \(quoted(text)) has nothing to compare with", remedy: "For example: \">= 3.2.0\".")
+            throw Mistake(
+                "the comparison \(quoted(text)) has nothing to compare with", remedy: "For example: \">= 3.2.0\".")
         }
         if comparison == .equal || comparison == .notEqual {
             if let value = unquoted(operand) {
-                if Blank.isCell(value) { try OperandRule(column: column, comparison: comparison, operand: value).check() }
+                if Blank.isCell(value) {
+                    try OperandRule(column: column, comparison: comparison, operand: value).check()
+                }
                 return .comparison(comparison, value)
             }
             try checkSingle(operand, comparison, column: column)
         }
-        try OperandRule(column: column, comparison: comparison, operand: operand, redact: TargetRedaction.withoutTargets).check()
+        try OperandRule(
+            column: column, comparison: comparison, operand: operand, redact: TargetRedaction.withoutTargets
+        ).check()
         return .comparison(comparison, operand)
     }
 
@@ -160,13 +178,16 @@ struct ConditionReader {
 
     /// An operand in its own quotes is a single value, whatever it holds: `!= 'Lyon, Nord'`.
     private static func unquoted(_ operand: String) -> String? {
-        guard operand.utf8.count > 2, let first = operand.first, "'\"".contains(first), operand.last == first else { return nil }
+        guard operand.utf8.count > 2, let first = operand.first, "'\"".contains(first), operand.last == first else {
+            return nil
+        }
         let value = operand.dropFirst().dropLast().trimmingSpaces()
         return value.isEmpty || value.contains(first) ? nil : value
     }
 
     /// `!= gold, silver` would be true of both.
-    private static func checkSingle(_ operand: String, _ comparison: ComparisonOperator, column: String) throws(Mistake) {
+    private static func checkSingle(_ operand: String, _ comparison: ComparisonOperator, column: String) throws(Mistake)
+    {
         let isBracketed = operand.first == "[" && operand.last == "]"
         let parts = operand.split { "[],|，、".contains($0) }.map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
         guard isBracketed || parts.count > 1 else { return }
@@ -174,7 +195,9 @@ struct ConditionReader {
             comparison == .equal
             ? "For any of several values write a list: \(column): [\(parts.joined(separator: ", "))]."
             : "To leave out several, list the values that you want: \(column): [one, two]."
-        throw Mistake("'\(comparison.rawValue)' compares with a single value, and \(quoted(operand)) is read as one", remedy: remedy)
+        throw Mistake(
+            "'\(comparison.rawValue)' compares with a single value, and \(quoted(operand)) is read as one",
+            remedy: remedy)
     }
 
     /// A value that no cell can have.
@@ -185,24 +208,32 @@ struct ConditionReader {
         }
         if let mistake = RoundedNumber.mistake(about: text) { throw mistake }
         let isPlain = !["present", "missing"].contains(text) && !text.contains { "<>=!~≥≤≠ ".contains($0) }
-        guard column == ExportColumns.Standard.language.rawValue, isPlain, LanguageTag.normalized(text) == nil else { return }
+        guard column == ExportColumns.Standard.language.rawValue, isPlain, LanguageTag.normalized(text) == nil else {
+            return
+        }
         let parts = text.split { ",;|/".contains($0) }.map(String.init)
         if parts.count > 1, parts.allSatisfy({ LanguageTag.normalized($0) != nil }) {
             throw Mistake(
                 "\(quoted(text)) is not a language", remedy: "Write \(column): [\(parts.joined(separator: ", "))].")
         }
         let meant = LanguageTag.named(text).map { "; \(quoted(text)) is '\($0)'" } ?? ""
-        throw Mistake("\(quoted(text)) is not a language", remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
+        throw Mistake(
+            "\(quoted(text)) is not a language", remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
     }
 
-    /// What a condition in other words, such as `last 30 days` or `at least 3.2`, most likely means; nil when the text is not a condition.
+    /// What a condition in other words, such as `last 30 days` or `at least 3.2`, most likely
+    /// means; nil when the text is not a condition.
     private static func conditionInWords(_ text: String, column: String) -> String? {
         let words = text.split(separator: " ").map { $0.lowercased() }
         let openings: [(words: [String], age: String, comparison: String)] = [
-            (["last"], "within", ""), (["in", "the", "last"], "within", ""), (["the", "last"], "within", ""), (["past"], "within", ""),
-            (["newer", "than"], "within", ">"), (["younger", "than"], "within", "<"), (["less", "than"], "within", "<"),
-            (["more", "than"], "older than", ">"), (["older"], "older than", "<"), (["at", "least"], "older than", ">="),
-            (["at", "most"], "within", "<="), (["greater", "than"], "older than", ">"), (["since"], "", ">="), (["after"], "", ">"),
+            (["last"], "within", ""), (["in", "the", "last"], "within", ""), (["the", "last"], "within", ""),
+            (["past"], "within", ""),
+            (["newer", "than"], "within", ">"), (["younger", "than"], "within", "<"),
+            (["less", "than"], "within", "<"),
+            (["more", "than"], "older than", ">"), (["older"], "older than", "<"),
+            (["at", "least"], "older than", ">="),
+            (["at", "most"], "within", "<="), (["greater", "than"], "older than", ">"), (["since"], "", ">="),
+            (["after"], "", ">"),
             (["before"], "", "<"), (["until"], "", "<="),
         ]
         guard let opening = openings.first(where: { words.starts(with: $0.words) }) else { return nil }
@@ -213,11 +244,14 @@ struct ConditionReader {
         guard let comparison = ComparisonOperator(rawValue: opening.comparison) else { return nil }
         let operand = date(meantBy: first) ?? first
         // A day alone means its midnight: what comes after that day begins with the next one.
-        if let next = nextDay(operand), let sign = [">": ">=", "<=": "<"][opening.comparison] { return "\"\(sign) \(next)\"" }
+        if let next = nextDay(operand), let sign = [">": ">=", "<=": "<"][opening.comparison] {
+            return "\"\(sign) \(next)\""
+        }
         if OperandRule.accepts(comparison, operand, column: column) { return quotedComparison((comparison, operand)) }
         if let period = WrittenPeriod(first) { return quotedComparison(period.compared(comparison)) }
         let isDate = opening.age.isEmpty || ComparisonValue.isDate(column: column)
-        return quotedComparison((comparison, ComparisonValue.isVersion(column: column) ? "3.2.0" : isDate ? "2026-11-30" : "100"))
+        return quotedComparison(
+            (comparison, ComparisonValue.isVersion(column: column) ? "3.2.0" : isDate ? "2026-11-30" : "100"))
     }
 
     private static func quotedComparison(_ comparison: (ComparisonOperator, String)) -> String {
@@ -238,7 +272,9 @@ struct ConditionReader {
 
     private static func age(_ text: String, column: String) throws(Mistake) -> ColumnTest? {
         let words = text.split(separator: " ").map { $0.lowercased() }
-        if words.first == "within" { return .within(seconds: try seconds(in: words.dropFirst(), of: text, column, .greaterOrEqual)) }
+        if words.first == "within" {
+            return .within(seconds: try seconds(in: words.dropFirst(), of: text, column, .greaterOrEqual))
+        }
         guard words.starts(with: ["older", "than"]) else { return nil }
         return .olderThan(seconds: try seconds(in: words.dropFirst(2), of: text, column, .less))
     }
@@ -259,7 +295,9 @@ struct ConditionReader {
             }
             throw Mistake(
                 "in \(quoted(text)), \(error.message)",
-                remedy: "Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: [\"…\"].")
+                remedy:
+                    "Write for example 'within 30 days' or 'older than 12 hours'; for a plain value, write a list: [\"…\"]."
+            )
         }
     }
 }

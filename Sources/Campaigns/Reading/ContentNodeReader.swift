@@ -1,6 +1,7 @@
 import Base
 
-/// Reads `data` and `payload`: JSON as YAML writes it. Texts are templates; the core schema decides the type of values without quotes.
+/// Reads `data` and `payload`: JSON as YAML writes it. Texts are templates; the core schema decides
+/// the type of values without quotes.
 struct ContentNodeReader {
     let findings: Findings
 
@@ -17,7 +18,9 @@ struct ContentNodeReader {
 
     private func member(_ entry: YAMLEntry) -> ContentMember {
         if entry.key.value.contains("{{") || entry.key.value.contains("{%") {
-            findings.error("a key cannot hold a template", at: entry.key.position, remedy: "Only values can; give the key a fixed name.")
+            findings.error(
+                "a key cannot hold a template", at: entry.key.position,
+                remedy: "Only values can; give the key a fixed name.")
         }
         return ContentMember(entry.key, node(entry.value))
     }
@@ -35,7 +38,8 @@ struct ContentNodeReader {
             warnIfChanged(value, sent: "\(number)", place)
             return .double(number, place)
         case .unusableNumber:
-            findings.error("the number \(quoted(value)) cannot be sent", at: place, remedy: "Put it in quotes to send it as text.")
+            findings.error(
+                "the number \(quoted(value)) cannot be sent", at: place, remedy: "Put it in quotes to send it as text.")
             return .null(place)
         }
     }

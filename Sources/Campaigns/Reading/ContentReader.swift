@@ -1,7 +1,8 @@
 import Base
 import PushServices
 
-/// Reads `content`: what a push says, or what part of the audience gets instead. Templates in texts are left as they are.
+/// Reads `content`: what a push says, or what part of the audience gets instead. Templates in texts
+/// are left as they are.
 struct ContentReader {
     let section: Section
     let source: YAMLSource
@@ -41,14 +42,17 @@ struct ContentReader {
         content.payload = object("payload", example: payloadExample)
         if section.has("payload") { checkPayload(content) }
         if section.group.holds(CampaignKeys.services) {
-            content.services = ServiceContentReader(section: section, source: source, services: services, base: content).read()
+            content.services = ServiceContentReader(section: section, source: source, services: services, base: content)
+                .read()
         }
         if isOfService { content.own = own() }
         refuseForeignKeys((base ?? content).services)
         if let base { checkFits(base) } else if !section.has("payload"), !hasPayloads(content) { checkKind(content) }
         checkData()
         if section.group.valid.contains("languages") {
-            content.languages = TranslationReader(section: section, source: source, services: services, base: base ?? content).read()
+            content.languages = TranslationReader(
+                section: section, source: source, services: services, base: base ?? content
+            ).read()
         }
         return content
     }
@@ -75,7 +79,8 @@ struct ContentReader {
 
     /// Whether each service has a payload written by hand, so that nothing else is needed.
     private func hasPayloads(_ content: MessageContent) -> Bool {
-        services.allSatisfy { service in content.services.contains { $0.service.value == service.accountName && $0.content.payload != nil }
+        services.allSatisfy { service in
+            content.services.contains { $0.service.value == service.accountName && $0.content.payload != nil }
         }
     }
 
@@ -83,19 +88,26 @@ struct ContentReader {
     private func checkFits(_ base: MessageContent) {
         if base.payload == nil, section.has("payload"), !isOfService {
             findings.error(
-                "'payload' cannot be used here, because the campaign's content is not a payload", at: section.place(of: "payload"),
+                "'payload' cannot be used here, because the campaign's content is not a payload",
+                at: section.place(of: "payload"),
                 remedy: "Write the keys that differ: title, body, …")
-        } else if base.payload != nil, let other = section.entries.first(where: { !["payload", "languages"].contains($0.key.value) }) {
+        } else if base.payload != nil,
+            let other = section.entries.first(where: { !["payload", "languages"].contains($0.key.value) })
+        {
             findings.error(
-                "the campaign's content is a payload written by hand, so '\(other.key.value)' cannot change it", at: other.key.position,
+                "the campaign's content is a payload written by hand, so '\(other.key.value)' cannot change it",
+                at: other.key.position,
                 remedy: "Write the whole payload for these devices as 'payload'.")
-        } else if base.isSilent, let other = section.entries.first(where: { !["data", "link", "languages"].contains($0.key.value) }) {
+        } else if base.isSilent,
+            let other = section.entries.first(where: { !["data", "link", "languages"].contains($0.key.value) })
+        {
             findings.error(
                 "a silent push has no '\(other.key.value)'", at: other.key.position,
                 remedy: "Change 'data' or 'link', or remove 'silent' above.")
         } else if section.entries.isEmpty {
             findings.error(
-                "nothing differs here", at: section.position, remedy: "Write what these devices get instead, for example: body: \"…\".")
+                "nothing differs here", at: section.position,
+                remedy: "Write what these devices get instead, for example: body: \"…\".")
         }
     }
 
@@ -103,7 +115,8 @@ struct ContentReader {
     private func shownText(_ key: String, example: String) -> SourceText? {
         if let node = section.node(key), node.isNull, comment(after: "", at: node.position) != nil {
             findings.error(
-                "'\(key)' has no text: YAML reads what follows # as a comment", at: node.position, remedy: "Put the whole text in quotes.")
+                "'\(key)' has no text: YAML reads what follows # as a comment", at: node.position,
+                remedy: "Put the whole text in quotes.")
             return nil
         }
         guard let text = section.text(key, example: example) else { return nil }
@@ -115,31 +128,41 @@ struct ContentReader {
                 .commentInText,
                 message:
                     "people would read \(quoted(read, isContent: true)) too: // does not begin a comment in YAML",
-                at: text.position, remedy: "Remove it, or write # for a comment; to keep it, put the whole text in quotes.")
+                at: text.position,
+                remedy: "Remove it, or write # for a comment; to keep it, put the whole text in quotes.")
         }
         return text
     }
 
-    /// `  # note` is clearly a comment; `#1`, `#sale`, and what follows the text after one blank are often a part of it. No address
-    /// continues with ` # note`.
+    /// `  # note` is clearly a comment; `#1`, `#sale`, and what follows the text after one blank
+    /// are often a part of it. No address continues with ` # note`.
     private func warnAboutComment(behind text: SourceText?, isAddress: Bool = false) {
-        guard let text, text.style == .plain, let comment = comment(after: text.value, at: text.position) else { return }
+        guard let text, text.style == .plain, let comment = comment(after: text.value, at: text.position) else {
+            return
+        }
         let isNote = comment.text.first == " "
         guard !isNote && !comment.text.isEmpty || comment.blanks == 1 && !isAddress else { return }
         findings.warning(
-            .commentInText, message: "the text ends before \(quoted("#" + comment.text, isContent: true)), which YAML reads as a comment",
+            .commentInText,
+            message:
+                "the text ends before \(quoted("#" + comment.text, isContent: true)), which YAML reads as a comment",
             at: text.position,
-            remedy: "Put the whole text in quotes if that belongs to it\(isNote ? "; before a comment write two blanks" : "").")
+            remedy:
+                "Put the whole text in quotes if that belongs to it\(isNote ? "; before a comment write two blanks" : "")."
+        )
     }
 
-    /// `Sale"`, `Sale”`, `Sale'`: a quote that should have been opened. `55"` are inches, and `the girls'` and `rockin'` end this way.
+    /// `Sale"`, `Sale”`, `Sale'`: a quote that should have been opened. `55"` are inches, and
+    /// `the girls'` and `rockin'` end this way.
     private func warnAboutQuote(_ text: SourceText) {
         guard text.style == .plain, let quote = text.value.last, Self.closingQuotes.contains(quote),
             !text.value.dropLast().contains(where: { $0 == quote || quote != "'" && Self.openingQuotes.contains($0) }),
-            let before = text.value.dropLast().last, !before.isNumber, quote != "'" || !"snzx".contains(before.lowercased())
+            let before = text.value.dropLast().last, !before.isNumber,
+            quote != "'" || !"snzx".contains(before.lowercased())
         else { return }
         findings.warning(
-            .curlyQuotes, message: "the quote at the end is part of the text, as there is none at its beginning", at: text.position,
+            .curlyQuotes, message: "the quote at the end is part of the text, as there is none at its beginning",
+            at: text.position,
             remedy: "Remove it, or put the whole text in quotes.")
     }
 
@@ -158,17 +181,24 @@ struct ContentReader {
 
     /// A sound is a name; `true` would be taken for one that no app has.
     private func sound() -> SourceText? {
-        if let node = section.node("sound"), let text = node.text, text.style == .plain, let isMeant = Self.truth(of: text.value) {
+        if let node = section.node("sound"), let text = node.text, text.style == .plain,
+            let isMeant = Self.truth(of: text.value)
+        {
             findings.error(
                 "'sound' is the name of a sound, not \(quoted(text.value, isContent: true))", at: node.position,
-                remedy: isMeant ? "Write sound: default, or the name of a file in the app." : "For a push without sound remove the key.")
+                remedy: isMeant
+                    ? "Write sound: default, or the name of a file in the app."
+                    : "For a push without sound remove the key.")
             return nil
         }
         return section.text("sound", example: "sound: default")
     }
 
     private static func truth(of text: String) -> Bool? {
-        ["true": true, "yes": true, "on": true, "false": false, "no": false, "off": false, "none": false, "silent": false][
+        [
+            "true": true, "yes": true, "on": true, "false": false, "no": false, "off": false, "none": false,
+            "silent": false,
+        ][
             text.lowercased()]
     }
 
@@ -183,12 +213,15 @@ struct ContentReader {
     }
 
     private func image() -> SourceText? {
-        guard let image = section.text("image", example: "image: https://cdn.example.com/spring.jpg") else { return nil }
+        guard let image = section.text("image", example: "image: https://cdn.example.com/spring.jpg") else {
+            return nil
+        }
         if image.value.hasPrefix("{{") || image.value.hasPrefix("{%") { return image }
         let rest = image.value.dropFirst("https://".count)
         guard image.value.lowercased().hasPrefix("https://"), let first = rest.first, first != "/" else {
             findings.error(
-                "'image' must be a web address that begins with https://, not \(quoted(image.value, isContent: true))", at: image.position,
+                "'image' must be a web address that begins with https://, not \(quoted(image.value, isContent: true))",
+                at: image.position,
                 remedy: "For example: image: https://cdn.example.com/spring.jpg.")
             return nil
         }
@@ -197,12 +230,14 @@ struct ContentReader {
 
     /// Conditions may choose between addresses; two next to each other are a mistake.
     private func oneAddress(_ key: String, _ address: SourceText) -> SourceText? {
-        guard !address.value.contains("{%"), let second = address.value.firstMatch(of: /\S\s+https?:\/\//.ignoresCase()) else {
+        guard !address.value.contains("{%"), let second = address.value.firstMatch(of: /\S\s+https?:\/\//.ignoresCase())
+        else {
             return address
         }
         let other = address.value[second.range.lowerBound...].dropFirst().drop(while: \.isWhitespace)
         findings.error(
-            "'\(key)' takes one address, but another follows: \(quoted(String(other), isContent: true))", at: address.position,
+            "'\(key)' takes one address, but another follows: \(quoted(String(other), isContent: true))",
+            at: address.position,
             remedy: "Keep one of them.")
         return nil
     }
@@ -217,15 +252,19 @@ struct ContentReader {
         let own = isOfService ? service.rules.ownKeys.map(\.key) : []
         for key in CampaignKeys.content.valid + own where !["payload", "languages"].contains(key) && section.has(key) {
             findings.error(
-                "'payload' is the whole push written by hand, so '\(key)' cannot be used with it", at: section.place(of: key),
+                "'payload' is the whole push written by hand, so '\(key)' cannot be used with it",
+                at: section.place(of: key),
                 remedy: "Write it into the payload, or remove 'payload'.")
         }
         guard case .object(let members, let place) = content.payload else { return }
         if services.count > 1 {
             let names = services.map(\.displayName).joined(separator: " and ")
             return findings.error(
-                "a payload written by hand is for one service, and the app has \(names)", at: section.place(of: "payload"),
-                remedy: "Write it below the service: services: {\(service.name): {payload: {\(service.rules.payloadExample)}}}.")
+                "a payload written by hand is for one service, and the app has \(names)",
+                at: section.place(of: "payload"),
+                remedy:
+                    "Write it below the service: services: {\(service.name): {payload: {\(service.rules.payloadExample)}}}."
+            )
         }
         let key = service.rules.payloadKey
         guard let member = members.first(where: { $0.name.value == key }) else {
@@ -235,7 +274,8 @@ struct ContentReader {
             return
         }
         if case .object = member.value { return }
-        findings.error("'\(key)' must be a group of keys", at: member.value.position, remedy: "For example: \(payloadExample).")
+        findings.error(
+            "'\(key)' must be a group of keys", at: member.value.position, remedy: "For example: \(payloadExample).")
     }
 
     private var payloadExample: String { "payload: {\(service.rules.payloadExample)}" }
@@ -249,14 +289,19 @@ struct ContentReader {
             findings.error(
                 "an image needs a text with it", at: section.place(of: "image"), remedy: "Add a title or a body.")
         }
-        guard !visible.contains(where: section.mentions), !section.mentions("payload"), !section.truthIsUnclear("silent") else { return }
+        guard !visible.contains(where: section.mentions), !section.mentions("payload"),
+            !section.truthIsUnclear("silent")
+        else { return }
         findings.error(
             "the content shows nothing", at: section.position,
-            remedy: "Add a \(choices)\(takes(.silent) ? ", or write silent: true for a push that only wakes the app" : "").")
+            remedy:
+                "Add a \(choices)\(takes(.silent) ? ", or write silent: true for a push that only wakes the app" : "")."
+        )
     }
 
     private func checkSilent() {
-        for key in CampaignKeys.content.valid where !["silent", "data", "link", "payload", "languages"].contains(key) && section.has(key) {
+        for key in CampaignKeys.content.valid
+        where !["silent", "data", "link", "payload", "languages"].contains(key) && section.has(key) {
             if key == "wake_app" {
                 findings.error(
                     "'wake_app' adds nothing to 'silent', which already wakes the app", at: section.place(of: key),
@@ -275,11 +320,13 @@ struct ContentReader {
         for entry in entries {
             if let owner = services.first(where: { $0.rules.payloadKey == entry.key.value }) {
                 findings.error(
-                    "'data' must not hold '\(entry.key.value)', which belongs to \(owner.displayName)", at: entry.key.position,
+                    "'data' must not hold '\(entry.key.value)', which belongs to \(owner.displayName)",
+                    at: entry.key.position,
                     remedy: "Use the keys of 'content', or write the whole push as 'payload'.")
             } else if ["image", "link"].contains(entry.key.value), section.has(entry.key.value) {
                 findings.error(
-                    "'data' holds '\(entry.key.value)', which 'content' sets too", at: entry.key.position, remedy: "Keep one of them.")
+                    "'data' holds '\(entry.key.value)', which 'content' sets too", at: entry.key.position,
+                    remedy: "Keep one of them.")
             }
         }
     }

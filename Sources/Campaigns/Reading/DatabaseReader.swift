@@ -15,7 +15,9 @@ struct DatabaseReader {
             let entries = Section.entries(of: node, name: Self.key, example: Self.example, findings: root.findings)
         else { return [] }
         if entries.isEmpty {
-            root.findings.error("'\(Self.key)' is empty", at: node.position, remedy: "Remove it, or write, for example: \(Self.example).")
+            root.findings.error(
+                "'\(Self.key)' is empty", at: node.position,
+                remedy: "Remove it, or write, for example: \(Self.example).")
         }
         for database in entries { root.checkName(database.key, of: "a database", example: Self.example) }
         return entries.map(database)
@@ -24,7 +26,8 @@ struct DatabaseReader {
     /// A database with mistakes is kept, so that references to it are not reported too.
     private func database(_ entry: YAMLEntry) -> Database {
         var database = Database(
-            name: entry.key, variable: SourceText("", at: entry.key.position), timeoutSeconds: Database.usualTimeoutSeconds)
+            name: entry.key, variable: SourceText("", at: entry.key.position),
+            timeoutSeconds: Database.usualTimeoutSeconds)
         guard
             let section = Section(
                 entry.value, ProjectKeys.database, of: ProjectKeys.file,
@@ -36,7 +39,8 @@ struct DatabaseReader {
         {
             database.variable = variable
         }
-        database.timeoutSeconds = section.parsed("timeout", example: "timeout: 10min", Self.timeout) ?? database.timeoutSeconds
+        database.timeoutSeconds =
+            section.parsed("timeout", example: "timeout: 10min", Self.timeout) ?? database.timeoutSeconds
         return database
     }
 
@@ -64,7 +68,8 @@ struct DeviceSourceReader {
             return (section.paths(Self.key, example: "devices: exports/devices.csv").filter(isPath), nil)
         }
         guard
-            let group = Section(node, CampaignKeys.deviceQuery, of: keys, example: Self.example, findings: section.findings)
+            let group = Section(
+                node, CampaignKeys.deviceQuery, of: keys, example: Self.example, findings: section.findings)
         else { return ([], nil) }
         let database = group.requiredText("database", example: "database: warehouse")
         let sql = group.requiredText("query", example: "query: \"select token as device_token from devices\"")
@@ -88,7 +93,9 @@ struct DeviceSourceReader {
 extension DeviceQuery {
     /// The mistake to report when volley.yaml has no database with this name.
     /// - Parameter file: volley.yaml.
-    public func unknownDatabase(among databases: [Database], file: String) -> (mistake: Mistake, position: SourcePosition) {
+    public func unknownDatabase(among databases: [Database], file: String) -> (
+        mistake: Mistake, position: SourcePosition
+    ) {
         let names = databases.map(\.name.value)
         let nearest = database.value.utf8.count <= 64 ? nearestName(to: database.value, among: names) : nil
         let remedy =

@@ -40,7 +40,8 @@ struct DeliveryReader {
             ? "silent" : ["visible", "yes", "on"].contains(text.value.lowercased()) ? "true" : nil
         section.findings.error(
             "'track' must be true, false or silent, not '\(TextFormat.inLine(text.value))'", at: text.position,
-            remedy: meant.map { "Write track: \($0)." } ?? "Write track: true, or track: silent to count silent pushes, too.")
+            remedy: meant.map { "Write track: \($0)." }
+                ?? "Write track: true, or track: silent to count silent pushes, too.")
         return .visible
     }
 
@@ -57,18 +58,26 @@ struct DeliveryReader {
     private func priority() -> PushPriority? {
         guard takes(.priority) else { return nil }
         let choices: [(String, PushPriority)] = [("high", .high), ("normal", .normal), ("low", .low)]
-        // The number that the service gets would be clear, but people that read "5" in the file later would not understand it.
-        if let text = section.node("priority")?.text, let meant = choices.first(where: { String($0.1.rawValue) == text.value }) {
-            section.findings.error("'priority' is written as a word", at: text.position, remedy: "Write priority: \(meant.0).")
+        // The number that the service gets would be clear, but people that read "5" in the file
+        // later would not understand it.
+        if let text = section.node("priority")?.text,
+            let meant = choices.first(where: { String($0.1.rawValue) == text.value })
+        {
+            section.findings.error(
+                "'priority' is written as a word", at: text.position, remedy: "Write priority: \(meant.0).")
             return nil
         }
         return section.choice("priority", choices)
     }
 
     private func collapseID() -> SourceText? {
-        guard takes(.collapse), let text = section.text("collapse", example: "collapse: spring-sale") else { return nil }
+        guard takes(.collapse), let text = section.text("collapse", example: "collapse: spring-sale") else {
+            return nil
+        }
         return section.accepted(text) { text throws(Mistake) in
-            for service in services where service.rules.deliveryKeys.contains(.collapse) { try CollapseID.check(text, service) }
+            for service in services where service.rules.deliveryKeys.contains(.collapse) {
+                try CollapseID.check(text, service)
+            }
         }
     }
 
@@ -91,15 +100,19 @@ struct DeliveryReader {
         if seconds < Self.shortestUsefulSeconds {
             section.findings.warning(
                 .expiresSoon,
-                message: "the expiry is \(seconds) seconds away: phones that are off or busy at that moment never get the push",
+                message:
+                    "the expiry is \(seconds) seconds away: phones that are off or busy at that moment never get the push",
                 at: text.position, remedy: "Write a later moment, for example expires: 4h, or 0 for now or never.")
         }
-        let known = services.compactMap { service in service.rules.longestStorageDays.map { (service: service, days: $0) } }
+        let known = services.compactMap { service in
+            service.rules.longestStorageDays.map { (service: service, days: $0) }
+        }
         guard let (service, days) = known.min(by: { $0.days < $1.days }) else { return expiry }
         if seconds > days * 86_400 {
             section.findings.warning(
                 .expiryTooLong,
-                message: "the expiry is more than \(days) days away, but \(service.displayName) stores a push for \(days) days at most",
+                message:
+                    "the expiry is more than \(days) days away, but \(service.displayName) stores a push for \(days) days at most",
                 at: text.position, remedy: "Write expires: \(days)d, or remove the key.")
         }
         return expiry
@@ -110,16 +123,20 @@ struct DeliveryReader {
         let text = text.trimmingSpaces()
         if text == "0" { return .immediately }
         let dateLength = 10
-        guard text.utf8.count >= dateLength, text.utf8.prefix(dateLength).filter({ $0 == UInt8(ascii: "-") }).count == 2 else {
+        guard text.utf8.count >= dateLength, text.utf8.prefix(dateLength).filter({ $0 == UInt8(ascii: "-") }).count == 2
+        else {
             let seconds = try ExpiryNotation.seconds(text)
             return seconds == 0 ? .immediately : .after(seconds: seconds)
         }
         guard text.utf8.count > dateLength else {
             throw Mistake(
-                "the date \(quoted(text)) lacks a time", remedy: "For example: expires: \(text) 18:00 +00:00, or \(text) 18:00 +02:00.")
+                "the date \(quoted(text)) lacks a time",
+                remedy: "For example: expires: \(text) 18:00 +00:00, or \(text) 18:00 +02:00.")
         }
         guard let moment = Timestamp(text) else {
-            throw Mistake("\(quoted(text)) is not a date and time", remedy: ExpiryNotation.remedy(ExpiryNotation.moments(meantBy: text)))
+            throw Mistake(
+                "\(quoted(text)) is not a date and time",
+                remedy: ExpiryNotation.remedy(ExpiryNotation.moments(meantBy: text)))
         }
         return .at(moment)
     }
@@ -131,7 +148,8 @@ extension PushService {
 }
 
 extension Expiry {
-    /// Whether a date with a time says in which zone it is: `Z`, or an offset from UTC after the time.
+    /// Whether a date with a time says in which zone it is: `Z`, or an offset from UTC after the
+    /// time.
     static func saysZone(_ text: String) -> Bool {
         let time = text.trimmingSpaces().dropFirst("2026-12-01 ".count)
         return time.contains { "Zz+-".contains($0) }
@@ -142,7 +160,9 @@ extension Expiry {
 private enum ExpiryNotation {
     /// The seconds of a length of time.
     static func seconds(_ text: String) throws(Mistake) -> Int {
-        if let mistake = WrittenDash.mistake(in: text, isRight: { Timestamp($0) != nil }, remedy: { "Write expires: \($0)" }) {
+        if let mistake = WrittenDash.mistake(
+            in: text, isRight: { Timestamp($0) != nil }, remedy: { "Write expires: \($0)" })
+        {
             throw mistake
         }
         let moments = moments(meantBy: text)
@@ -154,7 +174,8 @@ private enum ExpiryNotation {
         guard text.first?.isNumber == true else {
             throw Mistake(
                 "\(quoted(text)) is neither a length of time nor a date",
-                remedy: "Write for example 4h or 2d, counted from the start, or a moment such as 2026-12-01 18:00 +01:00.")
+                remedy:
+                    "Write for example 4h or 2d, counted from the start, or a moment such as 2026-12-01 18:00 +01:00.")
         }
         return try DurationNotation.seconds(text)
     }
@@ -172,7 +193,9 @@ private enum ExpiryNotation {
 
     /// `1.12.2030`, `12/01/2030 9:00`, `2030/12/01`
     private static func looksLikeDate(_ text: String) -> Bool {
-        let parts = text.prefix { $0 != " " && $0 != "T" }.split(omittingEmptySubsequences: false) { "./-".contains($0) }
+        let parts = text.prefix { $0 != " " && $0 != "T" }.split(omittingEmptySubsequences: false) {
+            "./-".contains($0)
+        }
         return parts.count >= 3 && parts.prefix(2).allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isNumber) }
     }
 }

@@ -1,4 +1,5 @@
-/// Spaces and tabs around a header's value, which HTTP/2 does not allow. Source: RFC 9113 section 8.2.1.
+/// Spaces and tabs around a header's value, which HTTP/2 does not allow. Source: RFC 9113 section
+/// 8.2.1.
 public enum HeaderSpace {
     /// A value without those around it.
     public static func trimmed(_ value: String) -> String {

@@ -15,12 +15,17 @@ struct NoticeReader {
             section.wrongKind("'notices'", node, must: "a list", example: Self.example)
             return []
         }
-        if items.isEmpty { findings.error("'notices' is an empty list", at: node.position, remedy: "Add an entry, or remove the key.") }
+        if items.isEmpty {
+            findings.error("'notices' is an empty list", at: node.position, remedy: "Add an entry, or remove the key.")
+        }
         return items.compactMap(target)
     }
 
     private func target(_ node: YAMLNode) -> NoticeTarget? {
-        guard let entry = Section(node, ProjectKeys.notice, of: ProjectKeys.file, example: Self.example, findings: findings) else {
+        guard
+            let entry = Section(
+                node, ProjectKeys.notice, of: ProjectKeys.file, example: Self.example, findings: findings)
+        else {
             return nil
         }
         let events = events(entry)
@@ -38,14 +43,17 @@ struct NoticeReader {
         let authority = entry.path("ca", example: "ca: ca.pem")
         let example = "webhook: \"https://hooks.example.com/volley\""
         guard !entry.mentions("command") || entry.has("webhook") else { return nil }
-        guard let url = entry.requiredText("webhook", example: example), entry.accepted(url, WebhookURL.check) != nil else { return nil }
+        guard let url = entry.requiredText("webhook", example: example), entry.accepted(url, WebhookURL.check) != nil
+        else { return nil }
         return NoticeTarget(
-            way: .webhook(url: url, secretVariable: secret, certificateAuthority: authority), events: events, position: entry.position)
+            way: .webhook(url: url, secretVariable: secret, certificateAuthority: authority), events: events,
+            position: entry.position)
     }
 
     private func command(_ entry: Section, _ events: Set<NoticeEvent>) -> NoticeTarget? {
         for key in ["secret_env", "ca"] where entry.has(key) {
-            findings.error("'\(key)' is for webhooks, and this entry is a command", at: entry.place(of: key), remedy: "Remove it.")
+            findings.error(
+                "'\(key)' is for webhooks, and this entry is a command", at: entry.place(of: key), remedy: "Remove it.")
         }
         guard let node = entry.node("command") else { return nil }
         let example = "command: [./on-notice.sh]"
@@ -54,7 +62,9 @@ struct NoticeReader {
             return nil
         }
         let words = items.compactMap { entry.text($0, subject: "an entry of 'command'", example: example) }
-        if items.isEmpty { findings.error("'command' is an empty list", at: node.position, remedy: "For example: \(example).") }
+        if items.isEmpty {
+            findings.error("'command' is an empty list", at: node.position, remedy: "For example: \(example).")
+        }
         guard let program = words.first, words.count == items.count,
             entry.path(program, subject: "the first entry of 'command'", kind: "a program", example: example) != nil
         else { return nil }
@@ -71,7 +81,9 @@ struct NoticeReader {
             return []
         }
         if items.isEmpty {
-            findings.error("'events' is an empty list", at: node.position, remedy: "Name an event, or remove the key to get all of them.")
+            findings.error(
+                "'events' is an empty list", at: node.position,
+                remedy: "Name an event, or remove the key to get all of them.")
         }
         var events: Set<NoticeEvent> = [.test]
         for item in items {
@@ -82,7 +94,8 @@ struct NoticeReader {
                 let nearest = text.value.utf8.count <= 64 ? nearestName(to: text.value, among: names) : nil
                 findings.error(
                     "there is no event \(quoted(text.value))", at: text.position,
-                    remedy: nearest.map { "Did you mean '\($0)'?" } ?? "The events are \(names.joined(separator: ", ")).")
+                    remedy: nearest.map { "Did you mean '\($0)'?" }
+                        ?? "The events are \(names.joined(separator: ", ")).")
             }
         }
         return events
@@ -98,22 +111,27 @@ struct MonitoringReader {
     func monitoring() -> Monitoring? {
         let example = "monitoring: {prometheus: /var/lib/node_exporter/volley.prom, health: health.json}"
         guard let node = root.node("monitoring"),
-            let section = Section(node, ProjectKeys.monitoring, of: ProjectKeys.file, example: example, findings: root.findings)
+            let section = Section(
+                node, ProjectKeys.monitoring, of: ProjectKeys.file, example: example, findings: root.findings)
         else { return nil }
         let prometheus = section.path("prometheus", example: "prometheus: /var/lib/node_exporter/volley.prom")
         if let prometheus, !prometheus.value.hasSuffix(".prom") {
             root.findings.error(
-                "the file \(quoted(prometheus.value)) does not end with .prom, and node_exporter reads no others", at: prometheus.position,
+                "the file \(quoted(prometheus.value)) does not end with .prom, and node_exporter reads no others",
+                at: prometheus.position,
                 remedy: "For example: prometheus: volley.prom.")
         }
-        if section.entries.isEmpty { root.findings.error("'monitoring' is empty", at: node.position, remedy: "For example: \(example).") }
+        if section.entries.isEmpty {
+            root.findings.error("'monitoring' is empty", at: node.position, remedy: "For example: \(example).")
+        }
         return Monitoring(prometheus: prometheus, health: section.path("health", example: "health: health.json"))
     }
 }
 
 /// The rules for the address of a webhook.
 enum WebhookURL {
-    /// Accepts `https://host[:port][/path][?query]`, and the same with http where the host is this machine.
+    /// Accepts `https://host[:port][/path][?query]`, and the same with http where the host is this
+    /// machine.
     static func check(_ url: String) throws(Mistake) {
         let example = "For example: webhook: \"https://hooks.example.com/volley\"."
         let lower = url.lowercased()
@@ -124,7 +142,9 @@ enum WebhookURL {
         let authority = String(rest.prefix { !"/?#".contains($0) })
         // The path itself may be a secret, so it is not repeated.
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !rest.contains("#") else {
-            throw Mistake("the address of a webhook holds characters that no URL may have", remedy: "Write them percent-encoded, as %20.")
+            throw Mistake(
+                "the address of a webhook holds characters that no URL may have",
+                remedy: "Write them percent-encoded, as %20.")
         }
         guard !authority.contains("@") else {
             throw Mistake(
@@ -142,7 +162,9 @@ enum WebhookURL {
     }
 
     private static func isThisMachine(_ authority: String) -> Bool {
-        let host = authority.hasPrefix("[") ? String(authority.prefix { $0 != "]" } + "]") : String(authority.prefix { $0 != ":" })
+        let host =
+            authority.hasPrefix("[")
+            ? String(authority.prefix { $0 != "]" } + "]") : String(authority.prefix { $0 != ":" })
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         let isLoopback = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
         return host.lowercased() == "localhost" || host == "[::1]" || isLoopback

@@ -1,11 +1,13 @@
 import Base
 public import PushServices
 
-/// Reads what says that a service chooses the devices: `audience: {by: …}`. Then nothing may need to know them.
+/// Reads what says that a service chooses the devices: `audience: {by: …}`. Then nothing may need
+/// to know them.
 struct OwnAudienceReader {
     /// The audience.
     let section: Section
-    /// Those that take the app's pushes; of a run's frozen campaign, the one by which it goes to the audience.
+    /// Those that take the app's pushes; of a run's frozen campaign, the one by which it goes to
+    /// the audience.
     let services: [any PushService]
 
     static let key = "by"
@@ -16,13 +18,17 @@ struct OwnAudienceReader {
 
     private var findings: Findings { section.findings }
 
-    /// The service that chooses the devices, as named; nil if Volley does. What is wrong with it was reported.
+    /// The service that chooses the devices, as named; nil if Volley does. What is wrong with it
+    /// was reported.
     func by() -> SourceText? {
         let keeping = PushServices.keepingAudiences
-        guard let name = section.text(Self.key, example: "\(Self.key): \(keeping.first?.name ?? "")") else { return nil }
+        guard let name = section.text(Self.key, example: "\(Self.key): \(keeping.first?.name ?? "")") else {
+            return nil
+        }
         let list = orList(names(keeping))
         guard let service = PushServices.all.first(where: { $0.name == name.value }) else {
-            let meant = PushServices.meant(by: name.value).flatMap { meant in names(keeping).first { $0 == meant.name } }
+            let meant = PushServices.meant(by: name.value).flatMap { meant in names(keeping).first { $0 == meant.name }
+            }
             findings.error(
                 "there is no service \(quoted(name.value)) that chooses devices", at: name.position,
                 remedy: meant.map { "Did you mean '\($0)'?" }
@@ -32,7 +38,8 @@ struct OwnAudienceReader {
         if !names(keeping).contains(service.name) {
             findings.error(
                 "\(service.displayName) keeps no audiences, so it cannot choose devices", at: name.position,
-                remedy: "Remove the key: then Volley chooses the devices of an export. Those that keep audiences: \(list).")
+                remedy:
+                    "Remove the key: then Volley chooses the devices of an export. Those that keep audiences: \(list).")
         } else if !services.contains(where: { $0.accountName == name.value }) {
             findings.error(
                 "\(service.displayName) is not among the app's services", at: name.position,
@@ -47,9 +54,12 @@ struct OwnAudienceReader {
 
     // MARK: - Broadcasts
 
-    /// The audience of a broadcast; what is wrong in it was reported. nil if no service has channels.
+    /// The audience of a broadcast; what is wrong in it was reported. nil if no service has
+    /// channels.
     func broadcast() -> CampaignAudience? {
-        guard let service = PushServices.broadcasting, let kind = service.ownAudience?.names(.channel) else { return nil }
+        guard let service = PushServices.broadcasting, let kind = service.ownAudience?.names(.channel) else {
+            return nil
+        }
         var audience = CampaignAudience(position: section.position)
         for entry in section.entries where entry.key.value != Self.channelKey && section.has(entry.key.value) {
             findings.error(
@@ -63,8 +73,12 @@ struct OwnAudienceReader {
                 at: place, remedy: "Add \(service.displayName) to the app in volley.yaml, or name an app that has it.")
         }
         audience.by = SourceText(service.name, at: place)
-        guard let id = section.text(Self.channelKey, example: "\(Self.channelKey): \(Self.channelExample)") else { return audience }
-        if let mistake = kind.mistake(about: id.value, in: service.displayName) { findings.error(mistake, at: id.position) }
+        guard let id = section.text(Self.channelKey, example: "\(Self.channelKey): \(Self.channelExample)") else {
+            return audience
+        }
+        if let mistake = kind.mistake(about: id.value, in: service.displayName) {
+            findings.error(mistake, at: id.position)
+        }
         audience.channel = id
         return audience
     }
@@ -88,17 +102,20 @@ struct OwnAudienceReader {
                 remedy: "Add it, for example: \(ActivityReader.example).")
         }
         let reasons = [
-            "collapse": "phones show the newest state anyway", "pace": "it is one request", "stop_when": "it is one request",
+            "collapse": "phones show the newest state anyway", "pace": "it is one request",
+            "stop_when": "it is one request",
             "frequency": "Volley does not know its devices",
         ]
         for key in reasons.keys.sorted() where delivery?.has(key) == true {
             findings.error(
-                "a broadcast has no '\(key)': \(reasons[key] ?? "")", at: delivery?.place(of: key) ?? root.position, remedy: "Remove it.")
+                "a broadcast has no '\(key)': \(reasons[key] ?? "")", at: delivery?.place(of: key) ?? root.position,
+                remedy: "Remove it.")
         }
         if case .after(let seconds)? = expiry, seconds > rules.longestStorageSeconds {
             let hours = rules.longestStorageSeconds / 3600
             findings.error(
-                "a channel keeps a broadcast for \(hours) hours at most", at: delivery?.node("expires")?.position ?? root.position,
+                "a channel keeps a broadcast for \(hours) hours at most",
+                at: delivery?.node("expires")?.position ?? root.position,
                 remedy: "Write expires: \(hours)h or less.")
         }
     }
@@ -111,7 +128,8 @@ struct OwnAudienceReader {
         let chooser = own.service.displayName
         for key in Self.keysOfExports where section.has(key) {
             findings.error(
-                "'\(key)' is about the devices of an export, but \(chooser) chooses the devices", at: section.place(of: key),
+                "'\(key)' is about the devices of an export, but \(chooser) chooses the devices",
+                at: section.place(of: key),
                 remedy: "Remove it; or remove '\(Self.key)', so that Volley chooses the devices.")
         }
         for (selector, list) in audience.selectors { check(list, of: selector, own) }
@@ -129,11 +147,14 @@ struct OwnAudienceReader {
         guard section.has(selector.rawValue) else { return }
         guard let kind = own.names(selector) else {
             return findings.error(
-                "\(own.service.displayName) keeps no audiences of \(selector.nouns)", at: section.place(of: selector.rawValue),
+                "\(own.service.displayName) keeps no audiences of \(selector.nouns)",
+                at: section.place(of: selector.rawValue),
                 remedy: "It chooses devices by \(orList(own.names.map(\.selector.nouns))).")
         }
         for name in list.names {
-            if let mistake = kind.mistake(about: name.value, in: own.service.displayName) { findings.error(mistake, at: name.position) }
+            if let mistake = kind.mistake(about: name.value, in: own.service.displayName) {
+                findings.error(mistake, at: name.position)
+            }
         }
     }
 
@@ -141,7 +162,8 @@ struct OwnAudienceReader {
 
     /// Reports what is not possible in a campaign when the service chooses the devices.
     static func check(
-        _ root: Section, _ content: MessageContent?, _ sections: (delivery: Section?, schedule: Section?), _ expiry: Expiry?,
+        _ root: Section, _ content: MessageContent?, _ sections: (delivery: Section?, schedule: Section?),
+        _ expiry: Expiry?,
         _ own: OwnAudience
     ) {
         let chooser = own.service.displayName
@@ -152,7 +174,8 @@ struct OwnAudienceReader {
         if root.has("variants") {
             refuse(
                 "'variants'", because: "are parts of an audience that Volley knows", at: root.place(of: "variants"),
-                remedy: own.broadcasts == nil ? "Remove them; for texts to compare, write a campaign for each tag." : "Remove them.")
+                remedy: own.broadcasts == nil
+                    ? "Remove them; for texts to compare, write a campaign for each tag." : "Remove them.")
         }
         let languages = (content?.languages ?? []) + (content?.services.flatMap(\.content.languages) ?? [])
         if let first = languages.first {
@@ -160,7 +183,8 @@ struct OwnAudienceReader {
                 "'languages'", because: "need the language of each device", at: first.language.position,
                 remedy: own.broadcasts == nil
                     ? "Write one text, or a campaign for the tag of each language."
-                    : "Write one text, or let the app choose it by the state; a channel for each language is possible, too.")
+                    : "Write one text, or let the app choose it by the state; a channel for each language is possible, too."
+            )
         }
         if own.broadcasts == nil, let section = sections.delivery, section.has("frequency") {
             refuse(

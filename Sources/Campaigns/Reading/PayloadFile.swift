@@ -4,9 +4,12 @@ public import PushServices
 extension ContentNode {
     /// Reads a file that holds a payload as YAML, which includes JSON.
     /// - Parameter service: takes the push.
-    /// - Throws: every mistake of the file at once; a file without `key: value` lines is one of them.
+    /// - Throws: every mistake of the file at once; a file without `key: value` lines is one of
+    ///   them.
     /// - Returns: always a `.object`, and warnings.
-    public static func read(payloadFile file: String, for service: any PushService) throws(Diagnostics) -> (ContentNode, [Diagnostic]) {
+    public static func read(payloadFile file: String, for service: any PushService) throws(Diagnostics) -> (
+        ContentNode, [Diagnostic]
+    ) {
         let source = try openSource(file)
         let findings = Findings()
         let start = SourcePosition(file: file, line: 1, column: 1)
@@ -28,7 +31,8 @@ extension ContentNode {
 }
 
 extension Expiry {
-    /// Reads `0`, a length of time such as `4h`, or a date with a time, as `delivery.expires` of a campaign has it.
+    /// Reads `0`, a length of time such as `4h`, or a date with a time, as `delivery.expires` of a
+    /// campaign has it.
     /// - Throws: a `Diagnostic` that says how to write it.
     public init(notation: String) throws(Diagnostic) {
         do throws(Mistake) {

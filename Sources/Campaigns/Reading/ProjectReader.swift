@@ -18,17 +18,25 @@ struct ProjectReader {
         let databases = DatabaseReader(root: root).databases()
         let store = StoreReader(root: root).settings()
         guard let node = root.required("apps", example: "apps: {\(Self.appExample)}") else { return nil }
-        guard let entries = Section.entries(of: node, name: "apps", example: "apps: {\(Self.appExample)}", findings: root.findings) else {
+        guard
+            let entries = Section.entries(
+                of: node, name: "apps", example: "apps: {\(Self.appExample)}", findings: root.findings)
+        else {
             return nil
         }
-        if entries.isEmpty { root.findings.error("'apps' is empty", at: node.position, remedy: "For example: apps: {\(Self.appExample)}.") }
+        if entries.isEmpty {
+            root.findings.error(
+                "'apps' is empty", at: node.position, remedy: "For example: apps: {\(Self.appExample)}.")
+        }
         let apps = entries.compactMap { app($0, commonProxy: proxy) }
         for app in entries {
             root.checkName(app.key, of: "an app", example: "apps: {\(Self.appExample)}")
-            // The names of its files hold it: `suppressed-NAME.sqlite-journal` has at most 255 bytes (NAME_MAX).
+            // The names of its files hold it: `suppressed-NAME.sqlite-journal` has at most 255
+            // bytes (NAME_MAX).
             if FilePaths.encoded(app.key.value).utf8.count > 229 {
                 root.findings.error(
-                    "the name of an app is too long for the name of a file: \(app.key.value.utf8.count) bytes", at: app.key.position,
+                    "the name of an app is too long for the name of a file: \(app.key.value.utf8.count) bytes",
+                    at: app.key.position,
                     remedy: "Choose a short name, for example: apps: {\(Self.appExample)}.")
             }
         }
@@ -42,7 +50,8 @@ struct ProjectReader {
     /// - Returns: nil if a mistake is about these two, or may be.
     func readPlaces() -> Project? {
         let findings = root.findings, before = findings.all.count
-        let runs = root.path("runs", example: "runs: runs", kind: "a folder"), store = StoreReader(root: root).settings()
+        let runs = root.path("runs", example: "runs: runs", kind: "a folder"),
+            store = StoreReader(root: root).settings()
         let isPlain = ["runs", StoreReader.key].allSatisfy { key in
             let isThere = root.entries.contains { $0.key.value == key }
             return isThere ? root.has(key) && !findings.repeatedKeys.contains(key) : !root.mentions(key)
@@ -51,11 +60,14 @@ struct ProjectReader {
         return Project(file: file, runs: runs?.value ?? "runs", databases: [], store: store, apps: [], notices: [])
     }
 
-    /// Reports databases that apps name and that are not there. A misspelt group of databases is reported already.
+    /// Reports databases that apps name and that are not there. A misspelt group of databases is
+    /// reported already.
     private func checkDatabases(of apps: [App], _ databases: [Database]) {
         guard root.has(DatabaseReader.key) || !root.mentions(DatabaseReader.key) else { return }
-        for query in apps.compactMap(\.deviceQuery) where !databases.contains(where: { $0.name.value == query.database.value }) {
-            root.findings.error(query.unknownDatabase(among: databases, file: file).mistake, at: query.database.position)
+        for query in apps.compactMap(\.deviceQuery)
+        where !databases.contains(where: { $0.name.value == query.database.value }) {
+            root.findings.error(
+                query.unknownDatabase(among: databases, file: file).mistake, at: query.database.position)
         }
     }
 
@@ -65,7 +77,9 @@ struct ProjectReader {
         let name = entry.key.value
         let group = named.map { ProjectKeys.app(of: $0, name: name) } ?? ProjectKeys.appOfUnknownService(name: name)
         guard
-            let section = Section(entry.value, group, of: ProjectKeys.file(of: service), example: Self.appExample, findings: root.findings)
+            let section = Section(
+                entry.value, group, of: ProjectKeys.file(of: service), example: Self.appExample, findings: root.findings
+            )
         else {
             return nil
         }
@@ -85,7 +99,8 @@ struct ProjectReader {
         let notices = NoticeReader(section: section).targets()
         guard let services else { return nil }
         return App(
-            name: entry.key, services: services, devices: devices, deviceQuery: query, columns: columns, pace: pace, frequency: frequency,
+            name: entry.key, services: services, devices: devices, deviceQuery: query, columns: columns, pace: pace,
+            frequency: frequency,
             needsApproval: needsApproval, testDevices: testDevices, proxy: proxy ?? commonProxy, notices: notices)
     }
 }
@@ -103,9 +118,11 @@ struct StoreReader {
     /// nil when absent, or when its mistakes were reported.
     func settings() -> StoreSettings? {
         guard let node = root.node(Self.key),
-            let store = Section(node, ProjectKeys.store, of: ProjectKeys.file, example: Self.example, findings: root.findings),
+            let store = Section(
+                node, ProjectKeys.store, of: ProjectKeys.file, example: Self.example, findings: root.findings),
             let kind = store.required("postgres", example: Self.group),
-            let postgres = Section(kind, ProjectKeys.postgresStore, of: ProjectKeys.file, example: Self.group, findings: root.findings),
+            let postgres = Section(
+                kind, ProjectKeys.postgresStore, of: ProjectKeys.file, example: Self.group, findings: root.findings),
             postgres.required("url_env", example: "url_env: \(Self.variable)") != nil
         else { return nil }
         return postgres.variableName("url_env", of: "address", example: Self.variable).map(StoreSettings.init)
@@ -129,7 +146,8 @@ struct ConsoleReader {
     /// What `volley serve` goes by; nil when absent, or reported.
     func settings() -> ConsoleSettings? {
         guard let node = root.node("console"),
-            let section = Section(node, ProjectKeys.console, of: ProviderReader.keys, example: Self.example, findings: root.findings)
+            let section = Section(
+                node, ProjectKeys.console, of: ProviderReader.keys, example: Self.example, findings: root.findings)
         else { return nil }
         if section.entries.isEmpty {
             root.findings.error("'console' is empty", at: node.position, remedy: "For example: \(Self.example).")
@@ -163,7 +181,8 @@ struct ConsoleReader {
             section.checked(text) { (text) throws(Mistake) in
                 guard let range = AddressRange(text) else {
                     throw Mistake(
-                        "\(quoted(text)) is neither an address nor a range of addresses", remedy: "For example: \(Self.proxyExample).")
+                        "\(quoted(text)) is neither an address nor a range of addresses",
+                        remedy: "For example: \(Self.proxyExample).")
                 }
                 return range
             }
@@ -171,7 +190,8 @@ struct ConsoleReader {
     }
 }
 
-/// Reads `proxy` of volley.yaml, which is at the top level for all apps, or in one of them. Its messages never hold a password.
+/// Reads `proxy` of volley.yaml, which is at the top level for all apps, or in one of them. Its
+/// messages never hold a password.
 struct ProxyReader {
     /// Where `proxy` is.
     let section: Section
@@ -192,10 +212,13 @@ struct ProxyReader {
 
     private func group(_ node: YAMLNode) -> ProxySetting? {
         let example = "proxy: {url: \"http://proxy.example.com:3128\", user: volley, password_env: PROXY_PASSWORD}"
-        guard let proxy = Section(node, ProjectKeys.proxy, of: ProjectKeys.file, example: example, findings: findings) else { return nil }
+        guard let proxy = Section(node, ProjectKeys.proxy, of: ProjectKeys.file, example: example, findings: findings)
+        else { return nil }
         let user = proxy.text("user", example: "user: volley")
         let variable = proxy.variableName("password_env", of: "password", example: "PROXY_PASSWORD")
-        guard let url = proxy.requiredText("url", example: "url: \"http://proxy.example.com:3128\""), var address = address(url) else {
+        guard let url = proxy.requiredText("url", example: "url: \"http://proxy.example.com:3128\""),
+            var address = address(url)
+        else {
             return nil
         }
         if let user {
@@ -210,12 +233,15 @@ struct ProxyReader {
 
     private func check(_ variable: SourceText, _ address: ProxyAddress) {
         if address.password != nil {
-            findings.error("the proxy's password is in its url too", at: variable.position, remedy: "Remove it from the url.")
+            findings.error(
+                "the proxy's password is in its url too", at: variable.position, remedy: "Remove it from the url.")
         } else if address.user == nil {
-            findings.error("the proxy's password has no user to go with it", at: variable.position, remedy: "Add user: NAME.")
+            findings.error(
+                "the proxy's password has no user to go with it", at: variable.position, remedy: "Add user: NAME.")
         } else if !address.takesPassword {
             findings.error(
-                "\(address.scheme.rawValue) takes a user, but no password", at: variable.position, remedy: "Remove it, or use socks5h.")
+                "\(address.scheme.rawValue) takes a user, but no password", at: variable.position,
+                remedy: "Remove it, or use socks5h.")
         }
     }
 
@@ -224,9 +250,11 @@ struct ProxyReader {
             let address = try ProxyAddress(text.value)
             if address.password != nil {
                 findings.warning(
-                    .passwordInFile, message: "everyone who reads this file can see the password of the proxy \(address)",
+                    .passwordInFile,
+                    message: "everyone who reads this file can see the password of the proxy \(address)",
                     at: text.position,
-                    remedy: "Keep it in an environment variable: proxy: {url: \"\(address.scheme.rawValue)://\(address)\", user: NAME, "
+                    remedy:
+                        "Keep it in an environment variable: proxy: {url: \"\(address.scheme.rawValue)://\(address)\", user: NAME, "
                         + "password_env: PROXY_PASSWORD}.")
             }
             return address
@@ -237,29 +265,37 @@ struct ProxyReader {
     }
 }
 
-/// Reads the services of an app: the one with its keys in the app itself, and those below `services`.
+/// Reads the services of an app: the one with its keys in the app itself, and those below
+/// `services`.
 struct ServicesReader {
     /// The app.
     let app: AppReader
 
     private static let example = "services: {…}"
 
-    /// The services that the app names, whether or not their accounts are right, in the order of the file; empty if that is not clear.
+    /// The services that the app names, whether or not their accounts are right, in the order of
+    /// the file; empty if that is not clear.
     var named: [any PushService] {
         guard let node = app.section.node(ProjectKeys.services) else { return [app.service] }
         guard case .mapping(let entries) = node.content else { return [] }
         let below = entries.map { PushServices.meant(by: $0.key.value) }
-        let all = (hasOwnAccount ? [app.service] : []) + below.compactMap(\.self).filter { !hasOwnAccount || $0.name != app.service.name }
+        let all =
+            (hasOwnAccount ? [app.service] : [])
+            + below.compactMap(\.self).filter { !hasOwnAccount || $0.name != app.service.name }
         return below.contains { $0 == nil } ? [] : all
     }
 
-    /// In the order of the file, at least one; nil when none could be read completely. What is wrong in them was reported.
+    /// In the order of the file, at least one; nil when none could be read completely. What is
+    /// wrong in them was reported.
     func services() -> [AppService]? {
         let section = app.section
-        guard let node = section.node(ProjectKeys.services) else { return service(app, position: section.position).map { [$0] } }
+        guard let node = section.node(ProjectKeys.services) else {
+            return service(app, position: section.position).map { [$0] }
+        }
         let keys = ProjectKeys.file(of: app.service)
         guard
-            let below = Section(node, ProjectKeys.namedServices, of: keys, example: Self.example, findings: section.findings)
+            let below = Section(
+                node, ProjectKeys.namedServices, of: keys, example: Self.example, findings: section.findings)
         else { return nil }
         if below.entries.isEmpty {
             section.findings.error(
@@ -273,7 +309,9 @@ struct ServicesReader {
                 remedy: "Keep them in the app itself, or below '\(ProjectKeys.services)'.")
         }
         let others = below.entries.compactMap { entry -> AppService? in
-            guard let service = PushServices.named(entry.key.value), service.name != own?.service.name else { return nil }
+            guard let service = PushServices.named(entry.key.value), service.name != own?.service.name else {
+                return nil
+            }
             return self.service(service, entry)
         }
         let all = (own.map { [$0] } ?? []) + others
@@ -281,11 +319,14 @@ struct ServicesReader {
     }
 
     /// Whether keys of an account are in the app itself.
-    private var hasOwnAccount: Bool { (app.service.account.keys + [ProjectKeys.service]).contains(where: app.section.mentions) }
+    private var hasOwnAccount: Bool {
+        (app.service.account.keys + [ProjectKeys.service]).contains(where: app.section.mentions)
+    }
 
     private func service(_ service: any PushService, _ entry: YAMLEntry) -> AppService? {
         let form = service.account
-        let example = "\(service.name): {\(form.topic.key): \(form.topic.example), \(EnvironmentForm.key): \(form.environments.example), …}"
+        let example =
+            "\(service.name): {\(form.topic.key): \(form.topic.example), \(EnvironmentForm.key): \(form.environments.example), …}"
         guard
             let section = Section(
                 entry.value, ProjectKeys.account(of: service), of: ProjectKeys.file(of: service), example: example,
@@ -312,7 +353,8 @@ struct ServicesReader {
         let countedApp = reader.countedApp()
         guard let topic, let environment else { return nil }
         return AppService(
-            service: service, topic: topic, environment: environment, credential: credential, pace: pace, position: position,
+            service: service, topic: topic, environment: environment, credential: credential, pace: pace,
+            position: position,
             countedApp: countedApp)
     }
 }

@@ -21,8 +21,12 @@ struct ProviderReader {
     /// The provider; nil when absent, or reported.
     func provider() -> ConsoleProvider? {
         guard let section = group("oidc", ProjectKeys.provider, in: parent, example: Self.example) else { return nil }
-        let issuer = section.requiredText("issuer", example: Self.issuerExample).flatMap { section.accepted($0, Self.checkIssuer) }
-        let clientID = section.requiredText("client_id", example: "client_id: volley").flatMap { section.accepted($0, Self.checkClientID) }
+        let issuer = section.requiredText("issuer", example: Self.issuerExample).flatMap {
+            section.accepted($0, Self.checkIssuer)
+        }
+        let clientID = section.requiredText("client_id", example: "client_id: volley").flatMap {
+            section.accepted($0, Self.checkClientID)
+        }
         let secret = secret(section)
         let roles = roles(section)
         let name = section.text("name", example: "name: Example Login")
@@ -34,9 +38,11 @@ struct ProviderReader {
         let isOnly = section.truth("only") ?? false
         guard let issuer, let clientID, let roles else { return nil }
         return ConsoleProvider(
-            issuer: issuer, clientID: clientID, clientSecret: secret, rolesClaim: roles.claim, roles: roles.map, name: name,
+            issuer: issuer, clientID: clientID, clientSecret: secret, rolesClaim: roles.claim, roles: roles.map,
+            name: name,
             nameClaim: nameClaim?.value ?? ConsoleProvider.usualNameClaim,
-            scopes: section.has("scopes") ? scopes : ConsoleProvider.usualScopes, certificateAuthority: authority, isOnly: isOnly)
+            scopes: section.has("scopes") ? scopes : ConsoleProvider.usualScopes, certificateAuthority: authority,
+            isOnly: isOnly)
     }
 
     private func group(_ key: String, _ keys: KeyGroup, in section: Section, example: String) -> Section? {
@@ -51,13 +57,16 @@ struct ProviderReader {
                 remedy: "Keep the client secret itself out of this file; write, for example: \(Self.secretExample).")
             return nil
         }
-        guard let below = group("client_secret", ProjectKeys.clientSecret, in: section, example: Self.secretExample) else { return nil }
+        guard let below = group("client_secret", ProjectKeys.clientSecret, in: section, example: Self.secretExample)
+        else { return nil }
         let file = below.text("file", example: "file: keys/oidc.txt").flatMap {
             below.path($0, subject: "'file'", instead: "client secret", example: "file: keys/oidc.txt")
         }
         let variable = below.variableName("env", of: "client secret", example: "OIDC_SECRET")
         if below.has("file"), below.has("env") {
-            findings.error("'file' and 'env' cannot be combined", at: below.place(of: "env"), remedy: "Keep the one that holds the secret.")
+            findings.error(
+                "'file' and 'env' cannot be combined", at: below.place(of: "env"),
+                remedy: "Keep the one that holds the secret.")
         } else if !below.mentions("file"), !below.mentions("env") {
             findings.error(
                 "'client_secret' has neither 'file' nor 'env'", at: below.position,
@@ -74,7 +83,9 @@ struct ProviderReader {
         guard let node = below.required("map", example: Self.mapExample),
             let entries = Section.entries(of: node, name: "map", example: Self.mapExample, findings: findings)
         else { return nil }
-        if entries.isEmpty { findings.error("'map' is empty", at: node.position, remedy: "For example: \(Self.mapExample).") }
+        if entries.isEmpty {
+            findings.error("'map' is empty", at: node.position, remedy: "For example: \(Self.mapExample).")
+        }
         let map = entries.map { entry in (entry.key.value, texts(entry, below).compactMap { below.checked($0, role) }) }
         return claim.map { ($0.value, map) }
     }
@@ -86,7 +97,8 @@ struct ProviderReader {
             return section.text(entry.value, subject: subject, example: example).map { [$0] } ?? []
         }
         if items.isEmpty {
-            findings.error("\(subject) is an empty list", at: entry.value.position, remedy: "Name a role, or remove the entry.")
+            findings.error(
+                "\(subject) is an empty list", at: entry.value.position, remedy: "Name a role, or remove the entry.")
         }
         return items.compactMap { section.text($0, subject: subject, example: example) }
     }
@@ -140,7 +152,8 @@ struct ProviderReader {
 
     /// RFC 6749, section 3.3.
     private static func checkScope(_ text: String) throws(Mistake) {
-        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
+        else {
             throw Mistake("\(quoted(text)) is no scope", remedy: "Write several as a list: scopes: [profile, groups].")
         }
     }

@@ -11,13 +11,16 @@ struct ScheduleReader {
     /// The schedule; nil when something needed is missing or wrong, which was reported.
     func read() -> Schedule? {
         let zone = ScheduleZoneReader(section: section).read()
-        let at = section.parsed("at", example: "at: 2026-12-01 09:00") { text throws(Mistake) in try Self.localTime(text, in: zone) }
+        let at = section.parsed("at", example: "at: 2026-12-01 09:00") { text throws(Mistake) in
+            try Self.localTime(text, in: zone)
+        }
         let quietHours = notation("quiet_hours", example: "quiet_hours: 21:00-08:00", QuietHours.init)
         let rule = notation("repeat", example: "repeat: \"0 9 * * mon,thu\"", CronRule.init)
         let late = section.parsed("late", example: "late: skip after 2h", Self.latePolicy) ?? .usual
         if !["at", "repeat", "quiet_hours"].contains(where: section.mentions) {
             section.findings.error(
-                "'schedule' does not say when: it has neither 'at' nor 'repeat' nor 'quiet_hours'", at: section.position,
+                "'schedule' does not say when: it has neither 'at' nor 'repeat' nor 'quiet_hours'",
+                at: section.position,
                 remedy: "For example: \(Self.example).")
         }
         guard let zone else { return nil }
@@ -31,17 +34,22 @@ struct ScheduleReader {
         do throws(Mistake) {
             return try read(text.value)
         } catch {
-            section.findings.error(error.message, at: text.position(atUTF8Offset: error.utf8Offset), remedy: error.remedy)
+            section.findings.error(
+                error.message, at: text.position(atUTF8Offset: error.utf8Offset), remedy: error.remedy)
             return nil
         }
     }
 
     /// `2026-12-01 09:00`
-    /// - Parameter zone: the zone of the clock, for times written with an offset from UTC; nil where that is not known.
+    /// - Parameter zone: the zone of the clock, for times written with an offset from UTC; nil
+    ///   where that is not known.
     static func localTime(_ text: String, in zone: Schedule.Zone?) throws(Mistake) -> LocalTime {
         let text = text.trimmingSpaces()
         if let time = LocalTime(text) { return time }
-        if let mistake = WrittenDash.mistake(in: text, isRight: { LocalTime($0) != nil }, remedy: { "Write at: \($0)" }) { throw mistake }
+        if let mistake = WrittenDash.mistake(in: text, isRight: { LocalTime($0) != nil }, remedy: { "Write at: \($0)" })
+        {
+            throw mistake
+        }
         let usual = "Write it like 2026-12-01 09:00."
         if text.utf8.count == 19, text.hasSuffix(":00"), let time = LocalTime(String(text.dropLast(3))) { return time }
         // An hour without its zero, seconds, an offset: it is clear what was meant.
@@ -51,7 +59,8 @@ struct ScheduleReader {
         if isDate, words.count == 1 {
             throw Mistake("the date \(quoted(text)) lacks a time", remedy: "For example: at: \(text) 09:00.")
         }
-        if isDate, let date = words.first, let time = TwelveHourClock.time(in: words.dropFirst().joined(separator: " ")) {
+        if isDate, let date = words.first, let time = TwelveHourClock.time(in: words.dropFirst().joined(separator: " "))
+        {
             throw Mistake("\(quoted(text)) is written in the 12-hour clock", remedy: "Write at: \(date) \(time).")
         }
         let digits = clock.prefix { $0.isASCII && ($0.isNumber || $0 == ":") }
@@ -60,11 +69,14 @@ struct ScheduleReader {
             let forms = OperandRule.dates(meantBy: text).filter { LocalTime($0) != nil }
             if !forms.isEmpty {
                 throw Mistake(
-                    "\(quoted(text)) is not written the way Volley reads times", remedy: "Write at: \(forms.joined(separator: " or ")).")
+                    "\(quoted(text)) is not written the way Volley reads times",
+                    remedy: "Write at: \(forms.joined(separator: " or ")).")
             }
-            let looksLikeDate = text.utf8.count >= 10 && text.utf8.prefix(10).filter { $0 == UInt8(ascii: "-") }.count == 2
+            let looksLikeDate =
+                text.utf8.count >= 10 && text.utf8.prefix(10).filter { $0 == UInt8(ascii: "-") }.count == 2
             throw Mistake(
-                looksLikeDate ? "\(quoted(text)) is not a date and time that exists" : "\(quoted(text)) is not a date and time",
+                looksLikeDate
+                    ? "\(quoted(text)) is not a date and time that exists" : "\(quoted(text)) is not a date and time",
                 remedy: usual)
         }
         if clock.count > digits.count || words.count > 2 {
@@ -79,7 +91,9 @@ struct ScheduleReader {
                 remedy: "Write at: \(meant.words), and in 'timezone' write the place whose clock shows that.")
         }
         throw Mistake(
-            time.utf8.count > 5 ? "\(quoted(text)) has seconds, but schedules go by the minute" : "\(quoted(text)) is not a date and time",
+            time.utf8.count > 5
+                ? "\(quoted(text)) has seconds, but schedules go by the minute"
+                : "\(quoted(text)) is not a date and time",
             remedy: "Write at: \(meant.words).")
     }
 
@@ -90,12 +104,14 @@ struct ScheduleReader {
         if words == ["skip"] { return .skip(afterSeconds: LatePolicy.shortestSeconds) }
         guard words.starts(with: ["skip", "after"]), words.count > 2 else {
             throw Mistake(
-                "'late' must be send, skip or skip after a time, not \(quoted(text))", remedy: "For example: late: skip after 2h.")
+                "'late' must be send, skip or skip after a time, not \(quoted(text))",
+                remedy: "For example: late: skip after 2h.")
         }
         let length = words.dropFirst(2).joined(separator: " ")
         guard length.contains(where: { "123456789".contains($0) }) || !length.contains("0") else {
             throw Mistake(
-                "\(quoted(text)) names no time", remedy: "Write late: skip to send only on time, or for example late: skip after 2h.")
+                "\(quoted(text)) names no time",
+                remedy: "Write late: skip to send only on time, or for example late: skip after 2h.")
         }
         return .skip(afterSeconds: max(LatePolicy.shortestSeconds, try DurationNotation.seconds(length)))
     }
@@ -118,7 +134,8 @@ struct ScheduleReader {
         if let at = schedule.at, quiet.contains(minuteOfDay: at.minuteOfDay) {
             let free = at.startOfDay.adding(minutes: quiet.end + (quiet.end > at.minuteOfDay ? 0 : 24 * 60))
             section.findings.warning(
-                .timeInQuietHours, message: "\(at.timeOfDay) is in the quiet hours \(quiet), so everything is held until \(end)",
+                .timeInQuietHours,
+                message: "\(at.timeOfDay) is in the quiet hours \(quiet), so everything is held until \(end)",
                 at: place("at"), remedy: "Write at: \(free.words), or change the hours.")
         }
         if let times = schedule.repeat?.timesOfDay(where: quiet.contains), let first = times.first {
@@ -147,20 +164,24 @@ struct ScheduleReader {
             at: place("repeat"), remedy: remedy)
     }
 
-    /// Days that some months do not have, and steps that start again with each month or year: they look more even than they are.
+    /// Days that some months do not have, and steps that start again with each month or year: they
+    /// look more even than they are.
     private func warnOfGaps(in rule: CronRule) {
         let fields = rule.description.split { $0 == " " || $0 == "\t" }
         let (days, months, weekdays) = (fields[2], fields[3], fields[4])
         func warn(_ message: String, remedy: String) {
             section.findings.warning(
-                .repeatUneven, message: message, at: place("repeat"), remedy: "\(remedy) If this is what you want, allow the warning.")
+                .repeatUneven, message: message, at: place("repeat"),
+                remedy: "\(remedy) If this is what you want, allow the warning.")
         }
         // A range is not checked: it may end with the month on purpose.
         if weekdays == "*", let day = days.split(separator: ",").compactMap({ Int($0) }).max() {
             let without = rule.months(without: day)
             let names = Self.list(without.map { Self.monthNames[$0 - 1] })
             if day == 29, !without.isEmpty {
-                warn("February has a day 29 only in leap years", remedy: "Write 28, a day that every month has, or 1 for the next morning.")
+                warn(
+                    "February has a day 29 only in leap years",
+                    remedy: "Write 28, a day that every month has, or 1 for the next morning.")
             } else if months == "*", !without.isEmpty {
                 warn(
                     "only \(12 - without.count) months of the year have a day \(day)",
@@ -188,12 +209,15 @@ struct ScheduleReader {
     /// The step of `*/5`, also written with the whole range: `1-31/5`.
     private static func step(of field: some StringProtocol, _ range: ClosedRange<Int>) -> Int? {
         let parts = field.split(separator: "/")
-        guard parts.count == 2, parts[0] == "*" || parts[0] == "\(range.lowerBound)-\(range.upperBound)" else { return nil }
+        guard parts.count == 2, parts[0] == "*" || parts[0] == "\(range.lowerBound)-\(range.upperBound)" else {
+            return nil
+        }
         return Int(parts[1])
     }
 
     private static let monthNames = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
     ]
 
     /// Steps of minutes, hours and months that do not divide the hour, the day or the year.
@@ -202,9 +226,13 @@ struct ScheduleReader {
         for (place, unit, at, first, count, whole) in [
             (0, "minute", "at", 0, 60, "hour"), (1, "hour", "at", 0, 24, "day"), (3, "month", "in", 1, 12, "year"),
         ] {
-            guard let step = Self.step(of: fields[place], first...first + count - 1), step > 0, count % step != 0 else { continue }
+            guard let step = Self.step(of: fields[place], first...first + count - 1), step > 0, count % step != 0 else {
+                continue
+            }
             // At 9:00 and 9:40, if only 9 is named, is what it says.
-            guard place != 0 || Int(fields[1]) == nil, place != 3 || fields[2] != "*" || fields[4] != "*" else { continue }
+            guard place != 0 || Int(fields[1]) == nil, place != 3 || fields[2] != "*" || fields[4] != "*" else {
+                continue
+            }
             let aWhole = "\(whole == "hour" ? "an" : "a") \(whole)"
             let message =
                 step > count
@@ -220,7 +248,9 @@ struct ScheduleReader {
             }
             section.findings.warning(
                 .repeatUneven, message: message, at: self.place("repeat"),
-                remedy: "For equal steps, write \"\(even.joined(separator: " "))\". If this is what you want, allow the warning.")
+                remedy:
+                    "For equal steps, write \"\(even.joined(separator: " "))\". If this is what you want, allow the warning."
+            )
         }
     }
 
@@ -252,7 +282,8 @@ struct ScheduleReader {
         section.findings.warning(
             .schedulePast,
             message: "\(at.words) \(zone) has passed, and with late: \(schedule.late) nothing would be sent",
-            at: place("at"), remedy: "Write a later time; `volley send FILE --now` sends it at once.", [.giveAnotherTime, .ask(.sendNow)])
+            at: place("at"), remedy: "Write a later time; `volley send FILE --now` sends it at once.",
+            [.giveAnotherTime, .ask(.sendNow)])
     }
 
     /// Most likely a slip in the year.
@@ -260,7 +291,8 @@ struct ScheduleReader {
         let days = (schedule.occurrence(at: at).begins.epochSeconds - now.epochSeconds) / 86_400
         guard days > Self.farDays else { return }
         section.findings.warning(
-            .scheduleFar, message: "\(at.words) is more than ten years ahead", at: place("at"), remedy: "Check the year.")
+            .scheduleFar, message: "\(at.words) is more than ten years ahead", at: place("at"),
+            remedy: "Check the year.")
     }
 
     private static let farDays: Int64 = 10 * 365

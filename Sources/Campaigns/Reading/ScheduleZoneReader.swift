@@ -31,7 +31,8 @@ struct ScheduleZoneReader {
             }
             return nil
         }
-        guard let text = section.text(node, subject: "'fallback_timezone'", example: "fallback_timezone: Europe/Berlin") else { return nil }
+        guard let text = section.text(node, subject: "'fallback_timezone'", example: "fallback_timezone: Europe/Berlin")
+        else { return nil }
         return zone(text, key: "fallback_timezone", mayBeRecipient: false).map { .recipient(fallback: $0) }
     }
 
@@ -45,8 +46,10 @@ struct ScheduleZoneReader {
             let zone = try ZoneDatabase.system.zone(named: name)
             if ZoneAbbreviation.isGreenwich(name) {
                 section.findings.warning(
-                    .oddTimezone, message: "\(quoted(name)) is UTC all year: in summer the clocks of London are an hour ahead of it",
-                    at: text.position, remedy: "For London write \(key): Europe/London; if you mean UTC, write \(key): UTC.")
+                    .oddTimezone,
+                    message: "\(quoted(name)) is UTC all year: in summer the clocks of London are an hour ahead of it",
+                    at: text.position,
+                    remedy: "For London write \(key): Europe/London; if you mean UTC, write \(key): UTC.")
             }
             return zone
         } catch {
@@ -57,11 +60,13 @@ struct ScheduleZoneReader {
 
     fileprivate static func mistake(about name: String, key: String, mayBeRecipient: Bool) -> Mistake? {
         let small = name.lowercased()
-        let meansOwnClock = nearestName(to: small, among: [ownClock]) != nil || ["local", "device", "user"].contains(small)
+        let meansOwnClock =
+            nearestName(to: small, among: [ownClock]) != nil || ["local", "device", "user"].contains(small)
         if meansOwnClock {
             return mayBeRecipient
                 ? Mistake(
-                    "there is no time zone \(quoted(name))", remedy: "Did you mean '\(ownClock)', each device by its own clock?")
+                    "there is no time zone \(quoted(name))",
+                    remedy: "Did you mean '\(ownClock)', each device by its own clock?")
                 : Mistake(
                     "'\(key)' must be a zone, not \(quoted(name)): it is for devices whose own is not known",
                     remedy: "For example: \(key): Europe/Berlin.")
@@ -79,7 +84,8 @@ struct ScheduleZoneReader {
                 "\(quoted(name)) is \(hours) \(TextFormat.plural(hours, one: "hour")) \(sign == "+" ? "behind" : "ahead of") UTC, as these names reverse the sign",
                 remedy: remedy)
         }
-        if ZoneAbbreviation.isOffset(name) || place != nil && !name.contains("/") && !ZoneAbbreviation.isGreenwich(name) {
+        if ZoneAbbreviation.isOffset(name) || place != nil && !name.contains("/") && !ZoneAbbreviation.isGreenwich(name)
+        {
             return Mistake("\(quoted(name)) is an offset from UTC, which has no summer time", remedy: remedy)
         }
         return nil
@@ -93,6 +99,8 @@ public enum ScheduleZoneNames {
 
     /// The zones of this machine that a campaign may name; empty without a database.
     public static func ofThisMachine() -> [String] {
-        ZoneDatabase.system.names().filter { ScheduleZoneReader.mistake(about: $0, key: "timezone", mayBeRecipient: true) == nil }
+        ZoneDatabase.system.names().filter {
+            ScheduleZoneReader.mistake(about: $0, key: "timezone", mayBeRecipient: true) == nil
+        }
     }
 }

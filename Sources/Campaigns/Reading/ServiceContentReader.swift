@@ -1,7 +1,8 @@
 import Base
 import PushServices
 
-/// Reads `services` below `content`: what devices of one service get instead of the texts above, and what only that service has.
+/// Reads `services` below `content`: what devices of one service get instead of the texts above,
+/// and what only that service has.
 struct ServiceContentReader {
     /// The content.
     let section: Section
@@ -17,7 +18,8 @@ struct ServiceContentReader {
     func read() -> [ServiceContent] {
         let example = "services: {\(services[0].accountName): {title: \"…\"}}"
         guard let node = section.node(CampaignKeys.services),
-            let named = Section(node, CampaignKeys.namedServices, of: CampaignKeys.file, example: example, findings: findings)
+            let named = Section(
+                node, CampaignKeys.namedServices, of: CampaignKeys.file, example: example, findings: findings)
         else { return [] }
         if named.entries.isEmpty {
             findings.error("'\(CampaignKeys.services)' is empty", at: node.position, remedy: "For example: \(example).")
@@ -38,7 +40,8 @@ struct ServiceContentReader {
         let example = "\(service.name): {title: \"…\"}"
         guard
             var section = Section(
-                entry.value, CampaignKeys.content(of: service), of: CampaignKeys.file, example: example, findings: findings)
+                entry.value, CampaignKeys.content(of: service), of: CampaignKeys.file, example: example,
+                findings: findings)
         else { return nil }
         let removed = Self.removed(section)
         section.withheld = Set(removed.map(\.rawValue))
@@ -50,7 +53,8 @@ struct ServiceContentReader {
         return ServiceContent(service: entry.key, content: content)
     }
 
-    /// What devices of the service do without: `image: null`. A value that is missing may also be one that was forgotten.
+    /// What devices of the service do without: `image: null`. A value that is missing may also be
+    /// one that was forgotten.
     private static func removed(_ section: Section) -> Set<ContentKey> {
         Set(
             section.entries.compactMap { entry in
@@ -61,25 +65,35 @@ struct ServiceContentReader {
 }
 
 extension Findings {
-    /// Reports a key of `content` that some of the services that take its pushes do not have: a mistake if none has it.
+    /// Reports a key of `content` that some of the services that take its pushes do not have: a
+    /// mistake if none has it.
     /// - Parameter knowing: those for which the campaign says that they do without it.
     func note(
-        _ lacking: [any PushService], of services: [any PushService], lack key: ContentKey, knowing: Set<String>, at place: SourcePosition
+        _ lacking: [any PushService], of services: [any PushService], lack key: ContentKey, knowing: Set<String>,
+        at place: SourcePosition
     ) {
-        if let first = lacking.first, lacking.count == services.count { return error(first.lacks(key.rawValue), at: place) }
+        if let first = lacking.first, lacking.count == services.count {
+            return error(first.lacks(key.rawValue), at: place)
+        }
         let unknowing = lacking.filter { !knowing.contains($0.accountName) }
         // What cannot be left out is a mistake, which others report.
         guard !unknowing.isEmpty, ![.silent, .payload].contains(key) else { return }
-        guard ContentKey.removable.contains(key) else { return note(unknowing, lack: key.rawValue, at: place, remedy: allowance) }
+        guard ContentKey.removable.contains(key) else {
+            return note(unknowing, lack: key.rawValue, at: place, remedy: allowance)
+        }
         func saying(_ more: String) -> String {
             "services: {\(unknowing.map { "\($0.accountName): {\(key.rawValue): null\(more)}" }.joined(separator: ", "))}"
         }
         let text = key == .subtitle ? "; or let their text say the same: \(saying(", body: \"…\""))" : ""
-        note(unknowing, lack: key.rawValue, at: place, remedy: "If that is fine, write below 'content' \(saying(""))\(text).")
+        note(
+            unknowing, lack: key.rawValue, at: place,
+            remedy: "If that is fine, write below 'content' \(saying(""))\(text).")
     }
 
     /// The same for a key of `delivery`, which is for all services of an app.
-    func note(_ lacking: [any PushService], of services: [any PushService], lack key: DeliveryKey, at place: SourcePosition) {
+    func note(
+        _ lacking: [any PushService], of services: [any PushService], lack key: DeliveryKey, at place: SourcePosition
+    ) {
         guard let first = lacking.first else { return }
         if lacking.count == services.count { return error(first.lacks(key.rawValue), at: place) }
         note(lacking, lack: key.rawValue, at: place, remedy: allowance)
@@ -101,7 +115,9 @@ extension Findings {
     private func note(_ lacking: [any PushService], lack key: String, at place: SourcePosition, remedy: String) {
         let names = lacking.map(\.displayName).joined(separator: " and ")
         warning(
-            .notCarried, message: "\(names) \(lacking.count == 1 ? "has" : "have") no '\(key)', so devices there get the push without it",
+            .notCarried,
+            message:
+                "\(names) \(lacking.count == 1 ? "has" : "have") no '\(key)', so devices there get the push without it",
             at: place, remedy: remedy)
     }
 }

@@ -10,7 +10,10 @@ struct StopReader {
 
     /// - Parameter node: the value of `stop_when`; nil when it is wrong, and reported.
     init?(_ node: YAMLNode, findings: Findings) {
-        guard let section = Section(node, CampaignKeys.stopWhen, of: CampaignKeys.file, example: Self.example, findings: findings) else {
+        guard
+            let section = Section(
+                node, CampaignKeys.stopWhen, of: CampaignKeys.file, example: Self.example, findings: findings)
+        else {
             return nil
         }
         self.section = section
@@ -22,12 +25,17 @@ struct StopReader {
         for outcome in StopLimits.outcomes {
             limits.shares[outcome] = section.parsed(outcome.name, example: "\(outcome.name): 5%", Self.share)
         }
-        if let after = section.wholeNumber("after", in: 1...Self.mostAnswers, example: "after: \(StopLimits.usualAnswers)") {
+        if let after = section.wholeNumber(
+            "after", in: 1...Self.mostAnswers, example: "after: \(StopLimits.usualAnswers)")
+        {
             limits.after = after
         }
-        if !StopLimits.outcomes.contains(where: { section.mentions($0.name) }), section.entries.allSatisfy({ $0.key.value == "after" }) {
+        if !StopLimits.outcomes.contains(where: { section.mentions($0.name) }),
+            section.entries.allSatisfy({ $0.key.value == "after" })
+        {
             section.findings.error(
-                "'stop_when' names no share, so it would never stop anything", at: section.position, remedy: "For example: \(Self.example)."
+                "'stop_when' names no share, so it would never stop anything", at: section.position,
+                remedy: "For example: \(Self.example)."
             )
         }
         return limits
@@ -46,7 +54,9 @@ struct StopReader {
                 : Mistake("\(quoted(text)) lacks a percent sign", remedy: "Write \(text)%.")
         }
         guard let percent = number(text.dropLast().trimmingSpaces()) else { throw noPercentage(text) }
-        guard percent <= 100 else { throw Mistake("\(quoted(text)) is more than 100%", remedy: "Write a share above 0% and up to 100%.") }
+        guard percent <= 100 else {
+            throw Mistake("\(quoted(text)) is more than 100%", remedy: "Write a share above 0% and up to 100%.")
+        }
         let millionths = Int((percent * 10_000).rounded())
         guard millionths > 0 else {
             throw Mistake(
@@ -58,7 +68,9 @@ struct StopReader {
 
     /// Digits with at most one point, nothing else.
     private static func number(_ text: String) -> Double? {
-        guard !text.isEmpty, text.utf8.count <= 20, text.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }) else { return nil }
+        guard !text.isEmpty, text.utf8.count <= 20, text.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }) else {
+            return nil
+        }
         return Double(text)
     }
 
@@ -67,6 +79,7 @@ struct StopReader {
     }
 
     private static func noPercentage(_ text: String) -> Mistake {
-        Mistake("\(quoted(text)) is not a percentage", remedy: "Write it with a percent sign, for example: 20% or 0.5%.")
+        Mistake(
+            "\(quoted(text)) is not a percentage", remedy: "Write it with a percent sign, for example: 20% or 0.5%.")
     }
 }

@@ -1,7 +1,8 @@
 import Base
 import PushServices
 
-/// Reads `test_devices` of an app: where `volley send --test` goes. Its messages never show a whole token.
+/// Reads `test_devices` of an app: where `volley send --test` goes. Its messages never show a whole
+/// token.
 struct TestDeviceReader {
     /// The app.
     let section: Section
@@ -21,7 +22,9 @@ struct TestDeviceReader {
             return []
         }
         if items.isEmpty {
-            findings.error("'test_devices' is an empty list", at: node.position, remedy: "For example: \(example). Or remove the key.")
+            findings.error(
+                "'test_devices' is an empty list", at: node.position,
+                remedy: "For example: \(example). Or remove the key.")
         }
         var first: [Target: SourcePosition] = [:]
         return items.enumerated().compactMap { index, item in
@@ -40,27 +43,37 @@ struct TestDeviceReader {
     private func device(_ node: YAMLNode, number: Int) -> TestDevice? {
         let usualName = "device \(number)"
         guard case .mapping = node.content else {
-            guard let text = section.text(node, subject: "an entry of 'test_devices'", example: targets.exampleStart) else { return nil }
+            guard let text = section.text(node, subject: "an entry of 'test_devices'", example: targets.exampleStart)
+            else { return nil }
             return token(text).map {
-                TestDevice(name: usualName, token: $0.token, service: $0.service, language: nil, cells: [:], position: node.position)
+                TestDevice(
+                    name: usualName, token: $0.token, service: $0.service, language: nil, cells: [:],
+                    position: node.position)
             }
         }
         let token = "token: \(targets.exampleStart)"
         let example = "{name: \(service.phoneExample), \(token)}"
-        guard let device = Section(node, ProjectKeys.testDevice, of: ProjectKeys.file, example: example, findings: findings) else {
+        guard
+            let device = Section(
+                node, ProjectKeys.testDevice, of: ProjectKeys.file, example: example, findings: findings)
+        else {
             return nil
         }
         let name = device.text("name", example: "name: \(service.phoneExample)")
         let language = device.text("language", example: "language: de").flatMap { tag($0) }
         let cells = readCells(device)
         let named = device.choice(ProjectKeys.service, services.enumerated().map { ($1.name, $0) })
-        guard let found = device.requiredText("token", example: token).flatMap({ self.token($0, of: named) }) else { return nil }
+        guard let found = device.requiredText("token", example: token).flatMap({ self.token($0, of: named) }) else {
+            return nil
+        }
         return TestDevice(
-            name: name?.value ?? usualName, token: found.token, service: found.service, language: language, cells: cells,
+            name: name?.value ?? usualName, token: found.token, service: found.service, language: language,
+            cells: cells,
             position: device.place(of: "token"))
     }
 
-    /// - Parameter service: the number of its service; nil for the first one with targets that look like it.
+    /// - Parameter service: the number of its service; nil for the first one with targets that look
+    ///   like it.
     private func token(_ text: SourceText, of service: Int? = nil) -> (token: Target, service: Int)? {
         let typed = text.value.trimmingSpaces()
         for number in services.indices where service == nil || service == number {
@@ -76,7 +89,8 @@ struct TestDeviceReader {
     private func tag(_ text: SourceText) -> String? {
         if LanguageTag.normalized(text.value) != nil { return text.value }
         findings.error(
-            "\(quoted(text.value)) is not a language", at: text.position, remedy: "Write a language tag such as de, pt-BR or zh-Hans.")
+            "\(quoted(text.value)) is not a language", at: text.position,
+            remedy: "Write a language tag such as de, pt-BR or zh-Hans.")
         return nil
     }
 

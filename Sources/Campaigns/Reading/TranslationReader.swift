@@ -16,15 +16,19 @@ struct TranslationReader {
     /// The translations, in the order of the file; what is wrong in them was reported.
     func read() -> [Translation] {
         guard let node = section.node("languages") else { return [] }
-        guard let entries = Section.entries(of: node, name: "languages", example: Self.example, findings: findings) else { return [] }
-        if entries.isEmpty { findings.error("'languages' is empty", at: node.position, remedy: "For example: \(Self.example).") }
+        guard let entries = Section.entries(of: node, name: "languages", example: Self.example, findings: findings)
+        else { return [] }
+        if entries.isEmpty {
+            findings.error("'languages' is empty", at: node.position, remedy: "For example: \(Self.example).")
+        }
         var first: [String: SourceText] = [:]
         return withoutLost(entries).compactMap { entry in
             guard check(entry.key, &first) else { return nil }
             let example = "\(entry.key.value): {body: \"…\"}"
             guard
                 let section = Section(
-                    entry.value, CampaignKeys.translation.carried(by: services), of: CampaignKeys.file, example: example, findings: findings
+                    entry.value, CampaignKeys.translation.carried(by: services), of: CampaignKeys.file,
+                    example: example, findings: findings
                 )
             else { return nil }
             var content = ContentReader(section: section, source: source, services: services, base: base).read()
@@ -33,7 +37,8 @@ struct TranslationReader {
         }
     }
 
-    /// Leaves out languages with texts that are not indented further than they are, which is one mistake.
+    /// Leaves out languages with texts that are not indented further than they are, which is one
+    /// mistake.
     private func withoutLost(_ entries: [YAMLEntry]) -> [YAMLEntry] {
         func isText(_ entry: YAMLEntry) -> Bool {
             CampaignKeys.translation.holds(entry.key.value) && LanguageTag.normalized(entry.key.value) == nil
@@ -43,7 +48,8 @@ struct TranslationReader {
         for (place, entry) in entries.enumerated() {
             let isTextItself = isText(entry)
             if isTextItself, isBelowEmpty { continue }
-            isBelowEmpty = !isTextItself && entry.value.isNull && place + 1 < entries.count && isText(entries[place + 1])
+            isBelowEmpty =
+                !isTextItself && entry.value.isNull && place + 1 < entries.count && isText(entries[place + 1])
             if isBelowEmpty {
                 let text = entries[place + 1].key
                 findings.error(Section.lost(text.value, from: entry.key.value), at: text.position)
@@ -71,7 +77,8 @@ struct TranslationReader {
         }
         if let other = first[normal] {
             findings.error(
-                "\(quoted(tag.value)) is the same language as \(quoted(other.value)) in line \(other.position.line)", at: tag.position,
+                "\(quoted(tag.value)) is the same language as \(quoted(other.value)) in line \(other.position.line)",
+                at: tag.position,
                 remedy: "Keep one of them.")
             return false
         }

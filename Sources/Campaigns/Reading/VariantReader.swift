@@ -14,13 +14,16 @@ struct VariantReader {
     /// More would be too small to compare, and too many to read.
     private static let mostVariants = 26
 
-    /// The variants, in the order of the file, and how devices are assigned to them; what is wrong in them was reported.
+    /// The variants, in the order of the file, and how devices are assigned to them; what is wrong
+    /// in them was reported.
     func read() -> ([MessageVariant], VariantDealing) {
         guard let node = root.node("variants") else { return ([], .alias) }
-        guard let entries = Section.entries(of: node, name: "variants", example: Self.example, findings: findings) else {
+        guard let entries = Section.entries(of: node, name: "variants", example: Self.example, findings: findings)
+        else {
             return ([], .alias)
         }
-        // `by` is among the variants' names: a variant with this name holds a group, the setting a text.
+        // `by` is among the variants' names: a variant with this name holds a group, the setting a
+        // text.
         let isSetting: (YAMLEntry) -> Bool = { $0.key.value == "by" && $0.value.text != nil }
         let dealing = entries.first(where: isSetting).map { self.dealing($0.value) } ?? .alias
         return (variants(entries.filter { !isSetting($0) }, at: node.position), dealing)
@@ -43,7 +46,8 @@ struct VariantReader {
         guard (1...Self.mostVariants).contains(entries.count) else {
             findings.error(
                 entries.isEmpty
-                    ? "'variants' is empty" : "there are \(entries.count) variants, and at most \(Self.mostVariants) are possible",
+                    ? "'variants' is empty"
+                    : "there are \(entries.count) variants, and at most \(Self.mostVariants) are possible",
                 at: place, remedy: "For example: \(Self.example).")
             return []
         }
@@ -58,7 +62,8 @@ struct VariantReader {
         }
         if read.allSatisfy(\.isHoldout) {
             findings.error(
-                "every device is in the holdout, so no device would get anything", at: place, remedy: "For example: \(Self.example).")
+                "every device is in the holdout, so no device would get anything", at: place,
+                remedy: "For example: \(Self.example).")
         }
         return read
     }
@@ -67,11 +72,16 @@ struct VariantReader {
         let name = entry.key
         guard isName(name) else { return nil }
         let example = "\(name.value): {share: 50}"
-        guard let section = Section(entry.value, CampaignKeys.variant, of: CampaignKeys.file, example: example, findings: findings) else {
+        guard
+            let section = Section(
+                entry.value, CampaignKeys.variant, of: CampaignKeys.file, example: example, findings: findings)
+        else {
             return nil
         }
-        let share = section.required("share", example: "share: 50").flatMap { section.text($0, subject: "'share'", example: "share: 50") }
-            .flatMap { section.checked($0, Self.share) }
+        let share = section.required("share", example: "share: 50").flatMap {
+            section.text($0, subject: "'share'", example: "share: 50")
+        }
+        .flatMap { section.checked($0, Self.share) }
         var variant = MessageVariant(name: name, share: share ?? 0)
         if variant.isHoldout, section.has("content") {
             findings.error(
@@ -82,37 +92,48 @@ struct VariantReader {
                 node, CampaignKeys.variantContent.carried(by: services), of: CampaignKeys.file,
                 example: "content: {body: \"20 % off.\"}", findings: findings)
             variant.content = changed.map {
-                ContentReader(section: $0, source: source, services: services, base: content ?? MessageContent(position: node.position))
-                    .read()
+                ContentReader(
+                    section: $0, source: source, services: services,
+                    base: content ?? MessageContent(position: node.position)
+                )
+                .read()
             }
         }
         if !section.has("content") { checkHoldout(name) }
         return share == nil ? nil : variant
     }
 
-    /// Names that mean no push, and names of control groups, which may be meant to get the usual text.
+    /// Names that mean no push, and names of control groups, which may be meant to get the usual
+    /// text.
     private static let wordsForNothing: Set<String> = [
-        "holdout", "holdouts", "holdoutgroup", "heldout", "none", "nothing", "nobody", "nopush", "nopushes", "nosend", "nosending",
+        "holdout", "holdouts", "holdoutgroup", "heldout", "none", "nothing", "nobody", "nopush", "nopushes", "nosend",
+        "nosending",
         "notsent",
-        "unsent", "off", "nomessage", "nonotification", "withoutpush", "excluded", "exclude", "exclusion", "skip", "skipped", "leftout",
-        "keinpush", "keinepush", "ohnepush", "nichts", "niemand", "ausgeschlossen", "sanspush", "pasdepush", "aucun", "rien", "sinpush",
+        "unsent", "off", "nomessage", "nonotification", "withoutpush", "excluded", "exclude", "exclusion", "skip",
+        "skipped", "leftout",
+        "keinpush", "keinepush", "ohnepush", "nichts", "niemand", "ausgeschlossen", "sanspush", "pasdepush", "aucun",
+        "rien", "sinpush",
         "ninguno", "nadie", "nada", "nessuno", "senzapush", "niente",
     ]
     private static let wordsForControl: Set<String> = [
-        "control", "controls", "controlgroup", "ctrl", "kontrolle", "kontrollgruppe", "controle", "gruppocontrollo", "grupocontrol",
+        "control", "controls", "controlgroup", "ctrl", "kontrolle", "kontrollgruppe", "controle", "gruppocontrollo",
+        "grupocontrol",
         "grupodecontrol", "groupetemoin", "temoin", "baseline", "placebo",
     ]
 
-    /// Only `holdout` gets nothing. Other words for it are a mistake; a control group may be meant to get the usual text.
+    /// Only `holdout` gets nothing. Other words for it are a mistake; a control group may be meant
+    /// to get the usual text.
     private func checkHoldout(_ name: SourceText) {
         let word = name.value.lowercased().filter { $0.isLetter }
         if Self.wordsForNothing.contains(word), name.value != MessageVariant.holdoutName {
             findings.error(
-                "the devices of the variant \(quoted(name.value)) would get the campaign's text, as it changes nothing", at: name.position,
+                "the devices of the variant \(quoted(name.value)) would get the campaign's text, as it changes nothing",
+                at: name.position,
                 remedy: "For devices that get nothing write holdout; for others choose another name.")
         } else if Self.wordsForControl.contains(word) {
             findings.warning(
-                .variantGetsText, message: "the devices of the variant \(quoted(name.value)) get the campaign's text", at: name.position,
+                .variantGetsText, message: "the devices of the variant \(quoted(name.value)) get the campaign's text",
+                at: name.position,
                 remedy: "For a control group that gets nothing write holdout.")
         }
     }
@@ -124,12 +145,15 @@ struct VariantReader {
         }
         guard isAllowed, (1...64).contains(name.value.utf8.count) else {
             findings.error(
-                "the variant's name \(quoted(name.value)) may hold only letters a-z, digits, '-' and '_', at most 64", at: name.position,
+                "the variant's name \(quoted(name.value)) may hold only letters a-z, digits, '-' and '_', at most 64",
+                at: name.position,
                 remedy: "For example: short.")
             return false
         }
         guard name.value == MessageVariant.holdoutName || name.value.lowercased() != MessageVariant.holdoutName else {
-            findings.error("\(quoted(name.value)) must be written in lower-case letters", at: name.position, remedy: "Write holdout.")
+            findings.error(
+                "\(quoted(name.value)) must be written in lower-case letters", at: name.position,
+                remedy: "Write holdout.")
             return false
         }
         return true
@@ -140,18 +164,24 @@ struct VariantReader {
         var digits = text.trimmingSpaces()[...]
         if digits.hasSuffix("%") { digits = digits.dropLast().trimmingSpaces()[...] }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
-        let isNumber = parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        let isNumber =
+            parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         guard isNumber, parts[0].utf8.count <= 3, let whole = Int(parts[0]) else {
             let example = digits.contains(",") ? digits.replacing(",", with: ".") : "45"
-            throw Mistake("\(quoted(text)) is not a share", remedy: "Write a percentage, for example: share: \(example).")
+            throw Mistake(
+                "\(quoted(text)) is not a share", remedy: "Write a percentage, for example: share: \(example).")
         }
         let fraction = parts.count == 2 ? parts[1] : "0"
-        guard fraction.utf8.count <= 2, let hundredths = Int(fraction.utf8.count == 1 ? fraction + "0" : fraction) else {
-            throw Mistake("\(quoted(text)) is finer than a hundredth of a percent", remedy: "Write at most two digits after the point.")
+        guard fraction.utf8.count <= 2, let hundredths = Int(fraction.utf8.count == 1 ? fraction + "0" : fraction)
+        else {
+            throw Mistake(
+                "\(quoted(text)) is finer than a hundredth of a percent",
+                remedy: "Write at most two digits after the point.")
         }
         let share = whole * 100 + hundredths
         guard (1...MessageVariant.wholeShare).contains(share) else {
-            throw Mistake("a share must be above 0 and at most 100, not \(quoted(text))", remedy: "For example: share: 45.")
+            throw Mistake(
+                "a share must be above 0 and at most 100, not \(quoted(text))", remedy: "For example: share: 45.")
         }
         return share
     }
@@ -163,7 +193,8 @@ struct VariantReader {
         if sum <= MessageVariant.wholeShare / 100 { return "Shares are percentages: for a half write 50, not 0.5." }
         // A holdout of most devices is unlikely to be meant.
         let holdout =
-            missing <= MessageVariant.wholeShare / 5 ? ", or add holdout: {share: \(percent(missing))} for devices that get nothing" : ""
+            missing <= MessageVariant.wholeShare / 5
+            ? ", or add holdout: {share: \(percent(missing))} for devices that get nothing" : ""
         return "Raise them by \(percent(missing)) in all\(holdout)."
     }
 

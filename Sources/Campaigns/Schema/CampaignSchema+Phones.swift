@@ -16,11 +16,13 @@ extension CampaignSchema {
             CampaignKeys.activity, "A Live Activity of iPhones; content is its alert.", required: ["event"],
             [
                 "event": SchemaNode.choice("What happens to it.", ActivityContent.Event.allCases.map(\.rawValue)),
-                "attributes_type": SchemaNode.text("The app's type of its attributes; for the start.", example: "DeliveryAttributes"),
+                "attributes_type": SchemaNode.text(
+                    "The app's type of its attributes; for the start.", example: "DeliveryAttributes"),
                 "attributes": group("What stays the same; for the start. Texts are templates."),
                 "state": group("What it shows. Texts are templates."),
                 "stale": time("After how long the state counts as out of date.", example: "30min"),
-                "dismiss": time("After how long an activity that ended leaves the lock screen; 0 for at once.", example: "1h"),
+                "dismiss": time(
+                    "After how long an activity that ended leaves the lock screen; 0 for at once.", example: "1h"),
                 "relevance": .object(pairs: [
                     ("type", .string("number")), ("description", .string("The one with the highest comes first.")),
                 ]),
@@ -38,13 +40,15 @@ extension CampaignSchema {
                     [
                         "key": key,
                         "args": .object(pairs: [
-                            ("type", .string("array")), ("description", .string("What takes the places of its variables. Templates.")),
+                            ("type", .string("array")),
+                            ("description", .string("What takes the places of its variables. Templates.")),
                             ("items", .object(pairs: [("type", SchemaNode.strings(["string", "number", "boolean"]))])),
                         ]),
                     ]),
             ])
         return SchemaNode.object(
-            CampaignKeys.localized, "Texts that the app holds in its languages, by their keys, instead of title, subtitle and body.",
+            CampaignKeys.localized,
+            "Texts that the app holds in its languages, by their keys, instead of title, subtitle and body.",
             rules: [("minProperties", .integer(1))], ["title": text, "subtitle": text, "body": text])
     }
 }

@@ -1,7 +1,8 @@
 public import Base
 public import PushServices
 
-/// The JSON Schema of campaign files. A campaign does not say which service takes its pushes, so what one of them takes is valid.
+/// The JSON Schema of campaign files. A campaign does not say which service takes its pushes, so
+/// what one of them takes is valid.
 public struct CampaignSchema {
     private let services: [any PushService]
 
@@ -9,13 +10,16 @@ public struct CampaignSchema {
     public static var document: JSONValue { document(for: PushServices.all) }
 
     /// The document for campaigns of apps that use these services.
-    public static func document(for services: [any PushService]) -> JSONValue { CampaignSchema(services: services).root }
+    public static func document(for services: [any PushService]) -> JSONValue {
+        CampaignSchema(services: services).root
+    }
 
     private var root: JSONValue {
         SchemaNode.document(
             "Volley campaign",
             SchemaNode.object(
-                CampaignKeys.root, "Who gets what, how fast, and how it gets there.", required: ["name", "app", "audience"],
+                CampaignKeys.root, "Who gets what, how fast, and how it gets there.",
+                required: ["name", "app", "audience"],
                 rules: [("anyOf", .array(["content", "activity"].map(SchemaNode.has)))],
                 [
                     "name": SchemaNode.text(
@@ -24,7 +28,8 @@ public struct CampaignSchema {
                     "app": SchemaNode.text("Which app of volley.yaml.", example: "shop"),
                     "description": SchemaNode.text(
                         "For people; nothing else reads it.", example: "Spring sale, everyone who likes discounts"),
-                    "audience": audience, "content": content, "activity": activity, "variants": variants, "delivery": delivery,
+                    "audience": audience, "content": content, "activity": activity, "variants": variants,
+                    "delivery": delivery,
                     "schedule": schedule,
                     "allow": allow,
                 ]),
@@ -36,10 +41,12 @@ public struct CampaignSchema {
             CampaignKeys.allowedWarning, "A warning to silence.", required: ["warning", "reason"],
             [
                 "warning": SchemaNode.choice("Its name, in brackets at its end.", AllowReader.names),
-                "reason": SchemaNode.text("Why, for people who read the campaign later.", example: "The important part comes first."),
+                "reason": SchemaNode.text(
+                    "Why, for people who read the campaign later.", example: "The important part comes first."),
             ])
         return .object(pairs: [
-            ("type", .string("array")), ("description", .string("Warnings to silence; they are not shown.")), ("items", entry),
+            ("type", .string("array")), ("description", .string("Warnings to silence; they are not shown.")),
+            ("items", entry),
             ("minItems", .integer(1)),
         ])
     }
@@ -77,17 +84,28 @@ public struct CampaignSchema {
                 JSONValue.array(
                     [
                         .object(pairs: [
-                            ("anyOf", .array((Self.selectors + (hasChannels ? [channel] : [])).map(SchemaNode.has) + [isForEveryone]))
+                            (
+                                "anyOf",
+                                .array(
+                                    (Self.selectors + (hasChannels ? [channel] : [])).map(SchemaNode.has) + [
+                                        isForEveryone
+                                    ])
+                            )
                         ]),
                         .object(pairs: SchemaNode.whereTrue("everyone", SchemaNode.hasNone(of: Self.selectors))),
                     ]
                         + (keepers.isEmpty
                             ? []
                             : [
-                                SchemaNode.whereThere(OwnAudienceReader.key, SchemaNode.hasNone(of: OwnAudienceReader.keysOfExports))
+                                SchemaNode.whereThere(
+                                    OwnAudienceReader.key, SchemaNode.hasNone(of: OwnAudienceReader.keysOfExports))
                             ])
                         + (hasChannels
-                            ? [SchemaNode.whereThere(channel, SchemaNode.hasNone(of: CampaignKeys.audience.valid.filter { $0 != channel }))]
+                            ? [
+                                SchemaNode.whereThere(
+                                    channel,
+                                    SchemaNode.hasNone(of: CampaignKeys.audience.valid.filter { $0 != channel }))
+                            ]
                             : []))
             )
         ]
@@ -101,7 +119,8 @@ public struct CampaignSchema {
             [
                 "devices": SchemaNode.devices(
                     "The devices: exports or a query; without it the app's.",
-                    files: files("Device exports: .csv .tsv .json .jsonl, each also .gz.", example: "exports/devices.csv")),
+                    files: files(
+                        "Device exports: .csv .tsv .json .jsonl, each also .gz.", example: "exports/devices.csv")),
                 OwnAudienceReader.key: SchemaNode.choice(
                     "The service that chooses the devices, by tags and aliases that apps registered with it; no export is read. Without it, Volley chooses the devices of an export.",
                     keepers),
@@ -120,7 +139,8 @@ public struct CampaignSchema {
                     ]),
                 "aliases": SchemaNode.reference("names", "Every device of these aliases, at most alias_limit each."),
                 "registration_ids": SchemaNode.reference("names", "Exactly these devices."),
-                "everyone": SchemaNode.truth("All devices of the export; cannot be combined with tags, aliases or registration_ids."),
+                "everyone": SchemaNode.truth(
+                    "All devices of the export; cannot be combined with tags, aliases or registration_ids."),
                 channel: SchemaNode.text(
                     "The broadcast channel whose phones get an update or the end of their Live Activity; used alone.",
                     example: OwnAudienceReader.channelExample, pattern: "^[A-Za-z0-9+/_-]+={0,2}$"),
@@ -131,10 +151,13 @@ public struct CampaignSchema {
                         "tags": SchemaNode.reference("names", "Devices with at least one of these tags are left out."),
                         "aliases": SchemaNode.reference("names", "Every device of these aliases is left out."),
                         "registration_ids": SchemaNode.reference("names", "These devices are left out."),
-                        "devices": files("Files that list tokens or registration ids, which are left out.", example: "suppressed.csv"),
+                        "devices": files(
+                            "Files that list tokens or registration ids, which are left out.", example: "suppressed.csv"
+                        ),
                     ]),
                 "alias_limit": SchemaNode.whole(
-                    "At most this many devices of an alias, the most recently active ones.", in: 1...1_000_000, usual: 10, example: 10),
+                    "At most this many devices of an alias, the most recently active ones.", in: 1...1_000_000,
+                    usual: 10, example: 10),
                 "max_bad_rows": SchemaNode.text(
                     "The share of rows that may be unreadable before the plan stops (1% by default).", example: "1%",
                     pattern: SchemaPattern.percentage),
@@ -158,7 +181,9 @@ public struct CampaignSchema {
     }
 
     private var names: JSONValue {
-        let one = JSONValue.object(pairs: [("type", SchemaNode.strings(["string", "number", "boolean"])), ("pattern", .string(#"\S"#))])
+        let one = JSONValue.object(pairs: [
+            ("type", SchemaNode.strings(["string", "number", "boolean"])), ("pattern", .string(#"\S"#)),
+        ])
         return .object(pairs: [
             (
                 "anyOf",
@@ -168,7 +193,11 @@ public struct CampaignSchema {
                         KeyGroup("names", valid: ["file"]), "Names from a file.", required: ["file"],
                         ["file": SchemaNode.text("A file with one name per line.", example: "vip.txt")]),
                 ])
-            ), ("examples", .array([SchemaNode.strings(["discount", "daily"]), .object(pairs: [("file", .string("vip.txt"))])])),
+            ),
+            (
+                "examples",
+                .array([SchemaNode.strings(["discount", "daily"]), .object(pairs: [("file", .string("vip.txt"))])])
+            ),
         ])
     }
 
@@ -177,7 +206,13 @@ public struct CampaignSchema {
         return SchemaNode.map(
             "All of these must hold. By column: a value, a list of values, a comparison (\">= 3.2.0\"), within 30 days, older than 90 days, present, missing.",
             .object(pairs: [
-                ("anyOf", .array([value, .object(pairs: [("type", .string("array")), ("items", value), ("minItems", .integer(1))])]))
+                (
+                    "anyOf",
+                    .array([
+                        value,
+                        .object(pairs: [("type", .string("array")), ("items", value), ("minItems", .integer(1))]),
+                    ])
+                )
             ]),
             examples: [
                 .object(pairs: [
@@ -193,7 +228,8 @@ public struct CampaignSchema {
     /// The keys of content, whichever of them a group has.
     private var contentKeys: [String: JSONValue] {
         [
-            "title": SchemaNode.text("The alert's title. A template.", example: "Hi {{ first_name | default: 'there' }}"),
+            "title": SchemaNode.text(
+                "The alert's title. A template.", example: "Hi {{ first_name | default: 'there' }}"),
             "subtitle": SchemaNode.text("The alert's subtitle. A template.", example: "Only until Sunday"),
             "body": SchemaNode.text("The alert's text. A template.", example: "{{ store }} has 20 % off everything."),
             "sound": SchemaNode.text("The sound: default, or a file in the app.", example: "default"),
@@ -206,18 +242,24 @@ public struct CampaignSchema {
                 "A picture, https only; sets mutable-content.", example: "https://cdn.example.com/spring.jpg",
                 pattern: #"^([hH][tT][tT][pP][sS]://[^/]|\{\{|\{%)"#),
             "link": SchemaNode.text(
-                "What the app opens when the push is tapped: a custom key next to \(payloadKeys).", example: "shop://sale"),
+                "What the app opens when the push is tapped: a custom key next to \(payloadKeys).",
+                example: "shop://sale"),
             "data": SchemaNode.reference("data", "Custom keys next to \(payloadKeys)."),
             "interruption": SchemaNode.choice(
                 "How much the push may disturb. time-sensitive breaks through a Focus; critical, which needs Apple's permission, also sounds on muted phones.",
                 MessageContent.interruptions),
             "relevance": .object(pairs: [
                 ("type", .string("number")),
-                ("description", .string("From 0 to 1: the push with the highest comes first in the summary of several.")),
+                (
+                    "description",
+                    .string("From 0 to 1: the push with the highest comes first in the summary of several.")
+                ),
                 ("minimum", .integer(0)), ("maximum", .integer(1)), ("examples", .array([.double(0.8)])),
             ]),
-            "target_content": SchemaNode.text("The app's name of the window that a tap brings forward.", example: "orders"),
-            "filter": SchemaNode.text("The app's word by which the filter of a Focus judges the push.", example: "work"),
+            "target_content": SchemaNode.text(
+                "The app's name of the window that a tap brings forward.", example: "orders"),
+            "filter": SchemaNode.text(
+                "The app's word by which the filter of a Focus judges the push.", example: "work"),
             "localized": localized,
             "wake_app": SchemaNode.truth("Wake the app in addition to showing the push (content-available)."),
             "silent": SchemaNode.truth("A background push: no title, body, sound or badge."),
@@ -227,13 +269,16 @@ public struct CampaignSchema {
 
     private var content: JSONValue {
         let besidePayload = CampaignKeys.content.valid.filter { !["payload", "languages"].contains($0) }
-        let besideSilent = CampaignKeys.content.valid.filter { !["silent", "data", "link", "payload", "languages"].contains($0) }
+        let besideSilent = CampaignKeys.content.valid.filter {
+            !["silent", "data", "link", "payload", "languages"].contains($0)
+        }
         let rules = [
             (
                 "allOf",
                 JSONValue.array([
                     SchemaNode.hasOneOf([
-                        "title", "subtitle", "body", "localized", "badge", "sound", "silent", "payload", CampaignKeys.services,
+                        "title", "subtitle", "body", "localized", "badge", "sound", "silent", "payload",
+                        CampaignKeys.services,
                     ]),
                     SchemaNode.whereThere("payload", SchemaNode.hasNone(of: besidePayload)),
                     SchemaNode.whereThere("image", SchemaNode.hasOneOf(["title", "subtitle", "body", "localized"])),
@@ -252,8 +297,12 @@ public struct CampaignSchema {
                 (key, Self.ownKey(service.rules.ownForms[key], description))
             }
             var group = CampaignKeys.content(of: service)
-            group.unlisted.removeAll { key in ContentKey(rawValue: key).map { !ContentKey.removable.contains($0) } ?? false }
-            let keys = contentKeys.map { key, node in (key, keyOfService(key, node, isCarried: group.valid.contains(key))) }
+            group.unlisted.removeAll { key in
+                ContentKey(rawValue: key).map { !ContentKey.removable.contains($0) } ?? false
+            }
+            let keys = contentKeys.map { key, node in
+                (key, keyOfService(key, node, isCarried: group.valid.contains(key)))
+            }
             return (
                 service.name,
                 SchemaNode.object(
@@ -281,7 +330,8 @@ public struct CampaignSchema {
         case .truth: return node(.string("boolean"))
         case .pattern(let pattern): return node(.string("string"), [("pattern", .string(pattern))])
         case .number(let range):
-            return node(.string("integer"), [("minimum", .integer(range.lowerBound)), ("maximum", .integer(range.upperBound))])
+            return node(
+                .string("integer"), [("minimum", .integer(range.lowerBound)), ("maximum", .integer(range.upperBound))])
         case .either(let forms): return .object(pairs: words + [("anyOf", .array(forms.map { ownKey($0) }))])
         case .words(let choices): return .object(pairs: words + [("enum", SchemaNode.strings(choices))])
         case .data: return node(SchemaNode.strings(["object", "string"]))
@@ -296,19 +346,25 @@ public struct CampaignSchema {
         }
     }
 
-    /// A key of `content` below a service: `null` takes it away, also one that the service does not have.
+    /// A key of `content` below a service: `null` takes it away, also one that the service does not
+    /// have.
     private func keyOfService(_ key: String, _ node: JSONValue, isCarried: Bool) -> JSONValue {
         guard ContentKey(rawValue: key).map(ContentKey.removable.contains) == true else { return node }
         guard !isCarried else { return SchemaNode.orNull(node) }
-        return .object(pairs: [("type", .string("null")), ("description", .string("null: these devices get the push without it."))])
+        return .object(pairs: [
+            ("type", .string("null")), ("description", .string("null: these devices get the push without it.")),
+        ])
     }
 
     private var languages: JSONValue {
         SchemaNode.map(
             "What devices of a language get instead, by language tag: zh-Hans-CN finds zh-Hans-CN, then zh-Hans, then zh, then the text above.",
             SchemaNode.object(
-                group(CampaignKeys.translation), "Only what differs.", rules: [("minProperties", .integer(1))], contentKeys),
-            examples: [.object(pairs: [("zh-Hans", .object(pairs: [("title", .string("…")), ("body", .string("…"))]))])],
+                group(CampaignKeys.translation), "Only what differs.", rules: [("minProperties", .integer(1))],
+                contentKeys),
+            examples: [
+                .object(pairs: [("zh-Hans", .object(pairs: [("title", .string("…")), ("body", .string("…"))]))])
+            ],
             rules: [("propertyNames", .object(pairs: [("pattern", .string(SchemaPattern.language))]))])
     }
 
@@ -316,8 +372,12 @@ public struct CampaignSchema {
         let share = SchemaNode.anyOf(
             "The share of the audience, in percent; all shares add up to 100.",
             [
-                .object(pairs: [("type", .string("number")), ("exclusiveMinimum", .integer(0)), ("maximum", .integer(100))]),
-                .object(pairs: [("type", .string("string")), ("pattern", .string(#"^\s*[0-9]{1,3}(\.[0-9]{1,2})?\s*%?\s*$"#))]),
+                .object(pairs: [
+                    ("type", .string("number")), ("exclusiveMinimum", .integer(0)), ("maximum", .integer(100)),
+                ]),
+                .object(pairs: [
+                    ("type", .string("string")), ("pattern", .string(#"^\s*[0-9]{1,3}(\.[0-9]{1,2})?\s*%?\s*$"#)),
+                ]),
             ], rules: [("examples", .array([.integer(45)]))])
         let variant = SchemaNode.object(
             CampaignKeys.variant, "A part of the audience.", required: ["share"],
@@ -332,7 +392,12 @@ public struct CampaignSchema {
             variant,
             examples: [
                 .object(pairs: [
-                    ("short", .object(pairs: [("share", .integer(50)), ("content", .object(pairs: [("body", .string("20 % off."))]))])),
+                    (
+                        "short",
+                        .object(pairs: [
+                            ("share", .integer(50)), ("content", .object(pairs: [("body", .string("20 % off."))])),
+                        ])
+                    ),
                     ("long", .object(pairs: [("share", .integer(50))])),
                 ])
             ],
@@ -378,7 +443,10 @@ public struct CampaignSchema {
         let forms = services.map { service in
             JSONValue.object(pairs: [
                 ("type", .string("object")), ("required", SchemaNode.strings([service.rules.payloadKey])),
-                ("properties", .object(pairs: [(service.rules.payloadKey, .object(pairs: [("type", .string("object"))]))])),
+                (
+                    "properties",
+                    .object(pairs: [(service.rules.payloadKey, .object(pairs: [("type", .string("object"))]))])
+                ),
                 ("examples", .array([service.rules.payloadExampleJSON])),
             ])
         }
@@ -391,7 +459,9 @@ public struct CampaignSchema {
         let percentages = StopLimits.outcomes.map { outcome in
             (
                 outcome.name,
-                SchemaNode.text("The share of answers that may be \(outcome.name).", example: "5%", pattern: SchemaPattern.percentage)
+                SchemaNode.text(
+                    "The share of answers that may be \(outcome.name).", example: "5%",
+                    pattern: SchemaPattern.percentage)
             )
         }
         let collapsing = services.filter { $0.rules.deliveryKeys.contains(.collapse) }
@@ -413,7 +483,8 @@ public struct CampaignSchema {
                         .object(pairs: [("type", .string("string")), ("pattern", .string(SchemaPattern.moment))]),
                         .object(pairs: [("enum", .array([.integer(0), .string("0")]))]),
                     ], rules: [("examples", .array([.string("4h"), .string("2030-12-01 18:00 +01:00"), .integer(0)]))]),
-                "priority": SchemaNode.choice("high (10), normal (5) or low (1).", ["high", "normal", "low"], usual: "high"),
+                "priority": SchemaNode.choice(
+                    "high (10), normal (5) or low (1).", ["high", "normal", "low"], usual: "high"),
                 "collapse": SchemaNode.text(
                     "\(names(of: collapsing) { "\($0.terms.collapseID), at most \($0.rules.collapseIDBytes) bytes" }): a newer push replaces the older one on the device.",
                     example: "spring-sale",
@@ -470,15 +541,18 @@ public struct CampaignSchema {
                     "The time, or the first of several, on the clock of timezone.", example: "2026-12-01 09:00",
                     pattern: #"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}[ Tt][0-9]{2}:[0-9]{2}(:00)?\s*$"#),
                 "timezone": SchemaNode.text(
-                    "Whose clock: a place of the tz database, or recipient for each device by its own.", example: "Europe/Berlin",
+                    "Whose clock: a place of the tz database, or recipient for each device by its own.",
+                    example: "Europe/Berlin",
                     pattern: zone),
                 "fallback_timezone": SchemaNode.text(
-                    "With timezone: recipient, the zone of devices whose own is not known.", example: "Europe/Berlin", pattern: zone),
+                    "With timezone: recipient, the zone of devices whose own is not known.", example: "Europe/Berlin",
+                    pattern: zone),
                 "quiet_hours": SchemaNode.text(
                     "When nothing is sent, by the device's own clock where the export has its zone; pushes are held until they end.",
                     example: "21:00-08:00", pattern: #"^\s*[0-9]{1,2}:[0-9]{2}\s*-\s*[0-9]{1,2}:[0-9]{2}\s*$"#),
                 "repeat": SchemaNode.text(
-                    "How to repeat it: cron's minute, hour, day of the month, month and day of the week.", example: "0 9 * * mon,thu",
+                    "How to repeat it: cron's minute, hour, day of the month, month and day of the week.",
+                    example: "0 9 * * mon,thu",
                     pattern: #"^\s*[^\s@]+(\s+[^\s]+){4}\s*$"#),
                 "late": SchemaNode.text(
                     "What to do when it could not be sent at the time: send, skip, or skip after a time (2h by default).",

@@ -18,13 +18,16 @@ public struct ProjectSchema {
             SchemaNode.object(
                 ProjectKeys.root, "The apps that campaigns go to. Paths are relative to this file.", required: ["apps"],
                 [
-                    "runs": SchemaNode.text("The folder of run files.", example: "runs", rules: [("default", .string("runs"))]),
-                    "proxy": SchemaNode.reference("proxy", "The proxy of all apps that name none; without it the environment decides."),
+                    "runs": SchemaNode.text(
+                        "The folder of run files.", example: "runs", rules: [("default", .string("runs"))]),
+                    "proxy": SchemaNode.reference(
+                        "proxy", "The proxy of all apps that name none; without it the environment decides."),
                     "notices": SchemaNode.reference("notices", "Who gets notices about the runs of all apps."),
                     "monitoring": monitoring,
                     "console": console,
                     "databases": SchemaNode.map(
-                        "PostgreSQL databases that queries of devices are put to, by the names that they use.", database),
+                        "PostgreSQL databases that queries of devices are put to, by the names that they use.", database
+                    ),
                     "store": store,
                     "apps": SchemaNode.map("Apps, by the names that campaigns use.", app),
                 ]),
@@ -36,7 +39,10 @@ public struct ProjectSchema {
         services.dropFirst().reduce(app(of: services[0])) { others, service in
             let names = JSONValue.object(pairs: [
                 ("required", SchemaNode.strings([ProjectKeys.service])),
-                ("properties", .object(pairs: [(ProjectKeys.service, .object(pairs: [("const", .string(service.name))]))])),
+                (
+                    "properties",
+                    .object(pairs: [(ProjectKeys.service, .object(pairs: [("const", .string(service.name))]))])
+                ),
             ])
             return .object(pairs: [("if", names), ("then", app(of: service)), ("else", others)])
         }
@@ -55,7 +61,10 @@ public struct ProjectSchema {
                             (
                                 "properties",
                                 .object(pairs: [
-                                    (EnvironmentForm.key, .object(pairs: [("const", .string(Environment.simulatorName))]))
+                                    (
+                                        EnvironmentForm.key,
+                                        .object(pairs: [("const", .string(Environment.simulatorName))])
+                                    )
                                 ])
                             )
                         ])
@@ -63,7 +72,9 @@ public struct ProjectSchema {
                 ])
             ), ("then", SchemaNode.hasOneOf(credentials)),
         ])
-        let hasAccount = JSONValue.object(pairs: [("required", SchemaNode.strings([account.topic.key, EnvironmentForm.key]))])
+        let hasAccount = JSONValue.object(pairs: [
+            ("required", SchemaNode.strings([account.topic.key, EnvironmentForm.key]))
+        ])
         return SchemaNode.object(
             ProjectKeys.app(of: service), "One app.",
             rules: [
@@ -90,8 +101,11 @@ public struct ProjectSchema {
 
     /// The pace next to the keys of one of several services.
     private func pace(of service: any PushService) -> JSONValue {
-        guard service.batching.isPacedByCalls else { return pace("Never faster than this, whatever a campaign asks for.") }
-        return pace("Never more calls than this, each for up to \(TextFormat.devices(service.batching.largestTargets)).")
+        guard service.batching.isPacedByCalls else {
+            return pace("Never faster than this, whatever a campaign asks for.")
+        }
+        return pace(
+            "Never more calls than this, each for up to \(TextFormat.devices(service.batching.largestTargets)).")
     }
 
     private func pace(_ description: String) -> JSONValue {
@@ -105,9 +119,11 @@ public struct ProjectSchema {
             (
                 form.key,
                 SchemaNode.object(
-                    ProjectKeys.credential(form), form.description, required: form.fieldsBelow.filter(form.requires).map(\.key),
+                    ProjectKeys.credential(form), form.description,
+                    required: form.fieldsBelow.filter(form.requires).map(\.key),
                     rules: form.alternatives.isEmpty
-                        ? [] : [("allOf", .array([SchemaNode.hasOneOf(form.alternatives)] + notBoth(form.alternatives)))],
+                        ? []
+                        : [("allOf", .array([SchemaNode.hasOneOf(form.alternatives)] + notBoth(form.alternatives)))],
                     Dictionary(uniqueKeysWithValues: form.fieldsBelow.map { ($0.key, text($0)) }))
             )
         }
@@ -116,18 +132,27 @@ public struct ProjectSchema {
         let region =
             regions.isEmpty
             ? []
-            : [(EnvironmentForm.regionKey, SchemaNode.choice("Where the app's account is; \(regions[0]) if it is not said.", regions))]
+            : [
+                (
+                    EnvironmentForm.regionKey,
+                    SchemaNode.choice("Where the app's account is; \(regions[0]) if it is not said.", regions)
+                )
+            ]
         let switches = account.switches.map { ($0.key, SchemaNode.truth($0.description)) }
         let countedApp = account.countedApp.map { [($0.key, text($0))] } ?? []
         return Dictionary(
-            uniqueKeysWithValues: [(account.topic.key, text(account.topic)), (EnvironmentForm.key, environment(of: service))] + names
+            uniqueKeysWithValues: [
+                (account.topic.key, text(account.topic)), (EnvironmentForm.key, environment(of: service)),
+            ] + names
                 + region + credentials + switches + countedApp)
     }
 
     /// A rule for each two of these keys: they cannot be combined.
     private func notBoth(_ keys: [String]) -> [JSONValue] {
         keys.indices.flatMap { index in
-            keys[(index + 1)...].map { .object(pairs: [("not", .object(pairs: [("required", SchemaNode.strings([keys[index], $0]))]))]) }
+            keys[(index + 1)...].map {
+                .object(pairs: [("not", .object(pairs: [("required", SchemaNode.strings([keys[index], $0]))]))])
+            }
         }
     }
 
@@ -150,7 +175,8 @@ public struct ProjectSchema {
             "Which \(service.displayName): \(known.joined(separator: ", ")), or another server.",
             [
                 SchemaNode.choice(
-                    "\(service.owner.name)'s servers\(service.hasSimulator ? ", or a stand-in" : "").", form.choices.map(\.name) + simulator
+                    "\(service.owner.name)'s servers\(service.hasSimulator ? ", or a stand-in" : "").",
+                    form.choices.map(\.name) + simulator
                 ),
                 SchemaNode.object(
                     ProjectKeys.environment, "Another server.", required: ["url"],
@@ -158,7 +184,8 @@ public struct ProjectSchema {
                         "url": SchemaNode.text(
                             "https, host and port; no path.", example: form.serverExample,
                             pattern: #"^[hH][tT][tT][pP][sS]://[^/?#@]+$"#),
-                        "ca": SchemaNode.text("A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
+                        "ca": SchemaNode.text(
+                            "A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
                     ]),
             ])
     }
@@ -169,7 +196,8 @@ public struct ProjectSchema {
             "devices": SchemaNode.devices(
                 "The devices of campaigns that name none: exports or a query.",
                 files: SchemaNode.oneOrMany(
-                    "Device exports.", SchemaNode.text("A path or a glob, relative to this file.", example: "exports/devices.csv"),
+                    "Device exports.",
+                    SchemaNode.text("A path or a glob, relative to this file.", example: "exports/devices.csv"),
                     examples: [.string("exports/devices.csv")])),
             "columns": columns,
             "pace": pace("Never faster than this, whatever a campaign asks for."),
@@ -177,7 +205,8 @@ public struct ProjectSchema {
                 "How many pushes a device may get in a period, whatever a campaign asks for; counted from past runs.",
                 example: "at most 2 per 7 days", pattern: SchemaPattern.frequency),
             "approval": SchemaNode.choice(
-                "required: nothing is sent until it is approved with volley approve.", ["required", "none"], usual: "none"),
+                "required: nothing is sent until it is approved with volley approve.", ["required", "none"],
+                usual: "none"),
             "test_devices": testDevices(of: service),
             "proxy": SchemaNode.reference("proxy", "The app's own proxy; none goes straight to the server."),
             "notices": SchemaNode.reference(
@@ -203,9 +232,11 @@ public struct ProjectSchema {
                     SchemaNode.object(
                         ProjectKeys.proxy, "A proxy that requires a user.", required: ["url"],
                         [
-                            "url": SchemaNode.text("The proxy's address.", example: "http://proxy.example.com:3128", pattern: url),
+                            "url": SchemaNode.text(
+                                "The proxy's address.", example: "http://proxy.example.com:3128", pattern: url),
                             "user": SchemaNode.text("The user.", example: "volley"),
-                            "password_env": variable("The environment variable that holds the password.", example: "PROXY_PASSWORD"),
+                            "password_env": variable(
+                                "The environment variable that holds the password.", example: "PROXY_PASSWORD"),
                         ]),
                 ])
             )
@@ -221,18 +252,27 @@ public struct ProjectSchema {
             ],
             [
                 "webhook": SchemaNode.text(
-                    "An address that gets a POST with JSON; https, http on this machine only.", example: "https://hooks.example.com/volley",
+                    "An address that gets a POST with JSON; https, http on this machine only.",
+                    example: "https://hooks.example.com/volley",
                     pattern: "^[hH][tT][tT][pP][sS]?://[^@#]+$"),
-                "secret_env": variable("The environment variable with the secret that signs the notices.", example: "VOLLEY_SECRET"),
-                "ca": SchemaNode.text("A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
+                "secret_env": variable(
+                    "The environment variable with the secret that signs the notices.", example: "VOLLEY_SECRET"),
+                "ca": SchemaNode.text(
+                    "A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
                 "command": .object(pairs: [
-                    ("type", .string("array")), ("description", .string("A program and its arguments; it reads JSON from standard input.")),
-                    ("minItems", .integer(1)), ("items", SchemaNode.text("Program or argument.", example: "./on-notice.sh")),
+                    ("type", .string("array")),
+                    ("description", .string("A program and its arguments; it reads JSON from standard input.")),
+                    ("minItems", .integer(1)),
+                    ("items", SchemaNode.text("Program or argument.", example: "./on-notice.sh")),
                     ("examples", .array([SchemaNode.strings(["./on-notice.sh"])])),
                 ]),
                 "events": .object(pairs: [
-                    ("type", .string("array")), ("description", .string("The events; without it, all of them.")), ("minItems", .integer(1)),
-                    ("items", SchemaNode.choice("An event.", NoticeEvent.allCases.filter { $0 != .test }.map(\.rawValue))),
+                    ("type", .string("array")), ("description", .string("The events; without it, all of them.")),
+                    ("minItems", .integer(1)),
+                    (
+                        "items",
+                        SchemaNode.choice("An event.", NoticeEvent.allCases.filter { $0 != .test }.map(\.rawValue))
+                    ),
                 ]),
             ])
         return .object(pairs: [("type", .string("array")), ("minItems", .integer(1)), ("items", entry)])
@@ -243,7 +283,8 @@ public struct ProjectSchema {
             ProjectKeys.database, "Where a database is.", required: ["url_env"],
             [
                 "url_env": variable(
-                    "The environment variable that holds its address: postgresql://user@host/database.", example: "WAREHOUSE_URL"),
+                    "The environment variable that holds its address: postgresql://user@host/database.",
+                    example: "WAREHOUSE_URL"),
                 "timeout": SchemaNode.text(
                     "The longest that a query may take.", example: "10min", pattern: SchemaPattern.duration,
                     rules: [("default", .string("10min"))]),
@@ -258,17 +299,20 @@ public struct ProjectSchema {
                     ProjectKeys.postgresStore, "A PostgreSQL database.", required: ["url_env"],
                     [
                         "url_env": variable(
-                            "The environment variable that holds its address: postgresql://user@host/database.", example: "VOLLEY_DATABASE")
+                            "The environment variable that holds its address: postgresql://user@host/database.",
+                            example: "VOLLEY_DATABASE")
                     ])
             ])
     }
 
     private var monitoring: JSONValue {
         SchemaNode.object(
-            ProjectKeys.monitoring, "Files that volley schedule keeps up to date.", rules: [("minProperties", .integer(1))],
+            ProjectKeys.monitoring, "Files that volley schedule keeps up to date.",
+            rules: [("minProperties", .integer(1))],
             [
                 "prometheus": SchemaNode.text(
-                    "Metrics for node_exporter's textfile collector.", example: "/var/lib/node_exporter/volley.prom", pattern: "\\.prom$"),
+                    "Metrics for node_exporter's textfile collector.", example: "/var/lib/node_exporter/volley.prom",
+                    pattern: "\\.prom$"),
                 "health": SchemaNode.text("A JSON document that says whether all is well.", example: "health.json"),
             ])
     }
@@ -278,17 +322,21 @@ public struct ProjectSchema {
             (key, SchemaNode.oneOrMany(description, entry, examples: [SchemaNode.strings([example])]))
         }
         return SchemaNode.object(
-            ProjectKeys.console, "What volley serve shows in a browser, and to whom.", rules: [("minProperties", .integer(1))],
+            ProjectKeys.console, "What volley serve shows in a browser, and to whom.",
+            rules: [("minProperties", .integer(1))],
             Dictionary(uniqueKeysWithValues: [
                 (
                     "public_url",
                     SchemaNode.text(
-                        "The address that people type: https, host and port; no path.", example: "https://push.example.com",
+                        "The address that people type: https, host and port; no path.",
+                        example: "https://push.example.com",
                         pattern: #"^[hH][tT][tT][pP][sS]://[^/?#@]+$"#)
                 ),
                 list(
                     "proxies", "Reverse proxies whose X-Forwarded headers count.",
-                    SchemaNode.text("An address, or a range of them.", example: "10.0.0.0/8", pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"),
+                    SchemaNode.text(
+                        "An address, or a range of them.", example: "10.0.0.0/8",
+                        pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"),
                     example: "127.0.0.1"),
                 list(
                     "roots", "Folders whose campaigns and exports may be named; without it the folder of this file.",
@@ -310,7 +358,8 @@ public struct ProjectSchema {
                     pattern: "^[hH][tT][tT][pP][sS]://[^?#@]+$"),
                 "client_id": SchemaNode.text("What the provider calls Volley.", example: "volley"),
                 "client_secret": SchemaNode.object(
-                    ProjectKeys.clientSecret, "Where the secret is that the provider gave out; without it Volley is a public client.",
+                    ProjectKeys.clientSecret,
+                    "Where the secret is that the provider gave out; without it Volley is a public client.",
                     rules: [("minProperties", .integer(1)), ("maxProperties", .integer(1))],
                     [
                         "file": SchemaNode.text("A file that holds it alone.", example: "keys/oidc.txt"),
@@ -329,9 +378,11 @@ public struct ProjectSchema {
                     "The claim with the name to sign in with.", example: "email",
                     rules: [("default", .string(ConsoleProvider.usualNameClaim))]),
                 "scopes": SchemaNode.oneOrMany(
-                    "What is asked for besides openid.", SchemaNode.text("A scope.", example: "groups", pattern: #"^\S+$"#),
+                    "What is asked for besides openid.",
+                    SchemaNode.text("A scope.", example: "groups", pattern: #"^\S+$"#),
                     examples: [SchemaNode.strings(["profile", "email", "groups"])]),
-                "ca": SchemaNode.text("A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
+                "ca": SchemaNode.text(
+                    "A PEM file with the only authority to trust; without it the system's.", example: "ca.pem"),
                 "only": SchemaNode.truth("Whether the sign-in page shows no form for passwords."),
             ])
     }
@@ -350,7 +401,8 @@ public struct ProjectSchema {
                     [
                         "column": SchemaNode.text("The column.", example: "tags"),
                         "separator": .object(pairs: [
-                            ("type", SchemaNode.strings(["string"])), ("description", .string("A single character between tags.")),
+                            ("type", SchemaNode.strings(["string"])),
+                            ("description", .string("A single character between tags.")),
                             ("minLength", .integer(1)), ("maxLength", .integer(1)), ("default", .string(";")),
                         ]),
                     ]),
@@ -368,12 +420,16 @@ public struct ProjectSchema {
         }
         for tokens in ActivityTokens.allCases {
             let what = tokens == .start ? "with which Live Activities are started" : "of Live Activities that run"
-            names[tokens.rawValue] = SchemaNode.text("The column that holds the tokens \(what).", example: tokens.rawValue)
+            names[tokens.rawValue] = SchemaNode.text(
+                "The column that holds the tokens \(what).", example: tokens.rawValue)
         }
         names[ProjectKeys.service] = serviceColumn
         names[ProjectKeys.prefer] = .object(pairs: [
             ("type", .string("array")),
-            ("description", .string("Which service is chosen for a device that has targets of several, the best first.")),
+            (
+                "description",
+                .string("Which service is chosen for a device that has targets of several, the best first.")
+            ),
             ("minItems", .integer(1)), ("items", SchemaNode.choice("A service.", services.map(\.name))),
         ])
         return SchemaNode.object(
@@ -391,7 +447,8 @@ public struct ProjectSchema {
                     [
                         "column": SchemaNode.text("The column.", example: "platform"),
                         "map": SchemaNode.map(
-                            "Cells, each with its service; capitals do not matter.", SchemaNode.choice("A service.", services.map(\.name))),
+                            "Cells, each with its service; capitals do not matter.",
+                            SchemaNode.choice("A service.", services.map(\.name))),
                     ]),
             ])
     }
@@ -408,9 +465,11 @@ public struct ProjectSchema {
             [
                 "name": SchemaNode.text("For people.", example: service.phoneExample), "token": token,
                 ProjectKeys.service: SchemaNode.choice(
-                    "Its service, in an app with several; otherwise the first one that has such targets.", services.map(\.name)),
+                    "Its service, in an app with several; otherwise the first one that has such targets.",
+                    services.map(\.name)),
                 "language": SchemaNode.text(
-                    "Gets the text of this language only; without it every text.", example: "de", pattern: SchemaPattern.language),
+                    "Gets the text of this language only; without it every text.", example: "de",
+                    pattern: SchemaPattern.language),
                 "cells": .object(pairs: [
                     ("type", .string("object")), ("description", .string("Cells by column, for templates.")),
                     (
@@ -420,7 +479,8 @@ public struct ProjectSchema {
                 ]),
             ])
         return .object(pairs: [
-            ("type", .string("array")), ("description", .string("Where volley send --test goes.")), ("minItems", .integer(1)),
+            ("type", .string("array")), ("description", .string("Where volley send --test goes.")),
+            ("minItems", .integer(1)),
             ("items", .object(pairs: [("anyOf", .array([token, device]))])),
         ])
     }

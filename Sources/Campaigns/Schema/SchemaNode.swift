@@ -2,17 +2,19 @@ import Base
 
 /// Parts of a JSON Schema (draft 2020-12), as editors use it for a YAML file.
 ///
-/// A schema holds what editors can check while you type: keys, kinds, words, patterns. Only `volley check` reports what depends on
-/// several values at once, on a clock or on another file.
+/// A schema holds what editors can check while you type: keys, kinds, words, patterns. Only
+/// `volley check` reports what depends on several values at once, on a clock or on another file.
 enum SchemaNode {
-    /// The keys of a group, from the table that the reader uses; a key that `definitions` lacks may hold anything.
+    /// The keys of a group, from the table that the reader uses; a key that `definitions` lacks may
+    /// hold anything.
     static func object(
         _ group: KeyGroup, _ description: String, required: [String] = [], rules: [(String, JSONValue)] = [],
         _ definitions: [String: JSONValue]
     ) -> JSONValue {
         let properties = (group.valid + group.unlisted).map { ($0, definitions[$0] ?? .object([])) }
         var members: [(String, JSONValue)] = [
-            ("type", .string("object")), ("description", .string(description)), ("properties", .object(pairs: properties)),
+            ("type", .string("object")), ("description", .string(description)),
+            ("properties", .object(pairs: properties)),
             ("additionalProperties", .bool(false)),
         ]
         if !required.isEmpty { members.append(("required", strings(required))) }
@@ -20,7 +22,9 @@ enum SchemaNode {
     }
 
     /// A group with keys of any name.
-    static func map(_ description: String, _ value: JSONValue, examples: [JSONValue] = [], rules: [(String, JSONValue)] = []) -> JSONValue {
+    static func map(
+        _ description: String, _ value: JSONValue, examples: [JSONValue] = [], rules: [(String, JSONValue)] = []
+    ) -> JSONValue {
         .object(
             pairs: [
                 ("type", .string("object")), ("description", .string(description)), ("additionalProperties", value),
@@ -29,9 +33,12 @@ enum SchemaNode {
     }
 
     /// A text; a number or a truth value without quotes counts as one.
-    static func text(_ description: String, example: String, pattern: String? = nil, rules: [(String, JSONValue)] = []) -> JSONValue {
+    static func text(_ description: String, example: String, pattern: String? = nil, rules: [(String, JSONValue)] = [])
+        -> JSONValue
+    {
         var members: [(String, JSONValue)] = [
-            ("type", strings(pattern == nil ? ["string", "number", "boolean"] : ["string"])), ("description", .string(description)),
+            ("type", strings(pattern == nil ? ["string", "number", "boolean"] : ["string"])),
+            ("description", .string(description)),
             ("examples", strings([example])),
         ]
         members.append(("pattern", .string(pattern ?? #"\S"#)))
@@ -41,7 +48,8 @@ enum SchemaNode {
     /// One of a few words.
     static func choice(_ description: String, _ words: [String], usual: String? = nil) -> JSONValue {
         .object(
-            pairs: [("description", .string(description)), ("enum", strings(words))] + (usual.map { [("default", .string($0))] } ?? []))
+            pairs: [("description", .string(description)), ("enum", strings(words))]
+                + (usual.map { [("default", .string($0))] } ?? []))
     }
 
     /// `true` or `false`.
@@ -50,10 +58,13 @@ enum SchemaNode {
     }
 
     /// A whole number.
-    static func whole(_ description: String, in range: ClosedRange<Int64>, usual: Int64? = nil, example: Int64) -> JSONValue {
+    static func whole(_ description: String, in range: ClosedRange<Int64>, usual: Int64? = nil, example: Int64)
+        -> JSONValue
+    {
         .object(
             pairs: [
-                ("type", .string("integer")), ("description", .string(description)), ("minimum", .integer(range.lowerBound)),
+                ("type", .string("integer")), ("description", .string(description)),
+                ("minimum", .integer(range.lowerBound)),
                 ("maximum", .integer(range.upperBound)), ("examples", .array([.integer(example)])),
             ] + (usual.map { [("default", .integer($0))] } ?? []))
     }
@@ -62,7 +73,10 @@ enum SchemaNode {
     static func oneOrMany(_ description: String, _ one: JSONValue, examples: [JSONValue]) -> JSONValue {
         .object(pairs: [
             ("description", .string(description)),
-            ("anyOf", .array([one, .object(pairs: [("type", .string("array")), ("items", one), ("minItems", .integer(1))])])),
+            (
+                "anyOf",
+                .array([one, .object(pairs: [("type", .string("array")), ("items", one), ("minItems", .integer(1))])])
+            ),
             ("examples", .array(examples)),
         ])
     }
@@ -103,7 +117,8 @@ enum SchemaNode {
             (
                 "if",
                 .object(pairs: [
-                    ("required", strings([key])), ("properties", .object(pairs: [(key, .object(pairs: [("const", .bool(true))]))])),
+                    ("required", strings([key])),
+                    ("properties", .object(pairs: [(key, .object(pairs: [("const", .bool(true))]))])),
                 ])
             ), ("then", rule),
         ]
@@ -118,7 +133,8 @@ enum SchemaNode {
     static func document(_ title: String, _ root: JSONValue, definitions: [(String, JSONValue)]) -> JSONValue {
         guard case .object(let members) = root else { return root }
         let head = [
-            JSONMember("$schema", .string("https://json-schema.org/draft/2020-12/schema")), JSONMember("title", .string(title)),
+            JSONMember("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
+            JSONMember("title", .string(title)),
         ]
         return .object(head + members + [JSONMember("$defs", .object(pairs: definitions))])
     }
@@ -132,7 +148,8 @@ extension SchemaNode {
             [
                 files,
                 object(
-                    CampaignKeys.deviceQuery, "Devices from a database of volley.yaml.", required: ["database", "query"],
+                    CampaignKeys.deviceQuery, "Devices from a database of volley.yaml.",
+                    required: ["database", "query"],
                     [
                         "database": text("A database of volley.yaml.", example: "warehouse"),
                         "query": text(

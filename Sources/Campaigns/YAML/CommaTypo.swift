@@ -1,7 +1,8 @@
 import Base
 import PushServices
 
-/// A value in braces that its own comma cut: what was meant, and a remedy that the file's reader accepts.
+/// A value in braces that its own comma cut: what was meant, and a remedy that the file's reader
+/// accepts.
 struct CommaTypo {
     /// The keys above the value and, last, its own.
     let path: [String]
@@ -33,17 +34,25 @@ struct CommaTypo {
     var remedy: String {
         let quoted = "\(key): \(TextFormat.yaml(raw, like: .doubleQuoted))"
         // What marketing and the app named themselves has no notation.
-        guard !path.dropLast().contains(where: ["data", "where", "cells", "map", "payload"].contains) else { return foreignRemedy(quoted) }
-        if let parse = Self.notations[key] ?? (path.dropLast().last == "stop_when" && key != "after" ? Self.stopShare : nil) {
+        guard !path.dropLast().contains(where: ["data", "where", "cells", "map", "payload"].contains) else {
+            return foreignRemedy(quoted)
+        }
+        if let parse = Self.notations[key]
+            ?? (path.dropLast().last == "stop_when" && key != "after" ? Self.stopShare : nil)
+        {
             return notationRemedy(parse, quoted)
         }
-        if Self.numbers.contains(key), let number = Self.withoutGroups(raw), number.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        if Self.numbers.contains(key), let number = Self.withoutGroups(raw),
+            number.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        {
             return "Write \(key): \(number)."
         }
         if Self.numbers.contains(key) { return "'\(key)' takes a whole number: keep one of them." }
         if Self.listKeys.contains(key) { return "For several write \(key): \(list)." }
         let zones = ZoneDatabase.system
-        func isPlace(_ name: String) -> Bool { name.contains("/") && !name.hasPrefix("Etc/") && (try? zones.zone(named: name)) != nil }
+        func isPlace(_ name: String) -> Bool {
+            name.contains("/") && !name.hasPrefix("Etc/") && (try? zones.zone(named: name)) != nil
+        }
         let isZone = ["timezone", "fallback_timezone"].contains(key)
         if isZone, let zone = [parts.joined(separator: "/"), parts.last ?? ""].first(where: { isPlace($0) }) {
             return "It takes one place: write \(key): \(zone)."
@@ -55,7 +64,9 @@ struct CommaTypo {
     private var list: String { "[\(Self.withoutBrackets(parts).map(Self.item).joined(separator: ", "))]" }
 
     /// Numbers stay numbers in a list.
-    private static func item(_ part: String) -> String { CoreSchema.value(of: part) == .text ? TextFormat.yaml(part) : part }
+    private static func item(_ part: String) -> String {
+        CoreSchema.value(of: part) == .text ? TextFormat.yaml(part) : part
+    }
 
     /// For conditions and values of the author's own.
     private func foreignRemedy(_ quoted: String) -> String {
@@ -64,16 +75,22 @@ struct CommaTypo {
             return "For several values write \(key): \(list); for one with a comma, \(quoted)."
         }
         let decimal = "\(key): \(parts[0]).\(parts[1])"
-        if let whole = Self.withoutGroups(raw) { return "For \(whole) write \(key): \(whole); for the decimal, \(decimal)." }
+        if let whole = Self.withoutGroups(raw) {
+            return "For \(whole) write \(key): \(whole); for the decimal, \(decimal)."
+        }
         return "Write \(decimal) for a number, or \(quoted) for a text."
     }
 
-    /// The first way to write the value that its notation accepts; otherwise what the notation says of it.
+    /// The first way to write the value that its notation accepts; otherwise what the notation says
+    /// of it.
     private func notationRemedy(_ parse: (String) throws(Mistake) -> Void, _ quoted: String) -> String {
-        let whole = raw.replacing(/[0-9]+[.,][0-9]+ *[A-Za-z]+/) { DurationNotation.whole(String($0.output)) ?? String($0.output) }
+        let whole = raw.replacing(/[0-9]+[.,][0-9]+ *[A-Za-z]+/) {
+            DurationNotation.whole(String($0.output)) ?? String($0.output)
+        }
         let decimal = raw.replacing(/([0-9]),([0-9])/) { "\($0.output.1).\($0.output.2)" }
         var last: Mistake?
-        for candidate in [raw, Self.withoutGroups(raw), whole, decimal, PaceNotation.slower(decimal)].compactMap(\.self) {
+        for candidate in [raw, Self.withoutGroups(raw), whole, decimal, PaceNotation.slower(decimal)].compactMap(\.self)
+        {
             do throws(Mistake) {
                 try parse(candidate)
                 return candidate == raw ? "Put it in quotes: write \(quoted)." : "Write \(key): \(candidate)."
@@ -96,7 +113,8 @@ struct CommaTypo {
 
     /// `in (gold, silver)`, as a query has it.
     private static func withoutBrackets(_ parts: [String]) -> [String] {
-        guard var first = parts.first, var last = parts.last, parts.count > 1, let open = first.firstIndex(of: "("), last.hasSuffix(")"),
+        guard var first = parts.first, var last = parts.last, parts.count > 1, let open = first.firstIndex(of: "("),
+            last.hasSuffix(")"),
             ["", "in", "one of", "any of"].contains(first[..<open].lowercased().trimmingSpaces())
         else { return parts }
         first = String(first[first.index(after: open)...]).trimmingSpaces()
@@ -106,15 +124,19 @@ struct CommaTypo {
 
     /// Keys that take a list of names, numbers, or one of a few words.
     private static let listKeys: Set = [
-        "tags", "aliases", "registration_ids", "any", "all", "none", "devices", "command", "events", "roots", "proxies", "scopes", "prefer",
+        "tags", "aliases", "registration_ids", "any", "all", "none", "devices", "command", "events", "roots", "proxies",
+        "scopes", "prefer",
     ]
     private static let numbers: Set = ["alias_limit", "badge", "after"]
     private static let choices: Set = [
-        "app", "priority", "unknown", "by", "wake_app", "silent", "everyone", "service", "environment", "name", "rows", "format",
+        "app", "priority", "unknown", "by", "wake_app", "silent", "everyone", "service", "environment", "name", "rows",
+        "format",
         "approval",
     ]
 
-    private static let stopShare: @Sendable (String) throws(Mistake) -> Void = { text throws(Mistake) in _ = try StopReader.share(text) }
+    private static let stopShare: @Sendable (String) throws(Mistake) -> Void = { text throws(Mistake) in
+        _ = try StopReader.share(text)
+    }
     /// How keys with a notation of their own are read.
     private static let notations: [String: @Sendable (String) throws(Mistake) -> Void] = [
         "pace": { text throws(Mistake) in _ = try PaceNotation.pace(text) },

@@ -45,7 +45,9 @@ enum CoreSchema {
         if bytes.count > 2, bytes[0] == UInt8(ascii: "0") {
             let digits = bytes.dropFirst(2)
             let text = String(decoding: digits, as: UTF8.self)
-            if bytes[1] == UInt8(ascii: "o"), digits.allSatisfy({ isDigit($0) && $0 < UInt8(ascii: "8") }) { return (text, 8) }
+            if bytes[1] == UInt8(ascii: "o"), digits.allSatisfy({ isDigit($0) && $0 < UInt8(ascii: "8") }) {
+                return (text, 8)
+            }
             if bytes[1] == UInt8(ascii: "x"), text.allSatisfy({ $0.isASCII && $0.isHexDigit }) { return (text, 16) }
         }
         let sign = bytes.first == UInt8(ascii: "-") || bytes.first == UInt8(ascii: "+") ? 1 : 0
@@ -56,7 +58,9 @@ enum CoreSchema {
     /// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
     private static func isDecimal(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
-        func skipSign() { if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() } }
+        func skipSign() {
+            if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+        }
         func skipDigits() -> Int {
             let before = rest.count
             rest = rest.drop(while: isDigit)

@@ -1,6 +1,7 @@
 import Base
 
-/// A line that was meant as `key: value`, but that YAML does not read as one because its colon is not as YAML needs it.
+/// A line that was meant as `key: value`, but that YAML does not read as one because its colon is
+/// not as YAML needs it.
 struct KeyTypo {
     /// Where the key begins, counted from 1.
     let column: Int
@@ -24,7 +25,8 @@ struct KeyTypo {
         let remedy = Self.isOfProject(key) ? "Write it as 'name: value'." : "Write \(repaired)"
         switch line[name.endIndex] {
         // An address such as https://example.com is not a key.
-        case ":" where rest.first != nil && rest.first != " " && rest.first != "\t" && !rest.starts(with: "//".unicodeScalars):
+        case ":"
+        where rest.first != nil && rest.first != " " && rest.first != "\t" && !rest.starts(with: "//".unicodeScalars):
             mistake = Mistake("a space is missing after the ':' of '\(key)'", remedy: remedy)
         case "：", "﹕":
             mistake = Mistake(
@@ -45,8 +47,8 @@ struct KeyTypo {
     }
 }
 
-/// Characters that look like spaces, but are not spaces to YAML. Word processors, chats and web pages put them at the beginning of a line or
-/// after a colon; inside a text they do no harm.
+/// Characters that look like spaces, but are not spaces to YAML. Word processors, chats and web
+/// pages put them at the beginning of a line or after a colon; inside a text they do no harm.
 enum SpaceLookalikes {
     /// The first slip that breaks YAML; nil when no slip does.
     static func mistake(in source: YAMLSource) -> Diagnostic? {
@@ -66,7 +68,9 @@ enum SpaceLookalikes {
             "there is a \(name(of: first.scalar)) \(first.isIndentation ? "at the beginning of this line" : "after the colon")\(others); "
                 + "it looks like a space, but is not one in YAML",
             at: first.place,
-            remedy: "Replace it with a space that you type yourself; it often comes with text copied from a word processor or a web page.")
+            remedy:
+                "Replace it with a space that you type yourself; it often comes with text copied from a word processor or a web page."
+        )
     }
 
     /// Where a line has one before its key or its list entry, or right after the colon of its key.
@@ -74,7 +78,9 @@ enum SpaceLookalikes {
         let start = line.prefix { $0 == " " || isFalse($0) || $0 == "-" }.count
         if start < line.count, let index = line[..<start].firstIndex(where: isFalse) { return index }
         let name = line[start...].prefix { $0.isASCII && ($0.properties.isAlphabetic || $0 == "_" || $0 == "-") }
-        guard !name.isEmpty, name.endIndex + 1 < line.count, line[name.endIndex] == ":", isFalse(line[name.endIndex + 1]) else {
+        guard !name.isEmpty, name.endIndex + 1 < line.count, line[name.endIndex] == ":",
+            isFalse(line[name.endIndex + 1])
+        else {
             return nil
         }
         return name.endIndex + 1
@@ -98,9 +104,12 @@ enum SpaceLookalikes {
 }
 
 extension Findings {
-    /// Where something that looks like a space broke the file, reports that instead of the mistakes that follow from it.
+    /// Where something that looks like a space broke the file, reports that instead of the mistakes
+    /// that follow from it.
     func preferFalseSpaces(in source: YAMLSource) {
-        guard hasErrors, let mistake = SpaceLookalikes.mistake(in: source), let line = mistake.position?.line else { return }
+        guard hasErrors, let mistake = SpaceLookalikes.mistake(in: source), let line = mistake.position?.line else {
+            return
+        }
         // A key with a group that is not seen as such is called empty, in the line before.
         replaceErrors(from: line - 1, by: mistake)
     }

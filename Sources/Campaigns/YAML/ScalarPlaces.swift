@@ -1,7 +1,8 @@
 import Base
 
-/// Finds where the characters of a scalar are in the file by comparing its value with the lines it was read from: libyaml gives only the
-/// beginning, but mistakes inside a text (templates) should be shown where they are.
+/// Finds where the characters of a scalar are in the file by comparing its value with the lines it
+/// was read from: libyaml gives only the beginning, but mistakes inside a text (templates) should
+/// be shown where they are.
 struct ScalarPlaces {
     private let source: YAMLSource
     private let value: [Unicode.Scalar]
@@ -12,9 +13,12 @@ struct ScalarPlaces {
     private var text: [Unicode.Scalar]
     private var parts: [SourceText.Part] = []
 
-    /// The parts of a scalar; none when a place in it is found by counting characters, or when value and lines do not agree.
+    /// The parts of a scalar; none when a place in it is found by counting characters, or when
+    /// value and lines do not agree.
     /// - Parameter start: the quote, the sign of a block, or the first character.
-    static func parts(of value: String, _ style: SourceText.Style, at start: SourcePosition, in source: YAMLSource) -> [SourceText.Part] {
+    static func parts(of value: String, _ style: SourceText.Style, at start: SourcePosition, in source: YAMLSource)
+        -> [SourceText.Part]
+    {
         // Anything longer is not a push's text, and no one needs a place in it.
         guard value.utf8.count <= 20_000 else { return [] }
         var places = ScalarPlaces(value, start, source)
@@ -69,7 +73,8 @@ struct ScalarPlaces {
         return true
     }
 
-    /// A folded block: between two lines of the file the value has one space or any number of line ends.
+    /// A folded block: between two lines of the file the value has one space or any number of line
+    /// ends.
     private mutating func followFolded() -> Bool {
         let last = value.lastIndex { $0 != "\n" } ?? -1
         var indentation: Int?
@@ -82,7 +87,9 @@ struct ScalarPlaces {
             indentation = indent
             guard indent >= 0, blanks >= indent else { return false }
             let content = text[indent...]
-            while index <= last, !value[index...].starts(with: content), value[index] == " " || value[index] == "\n" { take() }
+            while index <= last, !value[index...].starts(with: content), value[index] == " " || value[index] == "\n" {
+                take()
+            }
             guard value[index...].starts(with: content) else { return false }
             column = indent + 1
             beginPart()
@@ -91,7 +98,8 @@ struct ScalarPlaces {
         return true
     }
 
-    /// Spaces at the beginning of the value's first line that is not blank: a block may state its indentation and keep further spaces.
+    /// Spaces at the beginning of the value's first line that is not blank: a block may state its
+    /// indentation and keep further spaces.
     private var leadingBlanks: Int {
         value.drop { $0 == "\n" }.prefix { $0 == " " }.count
     }
@@ -140,7 +148,8 @@ struct ScalarPlaces {
 
     private mutating func escape() -> Bool {
         guard column < text.count else {
-            // A backslash at the end of a line joins it with the next; empty lines between them stay.
+            // A backslash at the end of a line joins it with the next; empty lines between them
+            // stay.
             guard hasLine(after: line) else { return false }
             nextLine()
             column = text.prefix { $0 == " " || $0 == "\t" }.count + 1

@@ -1,6 +1,7 @@
 import Base
 
-/// Makes nodes from libyaml's events: one document, bounded in depth and in the nodes that aliases expand to.
+/// Makes nodes from libyaml's events: one document, bounded in depth and in the nodes that aliases
+/// expand to.
 struct YAMLComposer: ~Copyable {
     /// Far more than any campaign has, few enough that a file of aliases to aliases stays harmless.
     static let maximumNodes = 10_000
@@ -134,7 +135,9 @@ struct YAMLComposer: ~Copyable {
                     "the key \(quoted(name.value)) appears twice; the first is in line \(first.line), column \(first.column)",
                     at: name.position, remedy: "Keep one of them.")
                 // An empty one is not reported as empty, too.
-                if let place = entries.firstIndex(where: { $0.key.value == name.value && $0.value.isNull }) { entries[place].value = value }
+                if let place = entries.firstIndex(where: { $0.key.value == name.value && $0.value.isNull }) {
+                    entries[place].value = value
+                }
             } else {
                 places[name.value] = name.position
                 entries.append(YAMLEntry(key: name, value: value))
@@ -145,7 +148,9 @@ struct YAMLComposer: ~Copyable {
             findings.error(
                 "braces hold keys with values, but \(isShown ? quoted("{\(names.joined(separator: ", "))}") : "this text") has none",
                 at: start,
-                remedy: "Put a list in brackets\(isShown ? ": [\(names.map { TextFormat.yaml($0) }.joined(separator: ", "))]" : "").")
+                remedy:
+                    "Put a list in brackets\(isShown ? ": [\(names.map { TextFormat.yaml($0) }.joined(separator: ", "))]" : "")."
+            )
             return YAMLNode(content: .unreadable, position: start)
         }
         return YAMLNode(content: isTemplate ? .unreadable : .mapping(entries), position: start)
@@ -155,17 +160,22 @@ struct YAMLComposer: ~Copyable {
     private func areBareNames(_ entries: [YAMLEntry]) -> Bool {
         entries.count > 1
             && entries.allSatisfy { entry in
-                guard entry.value.isNull, entry.value.text?.value.isEmpty == true, entry.key.style == .plain else { return false }
+                guard entry.value.isNull, entry.value.text?.value.isEmpty == true, entry.key.style == .plain else {
+                    return false
+                }
                 let line = source.line(entry.key.position.line)
                 let rest = line.dropFirst(entry.key.position.column - 1 + entry.key.value.unicodeScalars.count)
                 return rest.first { $0 != " " } != ":"
             }
     }
 
-    /// To YAML, `{price: 19,99}` is a price of 19 and a key 99, and `{body: 20 % off, today}` has a key `today`.
-    /// Reports it, once for each text.
-    private func isBehindComma(_ key: YAMLNode, _ value: YAMLNode, after before: YAMLEntry?, cutKeys: inout Set<String>) -> Bool {
-        guard let name = key.text, name.style == .plain, !name.value.isEmpty, value.isNull, value.text?.value.isEmpty == true, let before
+    /// To YAML, `{price: 19,99}` is a price of 19 and a key 99, and `{body: 20 % off, today}` has a
+    /// key `today`. Reports it, once for each text.
+    private func isBehindComma(_ key: YAMLNode, _ value: YAMLNode, after before: YAMLEntry?, cutKeys: inout Set<String>)
+        -> Bool
+    {
+        guard let name = key.text, name.style == .plain, !name.value.isEmpty, value.isNull,
+            value.text?.value.isEmpty == true, let before
         else {
             return false
         }
@@ -187,13 +197,16 @@ struct YAMLComposer: ~Copyable {
         return true
     }
 
-    /// A word of YAML's own, which a secret without quotes may begin with: of volley.yaml it is not repeated.
+    /// A word of YAML's own, which a secret without quotes may begin with: of volley.yaml it is not
+    /// repeated.
     private func named(_ noun: String, _ text: String) -> String {
         findings.isOfProject ? "this \(noun)" : "the \(noun) \(quoted(text))"
     }
 
     /// The whole value: as its line has it, or put together where it began on an earlier one.
-    private func typo(of entry: YAMLEntry, _ key: YAMLNode, last: String, rest: some Sequence<Unicode.Scalar>) -> CommaTypo {
+    private func typo(of entry: YAMLEntry, _ key: YAMLNode, last: String, rest: some Sequence<Unicode.Scalar>)
+        -> CommaTypo
+    {
         let keys = path + [entry.key.value]
         guard entry.value.position.line == key.position.line else {
             return CommaTypo(path: keys, rest: Array(last.unicodeScalars) + Array(", ".unicodeScalars) + Array(rest))
@@ -210,7 +223,8 @@ struct YAMLComposer: ~Copyable {
     private func keyName(_ key: YAMLNode) -> SourceText? {
         guard let name = key.text else {
             if !key.isUnreadable {
-                findings.error("a key must be a name, not \(key.noun)", at: key.position, remedy: "Write it as 'name: value'.")
+                findings.error(
+                    "a key must be a name, not \(key.noun)", at: key.position, remedy: "Write it as 'name: value'.")
             }
             return nil
         }
@@ -220,7 +234,8 @@ struct YAMLComposer: ~Copyable {
         }
         if name.style == .plain && name.value == "<<" {
             findings.error(
-                "the merge key '<<' is not supported", at: name.position, remedy: "Write the keys out where they are needed.")
+                "the merge key '<<' is not supported", at: name.position,
+                remedy: "Write the keys out where they are needed.")
             return nil
         }
         return name
@@ -237,7 +252,9 @@ struct YAMLComposer: ~Copyable {
             let shown = tag.hasPrefix("tag:yaml.org,2002:") ? "!!" + tag.dropFirst(18) : tag
             findings.error(
                 "\(named("YAML tag", shown)) is not supported", at: node.position,
-                remedy: "Remove it; if it belongs to a text or a comparison such as \"!= 3\", put the whole text in quotes.")
+                remedy:
+                    "Remove it; if it belongs to a text or a comparison such as \"!= 3\", put the whole text in quotes."
+            )
             node.content = .unreadable
         }
         if let text = node.text, text.value.unicodeScalars.contains("\0") {
@@ -255,7 +272,8 @@ struct YAMLComposer: ~Copyable {
     private mutating func expand(_ name: String, at place: SourcePosition, depth: Int) throws(Diagnostic) -> YAMLNode {
         if openAnchors.contains(name) {
             throw Diagnostic(
-                "\(named("alias", "*" + name)) is inside what it refers to", at: place, remedy: "Write the values out instead.")
+                "\(named("alias", "*" + name)) is inside what it refers to", at: place,
+                remedy: "Write the values out instead.")
         }
         guard let anchor = anchors[name] else {
             findings.error(

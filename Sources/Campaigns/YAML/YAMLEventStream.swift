@@ -2,7 +2,8 @@ import Base
 import CYAML
 import PushServices
 
-/// The events of libyaml, one after the other. The only place that touches the library; its memory belongs to this value.
+/// The events of libyaml, one after the other. The only place that touches the library; its memory
+/// belongs to this value.
 struct YAMLEventStream: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     /// libyaml reads from here until it is deleted, so the bytes are kept as long.
@@ -50,16 +51,19 @@ struct YAMLEventStream: ~Copyable {
         case YAML_SCALAR_EVENT:
             let scalar = event.data.scalar
             let value = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
-            return .scalar(value, style(scalar.style), YAMLProperties(anchor: text(scalar.anchor), tag: text(scalar.tag)))
+            return .scalar(
+                value, style(scalar.style), YAMLProperties(anchor: text(scalar.anchor), tag: text(scalar.tag)))
         case YAML_SEQUENCE_START_EVENT:
             let start = event.data.sequence_start
             return .sequenceStart(
-                isFlow: start.style == YAML_FLOW_SEQUENCE_STYLE, YAMLProperties(anchor: text(start.anchor), tag: text(start.tag)))
+                isFlow: start.style == YAML_FLOW_SEQUENCE_STYLE,
+                YAMLProperties(anchor: text(start.anchor), tag: text(start.tag)))
         case YAML_SEQUENCE_END_EVENT: return .sequenceEnd
         case YAML_MAPPING_START_EVENT:
             let start = event.data.mapping_start
             return .mappingStart(
-                isFlow: start.style == YAML_FLOW_MAPPING_STYLE, YAMLProperties(anchor: text(start.anchor), tag: text(start.tag)))
+                isFlow: start.style == YAML_FLOW_MAPPING_STYLE,
+                YAMLProperties(anchor: text(start.anchor), tag: text(start.tag)))
         case YAML_MAPPING_END_EVENT: return .mappingEnd
         case YAML_STREAM_START_EVENT: return .streamStart
         default: return .streamEnd
@@ -127,8 +131,9 @@ struct YAMLSyntaxProblem: Error {
     var contextPosition: SourcePosition?
 }
 
-/// A value of a YAML file, with its place. Types are not decided here: code that needs a number or a truth value decides by text and style,
-/// since only text without quotes can be anything other than text.
+/// A value of a YAML file, with its place. Types are not decided here: code that needs a number or
+/// a truth value decides by text and style, since only text without quotes can be anything other
+/// than text.
 struct YAMLNode: Sendable {
     enum Content: Sendable {
         case scalar(String, SourceText.Style)
@@ -146,7 +151,11 @@ struct YAMLNode: Sendable {
 
     /// The text of a scalar with its place, else nil.
     var text: SourceText? {
-        if case .scalar(let value, let style) = content { SourceText(value, at: position, style: style, parts: parts) } else { nil }
+        if case .scalar(let value, let style) = content {
+            SourceText(value, at: position, style: style, parts: parts)
+        } else {
+            nil
+        }
     }
 
     /// Nothing at all, `~` or `null`.
@@ -159,7 +168,8 @@ struct YAMLNode: Sendable {
         if case .unreadable = content { true } else { false }
     }
 
-    /// How many nodes this one is, counting keys and itself, and how deep they nest, counting itself.
+    /// How many nodes this one is, counting keys and itself, and how deep they nest, counting
+    /// itself.
     var extent: (nodes: Int, depth: Int) {
         let children: [YAMLNode]
         var extent = (nodes: 1, depth: 1)
@@ -196,7 +206,8 @@ struct YAMLEntry: Sendable {
     var value: YAMLNode
 }
 
-/// A value between quotes for an error: on one line, shortened, and never a whole device token, nor a secret.
+/// A value between quotes for an error: on one line, shortened, and never a whole device token, nor
+/// a secret.
 /// - Parameter isContent: whether devices get it: their addresses may be read by all.
 func quoted(_ value: String, isContent: Bool = false) -> String {
     let value = SecretText.hidden(in: TargetRedaction.withoutTargets(value), keepsPaths: isContent)

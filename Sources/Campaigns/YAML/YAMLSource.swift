@@ -1,10 +1,12 @@
 import Base
 import Glibc
 
-/// The text of a YAML file, checked before any parser sees it: UTF-8, without control characters, and with the line ends that
-/// editors count, so that every place in an error is the place an editor shows.
+/// The text of a YAML file, checked before any parser sees it: UTF-8, without control characters,
+/// and with the line ends that editors count, so that every place in an error is the place an
+/// editor shows.
 struct YAMLSource {
-    /// A campaign is a page of text; anything larger was given by mistake (an export, for instance).
+    /// A campaign is a page of text; anything larger was given by mistake (an export, for
+    /// instance).
     static let maximumBytes = 1_000_000
 
     let file: String
@@ -31,7 +33,9 @@ struct YAMLSource {
         if let other = TextEncoding.foreign(bytes) {
             throw Diagnostic("the file is written in \(other), not in UTF-8", file: file, remedy: TextEncoding.remedy)
         }
-        if let mistake = Self.otherDocument(bytes) { throw Diagnostic(mistake.message, file: file, remedy: mistake.remedy) }
+        if let mistake = Self.otherDocument(bytes) {
+            throw Diagnostic(mistake.message, file: file, remedy: mistake.remedy)
+        }
         self.file = file
         self.bytes = bytes.starts(with: TextEncoding.mark) ? Array(bytes.dropFirst(TextEncoding.mark.count)) : bytes
         (lineStarts, endColumn) = try Self.checkCharacters(of: self.bytes, file: file)
@@ -40,16 +44,20 @@ struct YAMLSource {
     /// The file's text.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// A place in the file; the end of the file for what lies beyond it, as libyaml's last line does.
+    /// A place in the file; the end of the file for what lies beyond it, as libyaml's last line
+    /// does.
     func place(line: Int, column: Int) -> SourcePosition {
-        guard line <= lineStarts.count else { return SourcePosition(file: file, line: lineStarts.count, column: endColumn) }
+        guard line <= lineStarts.count else {
+            return SourcePosition(file: file, line: lineStarts.count, column: endColumn)
+        }
         return SourcePosition(file: file, line: line, column: column)
     }
 
     /// At least 1.
     var lineCount: Int { lineStarts.count }
 
-    /// A line without its end (of a very long one, the beginning), counted from 1; empty beyond the last.
+    /// A line without its end (of a very long one, the beginning), counted from 1; empty beyond the
+    /// last.
     func line(_ number: Int) -> [Unicode.Scalar] {
         guard number >= 1, number <= lineStarts.count else { return [] }
         let start = lineStarts[number - 1]
@@ -61,7 +69,9 @@ struct YAMLSource {
     /// What word processors save by default.
     private static func otherDocument(_ bytes: [UInt8]) -> Mistake? {
         let remedy = "Save it as plain text (.txt, UTF-8) and name it .yaml, or write it with a text editor."
-        if bytes.starts(with: "{\\rtf".utf8) { return Mistake("this is a Rich Text document, not a text file", remedy: remedy) }
+        if bytes.starts(with: "{\\rtf".utf8) {
+            return Mistake("this is a Rich Text document, not a text file", remedy: remedy)
+        }
         if bytes.starts(with: "PK\u{3}\u{4}".utf8) {
             return Mistake("this is a word processor or spreadsheet document, not a text file", remedy: remedy)
         }
@@ -69,7 +79,9 @@ struct YAMLSource {
     }
 
     /// Finds the lines, and the first character that the file must not hold.
-    private static func checkCharacters(of bytes: [UInt8], file: String) throws(Diagnostic) -> (lineStarts: [Int], endColumn: Int) {
+    private static func checkCharacters(of bytes: [UInt8], file: String) throws(Diagnostic) -> (
+        lineStarts: [Int], endColumn: Int
+    ) {
         var lineStarts = [0]
         var offset = 0
         var column = 1
@@ -106,18 +118,22 @@ struct YAMLSource {
 
     private static func notUTF8(byte: UInt8, at place: SourcePosition) -> Diagnostic {
         Diagnostic(
-            "the file is not UTF-8: the byte 0x\(TextFormat.hex(byte, digits: 2, uppercase: true)) is not a character here", at: place,
+            "the file is not UTF-8: the byte 0x\(TextFormat.hex(byte, digits: 2, uppercase: true)) is not a character here",
+            at: place,
             remedy: TextEncoding.remedy)
     }
 
-    /// libyaml takes U+0085, U+2028 and U+2029 for line ends (YAML 1.1), which editors do not show and YAML 1.2 no longer has.
+    /// libyaml takes U+0085, U+2028 and U+2029 for line ends (YAML 1.1), which editors do not show
+    /// and YAML 1.2 no longer has.
     private static func mistake(about scalar: Unicode.Scalar, isFirst: Bool) -> Mistake? {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D, 0x20...0x7E: return nil
         case 0x85, 0x2028, 0x2029:
             return Mistake(
                 "there is an invisible line separator (\(TextFormat.codePoint(scalar))) here",
-                remedy: "Delete it, and press Enter where a new line should begin; it often comes with text copied from a word processor.")
+                remedy:
+                    "Delete it, and press Enter where a new line should begin; it often comes with text copied from a word processor."
+            )
         case 0xFEFF:
             return Mistake(
                 isFirst
@@ -156,7 +172,8 @@ func cannotRead(_ file: String, code: Int32) -> Diagnostic {
     switch code {
     case ENOENT, ENOTDIR, ELOOP:
         FilePaths.misencoded(file) ?? deadLink(file)
-            ?? Diagnostic("there is no such file", file: file, remedy: "Check the name, and the folder that you are in.")
+            ?? Diagnostic(
+                "there is no such file", file: file, remedy: "Check the name, and the folder that you are in.")
     default:
         (code == EACCES ? FileAccess.problem(file, .reading, purpose: nil) : nil)
             ?? FileError.system(code).diagnostic("the file cannot be read", file: file)

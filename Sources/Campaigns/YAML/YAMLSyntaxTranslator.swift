@@ -1,7 +1,8 @@
 import Base
 
-/// Translates libyaml's errors for people that write campaigns, and adds what to do. libyaml names the place where it gave up; the mistake
-/// itself is often earlier (a quote that was never closed), and that is the place reported.
+/// Translates libyaml's errors for people that write campaigns, and adds what to do. libyaml names
+/// the place where it gave up; the mistake itself is often earlier (a quote that was never closed),
+/// and that is the place reported.
 struct YAMLSyntaxTranslator {
     let problem: YAMLSyntaxProblem
     let source: YAMLSource
@@ -19,7 +20,8 @@ struct YAMLSyntaxTranslator {
 
     /// The mistake, at the place where a person would repair it.
     func diagnostic() -> Diagnostic {
-        tabInIndentation() ?? unclosedQuote() ?? wordBeforeNeedsQuotes() ?? textAfterQuote() ?? curlyQuotes() ?? structure() ?? other()
+        tabInIndentation() ?? unclosedQuote() ?? wordBeforeNeedsQuotes() ?? textAfterQuote() ?? curlyQuotes()
+            ?? structure() ?? other()
     }
 
     /// The character at which libyaml stopped, if the line has one there.
@@ -41,16 +43,21 @@ struct YAMLSyntaxTranslator {
     private func tabInIndentation() -> Diagnostic? {
         let indentation = line.prefix { $0 == " " || $0 == "\t" }
         let isTab = problem.message.contains("found a tab character")
-        guard let tab = indentation.firstIndex(of: "\t") ?? (isTab ? problem.position.column - 1 : nil) else { return nil }
+        guard let tab = indentation.firstIndex(of: "\t") ?? (isTab ? problem.position.column - 1 : nil) else {
+            return nil
+        }
         return Diagnostic(
             "there is a tab where YAML needs spaces", at: place(column: tab + 1),
             remedy: "Replace every tab at the beginning of a line with two spaces.")
     }
 
     private func unclosedQuote() -> Diagnostic? {
-        guard problem.context == "while scanning a quoted scalar", problem.message.hasPrefix("found unexpected") else { return nil }
+        guard problem.context == "while scanning a quoted scalar", problem.message.hasPrefix("found unexpected") else {
+            return nil
+        }
         return Diagnostic(
-            "the quote that opens here is never closed", at: beginning, remedy: "Put the same quote at the end of the text.")
+            "the quote that opens here is never closed", at: beginning,
+            remedy: "Put the same quote at the end of the text.")
     }
 
     /// Characters that a text cannot begin with unless it is in quotes.
@@ -59,15 +66,18 @@ struct YAMLSyntaxTranslator {
         if problem.message == "found character that cannot start any token" {
             if line.drop(while: { $0 == " " }).starts(with: "```".unicodeScalars) {
                 return Diagnostic(
-                    "``` is how chats mark a piece of code; it is not YAML", at: problem.position, remedy: "Remove the lines with ```.")
+                    "``` is how chats mark a piece of code; it is not YAML", at: problem.position,
+                    remedy: "Remove the lines with ```.")
             }
             let column = problem.position.column
             if character == "%", column >= 2, line[column - 2] == "{" {
                 return Diagnostic(
-                    "YAML reads a text that begins with {% as a group of keys", at: place(column: column - 1), remedy: needsQuotes)
+                    "YAML reads a text that begins with {% as a group of keys", at: place(column: column - 1),
+                    remedy: needsQuotes)
             }
             return Diagnostic(
-                "a text cannot begin with \(quoted(character.map(String.init) ?? "")) here", at: problem.position, remedy: needsQuotes)
+                "a text cannot begin with \(quoted(character.map(String.init) ?? "")) here", at: problem.position,
+                remedy: needsQuotes)
         }
         switch problem.context {
         case "while scanning a block scalar" where problem.message == "did not find expected comment or line break":
@@ -86,20 +96,27 @@ struct YAMLSyntaxTranslator {
 
     /// The text before was in quotes that ended too early or too late.
     private func textAfterQuote() -> Diagnostic? {
-        guard case .scalar(_, let style, _) = previous?.kind, let previous, style == .singleQuoted || style == .doubleQuoted else {
+        guard case .scalar(_, let style, _) = previous?.kind, let previous,
+            style == .singleQuoted || style == .doubleQuoted
+        else {
             return nil
         }
-        guard previous.end.line == problem.position.line, previous.end.column <= problem.position.column else { return nil }
+        guard previous.end.line == problem.position.line, previous.end.column <= problem.position.column else {
+            return nil
+        }
         if previous.start.line < previous.end.line {
             return Diagnostic(
-                "the quote that opens here ends only in line \(previous.end.line), and more text follows it", at: previous.start,
+                "the quote that opens here ends only in line \(previous.end.line), and more text follows it",
+                at: previous.start,
                 remedy: "Close the quote at the end of its own text.")
         }
         guard problem.message == "did not find expected key" else { return nil }
         let inside =
-            style == .singleQuoted ? "write an apostrophe inside single quotes twice ('')" : "write a quote inside the text as \\\""
+            style == .singleQuoted
+            ? "write an apostrophe inside single quotes twice ('')" : "write a quote inside the text as \\\""
         return Diagnostic(
-            "more text follows the closing quote", at: previous.end, remedy: "Put the whole text between one pair of quotes, and \(inside)."
+            "more text follows the closing quote", at: previous.end,
+            remedy: "Put the whole text between one pair of quotes, and \(inside)."
         )
     }
 
@@ -109,7 +126,8 @@ struct YAMLSyntaxTranslator {
         let before = line[..<index].last { $0 != " " }
         guard before == ":" || before == "-" || before == "," || before == "[" || before == "{" else { return nil }
         return Diagnostic(
-            "curly quotes do not quote a text in YAML", at: place(column: index + 1), remedy: "Replace them with straight quotes: \" \".")
+            "curly quotes do not quote a text in YAML", at: place(column: index + 1),
+            remedy: "Replace them with straight quotes: \" \".")
     }
 
     private func structure() -> Diagnostic? {
@@ -136,11 +154,15 @@ struct YAMLSyntaxTranslator {
             return Diagnostic(
                 "a list entry '- ' is not allowed here", at: problem.position,
                 remedy:
-                    "Put every entry on a line of its own below the key, or write [one, two]; a text that begins with '- ' needs quotes.")
+                    "Put every entry on a line of its own below the key, or write [one, two]; a text that begins with '- ' needs quotes."
+            )
         case "mapping keys are not allowed in this context":
-            return Diagnostic("a text cannot begin with '? ' here", at: problem.position, remedy: "Put the whole text in quotes.")
+            return Diagnostic(
+                "a text cannot begin with '? ' here", at: problem.position, remedy: "Put the whole text in quotes.")
         case "did not find expected node content":
-            return Diagnostic("a value is missing here", at: problem.position, remedy: "Write a value, or remove the comma or bracket.")
+            return Diagnostic(
+                "a value is missing here", at: problem.position,
+                remedy: "Write a value, or remove the comma or bracket.")
         default: return nil
         }
     }
@@ -150,11 +172,13 @@ struct YAMLSyntaxTranslator {
         let before = String(String.UnicodeScalarView(line.prefix(max(0, problem.position.column - 1))))
         if before.contains(": ") {
             return Diagnostic(
-                "a text with ': ' in it needs quotes", at: problem.position, remedy: "Put the whole text after the first ':' in quotes.")
+                "a text with ': ' in it needs quotes", at: problem.position,
+                remedy: "Put the whole text after the first ':' in quotes.")
         }
         if before.allSatisfy({ $0 == " " }) { return missingKey() }
-        if let comment = (1...problem.position.line).first(where: { source.line($0).drop { $0 == " " }.starts(with: "//".unicodeScalars) })
-        {
+        if let comment = (1...problem.position.line).first(where: {
+            source.line($0).drop { $0 == " " }.starts(with: "//".unicodeScalars)
+        }) {
             return Diagnostic(
                 "// does not begin a comment", at: SourcePosition(file: source.file, line: comment, column: 1),
                 remedy: "Write # instead of //.")
@@ -164,9 +188,12 @@ struct YAMLSyntaxTranslator {
             remedy: "Give it the same indentation as the line above it, or put a text of several lines in quotes.")
     }
 
-    /// YAML takes `title:Hello` for a text that continues in the next line; only the colon there stops it.
+    /// YAML takes `title:Hello` for a text that continues in the next line; only the colon there
+    /// stops it.
     private func keyAccident() -> Diagnostic? {
-        let above = stride(from: problem.position.line - 1, to: 0, by: -1).first { source.line($0).contains { $0 != " " } }
+        let above = stride(from: problem.position.line - 1, to: 0, by: -1).first {
+            source.line($0).contains { $0 != " " }
+        }
         for number in [problem.position.line, above].compactMap(\.self) {
             guard let accident = KeyTypo(source.line(number)) else { continue }
             return Diagnostic(
@@ -191,7 +218,9 @@ struct YAMLSyntaxTranslator {
         }
         return Diagnostic(
             "this line is not 'key: value'", at: beginning,
-            remedy: "Put a ':' and a space after the key; if it continues the text above, indent it or put the whole text in quotes.")
+            remedy:
+                "Put a ':' and a space after the key; if it continues the text above, indent it or put the whole text in quotes."
+        )
     }
 
     private func unclosedBracket(_ kind: String, bracket: String) -> Diagnostic {
@@ -207,10 +236,12 @@ struct YAMLSyntaxTranslator {
     private func other() -> Diagnostic {
         if problem.message.contains("escape") || problem.message.contains("hexdecimal") {
             return Diagnostic(
-                "a backslash between double quotes begins an escape, but YAML does not know this one", at: problem.position,
+                "a backslash between double quotes begins an escape, but YAML does not know this one",
+                at: problem.position,
                 remedy: "Write \\\\ for a backslash, and characters such as emoji as they are.")
         }
-        if problem.context.contains("directive") || problem.message.contains("document start") || problem.message.contains("YAML document")
+        if problem.context.contains("directive") || problem.message.contains("document start")
+            || problem.message.contains("YAML document")
         {
             return Diagnostic(
                 "this line is outside of what the file began with", at: problem.position,

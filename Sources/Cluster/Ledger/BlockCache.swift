@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Blocks of recipients that a worker reads pushes from. Its memory is bounded by what is claimed at a time.
+/// Blocks of recipients that a worker reads pushes from. Its memory is bounded by what is claimed
+/// at a time.
 final class BlockCache: Sendable {
     /// More than the largest claim has, with those that are rendered once more.
     private static let most = 256
@@ -21,7 +22,9 @@ final class BlockCache: Sendable {
         blocks.withLock { blocks in
             blocks.merge(new) { $1 }
             guard blocks.count > Self.most else { return }
-            for number in blocks.keys.filter({ new[$0] == nil }).sorted().prefix(blocks.count - Self.most) { blocks[number] = nil }
+            for number in blocks.keys.filter({ new[$0] == nil }).sorted().prefix(blocks.count - Self.most) {
+                blocks[number] = nil
+            }
         }
     }
 }

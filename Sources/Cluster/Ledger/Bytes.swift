@@ -1,5 +1,5 @@
-/// Numbers and texts as bytes: seven bits of a number in each byte, the lowest first, the highest bit set in all but
-/// the last.
+/// Numbers and texts as bytes: seven bits of a number in each byte, the lowest first, the highest
+/// bit set in all but the last.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -40,8 +40,8 @@ struct ByteWriter {
     }
 }
 
-/// Reads what `ByteWriter` wrote. Once something cannot be read, everything after it is 0 and blank, and `isIntact` is
-/// false.
+/// Reads what `ByteWriter` wrote. Once something cannot be read, everything after it is 0 and
+/// blank, and `isIntact` is false.
 struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
     private var place = 0

@@ -1,16 +1,16 @@
 import Postgres
 
-/// The epochs of the database, as `RecoveryBarrier` has them: statements that lease, claim and give back carry its
-/// condition.
+/// The epochs of the database, as `RecoveryBarrier` has them: statements that lease, claim and give
+/// back carry its condition.
 enum DatabaseEpoch {
     private static let seconds = 10.0
 
     /// SQL: this database.
     private static let database = "(SELECT oid FROM pg_database WHERE datname = current_database())"
 
-    /// SQL: whether the row of volley_life is of this epoch. One that came along with a copy of a server that was shut
-    /// down is of another start of the server; one that came with a dump is in another database, or was written by
-    /// another transaction than it says.
+    /// SQL: whether the row of volley_life is of this epoch. One that came along with a copy of a
+    /// server that was shut down is of another start of the server; one that came with a dump is in
+    /// another database, or was written by another transaction than it says.
     private static let isOfThisEpoch =
         "server_started_at = pg_postmaster_start_time() AND database = \(database) AND volley_life.xmin = written_by"
 
@@ -46,20 +46,20 @@ enum DatabaseEpoch {
             """, [.int(worker), .int(epoch)], within: seconds)
     }
 
-    /// Notes that a survivor misses nothing of a run in an epoch. One of another epoch says nothing about the present
-    /// one.
+    /// Notes that a survivor misses nothing of a run in an epoch. One of another epoch says nothing
+    /// about the present one.
     static func survivor(_ run: Int, epoch: Int, _ connection: PostgresConnection) throws {
         try connection.run(
             "UPDATE volley_run SET witnessed_in = $2 WHERE number = $1 AND witnessed_in <> $2 AND $2 = (SELECT number FROM \(present) l)",
             [.int(run), .int(epoch)], within: seconds)
     }
 
-    /// SQL: whether enough time has passed since the first look that every worker without a beat in this epoch is
-    /// silent.
+    /// SQL: whether enough time has passed since the first look that every worker without a beat in
+    /// this epoch is silent.
     private static let isQuiet = "clock_timestamp() >= l.began_at + interval '\(Int(RecoveryBarrier.quietSeconds)) s'"
 
-    /// SQL: whether work may continue in the run `r`: a survivor and all of its workers have confirmed the database's
-    /// epoch, and workers without a beat in it are silent.
+    /// SQL: whether work may continue in the run `r`: a survivor and all of its workers have
+    /// confirmed the database's epoch, and workers without a beat in it are silent.
     static let isCalm = """
         EXISTS (SELECT 1 FROM \(present) l
             WHERE l.number = r.witnessed_in AND (l.number = r.published_in OR \(isQuiet))

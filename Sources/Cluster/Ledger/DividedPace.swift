@@ -25,7 +25,8 @@ package struct DividedPace: Sendable {
     package var take: @Sendable (Int) -> Void
 
     /// A pace.
-    package init(key: String, whole: Pace, use: @escaping @Sendable () -> Use, take: @escaping @Sendable (Int) -> Void) {
+    package init(key: String, whole: Pace, use: @escaping @Sendable () -> Use, take: @escaping @Sendable (Int) -> Void)
+    {
         (self.key, self.whole, self.use, self.take) = (key, whole, use, take)
     }
 }

@@ -3,8 +3,8 @@ import Runs
 
 /// An entry of the journal as the store keeps it.
 struct JournalEntry {
-    /// What it is about: the entries that several machines tell one another. The numbers are those of
-    /// `volley_journal.kind`.
+    /// What it is about: the entries that several machines tell one another. The numbers are those
+    /// of `volley_journal.kind`.
     enum Kind: Int {
         case claimed = 1, settled, reopened, deferred, callsNamed, callsForgotten, receipts, epochBegan, rested
     }
@@ -79,8 +79,8 @@ extension JournalEntry {
         }
     }
 
-    /// Whether `ids` are those of what was unpacked: a row that was damaged may still be read, as less or as about
-    /// other recipients.
+    /// Whether `ids` are those of what was unpacked: a row that was damaged may still be read, as
+    /// less or as about other recipients.
     private func isAbout(_ entry: RunEntry) -> Bool {
         switch entry {
         case .settled(let parts): Self.bounds(of: parts.lazy.joined().map(\.recipient)) == ids
@@ -93,7 +93,8 @@ extension JournalEntry {
 
     private func fetched(_ reader: inout ByteReader, _ sequence: Int) -> RunEntry? {
         switch kind {
-        case .claimed: return reader.settlements(from: ids.lowerBound, since: at).map { .claimed(ids, unsent: $0, at: at) }
+        case .claimed:
+            return reader.settlements(from: ids.lowerBound, since: at).map { .claimed(ids, unsent: $0, at: at) }
         case .settled: return reader.settlements(from: ids.lowerBound, since: at).map { .settled([$0]) }
         case .reopened:
             let resendsUnknown = reader.number() == 1
@@ -130,7 +131,9 @@ extension ByteWriter {
             before = settled.recipient
             put(byte: UInt8(truncatingIfNeeded: settled.outcome.rawValue) | (settled.invalidSince == nil ? 0 : 0x80))
             put(settled.status)
-            if last.0 != settled.reason { last = (settled.reason, settled.reason.isEmpty ? 0 : reasons[settled.reason] ?? -1) }
+            if last.0 != settled.reason {
+                last = (settled.reason, settled.reason.isEmpty ? 0 : reasons[settled.reason] ?? -1)
+            }
             if last.1 < 0 {
                 last.1 = reasons.count + 1
                 reasons[settled.reason] = last.1
@@ -209,7 +212,9 @@ extension ByteReader {
         for place in 0..<max(0, min(count, JournalEntry.mostCalls)) {
             let service = number(), name = string(), moment = signed(), bytes = number()
             let (first, isFar) = sequence.multipliedReportingOverflow(by: JournalEntry.mostCalls)
-            guard !isFar, first < 1 << 62, let namedAt = Self.moment(0, moment), let recipients = RecipientList.read(raw(bytes)) else {
+            guard !isFar, first < 1 << 62, let namedAt = Self.moment(0, moment),
+                let recipients = RecipientList.read(raw(bytes))
+            else {
                 return nil
             }
             calls.append(

@@ -1,6 +1,7 @@
 import Runs
 
-/// What a worker has leased and not claimed yet, and which of these recipients get the push again. A value.
+/// What a worker has leased and not claimed yet, and which of these recipients get the push again.
+/// A value.
 struct LeasedRanges {
     /// Recipients in a row that were leased together.
     struct LeasedRange: Hashable {
@@ -28,7 +29,9 @@ struct LeasedRanges {
     /// The next recipients of a segment that may be claimed.
     func next(atMost limit: Int, of segment: Range<Int>) -> Range<Int>? {
         let ranges = leases.values.lazy.flatMap { $0.left.ranges(in: segment) }
-        return ranges.min { $0.lowerBound < $1.lowerBound }.map { $0.lowerBound..<min($0.upperBound, $0.lowerBound + max(1, limit)) }
+        return ranges.min { $0.lowerBound < $1.lowerBound }.map {
+            $0.lowerBound..<min($0.upperBound, $0.lowerBound + max(1, limit))
+        }
     }
 
     /// Whether all of a range may be claimed.

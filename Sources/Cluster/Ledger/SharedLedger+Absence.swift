@@ -5,8 +5,9 @@ import Synchronization
 
 /// Whether no machine sends a run, for what may be done only then.
 extension SharedLedger {
-    /// Makes sure that the run has no workers. One that has beaten is there. One whose beat no longer changes is
-    /// declared dead once it was silent for as long as workers themselves wait before they do that.
+    /// Makes sure that the run has no workers. One that has beaten is there. One whose beat no
+    /// longer changes is declared dead once it was silent for as long as workers themselves wait
+    /// before they do that.
     /// - Parameters:
     ///   - wanted: what must be done, for the message: `fetched`.
     ///   - leavingSeconds: how long workers that beat are waited for.
@@ -58,7 +59,8 @@ extension SharedLedger {
     private func isBeingSent(by machine: String, _ wanted: String) -> Diagnostic {
         Diagnostic(
             "the run is being sent (\(TextFormat.foreign(machine))), and cannot be \(wanted) meanwhile", file: place,
-            remedy: "Wait for its end, or end it: with Ctrl-C where it was planned, or with `volley cancel \(plan.id)`.",
+            remedy:
+                "Wait for its end, or end it: with Ctrl-C where it was planned, or with `volley cancel \(plan.id)`.",
             [.wait(run: plan.id)])
     }
 }
@@ -75,8 +77,8 @@ extension SharedLedger {
         if row.state.hasEnded || row.epoch.isEmpty, hasRunFile { try replica.noteFetched() }
     }
 
-    /// Cancels the run for all, if it has not ended, and fetches: for a process that takes no part in it. Nothing is
-    /// claimed after this.
+    /// Cancels the run for all, if it has not ended, and fetches: for a process that takes no part
+    /// in it. Nothing is claimed after this.
     package func cancelAndFetch() throws {
         if [.running, .paused].contains(try ask({ try row($0) }).state) {
             try change(to: .cancelled, cause: .cancelled, at: .now(), from: [.running, .paused])
@@ -89,21 +91,22 @@ extension SharedLedger {
 
     // MARK: - Others that leave
 
-    /// How long workers that beat are given to record the last answers once a run was stopped or cancelled, which is
-    /// longer than any answer takes; and how long beats may stay unchanged, of which one may fail, before no worker is
-    /// expected to record anything. Seconds.
+    /// How long workers that beat are given to record the last answers once a run was stopped or
+    /// cancelled, which is longer than any answer takes; and how long beats may stay unchanged, of
+    /// which one may fail, before no worker is expected to record anything. Seconds.
     static let leavingSeconds = 60.0
     private static let stillSeconds = 8.0
     private static let lookMilliseconds = 100
-    /// The same where a person requests the end while the store refuses something: the others may be unable to record
-    /// anything although they beat.
+    /// The same where a person requests the end while the store refuses something: the others may
+    /// be unable to record anything although they beat.
     private static let leavingInTroubleSeconds = 3.0
     /// A look that takes longer means that the database was away, also for workers; seconds.
     private static let longestLookSeconds = 1.0
 
-    /// Waits until others have recorded the last answers of a run that was stopped or cancelled. Of one that has
-    /// finished all are there.
-    /// - Parameter waiting: called at each look after the first second, with the machines that are waited for.
+    /// Waits until others have recorded the last answers of a run that was stopped or cancelled. Of
+    /// one that has finished all are there.
+    /// - Parameter waiting: called at each look after the first second, with the machines that are
+    ///   waited for.
     package func awaitLastAnswers(waiting: ([String]) -> Void = { _ in }) throws {
         guard [.stopped, .cancelled].contains(try ask({ try row($0) }).state) else { return }
         let me = state.withLock { $0.sender }, start = Self.seconds()
@@ -127,24 +130,26 @@ extension SharedLedger {
     /// Why no machine may continue the run through the store; nil while workers may.
     package func forgetting() throws -> LedgerStop? { try ask { try row($0).forgetting } }
 
-    /// Takes the run out of the store's hands: waits for workers that are still there, takes over into its file all
-    /// that the store has, and notes on both sides that from now on the file alone counts. A recipient that the file or
-    /// the journal show as claimed is claimed.
+    /// Takes the run out of the store's hands: waits for workers that are still there, takes over
+    /// into its file all that the store has, and notes on both sides that from now on the file
+    /// alone counts. A recipient that the file or the journal show as claimed is claimed.
     /// - Parameter waiting: called with the machines that are waited for, at each look.
-    /// - Throws: `Diagnostic`; `CancellationError`. Part of it may have been taken over then, and the next call
-    ///   continues.
+    /// - Throws: `Diagnostic`; `CancellationError`. Part of it may have been taken over then, and
+    ///   the next call continues.
     package func takeBack(at now: Timestamp, waiting: ([String]) -> Void = { _ in }) throws {
         try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         try ask { connection in
             try connection.run(
-                "UPDATE volley_run SET taken_home = $2 WHERE number = $1 AND taken_home = ''", [.int(run), .text(MachineName.process)],
+                "UPDATE volley_run SET taken_home = $2 WHERE number = $1 AND taken_home = ''",
+                [.int(run), .text(MachineName.process)],
                 within: asking.answerSeconds)
         }
         try refresh()
         try replica.goOnWithoutStore(at: now)
     }
 
-    /// Counts as claimed, in the run's file, what this process has claimed itself and the store has forgotten.
+    /// Counts as claimed, in the run's file, what this process has claimed itself and the store has
+    /// forgotten.
     func keepOwnClaims() throws {
         let own = ownClaims.withLock { $0 }
         guard hasRunFile, !own.isEmpty, try ask({ try hasForgotten($0) }) else { return }
@@ -167,7 +172,8 @@ extension CommitMemory {
     }
 }
 
-/// Paces that workers divide: the rows of one pace are a `PaceParts`, changed by one worker at a time.
+/// Paces that workers divide: the rows of one pace are a `PaceParts`, changed by one worker at a
+/// time.
 extension SharedLedger {
     /// Says what this worker uses of a pace, and learns its part of it.
     /// - Parameter wants: whether it has something to send.
@@ -178,13 +184,16 @@ extension SharedLedger {
         guard let me = sender else { return nil }
         return try connection.transaction(within: seconds) {
             try connection.run(
-                "INSERT INTO volley_pace (key, parts) VALUES ($1, '') ON CONFLICT DO NOTHING", [.text(pace.key)], within: seconds)
+                "INSERT INTO volley_pace (key, parts) VALUES ($1, '') ON CONFLICT DO NOTHING", [.text(pace.key)],
+                within: seconds)
             var stored = DividedParts(text: "", limit: pace.whole.pushes), now = 0
             try connection.run(
                 "SELECT parts FROM volley_pace WHERE key = $1 FOR UPDATE", [.text(pace.key)], within: seconds
             ) { stored = DividedParts(text: $0.text(0), limit: pace.whole.pushes) }
             // Once the row is locked: the moment must not be one from before a wait.
-            try connection.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: seconds) { now = $0.int(0) }
+            try connection.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", within: seconds) {
+                now = $0.int(0)
+            }
             let gone = try gone(stored.parts.parts.keys.compactMap(Int.init), connection)
             // Declared dead just now.
             if gone.contains("\(me)") { return nil }
@@ -193,7 +202,8 @@ extension SharedLedger {
             let granted = stored.parts.beat(
                 of: "\(me)", number: Int64(beat), used: use.used, left: use.left, wants: wants, least: use.least)
             try connection.run(
-                "UPDATE volley_pace SET parts = $2 WHERE key = $1", [.text(pace.key), .text(stored.text)], within: seconds)
+                "UPDATE volley_pace SET parts = $2 WHERE key = $1", [.text(pace.key), .text(stored.text)],
+                within: seconds)
             return granted
         }
     }
@@ -218,7 +228,8 @@ extension SharedLedger {
     }
 }
 
-/// The parts of a pace as the store keeps them, and since when workers are gone whose last pushes may still count.
+/// The parts of a pace as the store keeps them, and since when workers are gone whose last pushes
+/// may still count.
 struct DividedParts {
     var parts: PaceParts
     /// By workers, in milliseconds of the database's clock.
@@ -234,7 +245,8 @@ struct DividedParts {
             let numbers = cells.compactMap(\.integerValue)
             guard numbers.count == 9 else { continue }
             known[worker.name] = PaceParts.Part(
-                granted: Int(numbers[0]), used: Int(numbers[1]), left: Int(numbers[8]), beat: numbers[2], wants: numbers[3] == 1,
+                granted: Int(numbers[0]), used: Int(numbers[1]), left: Int(numbers[8]), beat: numbers[2],
+                wants: numbers[3] == 1,
                 least: Int(numbers[4]), turn: numbers[5], served: Int(numbers[6]))
             if numbers[7] > 0 { goneSince[worker.name] = Int(numbers[7]) }
         }
@@ -244,14 +256,14 @@ struct DividedParts {
     /// How long pushes may leave a worker after its last beat; seconds.
     private static let sendingSeconds = Int(SubmissionGate.longestAgeSeconds + SubmissionGate.queueSeconds) + 1
 
-    /// Frees the parts of workers that are gone: what may not have been used at once, as pushes leave evenly, and the
-    /// rest once they are gone for as long as the interval.
+    /// Frees the parts of workers that are gone: what may not have been used at once, as pushes
+    /// leave evenly, and the rest once they are gone for as long as the interval.
     mutating func free(_ gone: Set<String>, at now: Int, after intervalSeconds: Int) {
         for worker in gone {
             let since = goneSince[worker] ?? now
             if goneSince[worker] == nil {
-                // What leaves in a second is rounded up, and one request more may leave where another pace held it
-                // back.
+                // What leaves in a second is rounded up, and one request more may leave where
+                // another pace held it back.
                 parts.leave(worker) { Self.sendingSeconds * ($0 / max(1, intervalSeconds) + 2) }
             }
             goneSince[worker] = since
@@ -264,7 +276,8 @@ struct DividedParts {
     var text: String {
         let workers = parts.parts.sorted { $0.key < $1.key }.map { worker, part in
             let numbers = [
-                Int64(part.granted), Int64(part.used), part.beat, part.wants ? 1 : 0, Int64(part.least), part.turn, Int64(part.served),
+                Int64(part.granted), Int64(part.used), part.beat, part.wants ? 1 : 0, Int64(part.least), part.turn,
+                Int64(part.served),
                 Int64(goneSince[worker] ?? 0), Int64(part.left),
             ]
             return (worker, JSONValue.array(numbers.map { .integer($0) }))

@@ -3,16 +3,17 @@ import Postgres
 package import Runs
 import Synchronization
 
-/// Sending again: what the coordinator finds open among the claimed recipients, and what workers take of it.
+/// Sending again: what the coordinator finds open among the claimed recipients, and what workers
+/// take of it.
 extension SharedLedger {
     /// Recipients that one worker takes at a time to send to again.
     private static let largestPart = 2000
 
-    /// Finds recipients that were claimed and must be sent to again, and lets workers lease them. For the coordinator
-    /// alone.
+    /// Finds recipients that were claimed and must be sent to again, and lets workers lease them.
+    /// For the coordinator alone.
     /// - Parameters:
-    ///   - resendsUnknown: by the numbers of services, whether recipients that may have got the push get it
-    ///     again.
+    ///   - resendsUnknown: by the numbers of services, whether recipients that may have got the
+    ///     push get it again.
     ///   - closing: reasons for which unsent recipients get nothing any more.
     ///   - ids: whose segments are looked at; nil for all.
     /// - Returns: how many they are.
@@ -25,8 +26,10 @@ extension SharedLedger {
         let held = try heldByWorkers()
         try refresh()
         let again = try open(resendsUnknown, closing, of: ids).filter { push in
-            // A recipient that may have got the push is not sent to again while a worker has it in hand.
-            before.contains(push.id) && !held.offered.contains(push.id) && !(push.mayHaveArrived && held.claimed.contains(push.id))
+            // A recipient that may have got the push is not sent to again while a worker has it in
+            // hand.
+            before.contains(push.id) && !held.offered.contains(push.id)
+                && !(push.mayHaveArrived && held.claimed.contains(push.id))
         }
         try offer(again, after: offers)
         return again.count
@@ -34,35 +37,42 @@ extension SharedLedger {
 
     private func offers(_ connection: PostgresConnection) throws -> Int {
         var offers = 0
-        try connection.run("SELECT offers FROM volley_run WHERE number = $1", [.int(run)], within: asking.answerSeconds) {
+        try connection.run("SELECT offers FROM volley_run WHERE number = $1", [.int(run)], within: asking.answerSeconds)
+        {
             offers = $0.int(0)
         }
         return offers
     }
 
-    /// Recipients of the segments still being sent that were claimed and must be sent to again, as the replica has
-    /// them.
-    private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>, of ids: Range<Int>?) throws -> [RepeatedRecipient] {
+    /// Recipients of the segments still being sent that were claimed and must be sent to again, as
+    /// the replica has them.
+    private func open(_ resendsUnknown: [Bool], _ closing: Set<OwnReason>, of ids: Range<Int>?) throws
+        -> [RepeatedRecipient]
+    {
         let skipped = try skipped(), claims = try replica.claims().claimed
         return try goingSegments(of: ids).filter { !skipped.contains($0.ids.lowerBound) }.flatMap { segment in
             let resends = resendsUnknown[segment.service]
             return try claims.ranges(in: segment.ids).flatMap { range in
-                try replica.unsettledPushes(in: range, OpenOutcomes(resendsUnknown: resends, closing: closing)).compactMap {
-                    id, attempts, mayHaveArrived in
-                    // Without an outcome it is unknown.
-                    resends || !mayHaveArrived ? RepeatedRecipient(id: id, attempts: attempts, mayHaveArrived: mayHaveArrived) : nil
-                }
+                try replica.unsettledPushes(in: range, OpenOutcomes(resendsUnknown: resends, closing: closing))
+                    .compactMap {
+                        id, attempts, mayHaveArrived in
+                        // Without an outcome it is unknown.
+                        resends || !mayHaveArrived
+                            ? RepeatedRecipient(id: id, attempts: attempts, mayHaveArrived: mayHaveArrived) : nil
+                    }
             }
         }
     }
 
     private func goingSegments(of ids: Range<Int>?) throws -> [RunSegment] {
         let states = try ask { try segmentStates($0) }
-        return plan.segments.filter { states[$0.ids.lowerBound]?.cause == nil && ids?.contains($0.ids.lowerBound) ?? true }
+        return plan.segments.filter {
+            states[$0.ids.lowerBound]?.cause == nil && ids?.contains($0.ids.lowerBound) ?? true
+        }
     }
 
-    /// Whether nothing of the segments still being sent is left: all are claimed and have an outcome, and none that was
-    /// given back waits for another try.
+    /// Whether nothing of the segments still being sent is left: all are claimed and have an
+    /// outcome, and none that was given back waits for another try.
     /// - Parameters:
     ///   - closing: reasons for which unsent recipients get nothing any more.
     ///   - ids: whose segments are looked at; nil for all.
@@ -71,13 +81,15 @@ extension SharedLedger {
         let claims = try replica.claims().claimed, going = try goingSegments(of: ids)
         guard going.allSatisfy({ claims.contains(all: $0.ids) }) else { return false }
         let unsettled = ClaimSet(try replica.claimedWithoutOutcome())
-        guard going.allSatisfy({ unsettled.ranges(in: $0.ids).isEmpty }), try offeredCount(of: ids) == 0 else { return false }
+        guard going.allSatisfy({ unsettled.ranges(in: $0.ids).isEmpty }), try offeredCount(of: ids) == 0 else {
+            return false
+        }
         // Recipients that were given back since the last look.
         return try open(plan.services.map { _ in false }, closing, of: ids).isEmpty
     }
 
-    /// Whether any recipient of a range, in the segments still being sent, waits for a worker: given back, or to be
-    /// sent to again.
+    /// Whether any recipient of a range, in the segments still being sent, waits for a worker:
+    /// given back, or to be sent to again.
     package func isWaiting(_ ids: Range<Int>) throws -> Bool {
         var isWaiting = false
         try ask { connection in
@@ -114,9 +126,10 @@ extension SharedLedger {
 
     private func skipped() throws -> Set<Int> { plan.waves.isEmpty ? [] : try replica.claims().skippedWaves }
 
-    /// - Parameter offers: how many were made before this worker looked. A repeat after a lost answer finds one more,
-    ///   and offers nothing: what was offered may have been sent to by then.
-    /// - Throws: `SendingRevoked` if another worker is the coordinator by now: what this one has may be outdated.
+    /// - Parameter offers: how many were made before this worker looked. A repeat after a lost
+    ///   answer finds one more, and offers nothing: what was offered may have been sent to by then.
+    /// - Throws: `SendingRevoked` if another worker is the coordinator by now: what this one has
+    ///   may be outdated.
     private func offer(_ open: [RepeatedRecipient], after offers: Int) throws {
         guard !open.isEmpty else { return }
         guard let me = state.withLock({ $0.sender }) else { throw SendingRevoked(isCancelled: false) }
@@ -124,7 +137,8 @@ extension SharedLedger {
             try connection.transaction(within: asking.answerSeconds) {
                 guard try holdFence(me, connection), try row(connection).coordinator == me else { return false }
                 let count = try connection.run(
-                    "UPDATE volley_run SET offers = offers + 1 WHERE number = $1 AND offers = $2", [.int(run), .int(offers)],
+                    "UPDATE volley_run SET offers = offers + 1 WHERE number = $1 AND offers = $2",
+                    [.int(run), .int(offers)],
                     within: asking.answerSeconds)
                 guard count == 1 else { return true }
                 var rest = open[...]
@@ -135,7 +149,10 @@ extension SharedLedger {
                     rest = rest.dropFirst(part.count)
                     try connection.run(
                         "INSERT INTO volley_returned (run, first, last, redo) VALUES ($1, $2, $3, $4)",
-                        [.int(run), .int(part[0].id), .int(part[part.count - 1].id + 1), .bytes(RepeatedRecipient.bytes(of: part))],
+                        [
+                            .int(run), .int(part[0].id), .int(part[part.count - 1].id + 1),
+                            .bytes(RepeatedRecipient.bytes(of: part)),
+                        ],
                         within: asking.answerSeconds)
                 }
                 return true
@@ -147,8 +164,8 @@ extension SharedLedger {
     /// Parts to send again that a worker takes before others get a turn.
     private static let mostParts = 5
 
-    /// Ranges of a segment in which this worker is to look for recipients that were claimed and are to be sent to
-    /// again; it has them from now on. Ascending.
+    /// Ranges of a segment in which this worker is to look for recipients that were claimed and are
+    /// to be sent to again; it has them from now on. Ascending.
     package func leaseAgain(of segment: Range<Int>) throws -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for _ in 0..<Self.mostParts {
@@ -196,11 +213,12 @@ extension SharedLedger {
 
 /// What workers that are gone left behind.
 extension SharedLedger {
-    /// The claimed recipients of a range that are not settled; left behind are those that no worker that is there has
-    /// in hand.
+    /// The claimed recipients of a range that are not settled; left behind are those that no worker
+    /// that is there has in hand.
     ///
-    /// Looked at twice, with the question what workers have in between: what is claimed in the meantime was not in the
-    /// first look, and what a worker recorded before it left is in the second.
+    /// Looked at twice, with the question what workers have in between: what is claimed in the
+    /// meantime was not in the first look, and what a worker recorded before it left is in the
+    /// second.
     package func unsettled(in ids: Range<Int>, _ open: OpenOutcomes) throws -> UnsettledRecipients {
         try refresh()
         let before = try replica.unsettled(in: ids, open)
@@ -208,12 +226,15 @@ extension SharedLedger {
         let held = try heldByWorkers(), inHands = ClaimSet(held.claimed.ranges + held.offered.ranges)
         try refresh()
         var now = try replica.unsettled(in: ids, open)
-        now.leftBehind = ClaimSet(now.inDoubt).intersection(ClaimSet(before.inDoubt)).ranges.flatMap { inHands.gaps(in: $0) }
+        now.leftBehind = ClaimSet(now.inDoubt).intersection(ClaimSet(before.inDoubt)).ranges.flatMap {
+            inHands.gaps(in: $0)
+        }
         return now
     }
 
-    /// Claims what workers had leased that died before they had confirmed an epoch of the database: they may have
-    /// pushed to these, in claims that were forgotten. They count as unknown. For the coordinator alone.
+    /// Claims what workers had leased that died before they had confirmed an epoch of the database:
+    /// they may have pushed to these, in claims that were forgotten. They count as unknown. For the
+    /// coordinator alone.
     package func claimDoubtful(at now: Timestamp) throws {
         var doubtful: [(sender: Int, ids: Range<Int>, again: [Int])] = []
         try ask { connection in
@@ -230,7 +251,10 @@ extension SharedLedger {
             for gap in again.isEmpty ? try ask({ try claimed(of: ids, $0) }).gaps(in: ids) : [] {
                 // With their outcome in the same entry: no worker has them in hand.
                 try claim(
-                    gap, unsent: gap.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }, at: now)
+                    gap,
+                    unsent: gap.map {
+                        Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now)
+                    }, at: now)
             }
             try ask { connection in
                 try connection.run(
@@ -241,7 +265,8 @@ extension SharedLedger {
         }
     }
 
-    /// Records recipients as unknown that are still unsent, of some that were due to be sent to again.
+    /// Records recipients as unknown that are still unsent, of some that were due to be sent to
+    /// again.
     private func settleDoubtful(_ ids: [Int], at now: Timestamp) throws {
         guard let first = ids.first, let last = ids.last else { return }
         try refresh()
@@ -249,7 +274,8 @@ extension SharedLedger {
         let unsent = ids.filter { known[$0]?.outcome == .unsent }
         guard !unsent.isEmpty else { return }
         try write(
-            .settled([unsent.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }]), at: now)
+            .settled([unsent.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }]),
+            at: now)
     }
 
     func recordLost(at now: Timestamp) throws -> Int {
@@ -257,7 +283,9 @@ extension SharedLedger {
         for range in try unsettled(in: 0..<plan.audience, OpenOutcomes()).leftBehind {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: 10_000) {
                 let ids = start..<min(start + 10_000, range.upperBound)
-                let settlements = ids.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now) }
+                let settlements = ids.map {
+                    Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: now)
+                }
                 try write(.settled([settlements]), at: now)
                 count += ids.count
             }
@@ -266,7 +294,8 @@ extension SharedLedger {
         return count
     }
 
-    /// What workers that are there have claimed or reopened; and what is offered or leased to be sent to again.
+    /// What workers that are there have claimed or reopened; and what is offered or leased to be
+    /// sent to again.
     func heldByWorkers() throws -> (claimed: ClaimSet, offered: ClaimSet) {
         try ask { connection in (try claimedByWorkers(connection), try offered(connection)) }
     }
@@ -282,8 +311,11 @@ extension SharedLedger {
         ) { cells in
             let ids = try cells.ids(1, 2)
             guard cells.int(0) == JournalEntry.Kind.reopened.rawValue else { return held.append(ids) }
-            let entry = JournalEntry(kind: .reopened, ids: ids, at: Timestamp(epochMilliseconds: 0), data: Array(cells.bytes(3)))
-            guard case .reopened(let recipients, _, _)? = entry.fetched(sequence: 0) else { throw broken("an entry cannot be read") }
+            let entry = JournalEntry(
+                kind: .reopened, ids: ids, at: Timestamp(epochMilliseconds: 0), data: Array(cells.bytes(3)))
+            guard case .reopened(let recipients, _, _)? = entry.fetched(sequence: 0) else {
+                throw broken("an entry cannot be read")
+            }
             held += recipients.map { $0..<$0 + 1 }
         }
         return ClaimSet(held)

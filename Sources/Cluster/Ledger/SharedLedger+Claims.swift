@@ -18,11 +18,12 @@ extension SharedLedger {
 
     // MARK: - Claiming
 
-    /// Recipients that are worth a lease of their own, also where workers are to end at the same time.
+    /// Recipients that are worth a lease of their own, also where workers are to end at the same
+    /// time.
     private static let leastLeasedRange = 4000
 
-    /// How many recipients are worth a claim of their own, where a run is fast enough: each claim goes to the database
-    /// and back, and so do its recipients.
+    /// How many recipients are worth a claim of their own, where a run is fast enough: each claim
+    /// goes to the database and back, and so do its recipients.
     package static let worthwhileClaim = 16_000
 
     func claim(_ range: Range<Int>, unsent: [Settlement] = [], at now: Timestamp) throws {
@@ -31,7 +32,9 @@ extension SharedLedger {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
         }
         let isLeased = state.withLock { $0.leasedRanges.contain(range) }
-        try write(JournalEntry(.claimed(range, unsent: unsent, at: now), at: now), through: claiming, isLeased ? .hasLease : .isSending)
+        try write(
+            JournalEntry(.claimed(range, unsent: unsent, at: now), at: now), through: claiming,
+            isLeased ? .hasLease : .isSending)
         state.withLock { state in
             state.leasedRanges.remove(range)
             state.claimedSinceLease += range.count
@@ -54,8 +57,8 @@ extension SharedLedger {
         return nil
     }
 
-    /// How many recipients the next leased range has: those of about a second, so that what a dead worker leaves is
-    /// little, and few leases are made.
+    /// How many recipients the next leased range has: those of about a second, so that what a dead
+    /// worker leaves is little, and few leases are made.
     private func leasedRangeLength(atLeast limit: Int) -> Int {
         state.withLock { state in
             defer { (state.leasedAt, state.claimedSinceLease) = (.now, 0) }
@@ -69,7 +72,8 @@ extension SharedLedger {
     private func takeLeasedRange(of segment: Range<Int>, atLeast limit: Int) throws -> Bool {
         let me = try join(), workers = state.withLock { max(1, $0.workers) }
         let wish = LeaseRequest(
-            segment: segment, length: leasedRangeLength(atLeast: limit), least: min(limit, Self.leastLeasedRange), workers: workers)
+            segment: segment, length: leasedRangeLength(atLeast: limit), least: min(limit, Self.leastLeasedRange),
+            workers: workers)
         let exhausted = state.withLock { $0.leasedRanges.exhausted }
         let found = try leasing { connection in
             try remove(leases: exhausted, of: me, connection)
@@ -86,8 +90,8 @@ extension SharedLedger {
     }
 
     /// Runs a transaction that leases, once the recovery barrier is open.
-    /// - Throws: `SendingRevoked` if this worker was declared dead, or the run was stopped while the recovery barrier
-    ///   was closed.
+    /// - Throws: `SendingRevoked` if this worker was declared dead, or the run was stopped while
+    ///   the recovery barrier was closed.
     func leasing(_ body: (PostgresConnection) throws -> [LeasedRow]) throws -> [LeasedRow] {
         let me = try join(), storeConnection = claiming.storeConnection, start = store.retryDeadline.seconds
         while true {
@@ -108,15 +112,17 @@ extension SharedLedger {
             case .isOver(let state): throw SendingRevoked(isCancelled: state == .cancelled)
             case .waits: store.retryDeadline.pause(milliseconds: Self.recoveryBarrierMilliseconds)
             }
-            if state.withLock({ $0.isFenced }) || store.retryDeadline.isSpent(since: start) { throw SendingRevoked(isCancelled: false) }
+            if state.withLock({ $0.isFenced }) || store.retryDeadline.isSpent(since: start) {
+                throw SendingRevoked(isCancelled: false)
+            }
         }
     }
 
     /// A leased range that this worker would like to have.
     private struct LeaseRequest {
         var segment: Range<Int>
-        /// `length`: how many recipients to lease, if that many are left. `least`: the fewest towards the end, when all
-        /// workers should end together.
+        /// `length`: how many recipients to lease, if that many are left. `least`: the fewest
+        /// towards the end, when all workers should end together.
         var length: Int, least: Int
         var workers: Int
     }
@@ -139,16 +145,19 @@ extension SharedLedger {
         return isAlive
     }
 
-    /// Removes leases of which all recipients are claimed. They are forgotten once this is committed.
+    /// Removes leases of which all recipients are claimed. They are forgotten once this is
+    /// committed.
     private func remove(leases firsts: [Int], of me: Int, _ connection: PostgresConnection) throws {
         guard !firsts.isEmpty else { return }
         try connection.run(
-            "DELETE FROM volley_lease WHERE run = $1 AND sender = $2 AND first = ANY ($3::bigint[])", [.int(run), .int(me), .ints(firsts)],
+            "DELETE FROM volley_lease WHERE run = $1 AND sender = $2 AND first = ANY ($3::bigint[])",
+            [.int(run), .int(me), .ints(firsts)],
             within: claiming.storeConnection.answerSeconds)
     }
 
     /// Leases whose answer was lost.
-    /// - Parameter segment: that of the calling thread: other threads of this process may just be taking theirs.
+    /// - Parameter segment: that of the calling thread: other threads of this process may just be
+    ///   taking theirs.
     func unknownLeases(of me: Int, in segment: Range<Int>, _ connection: PostgresConnection) throws -> [LeasedRow] {
         let known = state.withLock { Array($0.leasedRanges.leases.keys) }
         var rows: [LeasedRow] = []
@@ -179,12 +188,15 @@ extension SharedLedger {
             """
             SELECT number, first, last FROM volley_returned WHERE run = $1 AND redo IS NULL AND first < $3 AND last > $2
             ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED
-            """, [.int(run), .int(segment.lowerBound), .int(segment.upperBound)], within: claiming.storeConnection.answerSeconds
+            """, [.int(run), .int(segment.lowerBound), .int(segment.upperBound)],
+            within: claiming.storeConnection.answerSeconds
         ) { found = ($0.int(0), try $0.ids(1, 2)) }
         guard let found else { return nil }
-        let part = found.ids.clamped(to: segment), ids = part.lowerBound..<min(part.upperBound, part.lowerBound + wish.length)
+        let part = found.ids.clamped(to: segment),
+            ids = part.lowerBound..<min(part.upperBound, part.lowerBound + wish.length)
         try connection.run(
-            "DELETE FROM volley_returned WHERE number = $1", [.int(found.number)], within: claiming.storeConnection.answerSeconds)
+            "DELETE FROM volley_returned WHERE number = $1", [.int(found.number)],
+            within: claiming.storeConnection.answerSeconds)
         try giveBack(ClaimSet([ids]).gaps(in: found.ids), connection)
         return try withClaims(lease(ids, to: me, connection), connection)
     }
@@ -197,7 +209,8 @@ extension SharedLedger {
             """
             SELECT first, last, next FROM volley_leg WHERE run = $1 AND first < $3 AND last > $2 AND next < last AND next < $3
             ORDER BY first LIMIT 1 FOR UPDATE
-            """, [.int(run), .int(segment.lowerBound), .int(segment.upperBound)], within: claiming.storeConnection.answerSeconds
+            """, [.int(run), .int(segment.lowerBound), .int(segment.upperBound)],
+            within: claiming.storeConnection.answerSeconds
         ) { found = ($0.int(0), $0.int(1), $0.int(2)) }
         guard let found else { return nil }
         let first = max(found.next, segment.lowerBound), end = min(found.last, segment.upperBound)
@@ -206,7 +219,8 @@ extension SharedLedger {
         let ids = first..<min(end, first + (wish.workers > 1 ? fair : wish.length))
         if found.next < first { try giveBack([found.next..<first], connection) }
         try connection.run(
-            "UPDATE volley_leg SET next = $3 WHERE run = $1 AND first = $2", [.int(run), .int(found.first), .int(ids.upperBound)],
+            "UPDATE volley_leg SET next = $3 WHERE run = $1 AND first = $2",
+            [.int(run), .int(found.first), .int(ids.upperBound)],
             within: claiming.storeConnection.answerSeconds)
         return try withClaims(lease(ids, to: me, connection), connection)
     }
@@ -214,7 +228,8 @@ extension SharedLedger {
     private func lease(_ ids: Range<Int>, to me: Int, _ connection: PostgresConnection) throws -> LeasedRow {
         try connection.run(
             "INSERT INTO volley_lease (run, sender, first, last) VALUES ($1, $2, $3, $4)",
-            [.int(run), .int(me), .int(ids.lowerBound), .int(ids.upperBound)], within: claiming.storeConnection.answerSeconds)
+            [.int(run), .int(me), .int(ids.lowerBound), .int(ids.upperBound)],
+            within: claiming.storeConnection.answerSeconds)
         return LeasedRow(ids: ids)
     }
 
@@ -227,7 +242,8 @@ extension SharedLedger {
         }
     }
 
-    /// Adds what of a leased range is claimed already: whole waves are, for which it became too late.
+    /// Adds what of a leased range is claimed already: whole waves are, for which it became too
+    /// late.
     private func withClaims(_ row: LeasedRow, _ connection: PostgresConnection) throws -> LeasedRow {
         var row = row
         row.claimed = try claimed(of: row.ids, connection)

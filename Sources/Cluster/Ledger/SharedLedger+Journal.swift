@@ -7,20 +7,22 @@ import Synchronization
 extension SharedLedger {
     /// What must hold for a worker to write.
     enum Fence {
-        /// It is not declared dead, and neither it nor the database lacks anything that the other has.
+        /// It is not declared dead, and neither it nor the database lacks anything that the other
+        /// has.
         case isAlive
         /// Also, the run is being sent in its epoch, and the recovery barrier is open.
         case isSending
         /// Also, the recipients are in a leased range that is still its own.
         case hasLease
 
-        /// As the statements have it, with `r` the run, `s` the worker, `$8` its epoch of the run, and `$4` and `$5`
-        /// the bounds of the recipients.
+        /// As the statements have it, with `r` the run, `s` the worker, `$8` its epoch of the run,
+        /// and `$4` and `$5` the bounds of the recipients.
         var condition: String {
             switch self {
-            // Of a run that was stopped because something is missing, or cancelled before that was found, what can be
-            // recorded is.
-            case .isAlive: "$8::text IS NOT NULL AND (r.state IN ('stopped', 'cancelled') OR \(DatabaseEpoch.hasConfirmed))"
+            // Of a run that was stopped because something is missing, or cancelled before that was
+            // found, what can be recorded is.
+            case .isAlive:
+                "$8::text IS NOT NULL AND (r.state IN ('stopped', 'cancelled') OR \(DatabaseEpoch.hasConfirmed))"
             case .isSending: "r.life = $8 AND r.state IN ('running', 'paused') AND \(DatabaseEpoch.isCalm)"
             case .hasLease:
                 """
@@ -34,15 +36,19 @@ extension SharedLedger {
     /// Why an entry was not written.
     private enum Refusal {
         case isOver(SendingRevoked)
-        /// It may be written soon: the database has come up again, and not all workers have confirmed.
+        /// It may be written soon: the database has come up again, and not all workers have
+        /// confirmed.
         case waits
     }
 
-    /// How long a worker waits before it tries again while the recovery barrier is closed; milliseconds.
+    /// How long a worker waits before it tries again while the recovery barrier is closed;
+    /// milliseconds.
     static let recoveryBarrierMilliseconds = 300
 
     /// Writes an entry that allows no pushes into the journal.
-    func write(_ entry: RunEntry, at now: Timestamp) throws { try write(JournalEntry(entry, at: now), through: recording, .isAlive) }
+    func write(_ entry: RunEntry, at now: Timestamp) throws {
+        try write(JournalEntry(entry, at: now), through: recording, .isAlive)
+    }
 
     /// Writes an entry into the journal. It is in the database when this returns.
     /// - Throws: `SendingRevoked` when this worker may not; `Diagnostic`.
@@ -60,8 +66,9 @@ extension SharedLedger {
             if isThere { return }
             if case .isOver(let end) = try refusal(fence, entry.ids) { throw end }
             if store.retryDeadline.isSpent(since: start) { throw SendingRevoked(isCancelled: false) }
-            // A process that is about to take part has no thread yet that beats for it: unless it confirmed by itself
-            // that nothing of its own is missing, it would wait for itself until the others declare it dead.
+            // A process that is about to take part has no thread yet that beats for it: unless it
+            // confirmed by itself that nothing of its own is missing, it would wait for itself
+            // until the others declare it dead.
             if !state.withLock({ $0.isBeating }) { _ = try? beat(answers: [:], wants: false) }
             store.retryDeadline.pause(milliseconds: Self.recoveryBarrierMilliseconds)
         }
@@ -76,18 +83,21 @@ extension SharedLedger {
         var fence: Fence
     }
 
-    /// An entry follows the one before it: where the database has forgotten that one, the next would hide the gap from
-    /// a comparison of last numbers, as the answer about the former may come after the worker has compared. Of a run
-    /// that says so already, what can be recorded is.
+    /// An entry follows the one before it: where the database has forgotten that one, the next
+    /// would hide the gap from a comparison of last numbers, as the answer about the former may
+    /// come after the worker has compared. Of a run that says so already, what can be recorded is.
     private static let followsFormer = """
         (r.state IN ('stopped', 'cancelled') AND \(StoredCause.isForgotten) OR $2 = 1 OR EXISTS (
             SELECT 1 FROM volley_journal f WHERE f.run = r.number AND f.sender = $1 AND f.lane = $9 AND f.number = $2 - 1))
         """
 
-    private func write(_ writing: PendingEntry, as number: Int, _ connection: PostgresConnection) throws -> JournalWriter.WriteResult {
+    private func write(_ writing: PendingEntry, as number: Int, _ connection: PostgresConnection) throws
+        -> JournalWriter.WriteResult
+    {
         let entry = writing.entry
         let values: [PostgresValue] = [
-            .int(writing.sender), .int(number), .int(entry.kind.rawValue), .int(entry.ids.lowerBound), .int(entry.ids.upperBound),
+            .int(writing.sender), .int(number), .int(entry.kind.rawValue), .int(entry.ids.lowerBound),
+            .int(entry.ids.upperBound),
             .int(Int(entry.at.epochMilliseconds)), .bytes(entry.data), .text(writing.epoch), .int(writing.writer),
         ]
         var isThere = false
@@ -108,15 +118,20 @@ extension SharedLedger {
         return isThere ? .isThere : try earlier(writing, as: number, connection)
     }
 
-    /// Whether an earlier try arrived without an answer, of this entry or of another one that was given up.
-    private func earlier(_ writing: PendingEntry, as number: Int, _ connection: PostgresConnection) throws -> JournalWriter.WriteResult {
+    /// Whether an earlier try arrived without an answer, of this entry or of another one that was
+    /// given up.
+    private func earlier(_ writing: PendingEntry, as number: Int, _ connection: PostgresConnection) throws
+        -> JournalWriter.WriteResult
+    {
         var found = JournalWriter.WriteResult.isMissing
         let entry = writing.entry
         try connection.run(
             "SELECT kind, first, last, data FROM volley_journal WHERE run = $1 AND sender = $2 AND lane = $3 AND number = $4",
             [.int(run), .int(writing.sender), .int(writing.writer), .int(number)], within: asking.answerSeconds
         ) { cells in
-            let isSame = cells.int(0) == entry.kind.rawValue && cells.int(1) == entry.ids.lowerBound && cells.int(2) == entry.ids.upperBound
+            let isSame =
+                cells.int(0) == entry.kind.rawValue && cells.int(1) == entry.ids.lowerBound
+                && cells.int(2) == entry.ids.upperBound
             found = isSame && cells.bytes(3).elementsEqual(entry.data) ? .isThere : .isAnother
         }
         return found
@@ -133,8 +148,11 @@ extension SharedLedger {
         guard fence != .isAlive else { return .waits }
         let epoch = state.withLock { $0.epoch }
         if row.state == .cancelled { return .isOver(SendingRevoked(isCancelled: true)) }
-        if row.epoch != epoch ?? "" || ![.running, .paused].contains(row.state) { return .isOver(SendingRevoked(isCancelled: false)) }
-        // Whether the recovery barrier is closed says nothing: it may have ended since the entry was refused for it.
+        if row.epoch != epoch ?? "" || ![.running, .paused].contains(row.state) {
+            return .isOver(SendingRevoked(isCancelled: false))
+        }
+        // Whether the recovery barrier is closed says nothing: it may have ended since the entry
+        // was refused for it.
         return try fence != .hasLease || hasLease(ids) ? .waits : .isOver(SendingRevoked(isCancelled: false))
     }
 
@@ -151,11 +169,13 @@ extension SharedLedger {
         return hasLease
     }
 
-    /// Whether the database has forgotten nothing, as far as a survivor and all workers have looked.
+    /// Whether the database has forgotten nothing, as far as a survivor and all workers have
+    /// looked.
     func isCalm(_ connection: PostgresConnection) throws -> Bool {
         var isCalm = false
         try connection.run(
-            "SELECT \(DatabaseEpoch.isCalm) FROM volley_run r WHERE r.number = $1", [.int(run)], within: asking.answerSeconds
+            "SELECT \(DatabaseEpoch.isCalm) FROM volley_run r WHERE r.number = $1", [.int(run)],
+            within: asking.answerSeconds
         ) { isCalm = $0.int(0) == 1 }
         return isCalm
     }
@@ -164,7 +184,8 @@ extension SharedLedger {
         guard let me = state.withLock({ $0.sender }) else { return true }
         var isAlive = false
         try connection.run(
-            "SELECT 1 FROM volley_sender WHERE number = $1 AND dead_at IS NULL", [.int(me)], within: asking.answerSeconds
+            "SELECT 1 FROM volley_sender WHERE number = $1 AND dead_at IS NULL", [.int(me)],
+            within: asking.answerSeconds
         ) { _ in isAlive = true }
         return !isAlive
     }
@@ -206,22 +227,29 @@ extension SharedLedger {
         let marks = try replica.fetchMarks()
         var page = try ask { try fetch(after: marks, $0) }
         var counts: [FetchMark.Key: (count: Int, last: Int)] = [:]
-        for fetched in page { counts[fetched.writer] = (counts[fetched.writer, default: (0, 0)].count + 1, fetched.sequence) }
-        // Beyond the last entry of a writer that has more, entries of other writers may refer to what is still missing.
+        for fetched in page {
+            counts[fetched.writer] = (counts[fetched.writer, default: (0, 0)].count + 1, fetched.sequence)
+        }
+        // Beyond the last entry of a writer that has more, entries of other writers may refer to
+        // what is still missing.
         let end = counts.values.filter { $0.count == Self.pageEntries }.map(\.last).min()
         if let end { page.removeAll { $0.sequence > end } }
         guard !page.isEmpty else { return false }
         let taken = try lastNumbers(page, after: marks)
-        try apply(page.map(\.entry), taken.map { FetchMark(sender: $0.key.sender, writer: $0.key.writer, number: $0.value) })
+        try apply(
+            page.map(\.entry), taken.map { FetchMark(sender: $0.key.sender, writer: $0.key.writer, number: $0.value) })
         for case .settled(let parts) in page.map(\.entry) { outcomes += parts.reduce(0) { $0 + $1.count } }
         return end != nil
     }
 
-    /// The last number of each writer in a page. Each writer counts from 1, and leaves no number out.
-    /// - Throws: `Diagnostic` if an entry is missing although the database has forgotten nothing: its row was lost, or
-    ///   is damaged.
+    /// The last number of each writer in a page. Each writer counts from 1, and leaves no number
+    /// out.
+    /// - Throws: `Diagnostic` if an entry is missing although the database has forgotten nothing:
+    ///   its row was lost, or is damaged.
     private func lastNumbers(_ page: [Fetched], after marks: [FetchMark]) throws -> [FetchMark.Key: Int] {
-        let before = Dictionary(marks.map { (FetchMark.Key(sender: $0.sender, writer: $0.writer), $0.number) }) { max($0, $1) }
+        let before = Dictionary(marks.map { (FetchMark.Key(sender: $0.sender, writer: $0.writer), $0.number) }) {
+            max($0, $1)
+        }
         var taken: [FetchMark.Key: Int] = [:]
         for fetched in page {
             let next = (taken[fetched.writer] ?? before[fetched.writer] ?? 0) + 1

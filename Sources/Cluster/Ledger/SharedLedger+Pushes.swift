@@ -17,18 +17,25 @@ extension SharedLedger {
         try StoreError.explaining {
             try storeConnection.retrying(until: { state.withLock { $0.isFenced } }) { connection in
                 try connection.run(
-                    "SELECT number, data FROM volley_block WHERE run = $1 AND number = ANY ($2::bigint[])", [.int(run), .ints(missing)],
+                    "SELECT number, data FROM volley_block WHERE run = $1 AND number = ANY ($2::bigint[])",
+                    [.int(run), .ints(missing)],
                     isKept: true, within: storeConnection.answerSeconds
                 ) { found[$0.int(0)] = Array($0.bytes(1)) }
             }
         }
-        if let gone = missing.first(where: { found[$0] == nil }) { throw broken("block \(gone) of its recipients is missing") }
+        if let gone = missing.first(where: { found[$0] == nil }) {
+            throw broken("block \(gone) of its recipients is missing")
+        }
         blocks.add(found)
         return known.merging(found) { $1 }
     }
 
-    package func forEachPush(in range: Range<Int>, _ selection: PushSelection, _ body: (StoredPush) throws -> Void) throws {
-        if let open = selection.open { return try forEachUnsettledPush(in: range, open, withTraits: selection.withTraits, body) }
+    package func forEachPush(in range: Range<Int>, _ selection: PushSelection, _ body: (StoredPush) throws -> Void)
+        throws
+    {
+        if let open = selection.open {
+            return try forEachUnsettledPush(in: range, open, withTraits: selection.withTraits, body)
+        }
         try forEachPush(among: range.clamped(to: 0..<plan.audience), withTraits: selection.withTraits, body)
     }
 
@@ -46,8 +53,8 @@ extension SharedLedger {
         }
     }
 
-    /// Recipients of a range that are to be sent to again: those that this worker was given for that. What others have
-    /// claimed in between, they have in hand.
+    /// Recipients of a range that are to be sent to again: those that this worker was given for
+    /// that. What others have claimed in between, they have in hand.
     private func sentAgain(in range: Range<Int>, _ open: OpenOutcomes) throws -> [RepeatedRecipient] {
         let own = state.withLock { state in range.compactMap { state.leasedRanges.again[$0] } }
         // Only a process that sends alone, without beats, finds them by itself.
@@ -62,7 +69,8 @@ extension SharedLedger {
     var takesPart: Bool { state.withLock { $0.beat > 0 } }
 
     private func forEachPush(
-        among range: Range<Int>, wanted: (Int) -> Bool = { _ in true }, withTraits: Bool, _ body: (StoredPush) throws -> Void
+        among range: Range<Int>, wanted: (Int) -> Bool = { _ in true }, withTraits: Bool,
+        _ body: (StoredPush) throws -> Void
     ) throws {
         guard !range.isEmpty else { return }
         var targets = RunTargets(plan), cells = EscapedCells()
@@ -90,22 +98,27 @@ extension SharedLedger {
     }
 
     @inline(__always)
-    private func push(_ id: Int, _ recipient: StoredRecipient, _ cells: EscapedCells, service: Int, withTraits: Bool) -> StoredPush {
+    private func push(_ id: Int, _ recipient: StoredRecipient, _ cells: EscapedCells, service: Int, withTraits: Bool)
+        -> StoredPush
+    {
         let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
         return StoredPush(
             id: id, token: recipient.token, cells: cells, language: withTraits ? recipient.language : none,
             variant: withTraits ? recipient.variant : none, service: service)
     }
 
-    package func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
-    {
+    package func forEachResult(
+        _ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void
+    ) throws {
         try refresh()
         if hasRunFile { return try replica.forEachResult(body) }
         let claims = try replica.claims().claimed
         for number in 0..<(plan.audience + RecipientBlock.recipients - 1) / RecipientBlock.recipients {
             let ids = RecipientBlock.ids(of: number, audience: plan.audience)
             let outcomes = try replica.settlements(of: ids)
-            guard let block = try readBlocks(of: ids)[number] else { throw broken("block \(number) of its recipients is missing") }
+            guard let block = try readBlocks(of: ids)[number] else {
+                throw broken("block \(number) of its recipients is missing")
+            }
             try block.withUnsafeBytes { bytes in
                 var reader = RecipientBlockReader(bytes)
                 for id in ids {
@@ -121,11 +134,15 @@ extension SharedLedger {
 extension Recipient {
     /// nil if its cells cannot be read.
     fileprivate init?(stored: StoredRecipient) {
-        guard case .array(let cells)? = try? JSONValue(parsing: String(decoding: stored.fields, as: UTF8.self)) else { return nil }
+        guard case .array(let cells)? = try? JSONValue(parsing: String(decoding: stored.fields, as: UTF8.self)) else {
+            return nil
+        }
         self.init(
             token: Target(normalized: String(decoding: stored.token, as: UTF8.self)),
-            registrationID: String(decoding: stored.registrationID, as: UTF8.self), alias: String(decoding: stored.alias, as: UTF8.self),
-            language: String(decoding: stored.language, as: UTF8.self), variant: String(decoding: stored.variant, as: UTF8.self),
+            registrationID: String(decoding: stored.registrationID, as: UTF8.self),
+            alias: String(decoding: stored.alias, as: UTF8.self),
+            language: String(decoding: stored.language, as: UTF8.self),
+            variant: String(decoding: stored.variant, as: UTF8.self),
             fields: cells.compactMap(\.stringValue))
     }
 }
@@ -157,10 +174,13 @@ extension SharedLedger {
             let wanted = Set(ids)
             let open = OpenOutcomes(resendsUnknown: resendsUnknown)
             known = try replica.unsettledPushes(in: ids[0]..<ids[ids.count - 1] + 1, open).compactMap {
-                wanted.contains($0.id) ? RepeatedRecipient(id: $0.id, attempts: $0.attempts, mayHaveArrived: $0.mayHaveArrived) : nil
+                wanted.contains($0.id)
+                    ? RepeatedRecipient(id: $0.id, attempts: $0.attempts, mayHaveArrived: $0.mayHaveArrived) : nil
             }
         }
-        try write(JournalEntry(.reopened(ids, resendsUnknown: resendsUnknown, at: now), at: now), through: claiming, .isSending)
+        try write(
+            JournalEntry(.reopened(ids, resendsUnknown: resendsUnknown, at: now), at: now), through: claiming,
+            .isSending)
         state.withLock { state in
             state.own.open(known.map(\.id))
             state.leasedRanges.removeAgain(ids)
@@ -189,8 +209,8 @@ extension SharedLedger {
             let gaps = try claims().claimed.gaps(in: ids)
             guard let part = gaps.first.map({ $0.prefix(10_000) }) else { return }
             let unsent = part.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: now) }
-            // Another worker may just claim some of them, from a leased range that it had leased before it was too
-            // late.
+            // Another worker may just claim some of them, from a leased range that it had leased
+            // before it was too late.
             do { try claim(part, unsent: unsent, at: now) } catch StoreRefusal.claimedAlready { continue }
         }
     }
@@ -205,7 +225,9 @@ extension SharedLedger {
     func name(_ calls: [NamedCall]) throws {
         let calls = calls.filter { !$0.recipients.isEmpty }
         guard !calls.isEmpty else { return }
-        let unclaimed = calls.flatMap(\.recipients).map { Settlement(recipient: $0, outcome: .unsent, settledAt: calls[0].namedAt) }
+        let unclaimed = calls.flatMap(\.recipients).map {
+            Settlement(recipient: $0, outcome: .unsent, settledAt: calls[0].namedAt)
+        }
         if !state.withLock({ $0.own.contain(unclaimed) }) {
             try refresh()
             let claims = try replica.claims().claimed
@@ -230,19 +252,20 @@ extension SharedLedger {
     }
 }
 
-/// Frequency caps of a run that several machines send. Only the machine that has the run's file has the record of its
-/// other runs: it says which devices get nothing (as of each round, as for a run that it sends alone), and the others
-/// leave exactly those out. Until they are told, they send nothing.
+/// Frequency caps of a run that several machines send. Only the machine that has the run's file has
+/// the record of its other runs: it says which devices get nothing (as of each round, as for a run
+/// that it sends alone), and the others leave exactly those out. Until they are told, they send
+/// nothing.
 ///
-/// What was said is forgotten with each new epoch, each pause and each end of a pause (`change(to:…)`): other runs may
-/// have sent in between.
+/// What was said is forgotten with each new epoch, each pause and each end of a pause
+/// (`change(to:…)`): other runs may have sent in between.
 extension SharedLedger {
-    /// Finds recipients that may get no more pushes, and says so to all workers. For the machine that has the run's
-    /// file.
+    /// Finds recipients that may get no more pushes, and says so to all workers. For the machine
+    /// that has the run's file.
     /// - Parameter isCapped: whether a device may get no more, by its target; nil without caps.
     /// - Returns: their ids.
-    /// - Throws: `SendingRevoked`: this worker was declared dead, or the run has another epoch. `Diagnostic`: the store
-    ///   or the file cannot be used.
+    /// - Throws: `SendingRevoked`: this worker was declared dead, or the run has another epoch.
+    ///   `Diagnostic`: the store or the file cannot be used.
     package func shareCapped(_ isCapped: ((_ target: UnsafeBufferPointer<UInt8>) -> Bool)?) throws -> BitSet {
         var capped = BitSet()
         if let isCapped {
@@ -264,12 +287,14 @@ extension SharedLedger {
         return capped
     }
 
-    /// Recipients that may get no more pushes, by their ids; nil while the machine that has the run's file has not
-    /// said.
+    /// Recipients that may get no more pushes, by their ids; nil while the machine that has the
+    /// run's file has not said.
     package func cappedIDs() throws -> BitSet? {
         var bytes: [UInt8]?
         try ask { connection in
-            try connection.run("SELECT capped FROM volley_run WHERE number = $1", [.int(run)], within: asking.answerSeconds) {
+            try connection.run(
+                "SELECT capped FROM volley_run WHERE number = $1", [.int(run)], within: asking.answerSeconds
+            ) {
                 bytes = $0.isNull(0) ? nil : Array($0.bytes(0))
             }
         }

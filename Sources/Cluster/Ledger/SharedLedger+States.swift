@@ -3,8 +3,8 @@ import Postgres
 package import Runs
 import Synchronization
 
-/// Which worker conducts a run, its epochs and states, and what holds its segments: rows of the store that are changed
-/// in place.
+/// Which worker conducts a run, its epochs and states, and what holds its segments: rows of the
+/// store that are changed in place.
 extension SharedLedger {
     package func lockForSending(isSending: Bool = true) throws {
         let me = try join()
@@ -14,7 +14,8 @@ extension SharedLedger {
                 let row = try row(connection, locking: true)
                 if let coordinator = row.coordinator, coordinator != me {
                     throw Diagnostic(
-                        "another volley process has this run", file: place, remedy: "`volley report \(plan.id)` shows its progress.",
+                        "another volley process has this run", file: place,
+                        remedy: "`volley report \(plan.id)` shows its progress.",
                         [.watch(run: plan.id)])
                 }
                 guard row.coordinator == nil else { return }
@@ -45,7 +46,8 @@ extension SharedLedger {
                 guard isKnown, epoch.reached >= reached, epoch.claimed >= claimed else { return .isOutdated }
                 let next = JSONValue.object(pairs: [("life", .string(epoch.epoch)), ("previous", .string(epoch.seen))])
                 try connection.run(
-                    "UPDATE volley_run SET noted = $2 WHERE number = $1", [.int(run), .text(next.text)], within: asking.answerSeconds)
+                    "UPDATE volley_run SET noted = $2 WHERE number = $1", [.int(run), .text(next.text)],
+                    within: asking.answerSeconds)
                 return .noted
             }
         }
@@ -56,8 +58,10 @@ extension SharedLedger {
         let firing = firing.withLock { $0 }, known = knownOthers.withLock { $0 }
         try change(to: .running, cause: nil, at: now, from: expected, as: epoch) { connection in
             try connection.run(
-                "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(epoch)], within: asking.answerSeconds)
-            try connection.run("UPDATE volley_leg SET cause = '' WHERE run = $1", [.int(run)], within: asking.answerSeconds)
+                "UPDATE volley_run SET life = $2 WHERE number = $1", [.int(run), .text(epoch)],
+                within: asking.answerSeconds)
+            try connection.run(
+                "UPDATE volley_leg SET cause = '' WHERE run = $1", [.int(run)], within: asking.answerSeconds)
             if let firing, let holder = try Store.claim(firing, by: nil, connection) { throw holder.isTaken }
             if let known { try Store.requireNoOther(thanKnown: known.epochs, of: plan, connection) }
         }
@@ -65,17 +69,19 @@ extension SharedLedger {
         try write(.epochBegan(epoch, at: now, from: []), at: now)
     }
 
-    /// Begins an epoch of the run, unless workers send it already, it has finished, or the store has forgotten
-    /// something: then this process only takes part, or fetches.
+    /// Begins an epoch of the run, unless workers send it already, it has finished, or the store
+    /// has forgotten something: then this process only takes part, or fetches.
     /// - Parameters:
     ///   - former: the epoch before, as the run's file has it; blank if it has none.
     ///   - isAfterAll: whether a person continues a run that is cancelled according to its file.
     ///   - waiting: called with the machines that are waited for then, at each look.
     package func takeUp(
-        epoch: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp, waiting: ([String]) -> Void = { _ in }
+        epoch: String, after former: String = "", isAfterAll: Bool = false, at now: Timestamp,
+        waiting: ([String]) -> Void = { _ in }
     ) throws {
         defer { knownOthers.withLock { $0?.lock?.release() } }
-        // A worker may still be recording the last answers, and a killed coordinator may not be declared dead yet.
+        // A worker may still be recording the last answers, and a killed coordinator may not be
+        // declared dead yet.
         if isAfterAll, try ask({ try self.row($0) }).state == .cancelled {
             try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         }
@@ -87,11 +93,14 @@ extension SharedLedger {
             if row.state == .paused { try change(to: .running, cause: nil, at: now, from: [.paused]) }
             return
         }
-        try begin(epoch: epoch, at: now, from: Set([.planned, .running, .paused, .stopped] + (isAfterAll ? [.cancelled] : [])))
+        try begin(
+            epoch: epoch, at: now,
+            from: Set([.planned, .running, .paused, .stopped] + (isAfterAll ? [.cancelled] : [])))
         state.withLock { $0.news = nil }
     }
 
-    /// Takes part in the epoch of the run that continues, as a new worker: after this process was declared dead.
+    /// Takes part in the epoch of the run that continues, as a new worker: after this process was
+    /// declared dead.
     package func rejoin() throws {
         unlock()
         try enter()
@@ -106,8 +115,8 @@ extension SharedLedger {
     /// Has a time of a schedule begin in the transaction in which the run does.
     package func begins(_ time: SharedFiring?) { firing.withLock { $0 = time } }
 
-    /// Has the run begin only if no other of its campaign has begun or continued since the gate looked. `takeUp`
-    /// releases the right to begin.
+    /// Has the run begin only if no other of its campaign has begun or continued since the gate
+    /// looked. `takeUp` releases the right to begin.
     /// - Parameter known: those that had begun then; nil if it does not matter.
     package func begins(besides known: JudgedRuns?) { knownOthers.withLock { $0 = known } }
 
@@ -135,19 +144,23 @@ extension SharedLedger {
         guard try ask({ try row($0).workers > 0 }) else {
             throw Diagnostic(
                 "no process is sending this run", file: place,
-                remedy: "On the machine that has its file, `volley report \(plan.id)` shows its outcome.", [.readReport(run: plan.id)])
+                remedy: "On the machine that has its file, `volley report \(plan.id)` shows its outcome.",
+                [.readReport(run: plan.id)])
         }
         try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
     }
 
-    /// Has the store take an order that the run's file records, whether or not workers are there at the moment: more
-    /// may join.
-    /// - Returns: the state that the run has in the store then: another one than was ordered if it is not being sent.
+    /// Has the store take an order that the run's file records, whether or not workers are there at
+    /// the moment: more may join.
+    /// - Returns: the state that the run has in the store then: another one than was ordered if it
+    ///   is not being sent.
     package func passOn(_ order: RunOrder) throws -> RunState {
         let now = Timestamp.now().adding(seconds: try store.clockOffsetSeconds())
         func state() throws -> RunState { try ask { try row($0) }.state }
         guard order.expected.contains(try state()) else { return try state() }
-        do { try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected) } catch {
+        do {
+            try change(to: order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected)
+        } catch {
             // Another process may have passed it on at the same moment.
             guard try !order.expected.contains(state()) else { throw error }
         }
@@ -161,10 +174,11 @@ extension SharedLedger {
         return cause
     }
 
-    /// Records a state. The row of the run is locked, so that of two orders at the same moment the second sees the
-    /// first.
+    /// Records a state. The row of the run is locked, so that of two orders at the same moment the
+    /// second sees the first.
     /// - Parameters:
-    ///   - next: the epoch that begins; nil if none does. Where it has begun, an earlier try arrived without an answer.
+    ///   - next: the epoch that begins; nil if none does. Where it has begun, an earlier try
+    ///     arrived without an answer.
     ///   - alongside: what else is changed in the same transaction.
     func change(
         to state: RunState, cause: StopCause?, at now: Timestamp, from expected: Set<RunState>?, as next: String? = nil,
@@ -173,8 +187,8 @@ extension SharedLedger {
         let (me, epoch) = self.state.withLock { ($0.sender, $0.epoch) }
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                // A worker that was declared dead has outdated information. A process that is no worker may give
-                // orders.
+                // A worker that was declared dead has outdated information. A process that is no
+                // worker may give orders.
                 if let me { try passFence(me, connection) }
                 let row = try row(connection, locking: true)
                 if let next, row.epoch == next { return }
@@ -184,7 +198,8 @@ extension SharedLedger {
                     let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
                     throw Diagnostic(
                         "the run is now \(row.state.rawValue), no longer \(wanted)", file: place,
-                        remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
+                        remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.",
+                        [.watch(run: plan.id)])
                 }
                 // What the store has forgotten stays known when a person cancels the run.
                 let cause = state == .cancelled ? row.forgetting.map(StopCause.ledger) ?? cause : cause
@@ -197,7 +212,8 @@ extension SharedLedger {
                     WHERE number = $1
                     """,
                     [
-                        .int(run), .text(state.rawValue), .text(StoredCause.text(cause)), .bool(state == .running), .bool(state.hasEnded),
+                        .int(run), .text(state.rawValue), .text(StoredCause.text(cause)), .bool(state == .running),
+                        .bool(state.hasEnded),
                         .int(Int(now.epochMilliseconds)),
                     ], within: asking.answerSeconds)
                 try alongside(connection)
@@ -209,12 +225,14 @@ extension SharedLedger {
         let what = if case .forgotten = stop { "has forgotten" } else { "may have forgotten" }
         return Diagnostic(
             "the store \(what) what became of this run, so nobody goes on with it here", file: place,
-            remedy: "On the machine that has its file, `volley report \(plan.id)` says what to do.", [.readReport(run: plan.id)])
+            remedy: "On the machine that has its file, `volley report \(plan.id)` says what to do.",
+            [.readReport(run: plan.id)])
     }
 
     private var takenOver: Diagnostic {
         Diagnostic(
-            "another volley has taken over this run", file: place, remedy: "`volley report \(plan.id)` shows its progress.",
+            "another volley has taken over this run", file: place,
+            remedy: "`volley report \(plan.id)` shows its progress.",
             [.watch(run: plan.id)])
     }
 
@@ -243,7 +261,8 @@ extension SharedLedger {
                 try connection.run(
                     "UPDATE volley_leg SET held_until = $3, cause = $4 WHERE run = $1 AND first = $2",
                     [
-                        .int(run), .int(segment.ids.lowerBound), .optional(state.heldUntil.map { Int($0.epochMilliseconds) }),
+                        .int(run), .int(segment.ids.lowerBound),
+                        .optional(state.heldUntil.map { Int($0.epochMilliseconds) }),
                         .text(StoredCause.text(state.cause)),
                     ], within: asking.answerSeconds)
             }

@@ -5,17 +5,19 @@ import Synchronization
 
 /// Being a worker: joining, beating, leaving, and declaring others dead.
 extension SharedLedger {
-    /// Numbers of workers are random: what a store has forgotten that was restored must not be taken for what follows.
+    /// Numbers of workers are random: what a store has forgotten that was restored must not be
+    /// taken for what follows.
     private static let numbers = 1..<1 << 53
 
     /// Makes this process a worker, unless it is one.
-    /// - Parameter former: the epoch of the run that its file knew last, where this process has the file and is about
-    ///   to begin another; nil otherwise.
+    /// - Parameter former: the epoch of the run that its file knew last, where this process has the
+    ///   file and is about to begin another; nil otherwise.
     /// - Returns: its number.
     @discardableResult
     package func join(after former: String? = nil) throws -> Int {
         if let me = state.withLock({ $0.sender }) { return me }
-        let me = Int.random(in: Self.numbers), file = hasRunFile ? CommitMemory(try replica.fetchMarks()) : CommitMemory()
+        let me = Int.random(in: Self.numbers),
+            file = hasRunFile ? CommitMemory(try replica.fetchMarks()) : CommitMemory()
         let (comparedEpoch, isSurvivor) = try ask { connection -> (Int?, Bool) in
             try connection.transaction(within: asking.answerSeconds) {
                 try enter(as: me, connection)
@@ -53,13 +55,14 @@ extension SharedLedger {
             """, [.int(run), .text(MachineName.process), .int(me)], within: asking.answerSeconds)
         var isThere = false
         try connection.run(
-            "SELECT 1 FROM volley_sender WHERE number = $1 AND run = $2", [.int(me), .int(run)], within: asking.answerSeconds
+            "SELECT 1 FROM volley_sender WHERE number = $1 AND run = $2", [.int(me), .int(run)],
+            within: asking.answerSeconds
         ) { _ in isThere = true }
         guard isThere else { throw isGone }
     }
 
-    /// The run's file is a survivor for a run that is not being sent: it has each epoch that began, and nothing is
-    /// claimed between two epochs.
+    /// The run's file is a survivor for a run that is not being sent: it has each epoch that began,
+    /// and nothing is claimed between two epochs.
     private func survivor(after former: String, epoch: Int, _ connection: PostgresConnection) throws {
         try connection.run(
             """
@@ -68,7 +71,8 @@ extension SharedLedger {
             """, [.int(run), .int(epoch), .text(former)], within: asking.answerSeconds)
     }
 
-    /// A worker that joins in an epoch of the database that a survivor has confirmed is one from then on.
+    /// A worker that joins in an epoch of the database that a survivor has confirmed is one from
+    /// then on.
     private func becomeSurvivor(_ me: Int, epoch: Int, _ connection: PostgresConnection) throws -> Bool {
         try connection.run(
             """
@@ -77,29 +81,30 @@ extension SharedLedger {
             """, [.int(me), .int(epoch)], within: asking.answerSeconds) == 1
     }
 
-    /// Ends being a worker in an orderly way: what was leased and not claimed comes back. What it claimed and did not
-    /// settle is unknown from now on.
+    /// Ends being a worker in an orderly way: what was leased and not claimed comes back. What it
+    /// claimed and did not settle is unknown from now on.
     package func leave() throws {
         guard let me = state.withLock({ $0.sender }) else { return }
         defer { state.withLock { $0 = State() } }
         try ask { connection in _ = try end(me, ifBeatIs: nil, connection) }
     }
 
-    /// Declares a worker dead whose beat no longer changes, in one transaction with giving back what it had leased and
-    /// not claimed.
+    /// Declares a worker dead whose beat no longer changes, in one transaction with giving back
+    /// what it had leased and not claimed.
     /// - Parameter beat: its last one.
     /// - Returns: false if it beats again, or another was faster.
     func declareDead(_ worker: Int, beat: Int64) throws -> Bool {
         try StoreError.explaining { try beating.once { try end(worker, ifBeatIs: beat, $0) } }
     }
 
-    /// Gives back what this worker has leased and not claimed, so that others may have it: it sends no more for now.
+    /// Gives back what this worker has leased and not claimed, so that others may have it: it sends
+    /// no more for now.
     package func returnLeases() throws {
         guard let me = state.withLock({ $0.sender }) else { return }
         let isReturned = try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
-                // While the recovery barrier is closed they stay with this worker, which has the record of what it did
-                // with them.
+                // While the recovery barrier is closed they stay with this worker, which has the
+                // record of what it did with them.
                 guard try holdFence(me, connection), try hasConfirmed(me, connection) else { return false }
                 try giveBackLeases(of: me, connection)
                 return true
@@ -123,7 +128,8 @@ extension SharedLedger {
             guard isEnded else { return false }
             try giveBackLeases(of: worker, connection)
             try connection.run(
-                "UPDATE volley_run SET conductor = NULL WHERE number = $1 AND conductor = $2", [.int(run), .int(worker)], within: seconds)
+                "UPDATE volley_run SET conductor = NULL WHERE number = $1 AND conductor = $2",
+                [.int(run), .int(worker)], within: seconds)
             return true
         }
     }
@@ -132,21 +138,24 @@ extension SharedLedger {
         let seconds = asking.answerSeconds
         var leases: [Range<Int>] = []
         try connection.run(
-            "SELECT first, last FROM volley_lease WHERE run = $1 AND sender = $2 AND redo IS NULL", [.int(run), .int(worker)],
+            "SELECT first, last FROM volley_lease WHERE run = $1 AND sender = $2 AND redo IS NULL",
+            [.int(run), .int(worker)],
             within: seconds
         ) { leases.append(try $0.ids(0, 1)) }
-        // A worker that has not confirmed this epoch of the database may have made claims that were forgotten: what it
-        // had leased stays with it, as unknown.
+        // A worker that has not confirmed this epoch of the database may have made claims that were
+        // forgotten: what it had leased stays with it, as unknown.
         guard try hasConfirmed(worker, connection) else { return }
         for lease in leases { try giveBack(try claimed(of: lease, connection).gaps(in: lease), connection) }
         // The coordinator finds again what must be sent to again: it has what this worker reopened.
-        try connection.run("DELETE FROM volley_lease WHERE run = $1 AND sender = $2", [.int(run), .int(worker)], within: seconds)
+        try connection.run(
+            "DELETE FROM volley_lease WHERE run = $1 AND sender = $2", [.int(run), .int(worker)], within: seconds)
     }
 
     private func hasConfirmed(_ worker: Int, _ connection: PostgresConnection) throws -> Bool {
         var hasConfirmed = false
         try connection.run(
-            "SELECT \(DatabaseEpoch.hasConfirmed) FROM volley_sender s WHERE s.number = $1", [.int(worker)], within: asking.answerSeconds
+            "SELECT \(DatabaseEpoch.hasConfirmed) FROM volley_sender s WHERE s.number = $1", [.int(worker)],
+            within: asking.answerSeconds
         ) { hasConfirmed = $0.int(0) == 1 }
         return hasConfirmed
     }
@@ -171,15 +180,17 @@ extension SharedLedger {
 
     // MARK: - Beats
 
-    /// Says that this worker is there, and looks at the run. Once, without patience: a beat that fails is followed by
-    /// another.
+    /// Says that this worker is there, and looks at the run. Once, without patience: a beat that
+    /// fails is followed by another.
     /// - Parameters:
     ///   - answers: this worker's so far, by the numbers of services.
     ///   - paces: those that it keeps with others; each takes the part that it gets.
     ///   - wants: whether it has something to send.
     /// - Returns: nil if this worker was declared dead: nothing that it writes counts any more.
     /// - Throws: `Diagnostic`: the store cannot be queried.
-    package func beat(answers: [Int: [Outcome: Int]], dividing paces: [DividedPace] = [], wants: Bool = true) throws -> WorkerNews? {
+    package func beat(answers: [Int: [Outcome: Int]], dividing paces: [DividedPace] = [], wants: Bool = true) throws
+        -> WorkerNews?
+    {
         guard let me = state.withLock({ $0.sender }) else { return nil }
         let beat = state.withLock { state in
             state.beat += 1
@@ -190,14 +201,16 @@ extension SharedLedger {
         let news = try StoreError.explaining {
             try beating.once(isRepeated: true) { connection -> WorkerNews? in
                 let isAlive = try connection.transaction(within: beating.answerSeconds) {
-                    // Whether or not the answer arrives: the run stops with the beat that finds something missing.
+                    // Whether or not the answer arrives: the run stops with the beat that finds
+                    // something missing.
                     let missing = row.missing(in: try rows(connection)["\(me)"])
                     if missing > 0 { try stop(missing: missing, connection) }
                     // A beat that comes late must not overwrite a later one.
                     let count = try connection.run(
                         """
                         UPDATE volley_sender SET beat = $2, tallies = $3, is_witness = $4 WHERE number = $1 AND dead_at IS NULL AND beat < $2
-                        """, [.int(me), .int(beat), .text(Tallies.text(answers)), .bool(isSurvivor)], within: beating.answerSeconds)
+                        """, [.int(me), .int(beat), .text(Tallies.text(answers)), .bool(isSurvivor)],
+                        within: beating.answerSeconds)
                     if count == 1, let comparedEpoch {
                         try DatabaseEpoch.confirm(me, epoch: comparedEpoch, connection)
                         if isSurvivor { try DatabaseEpoch.survivor(run, epoch: comparedEpoch, connection) }
@@ -209,7 +222,8 @@ extension SharedLedger {
                 for pace in paces { parts.append(try part(of: pace, wants: wants, connection)) }
                 let news = try look(as: me, connection)
                 for (pace, part) in zip(paces, parts) {
-                    // What the others have may have been forgotten while the recovery barrier is closed.
+                    // What the others have may have been forgotten while the recovery barrier is
+                    // closed.
                     if let part { pace.take(news.isCalm ? part : min(part, pace.use().used)) }
                 }
                 return news
@@ -238,7 +252,8 @@ extension SharedLedger {
             """
         }
         try connection.run(
-            "SELECT s.number, \(last(0)), \(last(1)), s.dead_at IS NOT NULL FROM volley_sender s WHERE s.run = $1", [.int(run)],
+            "SELECT s.number, \(last(0)), \(last(1)), s.dead_at IS NOT NULL FROM volley_sender s WHERE s.run = $1",
+            [.int(run)],
             within: beating.answerSeconds
         ) { cells in
             rows["\(cells.int(0))"] = CommitMemory.Row(
@@ -247,9 +262,10 @@ extension SharedLedger {
         return rows
     }
 
-    /// Stops the run, as the database has forgotten what it had confirmed. That is known better than why it stopped
-    /// before. What a person has cancelled stays so, and says what is missing.
-    /// - Parameter evenIfEnded: also where it was not begun yet, or something else was said to be missing.
+    /// Stops the run, as the database has forgotten what it had confirmed. That is known better
+    /// than why it stopped before. What a person has cancelled stays so, and says what is missing.
+    /// - Parameter evenIfEnded: also where it was not begun yet, or something else was said to be
+    ///   missing.
     private func stop(missing: Int64, evenIfEnded: Bool = false, _ connection: PostgresConnection) throws {
         let cause = LedgerStop.forgotten(entries: Int(missing))
         try connection.run(
@@ -257,8 +273,11 @@ extension SharedLedger {
             UPDATE volley_run r SET cause = $2, changes = changes + 1
             WHERE number = $1 AND state = 'cancelled' AND taken_home = '' AND NOT \(StoredCause.isForgotten)
             """, [.int(run), .text(StoredCause.text(.ledger(cause)))], within: beating.answerSeconds)
-        let states = evenIfEnded ? "state IN ('planned', 'running', 'paused', 'stopped')" : "state IN ('running', 'paused')"
-        try stop(cause, where: "\(states) OR state = 'stopped' AND taken_home = '' AND NOT \(StoredCause.isForgotten)", connection)
+        let states =
+            evenIfEnded ? "state IN ('planned', 'running', 'paused', 'stopped')" : "state IN ('running', 'paused')"
+        try stop(
+            cause, where: "\(states) OR state = 'stopped' AND taken_home = '' AND NOT \(StoredCause.isForgotten)",
+            connection)
     }
 
     /// Compares what the database has with what the run's file has taken over.
@@ -268,7 +287,8 @@ extension SharedLedger {
         if missing > 0 { try stop(missing: missing, connection) }
     }
 
-    /// Stops the run if no worker is left that could say whether the database has forgotten something.
+    /// Stops the run if no worker is left that could say whether the database has forgotten
+    /// something.
     private func stopUnlessWitnessed(_ connection: PostgresConnection) throws {
         try stop(.unwitnessed, where: "state IN ('running', 'paused') AND \(DatabaseEpoch.lacksSurvivors)", connection)
     }
@@ -325,7 +345,8 @@ extension SharedLedger {
         news.isCalm = try isCalm(connection)
         var changes = 0
         try connection.run(
-            "SELECT changes, witnessed_in = $2 FROM volley_run WHERE number = $1", [.int(run), .int(news.databaseEpoch)],
+            "SELECT changes, witnessed_in = $2 FROM volley_run WHERE number = $1",
+            [.int(run), .int(news.databaseEpoch)],
             within: beating.answerSeconds
         ) { (changes, news.isSurvivorConfirmed) = ($0.int(0), $0.int(1) == 1) }
         let rows = try rows(connection)
@@ -343,19 +364,22 @@ extension SharedLedger {
     }
 
     /// Lets all workers send a segment: its canary was judged. For the coordinator alone.
-    /// - Throws: `SendingRevoked` if another worker is the coordinator by now, or this one was declared dead;
-    ///   `Diagnostic`.
+    /// - Throws: `SendingRevoked` if another worker is the coordinator by now, or this one was
+    ///   declared dead; `Diagnostic`.
     package func open(_ segment: RunSegment) throws {
         guard let me = state.withLock({ $0.sender }) else { throw SendingRevoked(isCancelled: false) }
         try ask { connection in
             try connection.transaction(within: asking.answerSeconds) {
                 try passFence(me, connection)
-                guard try row(connection, locking: true).coordinator == me else { throw SendingRevoked(isCancelled: false) }
+                guard try row(connection, locking: true).coordinator == me else {
+                    throw SendingRevoked(isCancelled: false)
+                }
                 try connection.run(
                     "UPDATE volley_leg SET is_open = true WHERE run = $1 AND first <= $2 AND last > $2",
                     [.int(run), .int(segment.ids.lowerBound)], within: asking.answerSeconds)
                 try connection.run(
-                    "UPDATE volley_run SET changes = changes + 1 WHERE number = $1", [.int(run)], within: asking.answerSeconds)
+                    "UPDATE volley_run SET changes = changes + 1 WHERE number = $1", [.int(run)],
+                    within: asking.answerSeconds)
             }
         }
     }
@@ -368,7 +392,9 @@ enum Tallies {
             (
                 "\(service)",
                 JSONValue.object(
-                    pairs: outcomes.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.name, .integer(Int64($0.value))) })
+                    pairs: outcomes.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                        ($0.key.name, .integer(Int64($0.value)))
+                    })
             )
         }
         return JSONValue.object(pairs: services).text
@@ -380,7 +406,9 @@ enum Tallies {
         for service in services {
             guard let number = Int(service.name), case .object(let outcomes) = service.value else { continue }
             for outcome in Outcome.allCases {
-                guard let count = outcomes.first(where: { $0.name == outcome.name })?.value.integerValue else { continue }
+                guard let count = outcomes.first(where: { $0.name == outcome.name })?.value.integerValue else {
+                    continue
+                }
                 answers[number, default: [:]][outcome] = Int(count)
             }
         }

@@ -3,23 +3,25 @@ import Postgres
 package import Runs
 import Synchronization
 
-/// The account of a run that several machines send, as one of its workers uses it: claims, outcomes and orders are in
-/// the store; what is read of many recipients at once comes from a run file that follows the journal (`replica`).
+/// The account of a run that several machines send, as one of its workers uses it: claims, outcomes
+/// and orders are in the store; what is read of many recipients at once comes from a run file that
+/// follows the journal (`replica`).
 ///
-/// A worker's row is its fence: whatever it leases, claims or records is written together with a look at that row under
-/// FOR SHARE. Declaring it dead changes the row, and so waits for what is being written, and stops everything after.
-/// The row also stops a process that was suspended and continues.
+/// A worker's row is its fence: whatever it leases, claims or records is written together with a
+/// look at that row under FOR SHARE. Declaring it dead changes the row, and so waits for what is
+/// being written, and stops everything after. The row also stops a process that was suspended and
+/// continues.
 ///
-/// The fence holds at READ COMMITTED and with FOR SHARE only: REPEATABLE READ sees the row as it was
-/// when the transaction began, and KEY SHARE does not conflict with the update that declares the
-/// worker dead.
+/// The fence holds at READ COMMITTED and with FOR SHARE only: REPEATABLE READ sees the row as it
+/// was when the transaction began, and KEY SHARE does not conflict with the update that declares
+/// the worker dead.
 package final class SharedLedger: RunLedger {
     package let plan: RunPlan
     package let store: Store
     /// The run's number in the store.
     let run: Int
-    /// The run's own file on the machine that published it; elsewhere one without recipients, which is removed with
-    /// this value.
+    /// The run's own file on the machine that published it; elsewhere one without recipients, which
+    /// is removed with this value.
     let replica: RunFile
     private let scratch: ScratchFolder?
     /// Whether `replica` is the run's own file.
@@ -55,7 +57,8 @@ package final class SharedLedger: RunLedger {
         var own = UnsettledPushes()
         /// How many workers send, as the last beat showed.
         var workers = 1
-        /// Recipients claimed since the last lease, and when that was, for the size of the next one.
+        /// Recipients claimed since the last lease, and when that was, for the size of the next
+        /// one.
         var claimedSinceLease = 0
         var leasedAt: ContinuousClock.Instant?
         /// What the last beat brought.
@@ -67,8 +70,8 @@ package final class SharedLedger: RunLedger {
         var memory = CommitMemory()
         /// The epoch of the database in which nothing is missing; nil before the first look.
         var comparedEpoch: Int?
-        /// Whether it was there in an epoch of the database that is known to have everything: it can tell what is
-        /// missing in the next one.
+        /// Whether it was there in an epoch of the database that is known to have everything: it
+        /// can tell what is missing in the next one.
         var isSurvivor = false
         /// Why nothing may be written any more: it was declared dead.
         var isFenced = false
@@ -108,7 +111,8 @@ package final class SharedLedger: RunLedger {
         /// The machine that continues alone, from the run's file; blank while no machine does.
         var takenBackBy: String
 
-        /// What the store has forgotten, or may have, so that no machine may continue through it; nil if nothing.
+        /// What the store has forgotten, or may have, so that no machine may continue through it;
+        /// nil if nothing.
         var forgetting: LedgerStop? {
             if case .ledger(let stop)? = cause, stop.isForgetting { return stop }
             return takenBackBy.isEmpty ? nil : .unwitnessed
@@ -130,12 +134,16 @@ package final class SharedLedger: RunLedger {
             WHERE r.number = $1 \(locking ? "FOR UPDATE OF r" : "")
             """, [.int(run)], within: asking.answerSeconds
         ) { cells in
-            guard let state = RunState(rawValue: cells.text(0)) else { throw StoreError.damaged("the state", ofRun: plan.id) }
+            guard let state = RunState(rawValue: cells.text(0)) else {
+                throw StoreError.damaged("the state", ofRun: plan.id)
+            }
             row = Row(
-                state: state, cause: StoredCause.read(cells.text(1)), epoch: cells.text(2), noted: JSONValue(stored: cells.text(3)),
+                state: state, cause: StoredCause.read(cells.text(1)), epoch: cells.text(2),
+                noted: JSONValue(stored: cells.text(3)),
                 startedAt: try cells.optionalMoment(4),
                 endedAt: try cells.optionalMoment(5), coordinator: cells.optionalInt(6),
-                coordinatesSending: cells.int(7) == 1, coordinatorSince: cells.optionalInt(8).map(Int64.init), workers: cells.int(9),
+                coordinatesSending: cells.int(7) == 1, coordinatorSince: cells.optionalInt(8).map(Int64.init),
+                workers: cells.int(9),
                 knowsCapped: cells.int(10) == 1, takenBackBy: cells.text(11))
         }
         guard let row else { throw isGone }
@@ -145,10 +153,12 @@ package final class SharedLedger: RunLedger {
     var isGone: Diagnostic {
         Diagnostic(
             "the run is no longer in the store", file: place,
-            remedy: "It was removed there; `volley report \(plan.id)` shows what became of it.", [.readReport(run: plan.id)])
+            remedy: "It was removed there; `volley report \(plan.id)` shows what became of it.",
+            [.readReport(run: plan.id)])
     }
 
-    /// Runs a statement in the store once; while the store is away, retries for as long as it takes.
+    /// Runs a statement in the store once; while the store is away, retries for as long as it
+    /// takes.
     @discardableResult
     func ask<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         try StoreError.explaining { try asking.retrying(body) }
@@ -157,7 +167,8 @@ package final class SharedLedger: RunLedger {
     /// An invariant that is broken: sending must stop at once.
     func broken(_ what: String) -> Diagnostic {
         Diagnostic(
-            "the account of this run does not add up: \(what)", file: place, remedy: "Nothing more is sent. Please report this.")
+            "the account of this run does not add up: \(what)", file: place,
+            remedy: "Nothing more is sent. Please report this.")
     }
 
     // MARK: - Status
@@ -172,9 +183,11 @@ package final class SharedLedger: RunLedger {
         return status
     }
 
-    /// What people want of the processes that send the run: as the last beat showed it, where this process beats, which
-    /// it does several times a second.
-    package func order() throws -> RunOrder? { try state.withLock { $0.news }.map { RunOrder($0.state) } ?? status().order }
+    /// What people want of the processes that send the run: as the last beat showed it, where this
+    /// process beats, which it does several times a second.
+    package func order() throws -> RunOrder? {
+        try state.withLock { $0.news }.map { RunOrder($0.state) } ?? status().order
+    }
 
     package func loss(during activity: RunActivity) -> LedgerStop? {
         if let loss = hasRunFile ? replica.loss(during: activity) : nil { return loss }
@@ -182,10 +195,12 @@ package final class SharedLedger: RunLedger {
     }
 }
 
-/// The shared run as a journal: which entries are written into the store's journal, and which change rows there.
+/// The shared run as a journal: which entries are written into the store's journal, and which
+/// change rows there.
 extension SharedLedger {
-    /// Appends an entry. A wave for which it is too late, and more calls than fit into one row, are several rows of the
-    /// journal: what was written before an error stays, and the next try continues.
+    /// Appends an entry. A wave for which it is too late, and more calls than fit into one row, are
+    /// several rows of the journal: what was written before an error stays, and the next try
+    /// continues.
     @discardableResult
     package func append(_ entry: RunEntry) throws -> EntryYield {
         switch entry {
@@ -202,11 +217,13 @@ extension SharedLedger {
         case .rested: try write(.rested, at: .now())
         case .lost(let at): return EntryYield(count: try recordLost(at: at))
         case .segment(let segment, let state): try setState(state, of: segment)
-        case .state(let state, let cause, let at, let expected): try setState(state, cause: cause, at: at, from: expected)
+        case .state(let state, let cause, let at, let expected):
+            try setState(state, cause: cause, at: at, from: expected)
         case .finished(let objection, let at): return EntryYield(objection: try finish(at: at, unless: objection))
         case .ordered(let order, let at): try give(order, at: at)
         case .epochNoted(let epoch, let at): return EntryYield(beginning: try note(epoch, at: at))
-        case .epochConfirmed(let givenUp): return EntryYield(beginning: try confirm(givenUp: givenUp) ? .noted : .isOvertaken)
+        case .epochConfirmed(let givenUp):
+            return EntryYield(beginning: try confirm(givenUp: givenUp) ? .noted : .isOvertaken)
         // The journal itself says how far the run is.
         case .epochEnded, .claimsNoted: break
         }
@@ -270,7 +287,9 @@ final class JournalWriter: Sendable {
     ///   - isOver: whether to try no more when the database is away.
     ///   - write: writes it under a number; it may be there already.
     /// - Returns: false if the worker may not write it. Its number is used again then.
-    func append(until isOver: () -> Bool, _ write: (PostgresConnection, _ number: Int) throws -> WriteResult) throws -> Bool {
+    func append(until isOver: () -> Bool, _ write: (PostgresConnection, _ number: Int) throws -> WriteResult) throws
+        -> Bool
+    {
         try numbers.withLock { numbers in
             while true {
                 let written = try tried(&numbers, until: isOver, write)
@@ -289,7 +308,8 @@ final class JournalWriter: Sendable {
     }
 
     private func tried(
-        _ numbers: inout JournalNumbers, until isOver: () -> Bool, _ write: (PostgresConnection, _ number: Int) throws -> WriteResult
+        _ numbers: inout JournalNumbers, until isOver: () -> Bool,
+        _ write: (PostgresConnection, _ number: Int) throws -> WriteResult
     ) throws -> WriteResult {
         let number = Int(numbers.take())
         do { return try storeConnection.retrying(until: isOver) { try write($0, number) } } catch {

@@ -1,7 +1,7 @@
 import Base
 
-/// The pushes that a worker has claimed or reopened and that have no final outcome yet: it may settle these and no
-/// others. Memory depends on how many are open. A value.
+/// The pushes that a worker has claimed or reopened and that have no final outcome yet: it may
+/// settle these and no others. Memory depends on how many are open. A value.
 struct UnsettledPushes {
     private static let size = 1024
     private static let words = size / 64
@@ -36,8 +36,8 @@ struct UnsettledPushes {
         }
     }
 
-    /// Notes what is about to be recorded, if all of it may be. Otherwise part of it may still be noted: callers then
-    /// look at the journal.
+    /// Notes what is about to be recorded, if all of it may be. Otherwise part of it may still be
+    /// noted: callers then look at the journal.
     mutating func settleAll(_ settlements: some Sequence<Settlement>) -> Bool {
         // Neighbours mostly are in one block, which is taken out for as long.
         var number = -1, block = Block()
@@ -71,7 +71,11 @@ struct UnsettledPushes {
             guard blocks[block] != nil else { continue }
             touched.insert(block)
             blocks[block]?.open[word] &= ~bit
-            if settled.outcome == .unsent { blocks[block]?.unsent[word] |= bit } else { blocks[block]?.unsent[word] &= ~bit }
+            if settled.outcome == .unsent {
+                blocks[block]?.unsent[word] |= bit
+            } else {
+                blocks[block]?.unsent[word] &= ~bit
+            }
         }
         for block in touched where blocks[block]?.isEmpty ?? false { blocks[block] = nil }
     }

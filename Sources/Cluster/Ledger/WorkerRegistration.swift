@@ -3,9 +3,9 @@ import Glibc
 package import Runs
 import Synchronization
 
-/// Takes part in a run for this process: beats once a second, reads the run's state, declares silent workers dead, and
-/// takes over what one worker does for all when no other does it. Values decide (`WorkerWatch`, `SubmissionGate`); this
-/// does what they say.
+/// Takes part in a run for this process: beats once a second, reads the run's state, declares
+/// silent workers dead, and takes over what one worker does for all when no other does it. Values
+/// decide (`WorkerWatch`, `SubmissionGate`); this does what they say.
 package final class WorkerRegistration: Sendable {
     private static let beatMilliseconds = 1000
 
@@ -34,9 +34,11 @@ package final class WorkerRegistration: Sendable {
     /// - Parameters:
     ///   - answers: this worker's so far, by the numbers of services.
     ///   - paces: those that it keeps with other workers.
-    /// - Throws: `Diagnostic`: the store cannot be reached, or no longer has the run; no thread can be started.
+    /// - Throws: `Diagnostic`: the store cannot be reached, or no longer has the run; no thread can
+    ///   be started.
     package init(
-        _ ledger: SharedLedger, answers: @escaping @Sendable () -> [Int: [Outcome: Int]], dividing paces: [DividedPace] = []
+        _ ledger: SharedLedger, answers: @escaping @Sendable () -> [Int: [Outcome: Int]],
+        dividing paces: [DividedPace] = []
     ) throws {
         (self.ledger, self.answers, self.paces) = (ledger, answers, paces)
         // Nothing leaves before the store has given a part.
@@ -61,7 +63,8 @@ package final class WorkerRegistration: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// Ends beating, and leaves the paces to others: this process sends no more. Does not leave the run.
+    /// Ends beating, and leaves the paces to others: this process sends no more. Does not leave the
+    /// run.
     package func end() {
         ending.request()
         thread.withLock { thread in
@@ -87,8 +90,8 @@ package final class WorkerRegistration: Sendable {
     /// Whether this worker does what is done once for all.
     package var isCoordinator: Bool { state.withLock { $0.news?.isCoordinator ?? false } }
 
-    /// Until when pushes may be handed over, in nanoseconds of the clock that counts while the machine sleeps
-    /// (CLOCK_BOOTTIME).
+    /// Until when pushes may be handed over, in nanoseconds of the clock that counts while the
+    /// machine sleeps (CLOCK_BOOTTIME).
     package var handsOverUntil: Int64 { state.withLock { $0.gate.closesAt.map { Int64($0 * 1e9) } ?? 0 } }
 
     /// Says whether this worker has something to send: otherwise others get its parts of the paces.
@@ -118,17 +121,21 @@ package final class WorkerRegistration: Sendable {
                 if news.isCalm { state.gate.beat(begunAt: start) }
                 (state.news, state.trouble) = (news, nil)
                 return state.watch.look(
-                    at: Dictionary(uniqueKeysWithValues: news.others.map { ("\($0.number)", $0.beat) }), epoch: Int64(news.databaseEpoch),
+                    at: Dictionary(uniqueKeysWithValues: news.others.map { ("\($0.number)", $0.beat) }),
+                    epoch: Int64(news.databaseEpoch),
                     start)
             }
             for silence in silent { try declareDead(silence, news) }
-            if news.lacksCoordinator, try ledger.becomeCoordinator() { state.withLock { $0.news?.isCoordinator = true } }
+            if news.lacksCoordinator, try ledger.becomeCoordinator() {
+                state.withLock { $0.news?.isCoordinator = true }
+            }
         } catch {
             state.withLock { state in
                 state.watch.disconnected()
                 state.trouble = Diagnostic(explaining: error)
             }
-            // From now on others may count it as dead: other runs of this process must not use its parts.
+            // From now on others may count it as dead: other runs of this process must not use its
+            // parts.
             if !state.withLock({ $0.gate.isOpen(at: Self.now()) }) { takeNothing() }
         }
         ring()
@@ -172,24 +179,27 @@ package struct WorkerNews: Sendable {
     package var lacksCoordinator = false
     /// The others that are there.
     package var others: [Other] = []
-    /// The answers of all other workers, also of those that left or died, by the numbers of services.
+    /// The answers of all other workers, also of those that left or died, by the numbers of
+    /// services.
     package var elsewhere: [Int: [Outcome: Int]] = [:]
     /// The first ids of the segments that all workers may send: their canaries were judged.
     package var openSegments: Set<Int> = []
     /// The first ids of segments that a service stopped.
     package var stoppedSegments: Set<Int> = []
-    /// The first ids of segments of which something can be leased: no worker has it yet, or it came back.
+    /// The first ids of segments of which something can be leased: no worker has it yet, or it came
+    /// back.
     package var segmentsWithWork: Set<Int> = []
-    /// The epoch of the database, and whether all workers, and a survivor, have confirmed that nothing is missing in
-    /// it.
+    /// The epoch of the database, and whether all workers, and a survivor, have confirmed that
+    /// nothing is missing in it.
     package var databaseEpoch = 0, isCalm = true
     /// Whether a survivor has.
     package var isSurvivorConfirmed = true
     /// Entries that the database has forgotten, though it had confirmed them.
     package var missing = 0
-    /// Whether it is known which recipients get nothing because of frequency caps (`SharedLedger.cappedIDs`).
+    /// Whether it is known which recipients get nothing because of frequency caps
+    /// (`SharedLedger.cappedIDs`).
     package var knowsCapped = false
-    /// The database's clock minus this machine's, in seconds, and half of the time that asking took, which is its
-    /// error.
+    /// The database's clock minus this machine's, in seconds, and half of the time that asking
+    /// took, which is its error.
     package var clockOffsetSeconds = 0.0, clockErrorSeconds = 0.0
 }

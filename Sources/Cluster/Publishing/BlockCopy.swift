@@ -3,12 +3,13 @@ import Postgres
 import Runs
 import Synchronization
 
-/// Copies the blocks of a run file that the store lacks, over several connections: a thread for each packs what it
-/// sends.
+/// Copies the blocks of a run file that the store lacks, over several connections: a thread for
+/// each packs what it sends.
 struct BlockCopy: Sendable {
     /// Threads and connections at most: a server that is shared has few connections.
     private static let mostThreads = 4
-    /// Blocks that are committed together: 8 MB or so. What a broken connection undoes is no more than that.
+    /// Blocks that are committed together: 8 MB or so. What a broken connection undoes is no more
+    /// than that.
     private static let blocksTogether = 100
     /// How long copying them may take; seconds.
     private static let copySeconds = 600.0
@@ -25,21 +26,27 @@ struct BlockCopy: Sendable {
         (self.store, self.file, number, self.progress) = (store, file, run, progress)
     }
 
-    /// - Throws: `PostgresError`, `Diagnostic`, `CancellationError`: some blocks are still missing then.
+    /// - Throws: `PostgresError`, `Diagnostic`, `CancellationError`: some blocks are still missing
+    ///   then.
     func run() throws {
         let blocks = 0..<RecipientBlock.count(of: file.plan.audience)
-        let parts = RangeParts(unit: Self.blocksTogether, threads: min(availableCores(), Self.mostThreads)).parts(of: blocks)
+        let parts = RangeParts(unit: Self.blocksTogether, threads: min(availableCores(), Self.mostThreads)).parts(
+            of: blocks)
         let state = BlockCopyState(progress)
-        let rangeThreads = RangeThreads<Void>("publish") { part, _ in Result { () throws(any Error) in try copy(part, state) } }
+        let rangeThreads = RangeThreads<Void>("publish") { part, _ in
+            Result { () throws(any Error) in try copy(part, state) }
+        }
         _ = try rangeThreads.run(parts)
     }
 
     private func copy(_ part: Range<Int>, _ state: BlockCopyState) throws {
         let storeConnection = store.storeConnection(answerSeconds: Store.answerSeconds)
-        // A reader of its own: those of one connection wait for one another while the file is written to.
+        // A reader of its own: those of one connection wait for one another while the file is
+        // written to.
         let file = try RunFile(path: file.path, readOnly: true)
         do {
-            for start in stride(from: part.lowerBound, to: part.upperBound, by: Self.blocksTogether) where !state.hasFailed {
+            for start in stride(from: part.lowerBound, to: part.upperBound, by: Self.blocksTogether)
+            where !state.hasFailed {
                 let blocks = start..<min(start + Self.blocksTogether, part.upperBound)
                 try storeConnection.retrying(until: { state.hasFailed }) { try copy(blocks, of: file, $0) }
                 state.add(blocks.reduce(0) { $0 + RecipientBlock.ids(of: $1, audience: file.plan.audience).count })
@@ -60,7 +67,8 @@ struct BlockCopy: Sendable {
                     "COPY volley_block (run, number, data) FROM STDIN (FORMAT binary)", within: Self.copySeconds
                 ) { try packer.next() }
             } catch let error as PostgresError where error.sqlState == "23505" {
-                // Another process publishes the run at the same moment: what it was quicker with is there now.
+                // Another process publishes the run at the same moment: what it was quicker with is
+                // there now.
             }
         }
     }
@@ -95,8 +103,8 @@ private final class BlockCopyState: Sendable {
     }
 }
 
-/// Turns blocks of a run file into rows of `volley_block` in PostgreSQL's binary form of COPY. Source: its manual,
-/// COPY, "Binary Format".
+/// Turns blocks of a run file into rows of `volley_block` in PostgreSQL's binary form of COPY.
+/// Source: its manual, COPY, "Binary Format".
 struct BlockPacker {
     /// Blocks that are handed over at a time.
     private static let blocksAtATime = 8
@@ -142,5 +150,7 @@ struct BlockPacker {
 }
 
 extension ByteWriter {
-    fileprivate mutating func put(bigEndian number: some FixedWidthInteger) { withUnsafeBytes(of: number.bigEndian) { put(raw: $0) } }
+    fileprivate mutating func put(bigEndian number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.bigEndian) { put(raw: $0) }
+    }
 }

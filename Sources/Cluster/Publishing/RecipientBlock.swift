@@ -1,8 +1,9 @@
 import Base
 import Runs
 
-/// A thousand recipients as the store keeps them: of each its target, registration id, alias, language, variant and
-/// cells, one after the other. A target of hex digits takes half of its digits.
+/// A thousand recipients as the store keeps them: of each its target, registration id, alias,
+/// language, variant and cells, one after the other. A target of hex digits takes half of its
+/// digits.
 enum RecipientBlock {
     static let recipients = 1000
 
@@ -82,10 +83,12 @@ struct RecipientBlockReader {
         let head = reader.number()
         let isHex = head & 1 == 1
         let target = reader.raw(isHex ? head >> 2 : head >> 1).bindMemory(to: UInt8.self)
-        let registrationID = reader.text(), alias = reader.text(), language = reader.text(), variant = reader.text(), fields = reader.text()
+        let registrationID = reader.text(), alias = reader.text(), language = reader.text(), variant = reader.text(),
+            fields = reader.text()
         func recipient(_ token: UnsafeBufferPointer<UInt8>) -> StoredRecipient {
             StoredRecipient(
-                token: token, registrationID: registrationID, alias: alias, language: language, variant: variant, fields: fields)
+                token: token, registrationID: registrationID, alias: alias, language: language, variant: variant,
+                fields: fields)
         }
         guard isHex else { return try body(recipient(target)) }
         digits.removeAll(keepingCapacity: true)

@@ -11,7 +11,8 @@ package struct BegunRun: Sendable {
     package let state: RunState
     /// When it ended, by the store's clock; nil if it has not.
     package let endedAt: Timestamp?
-    /// The machine that continues it alone, so that the store does not have the rest; blank while none does.
+    /// The machine that continues it alone, so that the store does not have the rest; blank while
+    /// none does.
     package let takenBackBy: String
     /// Those whose processes send it, as far as they were not declared dead.
     package let machines: [String]
@@ -33,10 +34,11 @@ package struct JudgedRuns: Sendable {
     }
 }
 
-/// The right to begin or continue a run of a campaign. A process has it from before its gate looks at what others have
-/// begun until its own run has begun, so that the process that gets it next sees that run. It ends with the
-/// connection: when the process ends, or after five minutes. `requireNoOther` holds without it too, but only refuses
-/// once the run's file says that it has begun.
+/// The right to begin or continue a run of a campaign. A process has it from before its gate looks
+/// at what others have begun until its own run has begun, so that the process that gets it next
+/// sees that run. It ends with the connection: when the process ends, or after five minutes.
+/// `requireNoOther` holds without it too, but only refuses once the run's file says that it has
+/// begun.
 package final class BeginningLock: Sendable {
     private let storeConnection: StoreConnection
 
@@ -57,9 +59,11 @@ extension Store {
             var isTaken = false
             try StoreError.explaining {
                 try storeConnection.once { connection in
-                    // Copying a large plan takes minutes. A machine that is suspended must not keep it for longer.
+                    // Copying a large plan takes minutes. A machine that is suspended must not keep
+                    // it for longer.
                     try connection.execute(
-                        "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5min'", within: storeConnection.answerSeconds)
+                        "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5min'",
+                        within: storeConnection.answerSeconds)
                     try connection.run(
                         "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))",
                         [.text("volley begins \(run.app)\n\(run.campaign)")], within: storeConnection.answerSeconds
@@ -88,11 +92,15 @@ extension Store {
                     """, [.text(campaign), .text(app)], within: looking.answerSeconds
                 ) { cells in
                     let id = cells.text(0)
-                    guard let state = RunState(rawValue: cells.text(2)) else { throw StoreError.damaged("the state", ofRun: id) }
+                    guard let state = RunState(rawValue: cells.text(2)) else {
+                        throw StoreError.damaged("the state", ofRun: id)
+                    }
                     runs.append(
                         BegunRun(
-                            id: id, number: cells.int(1), epoch: cells.text(5), state: state, endedAt: try cells.optionalMoment(3),
-                            takenBackBy: cells.text(4), machines: cells.text(6).split(separator: "\n").map(String.init)))
+                            id: id, number: cells.int(1), epoch: cells.text(5), state: state,
+                            endedAt: try cells.optionalMoment(3),
+                            takenBackBy: cells.text(4), machines: cells.text(6).split(separator: "\n").map(String.init))
+                    )
                 }
             }
         }
@@ -100,7 +108,9 @@ extension Store {
     }
 
     /// Whether the file of a run holds all that the store knows of it.
-    package func holds(_ file: RunFile, allOf run: BegunRun) throws -> Bool { try holds(file, allOf: run.number, looking) }
+    package func holds(_ file: RunFile, allOf run: BegunRun) throws -> Bool {
+        try holds(file, allOf: run.number, looking)
+    }
 
     /// The plan of a run.
     /// - Parameter catalog: where it is kept while it is read.
@@ -112,12 +122,16 @@ extension Store {
         return bare.plan
     }
 
-    /// Checks in the transaction in which a run begins or continues that no other run of its campaign has begun or
-    /// continued since the gate looked. Of several at the same moment, one does.
+    /// Checks in the transaction in which a run begins or continues that no other run of its
+    /// campaign has begun or continued since the gate looked. Of several at the same moment, one
+    /// does.
     /// - Parameter epochs: of those that had begun then, by their ids.
-    static func requireNoOther(thanKnown epochs: [String: String], of run: RunPlan, _ connection: PostgresConnection) throws {
+    static func requireNoOther(thanKnown epochs: [String: String], of run: RunPlan, _ connection: PostgresConnection)
+        throws
+    {
         try connection.run(
-            "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text("volley \(run.app)\n\(run.campaign)")], within: answerSeconds)
+            "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text("volley \(run.app)\n\(run.campaign)")],
+            within: answerSeconds)
         var other: String?
         try connection.run(
             "SELECT id, life FROM volley_run WHERE campaign = $1 AND app = $2 AND is_published AND life <> '' ORDER BY number",

@@ -26,14 +26,17 @@ public enum FetchProgress: Hashable, Sendable {
 
 /// Runs out of the store.
 extension Store {
-    /// Makes a run's file from what the store has of it, or brings the file up to date that is there: then its claims,
-    /// outcomes and state are those of the store. The run must not be sent during this.
+    /// Makes a run's file from what the store has of it, or brings the file up to date that is
+    /// there: then its claims, outcomes and state are those of the store. The run must not be sent
+    /// during this.
     /// - Parameters:
     ///   - catalog: where its file is, or will be.
     ///   - progress: called now and then.
-    /// - Throws: `Diagnostic`: the store does not have it, workers send it, there is another run of its id;
-    ///   `CancellationError`. Then no file was made.
-    public func fetch(_ id: String, into catalog: RunsFolder, progress: (FetchProgress) -> Void = { _ in }) throws -> FetchedRun {
+    /// - Throws: `Diagnostic`: the store does not have it, workers send it, there is another run of
+    ///   its id; `CancellationError`. Then no file was made.
+    public func fetch(_ id: String, into catalog: RunsFolder, progress: (FetchProgress) -> Void = { _ in }) throws
+        -> FetchedRun
+    {
         let row = try storedPlan(id)
         guard row.takenBackBy.isEmpty else { throw Self.hasRunFile(row) }
         let isNew = !catalog.holds(id)
@@ -53,12 +56,14 @@ extension Store {
         try takeOver(row, into: run, isNew: true, progress)
         let result = try fetched(run, at: "", isNew: true)
         return FetchedRun(
-            place: try rebuilt.place(run), isNew: true, audience: result.audience, claimed: result.claimed, status: result.status)
+            place: try rebuilt.place(run), isNew: true, audience: result.audience, claimed: result.claimed,
+            status: result.status)
     }
 
     private func fetched(_ run: RunFile, at place: String, isNew: Bool) throws -> FetchedRun {
         let result = FetchedRun(
-            place: place, isNew: isNew, audience: run.plan.audience, claimed: try run.claims().claimed.count, status: try run.status())
+            place: place, isNew: isNew, audience: run.plan.audience, claimed: try run.claims().claimed.count,
+            status: try run.status())
         try run.closeIntoOneFile()
         return result
     }
@@ -77,7 +82,8 @@ extension Store {
     private static func hasRunFile(_ row: StoredPlan) -> Diagnostic {
         Diagnostic(
             "the store had forgotten something of the run \(row.id), so \(TextFormat.foreign(row.takenBackBy)) went on with it alone",
-            remedy: "What became of it is in its file there. What the store has is older, and would send to devices again.")
+            remedy:
+                "What became of it is in its file there. What the store has is older, and would send to devices again.")
     }
 
     func storedPlan(_ id: String) throws -> StoredPlan {
@@ -86,11 +92,13 @@ extension Store {
         try StoreError.explaining {
             try storeConnection.retrying { connection in
                 try connection.run(
-                    "SELECT number, digest, audience, plan, is_published, taken_home FROM volley_run WHERE id = $1", [.text(id)],
+                    "SELECT number, digest, audience, plan, is_published, taken_home FROM volley_run WHERE id = $1",
+                    [.text(id)],
                     within: Self.answerSeconds
                 ) { cells in
                     found = StoredPlan(
-                        id: id, number: cells.int(0), digest: cells.text(1), audience: try cells.count(2), bare: Array(cells.bytes(3)),
+                        id: id, number: cells.int(0), digest: cells.text(1), audience: try cells.count(2),
+                        bare: Array(cells.bytes(3)),
                         takenBackBy: cells.text(5))
                     isComplete = cells.int(4) == 1
                 }
@@ -100,7 +108,8 @@ extension Store {
         guard isComplete else {
             throw Diagnostic(
                 "the store does not have all recipients of the run \(id)",
-                remedy: "It was being copied there, or removed. `volley send \(id)` on the machine that planned it copies what is missing.",
+                remedy:
+                    "It was being copied there, or removed. `volley send \(id)` on the machine that planned it copies what is missing.",
                 [.send(run: id)])
         }
         return found
@@ -108,8 +117,8 @@ extension Store {
 
     /// The id of the run that a command's RUN argument means.
     /// - Parameters:
-    ///   - argument: a run's id, the path of its file, or `last`: of the runs in the store, the one that was planned
-    ///     last.
+    ///   - argument: a run's id, the path of its file, or `last`: of the runs in the store, the one
+    ///     that was planned last.
     ///   - catalog: where a file is looked for that is named without a folder.
     /// - Throws: `Diagnostic`: there is no run in the store, or no such file; `CancellationError`.
     public func id(named argument: String, in catalog: RunsFolder) throws -> String {
@@ -134,7 +143,8 @@ extension Store {
         }
         guard let last else {
             throw Diagnostic(
-                "there are no runs in the store", remedy: "A run comes there when it is sent where volley.yaml names a `store`.")
+                "there are no runs in the store",
+                remedy: "A run comes there when it is sent where volley.yaml names a `store`.")
         }
         return last
     }
@@ -148,7 +158,8 @@ extension Store {
         let file = try RunFile(path: catalog.place(of: row.id))
         guard file.planDigest == row.digest else {
             throw Diagnostic(
-                "there is another run with this id", file: file.place, remedy: "Name another folder with --into. Nothing was changed.")
+                "there is another run with this id", file: file.place,
+                remedy: "Name another folder with --into. Nothing was changed.")
         }
         // Two that fetch at the same moment would record the same twice.
         try file.lockForSending(isSending: false)
@@ -156,7 +167,9 @@ extension Store {
     }
 
     /// Takes over the journal, and how the run is.
-    private func takeOver(_ row: StoredPlan, into file: RunFile, isNew: Bool, _ progress: (FetchProgress) -> Void) throws {
+    private func takeOver(_ row: StoredPlan, into file: RunFile, isNew: Bool, _ progress: (FetchProgress) -> Void)
+        throws
+    {
         if isNew { try file.noteCopy(at: .now()) }
         let ledger = SharedLedger(self, run: row.number, replica: file, scratch: nil)
         try ledger.checkWorkersOfJournal()
@@ -164,11 +177,14 @@ extension Store {
         let segments = try ledger.ask { try ledger.segmentStates($0) }, state = try ledger.ask { try ledger.row($0) }
         guard state.workers == 0 else {
             throw Diagnostic(
-                "another process has begun to send the run meanwhile", file: ledger.place, remedy: "Fetch it again once it has ended.")
+                "another process has begun to send the run meanwhile", file: ledger.place,
+                remedy: "Fetch it again once it has ended.")
         }
-        // What was put there and never began has nothing to take over, and the file may be ahead of it.
+        // What was put there and never began has nothing to take over, and the file may be ahead of
+        // it.
         if state.epoch.isEmpty, !isNew { return try file.noteFetched() }
-        var status = RunStatus(state: state.state, cause: state.cause, startedAt: state.startedAt, finishedAt: state.endedAt)
+        var status = RunStatus(
+            state: state.state, cause: state.cause, startedAt: state.startedAt, finishedAt: state.endedAt)
         status.segments = segments
         try file.takeOver(status)
     }
@@ -205,7 +221,8 @@ extension Store {
     }
 
     private func readBlocks(of row: StoredPlan, into queue: BoundedQueue<[[UInt8]]>) throws {
-        let storeConnection = storeConnection(answerSeconds: Self.answerSeconds), count = RecipientBlock.count(of: row.audience)
+        let storeConnection = storeConnection(answerSeconds: Self.answerSeconds),
+            count = RecipientBlock.count(of: row.audience)
         for start in stride(from: 0, to: count, by: Self.blocksAtATime) {
             let end = min(start + Self.blocksAtATime, count)
             var blocks: [[UInt8]] = []
@@ -236,6 +253,8 @@ extension Store {
     }
 
     private static var isUnreadable: Diagnostic {
-        Diagnostic("recipients of the run cannot be read in the store", remedy: "No file was made. Fetch again, or restore the database.")
+        Diagnostic(
+            "recipients of the run cannot be read in the store",
+            remedy: "No file was made. Fetch again, or restore the database.")
     }
 }

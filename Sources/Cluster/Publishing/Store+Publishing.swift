@@ -6,17 +6,20 @@ package import Runs
 extension Store {
     /// Copies a plan into the store, unless it is there, and opens it as this machine's.
     ///
-    /// Blocks are committed in parts, and no worker uses them before all are there (`is_published`). What they hold
-    /// follows from the plan's digest: a process that publishes a plan that another one left in the middle, or
-    /// publishes at the same moment, copies what is missing.
-    /// - Parameter progress: called with the recipients that this call has found or copied so far, ascending, from
-    ///   several threads, one at a time.
-    /// - Throws: `Diagnostic`: another plan has its id there; the file was changed; it cannot be written. Then what is
-    ///   in the store is not used.
-    package func publish(_ file: RunFile, progress: @escaping @Sendable (Int) -> Void = { _ in }) throws -> SharedLedger {
+    /// Blocks are committed in parts, and no worker uses them before all are there
+    /// (`is_published`). What they hold follows from the plan's digest: a process that publishes a
+    /// plan that another one left in the middle, or publishes at the same moment, copies what is
+    /// missing.
+    /// - Parameter progress: called with the recipients that this call has found or copied so far,
+    ///   ascending, from several threads, one at a time.
+    /// - Throws: `Diagnostic`: another plan has its id there; the file was changed; it cannot be
+    ///   written. Then what is in the store is not used.
+    package func publish(_ file: RunFile, progress: @escaping @Sendable (Int) -> Void = { _ in }) throws -> SharedLedger
+    {
         guard file.hasDigest else {
             throw Diagnostic(
-                "a plan of this older format cannot be sent by several machines", file: file.place, remedy: "Plan the campaign again.",
+                "a plan of this older format cannot be sent by several machines", file: file.place,
+                remedy: "Plan the campaign again.",
                 [.planAgain])
         }
         let storeConnection = storeConnection(answerSeconds: Self.answerSeconds)
@@ -57,7 +60,8 @@ extension Store {
     static func find(_ id: String, _ connection: PostgresConnection) throws -> Known? {
         var known: Known?
         try connection.run(
-            "SELECT number, digest, is_published, life <> '' FROM volley_run WHERE id = $1", [.text(id)], within: answerSeconds
+            "SELECT number, digest, is_published, life <> '' FROM volley_run WHERE id = $1", [.text(id)],
+            within: answerSeconds
         ) {
             known = Known(number: $0.int(0), digest: $0.text(1), isPublished: $0.int(2) == 1, hasBegun: $0.int(3) == 1)
         }
@@ -88,7 +92,8 @@ extension Store {
                 ON CONFLICT (id) DO NOTHING RETURNING number
                 """,
                 [
-                    .text(plan.id), .text(file.planDigest), .text(plan.app), .text(plan.campaign), .bytes(bare), .int(plan.audience),
+                    .text(plan.id), .text(file.planDigest), .text(plan.app), .text(plan.campaign), .bytes(bare),
+                    .int(plan.audience),
                     .int(try DatabaseEpoch.current(connection)),
                 ], within: Self.answerSeconds
             ) { number = $0.int(0) }
@@ -97,7 +102,8 @@ extension Store {
             for segment in plan.segments where !segment.ids.isEmpty {
                 try connection.run(
                     "INSERT INTO volley_leg (run, first, last, next, is_open, cause) VALUES ($1, $2, $3, $2, false, '')",
-                    [.int(number), .int(segment.ids.lowerBound), .int(segment.ids.upperBound)], within: Self.answerSeconds)
+                    [.int(number), .int(segment.ids.lowerBound), .int(segment.ids.upperBound)],
+                    within: Self.answerSeconds)
             }
         }
         guard let known = try Self.find(file.plan.id, connection) else { throw Self.isRemoved(file) }
@@ -107,7 +113,8 @@ extension Store {
     private static func hasBegun(_ file: RunFile) -> Diagnostic {
         Diagnostic(
             "sending this run was begun, and the store does not have it", file: file.place,
-            remedy: "Only a plan can be put there. `volley retry \(file.plan.id)` makes one of the devices that are left.",
+            remedy:
+                "Only a plan can be put there. `volley retry \(file.plan.id)` makes one of the devices that are left.",
             [.retry(run: file.plan.id)])
     }
 
@@ -124,8 +131,8 @@ extension Store {
     /// Lets workers use the run, if all of its blocks are there.
     private func confirm(_ file: RunFile, _ number: Int, _ connection: PostgresConnection) throws {
         let count = try connection.transaction(within: Self.answerSeconds) {
-            // Counted by a statement that begins once no process removes blocks. Of a run that was not begun nothing
-            // can be forgotten.
+            // Counted by a statement that begins once no process removes blocks. Of a run that was
+            // not begun nothing can be forgotten.
             _ = try Self.hold(number, connection)
             let epoch = try DatabaseEpoch.current(connection)
             return try connection.run(
@@ -134,19 +141,23 @@ extension Store {
                     published_in = CASE WHEN is_published OR life <> '' THEN published_in ELSE $3 END,
                     witnessed_in = CASE WHEN is_published OR life <> '' THEN witnessed_in ELSE $3 END
                 WHERE number = $1 AND (SELECT count(*) FROM volley_block WHERE run = $1) = $2
-                """, [.int(number), .int(RecipientBlock.count(of: file.plan.audience)), .int(epoch)], within: Self.answerSeconds)
+                """, [.int(number), .int(RecipientBlock.count(of: file.plan.audience)), .int(epoch)],
+                within: Self.answerSeconds)
         }
         if count != 1 { throw Self.isRemoved(file) }
     }
 
     /// Blocks refer to the run's row: without it none can be written.
     private func removedMeanwhile(_ file: RunFile, _ body: () throws -> Void) throws {
-        do { try body() } catch let error as PostgresError where error.sqlState == "23503" { throw Self.isRemoved(file) }
+        do { try body() } catch let error as PostgresError where error.sqlState == "23503" {
+            throw Self.isRemoved(file)
+        }
     }
 
     private static func isRemoved(_ file: RunFile) -> Diagnostic {
         Diagnostic(
-            "the run was removed from the store while it was copied there", file: file.place, remedy: "Nothing was sent; try again.")
+            "the run was removed from the store while it was copied there", file: file.place,
+            remedy: "Nothing was sent; try again.")
     }
 
     /// Opens a run that another machine published.
@@ -157,7 +168,9 @@ extension Store {
         var found: (number: Int, bare: [UInt8])?
         try StoreError.explaining {
             try storeConnection.retrying { connection in
-                try connection.run("SELECT number, plan FROM volley_run WHERE id = $1 AND is_published", [.text(id)], within: 60) {
+                try connection.run(
+                    "SELECT number, plan FROM volley_run WHERE id = $1 AND is_published", [.text(id)], within: 60
+                ) {
                     found = ($0.int(0), Array($0.bytes(1)))
                 }
             }
@@ -166,6 +179,8 @@ extension Store {
             throw Self.isMissing(id)
         }
         let scratch = try catalog.scratchFolder()
-        return SharedLedger(self, run: found.number, replica: try StoreError.bareFile(found.bare, of: id, in: scratch), scratch: scratch)
+        return SharedLedger(
+            self, run: found.number, replica: try StoreError.bareFile(found.bare, of: id, in: scratch), scratch: scratch
+        )
     }
 }

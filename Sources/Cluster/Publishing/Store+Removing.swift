@@ -7,14 +7,15 @@ extension Store {
     /// Blocks that are removed at a time: no transaction lasts long.
     private static let blocksRemovedTogether = 500
 
-    /// Removes a run. What workers recorded is removed last, at once, so that a run whose removal was interrupted, and
-    /// that is published again, continues where it was.
+    /// Removes a run. What workers recorded is removed last, at once, so that a run whose removal
+    /// was interrupted, and that is published again, continues where it was.
     /// - Parameters:
     ///   - evenIfUnfetched: whether it is removed even if its outcomes are lost with it.
     ///   - catalog: where its file is.
-    ///   - silent: called each second with the machines of workers that do not beat, and may be gone.
-    /// - Throws: `Diagnostic`: it is not there, workers send it, or its file does not hold all that the store has;
-    ///   `CancellationError`.
+    ///   - silent: called each second with the machines of workers that do not beat, and may be
+    ///     gone.
+    /// - Throws: `Diagnostic`: it is not there, workers send it, or its file does not hold all that
+    ///   the store has; `CancellationError`.
     public func remove(
         _ id: String, evenIfUnfetched: Bool, fetchedInto catalog: RunsFolder, silent: ([String]) -> Void = { _ in }
     ) throws {
@@ -45,14 +46,19 @@ extension Store {
             try storeConnection.retrying { connection in
                 // Journal, segments, leases and workers go with it.
                 try connection.run(
-                    "DELETE FROM volley_run WHERE number = $1 AND NOT is_published", [.int(number)], within: Self.answerSeconds)
-                try connection.run("DELETE FROM volley_pace WHERE starts_with(key, $1)", [.text("run \(id) ")], within: Self.answerSeconds)
+                    "DELETE FROM volley_run WHERE number = $1 AND NOT is_published", [.int(number)],
+                    within: Self.answerSeconds)
+                try connection.run(
+                    "DELETE FROM volley_pace WHERE starts_with(key, $1)", [.text("run \(id) ")],
+                    within: Self.answerSeconds)
                 // A table that is not logged cannot refer to one that is.
                 try connection.run(
                     "DELETE FROM volley_present p WHERE NOT EXISTS (SELECT 1 FROM volley_sender s WHERE s.number = p.sender)",
                     within: Self.answerSeconds)
                 var isThere = false
-                try connection.run("SELECT 1 FROM volley_run WHERE number = $1", [.int(number)], within: Self.answerSeconds) { _ in
+                try connection.run(
+                    "SELECT 1 FROM volley_run WHERE number = $1", [.int(number)], within: Self.answerSeconds
+                ) { _ in
                     isThere = true
                 }
                 if isThere { throw Self.isSent(id) }
@@ -65,13 +71,17 @@ extension Store {
     private func close(_ number: Int, _ connection: PostgresConnection) throws -> Bool {
         try connection.transaction(within: Self.answerSeconds) {
             // A worker that joins holds the row under FOR KEY SHARE.
-            try connection.run("SELECT 1 FROM volley_run WHERE number = $1 FOR UPDATE", [.int(number)], within: Self.answerSeconds)
+            try connection.run(
+                "SELECT 1 FROM volley_run WHERE number = $1 FOR UPDATE", [.int(number)], within: Self.answerSeconds)
             var workers = 0
             try connection.run(
-                "SELECT count(*) FROM volley_sender WHERE run = $1 AND dead_at IS NULL", [.int(number)], within: Self.answerSeconds
+                "SELECT count(*) FROM volley_sender WHERE run = $1 AND dead_at IS NULL", [.int(number)],
+                within: Self.answerSeconds
             ) { workers = $0.int(0) }
             guard workers == 0 else { return false }
-            try connection.run("UPDATE volley_run SET is_published = false WHERE number = $1", [.int(number)], within: Self.answerSeconds)
+            try connection.run(
+                "UPDATE volley_run SET is_published = false WHERE number = $1", [.int(number)],
+                within: Self.answerSeconds)
             return true
         }
     }
@@ -88,13 +98,14 @@ extension Store {
         }
     }
 
-    /// Keeps others from publishing a run or removing blocks of it until the transaction ends; its blocks may be copied
-    /// until then.
+    /// Keeps others from publishing a run or removing blocks of it until the transaction ends; its
+    /// blocks may be copied until then.
     /// - Returns: whether it is published; nil if it is gone.
     static func hold(_ number: Int, _ connection: PostgresConnection) throws -> Bool? {
         var isPublished: Bool?
         try connection.run(
-            "SELECT is_published FROM volley_run WHERE number = $1 FOR NO KEY UPDATE", [.int(number)], within: answerSeconds
+            "SELECT is_published FROM volley_run WHERE number = $1 FOR NO KEY UPDATE", [.int(number)],
+            within: answerSeconds
         ) { isPublished = $0.int(0) == 1 }
         return isPublished
     }
@@ -108,25 +119,33 @@ extension Store {
     // MARK: - What would be lost
 
     /// Makes sure that the run's file holds all that the store has of it.
-    private func requireFetched(_ known: Known, _ id: String, in catalog: RunsFolder, _ storeConnection: StoreConnection) throws {
+    private func requireFetched(
+        _ known: Known, _ id: String, in catalog: RunsFolder, _ storeConnection: StoreConnection
+    ) throws {
         let remedy =
             "Fetch it before, with `volley store fetch \(id)`. With --force it is removed all the same, and what is only there is lost."
         guard catalog.holds(id) else {
-            throw Diagnostic("what became of the run \(id) is nowhere but in the store, as far as this machine knows", remedy: remedy)
+            throw Diagnostic(
+                "what became of the run \(id) is nowhere but in the store, as far as this machine knows", remedy: remedy
+            )
         }
         let file = try RunFile(path: catalog.place(of: id), readOnly: true)
         guard file.planDigest == known.digest else {
-            throw Diagnostic("the file of this id is another run than the one in the store", file: file.place, remedy: remedy)
+            throw Diagnostic(
+                "the file of this id is another run than the one in the store", file: file.place, remedy: remedy)
         }
         guard try holds(file, allOf: known.number, storeConnection) else {
-            throw Diagnostic("the run's file does not hold all that the store knows of it", file: file.place, remedy: remedy)
+            throw Diagnostic(
+                "the run's file does not hold all that the store knows of it", file: file.place, remedy: remedy)
         }
     }
 
     /// Whether a run's file holds all that workers have recorded.
     /// - Parameter number: the run's in the store.
     func holds(_ file: RunFile, allOf number: Int, _ storeConnection: StoreConnection) throws -> Bool {
-        let recorded = try StoreError.explaining { try storeConnection.retrying { try Self.lastEntries(of: number, $0) } }
+        let recorded = try StoreError.explaining {
+            try storeConnection.retrying { try Self.lastEntries(of: number, $0) }
+        }
         return Set(try file.fetchMarks()).isSuperset(of: recorded)
     }
 

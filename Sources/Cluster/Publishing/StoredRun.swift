@@ -12,7 +12,8 @@ public struct StoredRun: Hashable, Sendable {
         public var machine: String
         /// Whether it does what is done once for all.
         public var isCoordinator: Bool
-        /// Whether its beat did not change while it was watched (`Store.watchedSeconds`): it may be gone.
+        /// Whether its beat did not change while it was watched (`Store.watchedSeconds`): it may be
+        /// gone.
         public var isSilent: Bool
         var beat: Int64
     }
@@ -21,15 +22,15 @@ public struct StoredRun: Hashable, Sendable {
     public var id: String, campaign: String, app: String
     /// Whether all of its recipients are there. If not, it cannot be sent.
     public var isComplete: Bool
-    /// Its state, why it stopped, when it began and ended. One that says it is running while it has no workers was cut
-    /// off: it is stopped, without an end.
+    /// Its state, why it stopped, when it began and ended. One that says it is running while it has
+    /// no workers was cut off: it is stopped, without an end.
     public var status: RunStatus
     /// Recipients, and how many of them were claimed.
     public var audience: Int, claimed: Int
     /// Those that are there.
     public var workers: [Worker]
-    /// What is wrong with the run's row; nil where all of it can be read. The state, the moments and the counts then
-    /// say nothing.
+    /// What is wrong with the run's row; nil where all of it can be read. The state, the moments
+    /// and the counts then say nothing.
     public var problem: Diagnostic?
     /// What its recipients and its journal take, without indexes.
     public var bytes: Int
@@ -39,11 +40,14 @@ extension Store {
     /// How long workers are watched to see which of them beat; seconds. They beat once a second.
     public static let watchedSeconds = 2.5
 
-    /// All runs, in the order in which they were published. Where there are workers it takes `watchedSeconds`.
+    /// All runs, in the order in which they were published. Where there are workers it takes
+    /// `watchedSeconds`.
     /// - Throws: `Diagnostic`; `CancellationError`.
     public func runs() throws -> [StoredRun] {
         let storeConnection = storeConnection(answerSeconds: Self.answerSeconds)
-        var (runs, workers) = try StoreError.explaining { try storeConnection.retrying { (try Self.runs($0), try Self.workers($0)) } }
+        var (runs, workers) = try StoreError.explaining {
+            try storeConnection.retrying { (try Self.runs($0), try Self.workers($0)) }
+        }
         if !workers.isEmpty {
             retryDeadline.rest(atMost: Self.watchedSeconds)
             if retryDeadline.isAsked { throw CancellationError() }
@@ -52,7 +56,9 @@ extension Store {
             workers = later.mapValues { list in
                 list.map { worker in
                     var worker = worker
-                    worker.isSilent = workers.values.joined().contains { $0.number == worker.number && $0.beat == worker.beat }
+                    worker.isSilent = workers.values.joined().contains {
+                        $0.number == worker.number && $0.beat == worker.beat
+                    }
                     return worker
                 }
             }
@@ -82,11 +88,14 @@ extension Store {
         ) { cells in
             var run = StoredRun(
                 id: cells.text(1), campaign: cells.text(2), app: cells.text(3), isComplete: cells.int(4) == 1,
-                status: RunStatus(state: .stopped, cause: nil, startedAt: nil, finishedAt: nil), audience: 0, claimed: 0, workers: [],
+                status: RunStatus(state: .stopped, cause: nil, startedAt: nil, finishedAt: nil), audience: 0,
+                claimed: 0, workers: [],
                 bytes: cells.int(11))
             // A run whose row is damaged hides no other.
             do throws(Diagnostic) {
-                guard let state = RunState(rawValue: cells.text(5)) else { throw StoreError.damaged("the state", ofRun: run.id) }
+                guard let state = RunState(rawValue: cells.text(5)) else {
+                    throw StoreError.damaged("the state", ofRun: run.id)
+                }
                 run.status = RunStatus(
                     state: state, cause: StoredCause.read(cells.text(6)), startedAt: try cells.optionalMoment(7),
                     finishedAt: try cells.optionalMoment(8))
@@ -107,7 +116,8 @@ extension Store {
             """, within: answerSeconds
         ) { cells in
             let worker = StoredRun.Worker(
-                number: cells.int(1), machine: cells.text(2), isCoordinator: cells.int(4) == 1, isSilent: false, beat: Int64(cells.int(3)))
+                number: cells.int(1), machine: cells.text(2), isCoordinator: cells.int(4) == 1, isSilent: false,
+                beat: Int64(cells.int(3)))
             workers[cells.int(0), default: []].append(worker)
         }
         return workers

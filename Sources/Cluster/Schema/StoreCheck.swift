@@ -14,7 +14,8 @@ public struct StoreCheck: Hashable, Sendable {
     public var missingTables: [String] = []
     /// What the role lacks to work with tables of the needed version: `UPDATE ON volley_block`.
     public var missingRights: [String] = []
-    /// How far the server's clock is ahead of this machine's, give or take half of the shortest round trip; seconds.
+    /// How far the server's clock is ahead of this machine's, give or take half of the shortest
+    /// round trip; seconds.
     public var clockLeadSeconds = 0.0
     /// How long a question takes there and back, the median of `roundTrips`; seconds.
     public var roundTripSeconds = 0.0
@@ -37,7 +38,9 @@ public struct StoreCheck: Hashable, Sendable {
     }
 
     private mutating func lookAtTables(_ connection: PostgresConnection) throws {
-        do { version = try StoreSchema.version(of: connection) } catch let error as PostgresError where error.sqlState == "42501" {
+        do { version = try StoreSchema.version(of: connection) } catch let error as PostgresError
+            where error.sqlState == "42501"
+        {
             (version, missingRights) = (nil, ["SELECT ON volley_store"])
             return
         }
@@ -64,7 +67,8 @@ public struct StoreCheck: Hashable, Sendable {
         var seconds: [Double] = []
         for _ in 0..<Self.roundTrips {
             let (sent, start) = (Double(Timestamp.now().epochMilliseconds) / 1000, ContinuousClock.now)
-            let rows = try connection.execute("SELECT extract(epoch FROM clock_timestamp())", within: StoreAddress.stepSeconds)
+            let rows = try connection.execute(
+                "SELECT extract(epoch FROM clock_timestamp())", within: StoreAddress.stepSeconds)
             let trip = (ContinuousClock.now - start) / .seconds(1)
             if trip < seconds.min() ?? .infinity, let time = rows.first?.first.flatMap({ $0 }).flatMap(Double.init) {
                 clockLeadSeconds = time - (sent + trip / 2)
@@ -87,7 +91,8 @@ extension StoreAddress {
 extension StoreSchema {
     /// The tables of this version, except the one that holds the version.
     static let tables = [
-        "volley_run", "volley_block", "volley_leg", "volley_sender", "volley_lease", "volley_returned", "volley_journal", "volley_pace",
+        "volley_run", "volley_block", "volley_leg", "volley_sender", "volley_lease", "volley_returned",
+        "volley_journal", "volley_pace",
         "volley_service", "volley_firing", "volley_list", "volley_suppressed", "volley_reached",
         "volley_life", "volley_present",
     ]

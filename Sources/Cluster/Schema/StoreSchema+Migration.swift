@@ -11,8 +11,8 @@ public struct StoreMigration: Hashable, Sendable {
 
 extension StoreAddress {
     /// Makes the tables, or brings those of an older version up to date.
-    /// - Throws: `Diagnostic`: the store cannot be reached, is a standby or belongs to a newer Volley, or the role
-    ///   lacks rights; `CancellationError`. Then nothing was changed.
+    /// - Throws: `Diagnostic`: the store cannot be reached, is a standby or belongs to a newer
+    ///   Volley, or the role lacks rights; `CancellationError`. Then nothing was changed.
     public func migrate(_ cancellation: Cancellation) throws -> StoreMigration {
         let connection = try connect(cancellation)
         return try explaining { try StoreSchema.migrate(connection) }
@@ -24,14 +24,16 @@ extension StoreSchema {
     static let lockNumber = 0x76_6F6C_6C65_79
     /// How long a migration waits for another one, or for a table that is in use; seconds.
     private static let lockSeconds = 60
-    /// How long a statement of a migration may take; seconds. Making an index of a large table takes a while.
+    /// How long a statement of a migration may take; seconds. Making an index of a large table
+    /// takes a while.
     private static let statementSeconds = 3600
 
-    /// Makes the tables, or upgrades them, in one transaction. A process that does the same at the same moment waits
-    /// for a lock of this database, which ends with the transaction, and then finds nothing to do.
+    /// Makes the tables, or upgrades them, in one transaction. A process that does the same at the
+    /// same moment waits for a lock of this database, which ends with the transaction, and then
+    /// finds nothing to do.
     /// - Parameter steps: what leads from each version to the next.
-    /// - Throws: `PostgresError`; a `Diagnostic` if the server will not do or the tables belong to a newer Volley;
-    ///   `CancellationError`. Then nothing was changed.
+    /// - Throws: `PostgresError`; a `Diagnostic` if the server will not do or the tables belong to
+    ///   a newer Volley; `CancellationError`. Then nothing was changed.
     static func migrate(_ connection: PostgresConnection, by steps: [[String]] = steps) throws -> StoreMigration {
         let facts = try StoreFacts(connection)
         try checkServer(facts)
@@ -42,7 +44,8 @@ extension StoreSchema {
 
     private static func upgrade(_ connection: PostgresConnection, by steps: [[String]]) throws -> StoreMigration {
         let seconds = Double(statementSeconds + lockSeconds)
-        // What is read after the lock is what was made while it was waited for: the transaction is READ COMMITTED.
+        // What is read after the lock is what was made while it was waited for: the transaction is
+        // READ COMMITTED.
         return try connection.transaction(within: seconds) {
             try connection.execute(
                 """
@@ -55,7 +58,9 @@ extension StoreSchema {
             let before = try version(of: connection)
             if before > steps.count { throw isNewer(before) }
             for statement in steps[before...].joined() { try connection.execute(statement, within: seconds) }
-            if before < steps.count { try connection.execute("UPDATE volley_store SET version = \(steps.count)", within: seconds) }
+            if before < steps.count {
+                try connection.execute("UPDATE volley_store SET version = \(steps.count)", within: seconds)
+            }
             return StoreMigration(before: before, now: steps.count)
         }
     }
@@ -63,18 +68,20 @@ extension StoreSchema {
     private static func checkServer(_ facts: StoreFacts) throws {
         guard facts.isRecentEnough else {
             throw Diagnostic(
-                "the store's server is PostgreSQL \(facts.versionText), which is too old", remedy: StoreFacts.remedyForOldServer)
+                "the store's server is PostgreSQL \(facts.versionText), which is too old",
+                remedy: StoreFacts.remedyForOldServer)
         }
         guard !facts.isStandby else {
-            throw Diagnostic("the store's server is a standby, which takes no changes", remedy: StoreFacts.remedyForStandby)
+            throw Diagnostic(
+                "the store's server is a standby, which takes no changes", remedy: StoreFacts.remedyForStandby)
         }
         guard facts.schema != nil else {
             throw Diagnostic("there is no schema that the store's tables can be made in", remedy: facts.remedyForSchema)
         }
     }
 
-    /// What a server refuses while tables are made, as far as there is something to do about it; SQLSTATEs are in
-    /// appendix A of PostgreSQL's manual.
+    /// What a server refuses while tables are made, as far as there is something to do about it;
+    /// SQLSTATEs are in appendix A of PostgreSQL's manual.
     private static func explained(_ error: PostgresError, as role: String) -> Diagnostic? {
         let remedy: String
         switch error.sqlState {
@@ -83,7 +90,8 @@ extension StoreSchema {
                 "Have an administrator run: CREATE SCHEMA \(role) AUTHORIZATION \(role). Tables that are there already are migrated by the role "
                 + "that made them."
         case "55P03", "57014":
-            remedy = "Another migration is at work, or a run that is being sent uses the tables. Try again once it is over."
+            remedy =
+                "Another migration is at work, or a run that is being sent uses the tables. Try again once it is over."
         default: return nil
         }
         return Diagnostic("the store's tables cannot be made: \(TextFormat.foreign(error.message))", remedy: remedy)
@@ -110,7 +118,8 @@ public struct StoreFacts: Hashable, Sendable {
     public var mayCreate = false
     /// The server's settings of these names, as they are for the role.
     public var synchronousCommit = "on", fsync = "on"
-    /// Whether the server names standbys that commits wait for, as far as `synchronousCommit` has them wait.
+    /// Whether the server names standbys that commits wait for, as far as `synchronousCommit` has
+    /// them wait.
     public var hasSynchronousStandbys = false
 
     /// The oldest server that Volley works with, as `serverVersion` counts.
@@ -128,7 +137,9 @@ public struct StoreFacts: Hashable, Sendable {
                 current_setting('default_transaction_read_only'), has_schema_privilege(current_schema(), 'CREATE'),
                 current_setting('synchronous_commit'), current_setting('fsync'), current_setting('synchronous_standby_names') <> ''
             """, within: StoreAddress.stepSeconds)
-        guard let row = rows.first, row.count == 9 else { throw PostgresError(.lost, "the server gave another answer than was asked for") }
+        guard let row = rows.first, row.count == 9 else {
+            throw PostgresError(.lost, "the server gave another answer than was asked for")
+        }
         (serverVersion, isEncrypted) = (connection.serverVersion, connection.isEncrypted)
         (role, schema, isSuperuser) = (row[0] ?? "", row[1], row[2] == "on")
         (isStandby, onlyReads, mayCreate) = (row[3] == "t", row[4] == "on", row[5] == "t")

@@ -1,12 +1,12 @@
 import Base
 import Postgres
 
-/// The tables of a store: the PostgreSQL database through which several machines send one run. Names begin with
-/// `volley_`, so that the tables can share a schema with others.
+/// The tables of a store: the PostgreSQL database through which several machines send one run.
+/// Names begin with `volley_`, so that the tables can share a schema with others.
 ///
-/// Nothing is written per recipient: recipients are in blocks, and what becomes of them is in the journal, whose
-/// entries are about many of them and are never changed. Moments are milliseconds since 1970. Ids of recipients are
-/// those of the run file.
+/// Nothing is written per recipient: recipients are in blocks, and what becomes of them is in the
+/// journal, whose entries are about many of them and are never changed. Moments are milliseconds
+/// since 1970. Ids of recipients are those of the run file.
 public enum StoreSchema {
     /// The version that this Volley makes and reads.
     public static let version = 1
@@ -112,10 +112,11 @@ public enum StoreSchema {
             )
             """,
             "ALTER TABLE volley_journal ALTER COLUMN data SET STORAGE EXTERNAL",
-            // Not logged: empty after a crash, on a standby that took over and after most backups were brought back.
-            // That is when acknowledged commits may be missing (`RecoveryBarrier`). A copy of a server that was shut
-            // down, and a dump, hold the table as it was: a row counts only on the server, in the database and in the
-            // form in which it was written.
+            // Not logged: empty after a crash, on a standby that took over and after most backups
+            // were brought back. That is when acknowledged commits may be missing
+            // (`RecoveryBarrier`). A copy of a server that was shut down, and a dump, hold the
+            // table as it was: a row counts only on the server, in the database and in the form in
+            // which it was written.
             """
             CREATE UNLOGGED TABLE volley_life (
                 one boolean PRIMARY KEY CHECK (one),
@@ -195,7 +196,9 @@ extension StoreSchema {
     /// The version of a store's tables; 0 where they do not exist.
     static func version(of connection: PostgresConnection) throws -> Int {
         var isThere = false
-        try connection.run("SELECT to_regclass('volley_store') IS NOT NULL", within: seconds) { isThere = $0.int(0) == 1 }
+        try connection.run("SELECT to_regclass('volley_store') IS NOT NULL", within: seconds) {
+            isThere = $0.int(0) == 1
+        }
         guard isThere else { return 0 }
         var version = 0
         try connection.run("SELECT version FROM volley_store", within: seconds) { version = $0.int(0) }
@@ -209,7 +212,8 @@ extension StoreSchema {
         if found > version { throw isNewer(found) }
         throw Diagnostic(
             found == 0
-                ? "the store has no tables yet" : "the store's tables are of version \(found), and this Volley needs version \(version)",
+                ? "the store has no tables yet"
+                : "the store's tables are of version \(found), and this Volley needs version \(version)",
             remedy: "Run `volley store migrate` once, on one machine.")
     }
 

@@ -1,12 +1,14 @@
 package import Base
 import Synchronization
 
-/// This `volley schedule` among those of other machines: beats once a second, declares services dead that are silent
-/// for long (`WorkerWatch`), and claims times, so that each is planned and sent by one of them.
+/// This `volley schedule` among those of other machines: beats once a second, declares services
+/// dead that are silent for long (`WorkerWatch`), and claims times, so that each is planned and
+/// sent by one of them.
 ///
-/// A service that ends says nothing: it may be back within seconds and continue with what it has. After half a minute
-/// of silence others take over what it had not begun. What the database may have forgotten when it comes up again, each
-/// service writes there again, from its own record (`FiringBarrier`).
+/// A service that ends says nothing: it may be back within seconds and continue with what it has.
+/// After half a minute of silence others take over what it had not begun. What the database may
+/// have forgotten when it comes up again, each service writes there again, from its own record
+/// (`FiringBarrier`).
 package final class ScheduleService: Sendable {
     private static let beatMilliseconds = 1000
     /// Between two tries to claim a time; the database was there a moment ago.
@@ -62,8 +64,8 @@ package final class ScheduleService: Sendable {
     /// Whether times may be found due: not while the database may have forgotten some of them.
     package var mayFind: Bool { state.withLock { $0.trouble == nil && $0.barrier.mayFind } }
 
-    /// Whether its record has to be written into the store again (`write`): it has joined, or the database came up
-    /// again.
+    /// Whether its record has to be written into the store again (`write`): it has joined, or the
+    /// database came up again.
     package var hasToWrite: Bool { state.withLock { $0.barrier.toWrite != nil } }
 
     /// Why the store cannot be queried; nil while it can.
@@ -94,8 +96,10 @@ package final class ScheduleService: Sendable {
     /// Writes again what this machine's own record says of times, when it has to.
     /// - Parameters:
     ///   - firings: all to which schedules look back, except those that other machines have.
-    ///   - alongside: what else belongs to it, such as finding out which of them others have by now.
-    /// - Throws: `Diagnostic`: the store cannot be queried, and has to be written to later; what `alongside` throws.
+    ///   - alongside: what else belongs to it, such as finding out which of them others have by
+    ///     now.
+    /// - Throws: `Diagnostic`: the store cannot be queried, and has to be written to later; what
+    ///   `alongside` throws.
     package func write(_ firings: [SharedFiring], alongside: () throws -> Void = {}) throws {
         guard let standing = state.withLock({ $0.barrier.toWrite }) else { return }
         try opened().write(firings, by: standing.service)
@@ -110,7 +114,8 @@ package final class ScheduleService: Sendable {
 
     private func opened() throws -> Store {
         if let store = store.withLock({ $0 }) { return store }
-        // A server that is silent keeps a beat from ending for longer than people should wait for a word.
+        // A server that is silent keeps a beat from ending for longer than people should wait for a
+        // word.
         let opened = try address.open(asked: givingUp) { [weak self] trouble in
             guard let self, let trouble else { return }
             state.withLock { state in
@@ -148,8 +153,8 @@ package final class ScheduleService: Sendable {
         }
     }
 
-    /// Joins, unless it has in this epoch of the database: in a new one its number may have been forgotten, and given
-    /// to another service.
+    /// Joins, unless it has in this epoch of the database: in a new one its number may have been
+    /// forgotten, and given to another service.
     /// - Returns: its number.
     private func joined(_ store: Store) throws -> Int {
         let epoch = try store.databaseEpoch()

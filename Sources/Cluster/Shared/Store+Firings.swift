@@ -1,23 +1,27 @@
 package import Base
 import Postgres
 
-/// Times of schedules. Which run may be sent for a time is decided by its row alone: a process changes it only under
-/// conditions that the row itself fulfils, in one statement. A service that was suspended, declared dead and continues
-/// finds another run there; if no other has followed it, it continues as if nothing had happened.
+/// Times of schedules. Which run may be sent for a time is decided by its row alone: a process
+/// changes it only under conditions that the row itself fulfils, in one statement. A service that
+/// was suspended, declared dead and continues finds another run there; if no other has followed it,
+/// it continues as if nothing had happened.
 extension Store {
     private static let firingSeconds = 10.0
 
-    /// Claims a time for a run, begins it, or leaves it out; again for the same run, this changes nothing. A time that
-    /// a dead service had claimed and not begun may be claimed for another run.
+    /// Claims a time for a run, begins it, or leaves it out; again for the same run, this changes
+    /// nothing. A time that a dead service had claimed and not begun may be claimed for another
+    /// run.
     /// - Parameter service: the number of the service that does so; nil where a person sends.
     /// - Returns: nil if the time is this run's now; otherwise the firing that has it.
-    /// - Throws: `Diagnostic`: the store cannot be queried; `StoreRefusal.quiet`: it may have forgotten which run has
-    ///   the time.
+    /// - Throws: `Diagnostic`: the store cannot be queried; `StoreRefusal.quiet`: it may have
+    ///   forgotten which run has the time.
     package func claim(_ firing: SharedFiring, by service: Int? = nil) throws -> SharedFiring? {
         try StoreError.explaining { try looking.once { try Self.claim(firing, by: service, $0) } }
     }
 
-    static func claim(_ firing: SharedFiring, by service: Int?, _ connection: PostgresConnection) throws -> SharedFiring? {
+    static func claim(_ firing: SharedFiring, by service: Int?, _ connection: PostgresConnection) throws
+        -> SharedFiring?
+    {
         var isOurs = false
         try connection.run(
             """
@@ -33,7 +37,10 @@ extension Store {
                 OR old.state = 'claimed' AND NOT EXISTS (SELECT 1 FROM volley_service s WHERE s.number = old.owner AND s.dead_at IS NULL)
                 OR old.state = 'skipped' AND excluded.state = 'begun'
             RETURNING 1
-            """, values(firing) + [.text(firing.run), .text(firing.state.rawValue), .optional(service), .text(firing.machine)],
+            """,
+            values(firing) + [
+                .text(firing.run), .text(firing.state.rawValue), .optional(service), .text(firing.machine),
+            ],
             within: firingSeconds
         ) { _ in isOurs = true }
         if isOurs { return nil }
@@ -55,15 +62,18 @@ extension Store {
         try StoreError.explaining {
             try looking.once { connection in
                 let holder = try Self.find(firing, connection)
-                if let holder, holder.run == firing.run || holder.state != .skipped { return holder.run == firing.run ? nil : holder }
+                if let holder, holder.run == firing.run || holder.state != .skipped {
+                    return holder.run == firing.run ? nil : holder
+                }
                 try Self.refuseWhileQuiet(connection)
                 return nil
             }
         }
     }
 
-    /// Writes again what a machine's own record says of times, also if the database has forgotten them. What was begun
-    /// there replaces what was not begun elsewhere: it was planned because that was forgotten.
+    /// Writes again what a machine's own record says of times, also if the database has forgotten
+    /// them. What was begun there replaces what was not begun elsewhere: it was planned because
+    /// that was forgotten.
     /// - Parameters:
     ///   - firings: of each time one.
     ///   - service: the number of the service that does so.
@@ -72,7 +82,8 @@ extension Store {
             let part = firings[start..<min(start + Self.firingsOfStatement, firings.count)].map { firing in
                 JSONValue.object(
                     pairs: [
-                        ("app", firing.app), ("campaign", firing.campaign), ("occurrence", firing.occurrence), ("run", firing.run),
+                        ("app", firing.app), ("campaign", firing.campaign), ("occurrence", firing.occurrence),
+                        ("run", firing.run),
                         ("state", firing.state.rawValue),
                     ].map { ($0, .string($1)) })
             }
@@ -88,7 +99,8 @@ extension Store {
                             changed_at = excluded.changed_at
                         WHERE excluded.state = 'begun' AND old.state IN ('claimed', 'skipped')
                             OR old.run = excluded.run AND old.state = 'claimed'
-                        """, [.text(JSONValue.array(part).text), .int(service), .text(MachineName.host)], within: Self.firingSeconds)
+                        """, [.text(JSONValue.array(part).text), .int(service), .text(MachineName.host)],
+                        within: Self.firingSeconds)
                 }
             }
         }
@@ -96,8 +108,8 @@ extension Store {
 
     private static let firingsOfStatement = 1000
 
-    /// SQL: whether the database came up so recently that services may not have said yet which times they have begun
-    /// (`FiringBarrier`). This also holds until the first look.
+    /// SQL: whether the database came up so recently that services may not have said yet which
+    /// times they have begun (`FiringBarrier`). This also holds until the first look.
     private static let isQuiet = """
         NOT EXISTS (SELECT 1 FROM \(DatabaseEpoch.present) l
             WHERE clock_timestamp() >= l.began_at + interval '\(Int(FiringBarrier.quietSeconds)) s')
@@ -139,7 +151,8 @@ extension Store {
                     """
                     UPDATE volley_firing SET state = $2, changed_at = clock_timestamp()
                     WHERE state = 'claimed' AND run IN (SELECT json_array_elements_text($1::json))
-                    """, [.text(JSONValue.array(runs.map { .string($0) }).text), .text(state.rawValue)], within: Self.firingSeconds)
+                    """, [.text(JSONValue.array(runs.map { .string($0) }).text), .text(state.rawValue)],
+                    within: Self.firingSeconds)
             }
         }
     }
@@ -169,9 +182,11 @@ extension Store {
     func joinAsService() throws -> Int {
         try StoreError.explaining {
             try looking.once { connection in
-                try connection.run("DELETE FROM volley_service WHERE dead_at < now() - interval '1 day'", within: Self.firingSeconds)
                 try connection.run(
-                    "DELETE FROM volley_firing WHERE changed_at < now() - make_interval(days => $1::int)", [.int(Self.daysOfFirings)],
+                    "DELETE FROM volley_service WHERE dead_at < now() - interval '1 day'", within: Self.firingSeconds)
+                try connection.run(
+                    "DELETE FROM volley_firing WHERE changed_at < now() - make_interval(days => $1::int)",
+                    [.int(Self.daysOfFirings)],
                     within: Self.firingSeconds)
                 var number = 0
                 try connection.run(
@@ -208,7 +223,8 @@ extension Store {
                 guard count == 1 else { return nil }
                 var news = ServiceNews()
                 try connection.run(
-                    "SELECT number, beat FROM volley_service WHERE dead_at IS NULL AND number <> $1", [.int(me)], within: Self.firingSeconds
+                    "SELECT number, beat FROM volley_service WHERE dead_at IS NULL AND number <> $1", [.int(me)],
+                    within: Self.firingSeconds
                 ) { news.beats["\($0.int(0))"] = Int64($0.int(1)) }
                 try connection.run(
                     """
@@ -241,7 +257,8 @@ extension SharedFiring {
     /// nil for a state that this version does not know.
     fileprivate init?(_ cells: PostgresRow) {
         guard let state = State(rawValue: cells.text(4)) else { return nil }
-        self.init(app: cells.text(0), campaign: cells.text(1), occurrence: cells.text(2), run: cells.text(3), state: state)
+        self.init(
+            app: cells.text(0), campaign: cells.text(1), occurrence: cells.text(2), run: cells.text(3), state: state)
         machine = cells.text(5)
     }
 }
@@ -250,8 +267,8 @@ extension SharedFiring {
 package struct SharedFiring: Hashable, Sendable {
     /// How far it is.
     package enum State: String, Sendable {
-        /// A service is to plan it, or has, and nothing of its run was sent. Once that service is dead, another may
-        /// have it.
+        /// A service is to plan it, or has, and nothing of its run was sent. Once that service is
+        /// dead, another may have it.
         case claimed
         /// Its run is being sent, or was: no other run gets the time any more.
         case begun
@@ -279,7 +296,8 @@ extension SharedFiring {
     package var isTaken: Diagnostic {
         Diagnostic(
             "another machine, \(machine), has \(campaign) (\(occurrence))\(run.isEmpty ? "" : " as \(run)"); nothing was sent",
-            remedy: "Each time goes out only once, on one machine. To send another push, give the campaign another time.",
+            remedy:
+                "Each time goes out only once, on one machine. To send another push, give the campaign another time.",
             [.giveAnotherTime])
     }
 }

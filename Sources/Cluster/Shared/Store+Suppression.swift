@@ -2,19 +2,19 @@ package import Base
 import Postgres
 package import Runs
 
-/// Suppression lists of several machines. Each machine has its own file, which planning reads; here they meet: changes
-/// of a list have numbers, and a machine takes those that it has not seen.
+/// Suppression lists of several machines. Each machine has its own file, which planning reads; here
+/// they meet: changes of a list have numbers, and a machine takes those that it has not seen.
 ///
-/// Of a token the newest known `invalid_since` counts. A removal wins over every entry that it could have been about,
-/// and an entry that was made after the removal over the removal.
+/// Of a token the newest known `invalid_since` counts. A removal wins over every entry that it
+/// could have been about, and an entry that was made after the removal over the removal.
 extension Store {
     /// How long a statement about a few thousand entries may take; seconds.
     private static let listSeconds = 60.0
     /// Entries that go or come at a time.
     private static let entriesAtATime = 5000
 
-    /// Sends what a list has that the store does not, and takes what the store has that the list does not. What was
-    /// done when it fails stays done, and is harmless when it is done again.
+    /// Sends what a list has that the store does not, and takes what the store has that the list
+    /// does not. What was done when it fails stays done, and is harmless when it is done again.
     /// - Returns: how many entries and removals went, and how many came, the own ones among them.
     /// - Throws: `Diagnostic`: the store cannot be queried, or the list's file cannot be used.
     @discardableResult
@@ -40,7 +40,8 @@ extension Store {
     private func find(_ list: SuppressionList, _ connection: PostgresConnection) throws -> (id: String, number: Int)? {
         var found: (id: String, number: Int)?
         try connection.run(
-            "SELECT id, number FROM volley_list WHERE app = $1 AND list = $2", [.text(list.app), .text(list.environment)],
+            "SELECT id, number FROM volley_list WHERE app = $1 AND list = $2",
+            [.text(list.app), .text(list.environment)],
             within: Self.listSeconds
         ) { found = ($0.text(0), $0.int(1)) }
         return found
@@ -51,7 +52,10 @@ extension Store {
         let seed = RunSeed.random()
         try connection.run(
             "INSERT INTO volley_list (app, list, id, number) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING",
-            [.text(list.app), .text(list.environment), .text(String(seed.high, radix: 16) + String(seed.low, radix: 16))],
+            [
+                .text(list.app), .text(list.environment),
+                .text(String(seed.high, radix: 16) + String(seed.low, radix: 16)),
+            ],
             within: Self.listSeconds)
         return try find(list, connection)
     }
@@ -69,14 +73,18 @@ extension Store {
         }
     }
 
-    /// Writers of a list take turns by its row, so that its changes are committed in the order of their numbers: a
-    /// machine that has taken changes up to one misses none before it. What loses against what is there also gets the
-    /// new number, so that it is taken by the machine that sent the loser.
-    private func write(_ entries: [SuppressionList.SharedEntry], of list: SuppressionList, _ connection: PostgresConnection) throws {
+    /// Writers of a list take turns by its row, so that its changes are committed in the order of
+    /// their numbers: a machine that has taken changes up to one misses none before it. What loses
+    /// against what is there also gets the new number, so that it is taken by the machine that sent
+    /// the loser.
+    private func write(
+        _ entries: [SuppressionList.SharedEntry], of list: SuppressionList, _ connection: PostgresConnection
+    ) throws {
         var number = 0
         let name: [PostgresValue] = [.text(list.app), .text(list.environment)]
         try connection.run(
-            "UPDATE volley_list SET number = number + 1 WHERE app = $1 AND list = $2 RETURNING number", name, within: Self.listSeconds
+            "UPDATE volley_list SET number = number + 1 WHERE app = $1 AND list = $2 RETURNING number", name,
+            within: Self.listSeconds
         ) { number = $0.int(0) }
         try connection.run(
             """
@@ -108,7 +116,8 @@ extension Store {
                 WHERE app = $1 AND list = $2 AND (number, token) > ($3, $4) AND number <= $5 ORDER BY number, token LIMIT $6
                 """,
                 [
-                    .text(list.app), .text(list.environment), .int(last.number), .text(last.token), .int(newest), .int(Self.entriesAtATime),
+                    .text(list.app), .text(list.environment), .int(last.number), .text(last.token), .int(newest),
+                    .int(Self.entriesAtATime),
                 ], within: Self.listSeconds
             ) { cells in
                 entries.append(
@@ -137,21 +146,27 @@ extension SuppressionList.SharedEntry {
     }
 }
 
-/// The devices that runs have sent to, for the frequency caps of other machines: eight bytes of a keyed hash for each
-/// push. The key is the store's own, and the same for all. With ten million pushes on record, a plan of ten million
-/// devices counts one of them for another device in about one of 200,000 plans.
+/// The devices that runs have sent to, for the frequency caps of other machines: eight bytes of a
+/// keyed hash for each push. The key is the store's own, and the same for all. With ten million
+/// pushes on record, a plan of ten million devices counts one of them for another device in about
+/// one of 200,000 plans.
 extension Store {
     private static let reachedSeconds = 60.0
     /// Pushes of a block.
     private static let pushesOfBlock = 50_000
 
-    /// The key of the hash. While the store is away, it is waited for: a run that is being sent needs it.
+    /// The key of the hash. While the store is away, it is waited for: a run that is being sent
+    /// needs it.
     package func hashKey() throws -> (UInt64, UInt64) {
         try StoreError.explaining {
             try looking.retrying { connection in
                 var key: [UInt8] = []
-                try connection.run("SELECT hash_key FROM volley_store", within: Self.reachedSeconds) { key = Array($0.bytes(0)) }
-                guard key.count == 16 else { throw Diagnostic("the store has no key for the devices that runs have reached") }
+                try connection.run("SELECT hash_key FROM volley_store", within: Self.reachedSeconds) {
+                    key = Array($0.bytes(0))
+                }
+                guard key.count == 16 else {
+                    throw Diagnostic("the store has no key for the devices that runs have reached")
+                }
                 return key.withUnsafeBytes {
                     (
                         UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)),
@@ -174,24 +189,31 @@ extension Store {
         package init(list: String, at: Int, hashes: [UInt64]) { (self.list, self.at, self.hashes) = (list, at, hashes) }
     }
 
-    /// Puts what a run has sent in place of what was there of it, and removes what no cap of the app looks at any more.
+    /// Puts what a run has sent in place of what was there of it, and removes what no cap of the
+    /// app looks at any more.
     /// - Parameter seconds: how far back the machine's longest cap looks.
     package func setReached(_ minutes: [ReachedMinute], by run: String, of app: String, keptFor seconds: Int) throws {
         try StoreError.explaining {
             try looking.once { connection in
                 try connection.transaction(within: Self.reachedSeconds) {
                     try connection.run(
-                        "DELETE FROM volley_reached WHERE app = $1 AND run = $2", [.text(app), .text(run)], within: Self.reachedSeconds)
+                        "DELETE FROM volley_reached WHERE app = $1 AND run = $2", [.text(app), .text(run)],
+                        within: Self.reachedSeconds)
                     for minute in minutes {
-                        for (number, start) in stride(from: 0, to: minute.hashes.count, by: Self.pushesOfBlock).enumerated() {
+                        for (number, start) in stride(from: 0, to: minute.hashes.count, by: Self.pushesOfBlock)
+                            .enumerated()
+                        {
                             var writer = ByteWriter()
-                            for hash in minute.hashes[start..<min(start + Self.pushesOfBlock, minute.hashes.count)].sorted() {
+                            for hash in minute.hashes[start..<min(start + Self.pushesOfBlock, minute.hashes.count)]
+                                .sorted()
+                            {
                                 withUnsafeBytes(of: hash.littleEndian) { writer.put(raw: $0) }
                             }
                             try connection.run(
                                 "INSERT INTO volley_reached (app, list, run, at, number, kept_for, data) VALUES ($1, $2, $3, $4, $5, $6, $7)",
                                 [
-                                    .text(app), .text(minute.list), .text(run), .int(minute.at), .int(number), .int(seconds),
+                                    .text(app), .text(minute.list), .text(run), .int(minute.at), .int(number),
+                                    .int(seconds),
                                     .bytes(writer.bytes),
                                 ], within: Self.reachedSeconds)
                         }
@@ -206,8 +228,8 @@ extension Store {
         }
     }
 
-    /// Calls `body` with pushes that runs have sent, in blocks. While the store is away, it is waited for, also between
-    /// two blocks.
+    /// Calls `body` with pushes that runs have sent, in blocks. While the store is away, it is
+    /// waited for, also between two blocks.
     /// - Parameters:
     ///   - since: milliseconds since 1970.
     ///   - counts: whether a run's are wanted.

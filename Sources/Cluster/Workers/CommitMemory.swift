@@ -1,24 +1,26 @@
-/// Whether the database has forgotten what it had acknowledged: a standby that took over and lagged, a backup that was
-/// brought back, a crash without `synchronous_commit`.
+/// Whether the database has forgotten what it had acknowledged: a standby that took over and
+/// lagged, a backup that was brought back, a crash without `synchronous_commit`.
 ///
-/// A worker remembers which of its own entries were acknowledged, and sees with each beat which entries the others
-/// have. A worker that saw more than there is now is a survivor. So a forgotten entry stays unnoticed only if its
-/// writer is gone and no beat of another worker saw it: entries written within the last second by workers that never
-/// come back. A value.
+/// A worker remembers which of its own entries were acknowledged, and sees with each beat which
+/// entries the others have. A worker that saw more than there is now is a survivor. So a forgotten
+/// entry stays unnoticed only if its writer is gone and no beat of another worker saw it: entries
+/// written within the last second by workers that never come back. A value.
 ///
-/// Two hazards. Numbers are compared with what was known when the beat *began*: what was acknowledged while it was
-/// under way need not be in its answer. And each of a worker's threads that write is compared by itself: in a sum, a
-/// claim whose acknowledgement was lost hides outcomes that were forgotten.
+/// Two hazards. Numbers are compared with what was known when the beat *began*: what was
+/// acknowledged while it was under way need not be in its answer. And each of a worker's threads
+/// that write is compared by itself: in a sum, a claim whose acknowledgement was lost hides
+/// outcomes that were forgotten.
 struct CommitMemory {
-    /// What the database has of one worker: the last number of each of its threads, which number without gaps.
+    /// What the database has of one worker: the last number of each of its threads, which number
+    /// without gaps.
     struct Row: Hashable {
         var claims: Int64 = 0
         var outcomes: Int64 = 0
         /// Declared dead, or gone in an orderly way.
         var isDead = false
 
-        /// How many entries of this are missing in what the database has now; a death that was forgotten counts as one,
-        /// and so does the row itself.
+        /// How many entries of this are missing in what the database has now; a death that was
+        /// forgotten counts as one, and so does the row itself.
         func missing(in now: Row?) -> Int64 {
             guard let now else { return 1 + claims + outcomes }
             return max(0, claims - now.claims) + max(0, outcomes - now.outcomes) + (isDead && !now.isDead ? 1 : 0)
@@ -35,12 +37,13 @@ struct CommitMemory {
     /// - Parameter known: by workers.
     init(known: [String: Row]) { self.known = known }
 
-    /// A beat begins. It sends the same numbers to the database, which also compares and stops the run in the same
-    /// transaction: the answer may never arrive.
+    /// A beat begins. It sends the same numbers to the database, which also compares and stops the
+    /// run in the same transaction: the answer may never arrive.
     /// - Parameter row: of this worker, as acknowledged until now.
     mutating func beatBegins(of worker: String, acknowledged row: Row) {
         let seen = known[worker] ?? row
-        known[worker] = Row(claims: max(row.claims, seen.claims), outcomes: max(row.outcomes, seen.outcomes), isDead: seen.isDead)
+        known[worker] = Row(
+            claims: max(row.claims, seen.claims), outcomes: max(row.outcomes, seen.outcomes), isDead: seen.isDead)
     }
 
     /// Takes what a beat's answer says.

@@ -1,8 +1,9 @@
-/// The numbers of what a worker writes into the journal: each entry has one, and is written under it as often as it
-/// takes until the database has confirmed it.
+/// The numbers of what a worker writes into the journal: each entry has one, and is written under
+/// it as often as it takes until the database has confirmed it.
 ///
-/// When a connection is lost before the answer, it is unknown whether the entry is there, and it may still arrive
-/// later. Under the same number it is there once, whichever attempt arrives. A value.
+/// When a connection is lost before the answer, it is unknown whether the entry is there, and it
+/// may still arrive later. Under the same number it is there once, whichever attempt arrives. A
+/// value.
 struct JournalNumbers {
     /// What is known of the entry in hand.
     enum State: Hashable {
@@ -37,8 +38,8 @@ struct JournalNumbers {
     /// The database did not take the entry, by this attempt or an earlier one.
     mutating func refused() { state = .idle }
 
-    /// The connection was lost before the answer, or the answer was that the entry cannot be taken now. What follows
-    /// has the same number.
+    /// The connection was lost before the answer, or the answer was that the entry cannot be taken
+    /// now. What follows has the same number.
     mutating func lost() {
         guard case .sent(let number) = state else { return }
         state = .unsure(number)

@@ -1,15 +1,17 @@
-/// How workers share a pace so that together they are never faster than it, within any of its intervals, whatever
-/// messages are lost.
+/// How workers share a pace so that together they are never faster than it, within any of its
+/// intervals, whatever messages are lost.
 ///
-/// The database keeps of each worker what it was *granted*, and what it says that it *uses*: the larger of the part
-/// that is in force with it and of what has left within the last interval (`SharedPace.used`). A worker takes a smaller
-/// part at once, and says so with its next beat; a larger one is granted only from what the others neither have nor
-/// use. So workers shrink before others grow. A worker takes a grant only from the answer to its latest beat: an older
-/// one may have been taken back. This is the rows of one pace as a value: the database runs the same arithmetic within
-/// one transaction.
+/// The database keeps of each worker what it was *granted*, and what it says that it *uses*: the
+/// larger of the part that is in force with it and of what has left within the last interval
+/// (`SharedPace.used`). A worker takes a smaller part at once, and says so with its next beat; a
+/// larger one is granted only from what the others neither have nor use. So workers shrink before
+/// others grow. A worker takes a grant only from the answer to its latest beat: an older one may
+/// have been taken back. This is the rows of one pace as a value: the database runs the same
+/// arithmetic within one transaction.
 ///
-/// Where not everybody can have a part (a push a second on three machines, or requests that are a third of a second's
-/// devices), workers take turns: those that have had a part for a while go to the end of the line.
+/// Where not everybody can have a part (a push a second on three machines, or requests that are a
+/// third of a second's devices), workers take turns: those that have had a part for a while go to
+/// the end of the line.
 struct PaceParts {
     /// Of one worker; in what the pace counts, in each of its intervals.
     struct Part: Hashable {
@@ -31,8 +33,8 @@ struct PaceParts {
         var mostUsed: Int { max(granted, used) }
     }
 
-    /// The number of beats with a part after which a worker gives way to those without one. Each change of turns costs
-    /// about two beats in which no worker has the part.
+    /// The number of beats with a part after which a worker gives way to those without one. Each
+    /// change of turns costs about two beats in which no worker has the part.
     static let beatsInTurn = 10
 
     /// Together never faster than this in each of its intervals.
@@ -54,17 +56,23 @@ struct PaceParts {
     /// A worker's beat.
     /// - Parameters:
     ///   - number: larger than that of each beat before.
-    ///   - used: what it uses (`SharedPace.used`), looked up after the part that it was granted last had come into
-    ///     force.
-    ///   - left: what has left it within the last interval (`SharedPace.left`); nil if that is not known.
+    ///   - used: what it uses (`SharedPace.used`), looked up after the part that it was granted
+    ///     last had come into force.
+    ///   - left: what has left it within the last interval (`SharedPace.left`); nil if that is not
+    ///     known.
     ///   - wants: whether it has something to send.
     ///   - least: the smallest part with which it can send anything (`SharedPace.leastPart`).
-    /// - Returns: what it is granted from now on; nil for a beat that comes after a later one, and says what held once.
-    mutating func beat(of worker: String, number: Int64, used: Int, left: Int? = nil, wants: Bool, least: Int = 1) -> Int? {
+    /// - Returns: what it is granted from now on; nil for a beat that comes after a later one, and
+    ///   says what held once.
+    mutating func beat(of worker: String, number: Int64, used: Int, left: Int? = nil, wants: Bool, least: Int = 1)
+        -> Int?
+    {
         var part = parts[worker] ?? Part()
         guard number > part.beat else { return nil }
         if wants, !part.wants { queue(&part) }
-        (part.beat, part.used, part.left, part.wants, part.least) = (number, used, left ?? used, wants, min(max(1, least), pace))
+        (part.beat, part.used, part.left, part.wants, part.least) = (
+            number, used, left ?? used, wants, min(max(1, least), pace)
+        )
         parts[worker] = part
         if part.served >= Self.beatsInTurn, isSomebodyLeftOut { queue(&part) }
         parts[worker] = part
@@ -77,9 +85,10 @@ struct PaceParts {
         return part.granted
     }
 
-    /// A worker has left or is on record as dead: nothing more leaves it. What may have left it within the last
-    /// interval counts until `remove`.
-    /// - Parameter mostSince: how much may have left it since its last beat, by the part that it may have been using.
+    /// A worker has left or is on record as dead: nothing more leaves it. What may have left it
+    /// within the last interval counts until `remove`.
+    /// - Parameter mostSince: how much may have left it since its last beat, by the part that it
+    ///   may have been using.
     mutating func leave(_ worker: String, mostSince: (Int) -> Int) {
         guard var part = parts[worker] else { return }
         (part.used, part.granted, part.wants) = (min(part.mostUsed, part.left + mostSince(part.mostUsed)), 0, false)
@@ -94,8 +103,8 @@ struct PaceParts {
         (part.turn, part.served) = (turns, 0)
     }
 
-    /// Those that can have a part at the same time, by their places in the line. They count also while they have
-    /// nothing yet, or the first one would keep everything.
+    /// Those that can have a part at the same time, by their places in the line. They count also
+    /// while they have nothing yet, or the first one would keep everything.
     private var seated: [String: Part] {
         var left = pace
         let line = parts.filter(\.value.wants).sorted { $0.value.turn < $1.value.turn }
@@ -108,8 +117,8 @@ struct PaceParts {
 
     private var isSomebodyLeftOut: Bool { seated.count < parts.values.count(where: \.wants) }
 
-    /// What a worker gets when the others use no more than what is theirs: what it needs at least, and as much of the
-    /// rest as each of the others.
+    /// What a worker gets when the others use no more than what is theirs: what it needs at least,
+    /// and as much of the rest as each of the others.
     private func share(of worker: String) -> Int {
         let seated = seated
         guard let part = seated[worker] else { return 0 }

@@ -1,31 +1,35 @@
-/// Records which workers have confirmed that a database which came up again has forgotten nothing. Until all have, no
-/// worker leases, claims or hands over anything.
+/// Records which workers have confirmed that a database which came up again has forgotten nothing.
+/// Until all have, no worker leases, claims or hands over anything.
 ///
-/// The database keeps this in a table that is not logged (`CREATE UNLOGGED TABLE`). The table is empty after a crash,
-/// on a standby that took over and after a backup of a running server was restored: exactly when acknowledged commits
-/// may be missing. A copy of a server that was shut down, and a dump, also hold its rows, so a row counts only since
-/// the start of the server, in the database and from the transaction that wrote it (`DatabaseEpoch`); an orderly
-/// restart also begins an epoch. So an *epoch* of the database needs no timeline number, which some servers do not
-/// show, and no right that an ordinary role lacks. This is that table as a value; the statements that lease, claim and
-/// give back carry the same condition.
+/// The database keeps this in a table that is not logged (`CREATE UNLOGGED TABLE`). The table is
+/// empty after a crash, on a standby that took over and after a backup of a running server was
+/// restored: exactly when acknowledged commits may be missing. A copy of a server that was shut
+/// down, and a dump, also hold its rows, so a row counts only since the start of the server, in the
+/// database and from the transaction that wrote it (`DatabaseEpoch`); an orderly restart also
+/// begins an epoch. So an *epoch* of the database needs no timeline number, which some servers do
+/// not show, and no right that an ordinary role lacks. This is that table as a value; the
+/// statements that lease, claim and give back carry the same condition.
 ///
-/// The workers that are there when a database comes up again may have nothing to compare: they may have joined after a
-/// backup was restored. So an epoch also needs a **survivor**: a worker of an epoch that had a survivor itself (or of
-/// the epoch in which the run was published) that has compared. Without one, nothing continues; when no worker is left
-/// that could be one, the run stops. A worker that joins an epoch before a survivor has confirmed it is no survivor.
+/// The workers that are there when a database comes up again may have nothing to compare: they may
+/// have joined after a backup was restored. So an epoch also needs a **survivor**: a worker of an
+/// epoch that had a survivor itself (or of the epoch in which the run was published) that has
+/// compared. Without one, nothing continues; when no worker is left that could be one, the run
+/// stops. A worker that joins an epoch before a survivor has confirmed it is no survivor.
 ///
-/// A worker confirms an epoch with the beat *after* the one whose answer it has compared (`CommitMemory`). A worker
-/// that never does is declared dead after half a minute. What it had leased then counts as unknown, as its claims may
-/// have been forgotten. A worker whose joining was itself forgotten has confirmed or fallen silent once `quietSeconds`
-/// have passed: its last beat was before this epoch.
+/// A worker confirms an epoch with the beat *after* the one whose answer it has compared
+/// (`CommitMemory`). A worker that never does is declared dead after half a minute. What it had
+/// leased then counts as unknown, as its claims may have been forgotten. A worker whose joining was
+/// itself forgotten has confirmed or fallen silent once `quietSeconds` have passed: its last beat
+/// was before this epoch.
 ///
-/// One case remains, which no rule of the database can prevent: recipients that were leased *and* claimed in what was
-/// forgotten, by a worker that does not come back, or cannot say what it misses, before the others continue. They are
-/// leased again if a survivor is left and no beat of one has seen any of these entries. Two databases that both take
-/// commits (a former primary that was not fenced) are out of scope.
+/// One case remains, which no rule of the database can prevent: recipients that were leased *and*
+/// claimed in what was forgotten, by a worker that does not come back, or cannot say what it
+/// misses, before the others continue. They are leased again if a survivor is left and no beat of
+/// one has seen any of these entries. Two databases that both take commits (a former primary that
+/// was not fenced) are out of scope.
 struct RecoveryBarrier {
-    /// From the first beat of an epoch until work continues; seconds. By then the gate of each worker without a beat is
-    /// closed, and its last second of pace is over.
+    /// From the first beat of an epoch until work continues; seconds. By then the gate of each
+    /// worker without a beat is closed, and its last second of pace is over.
     static let quietSeconds = SubmissionGate.longestAgeSeconds + 1
 
     /// Nil until the first look.
@@ -51,7 +55,8 @@ struct RecoveryBarrier {
         return new
     }
 
-    /// A worker has found nothing missing in an epoch. One of another epoch says nothing about this one.
+    /// A worker has found nothing missing in an epoch. One of another epoch says nothing about this
+    /// one.
     /// - Parameter isSurvivor: whether it was a survivor of an epoch before.
     mutating func confirm(_ worker: String, epoch: Int64, isSurvivor: Bool) {
         guard epoch == self.epoch else { return }
@@ -59,8 +64,8 @@ struct RecoveryBarrier {
         if isSurvivor { isSurvivorConfirmed = true }
     }
 
-    /// A worker joins: it has nothing that could be missing. It is a survivor from now on if a survivor has confirmed
-    /// the epoch before it.
+    /// A worker joins: it has nothing that could be missing. It is a survivor from now on if a
+    /// survivor has confirmed the epoch before it.
     mutating func join(_ worker: String) { present.insert(worker) }
 
     /// Whether work may continue.
@@ -70,7 +75,8 @@ struct RecoveryBarrier {
     }
 
     /// Whether no worker is left that could confirm the epoch.
-    /// - Parameter survivors: how many workers were survivors of an epoch before, and are not on record as dead.
+    /// - Parameter survivors: how many workers were survivors of an epoch before, and are not on
+    ///   record as dead.
     func lacksSurvivors(_ survivors: Int, at now: Double) -> Bool {
         epoch != nil && !isSurvivorConfirmed && now >= quietUntil && survivors == 0
     }

@@ -1,14 +1,14 @@
-/// Which workers of a run are dead, as one of them judges: those whose beat did not change for long while it could have
-/// seen it move.
+/// Which workers of a run are dead, as one of them judges: those whose beat did not change for long
+/// while it could have seen it move.
 ///
-/// Time is the observer's own, by a clock that cannot be set, and counts only while it was connected: an observer that
-/// comes back from a long sleep, or from a database that was away, declares no worker dead for it. No clock of two
-/// machines is compared. A value without a clock.
+/// Time is the observer's own, by a clock that cannot be set, and counts only while it was
+/// connected: an observer that comes back from a long sleep, or from a database that was away,
+/// declares no worker dead for it. No clock of two machines is compared. A value without a clock.
 struct WorkerWatch {
     /// A worker is dead when its beat has not changed for this long; seconds.
     static let silenceSeconds = 30.0
-    /// The most that counts between two looks, which are a second apart; seconds. What is longer was a sleep of the
-    /// observer.
+    /// The most that counts between two looks, which are a second apart; seconds. What is longer
+    /// was a sleep of the observer.
     static let longestStepSeconds = 2.0
 
     /// A worker as it was seen.
@@ -25,8 +25,8 @@ struct WorkerWatch {
     /// Takes the beats of the others as the database shows them.
     /// - Parameters:
     ///   - beats: of the workers that are not on record as dead.
-    ///   - epoch: of the database (`RecoveryBarrier`). In another one beats may have been forgotten, and a worker that
-    ///     seems silent may have beaten: silences begin anew.
+    ///   - epoch: of the database (`RecoveryBarrier`). In another one beats may have been
+    ///     forgotten, and a worker that seems silent may have beaten: silences begin anew.
     ///   - seconds: the observer's own time.
     /// - Returns: those that are silent for too long, sorted.
     mutating func look(at beats: [String: Int64], epoch: Int64 = 0, _ seconds: Double) -> [Silence] {

@@ -1048,8 +1048,8 @@ enum LanguageData {
         AM|PM
         """
 
-    /// Locales that write something otherwise than the language behind `<`: a head, and the lines that differ with
-    /// their numbers.
+    /// Locales that write something otherwise than the language behind `<`: a head, and the lines
+    /// that differ with their numbers.
     // swift-format-ignore
     static let variants: StaticString = """
         af-NA<af|0|,| |-|3|3|1|0|n.C.

@@ -1,4 +1,5 @@
-/// Makes tables from `LanguageData`. The data is Volley's own, so a mistake in it is a crash in the first test.
+/// Makes tables from `LanguageData`. The data is Volley's own, so a mistake in it is a crash in the
+/// first test.
 struct LanguageDataReader {
     private(set) var languages: [LanguageTable] = []
     private(set) var names: [TextRange] = []
@@ -11,7 +12,9 @@ struct LanguageDataReader {
     private static let linesOfLanguage = 11
 
     init() {
-        pool = LanguageData.text.withUTF8Buffer { Array($0) } + [UInt8(ascii: "\n")] + LanguageData.variants.withUTF8Buffer { Array($0) }
+        pool =
+            LanguageData.text.withUTF8Buffer { Array($0) } + [UInt8(ascii: "\n")]
+            + LanguageData.variants.withUTF8Buffer { Array($0) }
     }
 
     mutating func read() {
@@ -24,24 +27,29 @@ struct LanguageDataReader {
         readVariants(TextRange(start: end + 1, end: UInt32(pool.count)))
         for alias in text(LanguageData.aliases).split(whereSeparator: { $0 == " " || $0 == "\n" }) {
             let pair = alias.split(separator: "=")
-            guard let language = index[LanguageKey(String(pair[1]))] else { preconditionFailure("\(alias) leads nowhere") }
+            guard let language = index[LanguageKey(String(pair[1]))] else {
+                preconditionFailure("\(alias) leads nowhere")
+            }
             index[LanguageKey(String(pair[0]))] = language
         }
     }
 
-    /// Each begins with a head, `es-AR<es-419|…`, and has the lines of the language after `<`, except those listed below it:
-    /// `10:a.m.|p.m.`.
+    /// Each begins with a head, `es-AR<es-419|…`, and has the lines of the language after `<`,
+    /// except those listed below it: `10:a.m.|p.m.`.
     private mutating func readVariants(_ range: TextRange) {
         var variant: [TextRange] = []
         for line in split(range, at: UInt8(ascii: "\n")) {
             let head = text(split(line, at: UInt8(ascii: "|"))[0]).split(separator: "<")
             if head.count == 2 {
                 if !variant.isEmpty { readLanguage(variant) }
-                guard let base = index[LanguageKey(String(head[1]))] else { preconditionFailure("\(head) leads nowhere") }
+                guard let base = index[LanguageKey(String(head[1]))] else {
+                    preconditionFailure("\(head) leads nowhere")
+                }
                 variant = [line] + lines[base].dropFirst()
             } else {
                 let colon = pool[Int(line.start)...].firstIndex(of: UInt8(ascii: ":")) ?? 0
-                variant[number(TextRange(start: line.start, end: UInt32(colon)))] = TextRange(start: UInt32(colon) + 1, end: line.end)
+                variant[number(TextRange(start: line.start, end: UInt32(colon)))] = TextRange(
+                    start: UInt32(colon) + 1, end: line.end)
             }
         }
         readLanguage(variant)
@@ -53,14 +61,17 @@ struct LanguageDataReader {
         var table = LanguageTable()
         table.pluralRule = number(fields[1])
         (table.decimal, table.group, table.minus) = (fields[2], fields[3], fields[4])
-        (table.primaryGroup, table.secondaryGroup, table.minimumGrouping) = (number(fields[5]), number(fields[6]), number(fields[7]))
+        (table.primaryGroup, table.secondaryGroup, table.minimumGrouping) = (
+            number(fields[5]), number(fields[6]), number(fields[7])
+        )
         table.zero = text(fields[8]).unicodeScalars.first?.value ?? 0x30
         table.era = fields[9]
         let styles = split(lines[1], at: UInt8(ascii: "|")).map { readPattern($0) }
         (table.short, table.medium, table.long, table.full) = (styles[0], styles[1], styles[2], styles[3])
         for line in stride(from: 2, to: 10, by: 2) {
             let written = split(lines[line], at: UInt8(ascii: "|"))
-            let alone = lines[line + 1].start == lines[line + 1].end ? written : split(lines[line + 1], at: UInt8(ascii: "|"))
+            let alone =
+                lines[line + 1].start == lines[line + 1].end ? written : split(lines[line + 1], at: UInt8(ascii: "|"))
             names += written + alone
         }
         let periods = split(lines[10], at: UInt8(ascii: "|"))
@@ -119,7 +130,9 @@ struct LanguageDataReader {
         return parts + [TextRange(start: start, end: range.end)]
     }
 
-    private func text(_ range: TextRange) -> String { String(decoding: pool[Int(range.start)..<Int(range.end)], as: UTF8.self) }
+    private func text(_ range: TextRange) -> String {
+        String(decoding: pool[Int(range.start)..<Int(range.end)], as: UTF8.self)
+    }
 
     private func text(_ text: StaticString) -> String { text.withUTF8Buffer { String(decoding: $0, as: UTF8.self) } }
 

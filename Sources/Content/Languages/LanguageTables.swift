@@ -12,9 +12,11 @@ extension UnsafeBufferPointer<UInt8> {
     }
 }
 
-/// Months, weekdays, marks and plural rules of all supported languages: made once from `LanguageData`, then only read, by all threads.
+/// Months, weekdays, marks and plural rules of all supported languages: made once from
+/// `LanguageData`, then only read, by all threads.
 ///
-/// Taken from CLDR when Volley is built, not from the system: what is sent must be what the plan measured, on any machine.
+/// Taken from CLDR when Volley is built, not from the system: what is sent must be what the plan
+/// measured, on any machine.
 final class LanguageTables: Sendable {
     /// All languages. Made when the first template needs it, in about a millisecond.
     static let shared = LanguageTables()
@@ -46,7 +48,8 @@ final class LanguageTables: Sendable {
         fallback = reader.index[LanguageKey("en")] ?? 0
     }
 
-    /// The table of a language tag, or of the nearest one above it: zh-Hans-CN, then zh-Hans, then zh. In any case, with `-` or `_`.
+    /// The table of a language tag, or of the nearest one above it: zh-Hans-CN, then zh-Hans, then
+    /// zh. In any case, with `-` or `_`.
     /// - Returns: nil if no part of it is known.
     func find(_ tag: UnsafeBufferPointer<UInt8>) -> Int? {
         var key = LanguageKey()
@@ -134,7 +137,8 @@ struct LanguageTable: BitwiseCopyable {
     }
 }
 
-/// Kinds of names of months and weekdays; the raw value is where each kind begins among a language's names.
+/// Kinds of names of months and weekdays; the raw value is where each kind begins among a
+/// language's names.
 enum LanguageNames: UInt8 {
     case months, monthsAlone, shortMonths, shortMonthsAlone, weekdays, weekdaysAlone, shortWeekdays, shortWeekdaysAlone
 

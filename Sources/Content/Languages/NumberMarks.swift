@@ -1,6 +1,7 @@
 /// How numbers are written in a place.
 public enum NumberMarks {
-    /// Whether the decimal mark is a comma; false if the language is not known. Source: CLDR, as in `LanguageData`.
+    /// Whether the decimal mark is a comma; false if the language is not known. Source: CLDR, as in
+    /// `LanguageData`.
     /// - Parameter tag: a language tag, `de-DE` or `de_DE`.
     public static func hasDecimalComma(_ tag: String) -> Bool {
         let tables = LanguageTables.shared

@@ -1,9 +1,10 @@
 // Made by Tests/Fixtures/make_languages.py from CLDR 47 (Babel 2.18.0); do not edit.
 
-/// The plural rules of all languages in `LanguageData`. Source: CLDR's supplemental/plurals.xml, UTS #35 part 3, "Language Plural Rules".
+/// The plural rules of all languages in `LanguageData`. Source: CLDR's supplemental/plurals.xml,
+/// UTS #35 part 3, "Language Plural Rules".
 ///
-/// Operands: `i` the whole part, `f` the digits behind the point without zeros at the end, `v` how many those are. (What CLDR calls t and w
-/// are the same here, as zeros at the end do not count.)
+/// Operands: `i` the whole part, `f` the digits behind the point without zeros at the end, `v` how
+/// many those are. (What CLDR calls t and w are the same here, as zeros at the end do not count.)
 struct PluralOperands {
     var i: UInt64
     var f: UInt64
@@ -30,7 +31,10 @@ struct PluralOperands {
         // be
         case 3:
             if isWhole && (2...4).contains(i % 10) && !(isWhole && (12...14).contains(i % 100)) { return .few }
-            if (isWhole && i % 10 == 0 || isWhole && (5...9).contains(i % 10)) || isWhole && (11...14).contains(i % 100) { return .many }
+            if (isWhole && i % 10 == 0 || isWhole && (5...9).contains(i % 10)) || isWhole && (11...14).contains(i % 100)
+            {
+                return .many
+            }
             if isWhole && i % 10 == 1 && !(isWhole && i % 100 == 11) { return .one }
         // bs hr sr sr-Latn
         case 4:
@@ -103,10 +107,16 @@ struct PluralOperands {
             if isWhole && i % 10 == 1 && !(isWhole && (11...19).contains(i % 100)) { return .one }
         // lv
         case 19:
-            if (isWhole && i % 10 == 1 && !(isWhole && i % 100 == 11) || v == 2 && f % 10 == 1 && f % 100 != 11) || v != 2 && f % 10 == 1 {
+            if (isWhole && i % 10 == 1 && !(isWhole && i % 100 == 11) || v == 2 && f % 10 == 1 && f % 100 != 11)
+                || v != 2 && f % 10 == 1
+            {
                 return .one
             }
-            if (isWhole && i % 10 == 0 || isWhole && (11...19).contains(i % 100)) || v == 2 && (11...19).contains(f % 100) { return .zero }
+            if (isWhole && i % 10 == 0 || isWhole && (11...19).contains(i % 100))
+                || v == 2 && (11...19).contains(f % 100)
+            {
+                return .zero
+            }
         // mk
         case 20:
             if v == 0 && i % 10 == 1 && i % 100 != 11 || f % 10 == 1 && f % 100 != 11 { return .one }
@@ -116,7 +126,8 @@ struct PluralOperands {
         // pl
         case 22:
             if v == 0 && (2...4).contains(i % 10) && !((12...14).contains(i % 100)) { return .few }
-            if (v == 0 && i != 1 && (0...1).contains(i % 10) || v == 0 && (5...9).contains(i % 10)) || v == 0 && (12...14).contains(i % 100)
+            if (v == 0 && i != 1 && (0...1).contains(i % 10) || v == 0 && (5...9).contains(i % 10))
+                || v == 0 && (12...14).contains(i % 100)
             {
                 return .many
             }
@@ -127,12 +138,16 @@ struct PluralOperands {
             if (0...1).contains(i) { return .one }
         // ro
         case 24:
-            if (v != 0 || isWhole && i == 0) || !(isWhole && i == 1) && isWhole && (1...19).contains(i % 100) { return .few }
+            if (v != 0 || isWhole && i == 0) || !(isWhole && i == 1) && isWhole && (1...19).contains(i % 100) {
+                return .few
+            }
             if i == 1 && v == 0 { return .one }
         // ru uk
         case 25:
             if v == 0 && (2...4).contains(i % 10) && !((12...14).contains(i % 100)) { return .few }
-            if (v == 0 && i % 10 == 0 || v == 0 && (5...9).contains(i % 10)) || v == 0 && (11...14).contains(i % 100) { return .many }
+            if (v == 0 && i % 10 == 0 || v == 0 && (5...9).contains(i % 10)) || v == 0 && (11...14).contains(i % 100) {
+                return .many
+            }
             if v == 0 && i % 10 == 1 && i % 100 != 11 { return .one }
         // si
         case 26:
@@ -147,7 +162,8 @@ struct PluralOperands {
         return .other
     }
 
-    /// The forms that whole numbers below a million take by a rule: a text in such a language has each of them.
+    /// The forms that whole numbers below a million take by a rule: a text in such a language has
+    /// each of them.
     static let usualForms: [[PluralForm]] = [
         [.one, .other],
         [.one, .other],

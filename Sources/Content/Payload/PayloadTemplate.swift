@@ -5,11 +5,13 @@ public import PushServices
 ///
 /// Immutable, and a class, so that each payload retains one thing rather than a dozen arrays.
 public final class PayloadTemplate: Sendable {
-    /// The columns that templates name, each once, with the place of its first use. `render` takes the cells in this order.
+    /// The columns that templates name, each once, with the place of its first use. `render` takes
+    /// the cells in this order.
     public let columns: [SourceText]
     /// alert, or background for a silent campaign.
     public let pushType: PushType
-    /// Things that are allowed but rarely meant (a sound where it has no effect, …), in the order of their places.
+    /// Things that are allowed but rarely meant (a sound where it has no effect, …), in the order
+    /// of their places.
     public let warnings: [Diagnostic]
 
     /// What conditions compare cells with.
@@ -22,13 +24,16 @@ public final class PayloadTemplate: Sendable {
     /// The service's name in sentences.
     public let serviceName: String
 
-    /// Compiles and checks content against the payload rules of a service. Its languages are not checked.
+    /// Compiles and checks content against the payload rules of a service. Its languages are not
+    /// checked.
     /// - Parameters:
     ///   - columns: come first among this template's columns, whether it names them or not.
-    ///   - isOneOfSeveral: whether other services take the campaign's pushes, too: what only this one lacks is a warning then.
+    ///   - isOneOfSeveral: whether other services take the campaign's pushes, too: what only this
+    ///     one lacks is a warning then.
     /// - Throws: every mistake at once, each at its place in the campaign.
     public init(
-        _ content: MessageContent, for service: any PushService = PushServices.standard, after columns: [SourceText] = [],
+        _ content: MessageContent, for service: any PushService = PushServices.standard,
+        after columns: [SourceText] = [],
         isOneOfSeveral: Bool = false
     ) throws(Diagnostics) {
         var writer = PayloadWriter(columns: columns)
@@ -36,7 +41,8 @@ public final class PayloadTemplate: Sendable {
         let (constant, limit) = (writer.constantBytes, draft.byteLimit)
         if constant > limit {
             writer.error(
-                "the payload has at least \(constant) bytes, but \(service.displayName) takes at most \(limit)", at: content.position,
+                "the payload has at least \(constant) bytes, but \(service.displayName) takes at most \(limit)",
+                at: content.position,
                 remedy: "Shorten its texts.")
         }
         let findings = Diagnostics(writer.findings).all
@@ -52,8 +58,11 @@ public final class PayloadTemplate: Sendable {
         comparisons = writer.comparisons
     }
 
-    /// The columns that content names, as far as it can be read: for mistakes about columns in addition to those that `init` throws.
-    static func columns(of content: MessageContent, for service: any PushService, after columns: [SourceText]) -> [SourceText] {
+    /// The columns that content names, as far as it can be read: for mistakes about columns in
+    /// addition to those that `init` throws.
+    static func columns(of content: MessageContent, for service: any PushService, after columns: [SourceText])
+        -> [SourceText]
+    {
         var writer = PayloadWriter(columns: columns)
         _ = writer.append(content, for: service)
         return writer.columns
@@ -62,25 +71,31 @@ public final class PayloadTemplate: Sendable {
     /// The parts that the service limits.
     var limitedParts: [PayloadPart] { compiled.outputs.compactMap(\.limit?.part) }
 
-    /// Whether what is sent depends on the device's language: dates, numbers, plural forms, and capitals (the Turkish i).
-    public var usesLanguage: Bool { writesByLanguage || compiled.filters.contains { [.upcase, .downcase, .capitalize].contains($0.kind) } }
+    /// Whether what is sent depends on the device's language: dates, numbers, plural forms, and
+    /// capitals (the Turkish i).
+    public var usesLanguage: Bool {
+        writesByLanguage || compiled.filters.contains { [.upcase, .downcase, .capitalize].contains($0.kind) }
+    }
 
     /// Whether it contains dates, numbers or plural forms.
     private var writesByLanguage: Bool {
         compiled.filters.contains { [.namedDate, .date, .number, .pluralize].contains($0.kind) }
     }
 
-    /// The languages among these without dates and numbers in Volley, so that the English ones are used.
+    /// The languages among these without dates and numbers in Volley, so that the English ones are
+    /// used.
     public func unknownLanguages(among tags: some Sequence<String>) -> [String] {
         guard writesByLanguage else { return [] }
         return tags.filter { !$0.isEmpty && !LanguageTables.shared.knows($0) }.sorted()
     }
 
-    /// Replaces `bytes` with the payload of one device. A tracked push has zeros in place of its id, which only a run gives.
+    /// Replaces `bytes` with the payload of one device. A tracked push has zeros in place of its
+    /// id, which only a run gives.
     /// - Parameters:
     ///   - fields: the device's cells in the order of `columns`.
     ///   - language: its language tag, such as `zh-Hans-CN`; may be blank.
-    /// - Returns: nil, or why the device gets no push: a blank cell without a default (`bytes` is then empty), a payload over the limit.
+    /// - Returns: nil, or why the device gets no push: a blank cell without a default (`bytes` is
+    ///   then empty), a payload over the limit.
     public func render(_ fields: [String], language: String = "", into bytes: inout [UInt8]) -> RenderFailure? {
         precondition(fields.count >= columns.count, "a cell for each column")
         bytes.removeAll(keepingCapacity: true)
@@ -98,14 +113,16 @@ public final class PayloadTemplate: Sendable {
         return bytes.count <= byteLimit ? nil : .tooLarge(bytes: bytes.count)
     }
 
-    /// Appends the payload of one device, the same bytes that `render` gives, with open places for ids (`PushIDPlace`). Allocates nothing if `bytes` has the capacity, unless a text
-    /// beyond ASCII changes its case.
+    /// Appends the payload of one device, the same bytes that `render` gives, with open places for
+    /// ids (`PushIDPlace`). Allocates nothing if `bytes` has the capacity, unless a text beyond
+    /// ASCII changes its case.
     /// - Parameters:
     ///   - cells: the device's cells in the order of `columns`.
     ///   - language: its language tag; empty if it is not known.
     /// - Returns: nil, or why the device gets no push; `bytes` is then unchanged.
     public func append(
-        _ cells: EscapedCells, language: UnsafeBufferPointer<UInt8> = UnsafeBufferPointer(start: nil, count: 0), to bytes: inout [UInt8]
+        _ cells: EscapedCells, language: UnsafeBufferPointer<UInt8> = UnsafeBufferPointer(start: nil, count: 0),
+        to bytes: inout [UInt8]
     ) -> RenderFailure? {
         precondition(cells.count >= columns.count, "a cell for each column")
         let start = bytes.count
@@ -128,23 +145,28 @@ public final class PayloadTemplate: Sendable {
         case .blankText: .blankText(place: output.place)
         case .gap: .gap(column: column, place: output.place)
         case .tooLong:
-            .tooLong(output.limit ?? PayloadLimit(0, .bytes, of: "", service: serviceName, at: output.place), count: failure.count)
+            .tooLong(
+                output.limit ?? PayloadLimit(0, .bytes, of: "", service: serviceName, at: output.place),
+                count: failure.count)
         }
     }
 }
 
 /// Why a payload could not be rendered for a device.
 public enum RenderFailure: Hashable, Sendable, CustomStringConvertible {
-    /// This column is blank, and the template that prints it has no default. `place` is the column's place in that template.
+    /// This column is blank, and the template that prints it has no default. `place` is the
+    /// column's place in that template.
     case blank(column: String, place: SourcePosition)
     /// `date`, or `number` and `pluralize`, got something else from this column.
     case notADate(column: String, place: SourcePosition)
     case notANumber(column: String, place: SourcePosition)
-    /// The image's address does not begin with https://. Its first part that is not constant is this column.
+    /// The image's address does not begin with https://. Its first part that is not constant is
+    /// this column.
     case notHTTPS(column: String, place: SourcePosition)
     /// A text that people would see is blank; with its place.
     case blankText(place: SourcePosition)
-    /// This column, or a condition on it, printed nothing, and left punctuation behind: `Hi , welcome`.
+    /// This column, or a condition on it, printed nothing, and left punctuation behind:
+    /// `Hi , welcome`.
     case gap(column: String, place: SourcePosition)
     /// There is so much of a part of the payload, and the service takes less.
     case tooLong(PayloadLimit, count: Int)

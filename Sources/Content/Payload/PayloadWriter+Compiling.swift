@@ -14,8 +14,8 @@ extension PayloadWriter {
         }
     }
 
-    /// The same for a text that people see. The push is not sent if something missing leaves punctuation behind or, with `mustShow`, if the
-    /// text is blank for any reason.
+    /// The same for a text that people see. The push is not sent if something missing leaves
+    /// punctuation behind or, with `mustShow`, if the text is blank for any reason.
     mutating func compileShown(_ nodes: [TemplateNode], _ text: SourceText, mustShow: Bool) {
         let mayBeBlank = mustShow && nodes.allSatisfy(\.mayBeBlank)
         guard mayBeBlank || nodes.contains(where: \.mayLeaveGap) else { return compile(nodes) }
@@ -36,14 +36,16 @@ extension PayloadWriter {
         if isFixed {
             let start = compiled.constants.count
             compile(nodes)
-            return WebAddress.add(Array(parameters.joined(separator: "&").utf8)[...], to: &compiled.constants, from: start)
+            return WebAddress.add(
+                Array(parameters.joined(separator: "&").utf8)[...], to: &compiled.constants, from: start)
         }
         emit(.init(kind: .addressStart))
         let first = Int32(compiled.outputs.count)
         compile(nodes)
         emit(
             .init(
-                kind: .addressEnd, output: first, range: parameters.isEmpty ? .empty : literal(parameters.joined(separator: "&")),
+                kind: .addressEnd, output: first,
+                range: parameters.isEmpty ? .empty : literal(parameters.joined(separator: "&")),
                 mustBeSecure: mustBeSecure && compiled.outputs.count > Int(first)))
     }
 
@@ -62,8 +64,12 @@ extension PayloadWriter {
         let (steps, start) = (compiled.steps.count, compiled.constants.count)
         append(node)
         if compiled.steps.count == steps {
-            let count = compiled.constants.withUnsafeBufferPointer { limit.part.count(in: UnsafeBufferPointer(rebasing: $0[start...])) }
-            if count > limit.part.most { error(limit.part.excess(count), at: limit.place, remedy: remedy(for: limit.part)) }
+            let count = compiled.constants.withUnsafeBufferPointer {
+                limit.part.count(in: UnsafeBufferPointer(rebasing: $0[start...]))
+            }
+            if count > limit.part.most {
+                error(limit.part.excess(count), at: limit.place, remedy: remedy(for: limit.part))
+            }
         }
         emit(.init(kind: .limit, output: Int32(compiled.outputs.count)))
         compiled.outputs.append(.init(column: -1, place: limit.place, limit: limit))
@@ -114,14 +120,16 @@ extension PayloadWriter {
             var escaped: [UInt8] = []
             var text = text
             text.withUTF8 { JSONWriter.appendEscaped($0, to: &escaped) }
-            step.range = TextRange(start: UInt32(compiled.literals.count), end: UInt32(compiled.literals.count + escaped.count))
+            step.range = TextRange(
+                start: UInt32(compiled.literals.count), end: UInt32(compiled.literals.count + escaped.count))
             step.leavesGap = marksGaps && escaped.withUnsafeBufferPointer { Blank.isText(escaped: $0) }
             compiled.literals += escaped
         default:
             step.kind = .filtered
             step.leavesGap = marksGaps && TemplateNode.output(output).mayBeBlank
             let filters = output.filters.map { compile($0) }
-            step.range = TextRange(start: UInt32(compiled.filters.count), end: UInt32(compiled.filters.count + filters.count))
+            step.range = TextRange(
+                start: UInt32(compiled.filters.count), end: UInt32(compiled.filters.count + filters.count))
             compiled.filters += filters
         }
         emit(step)
@@ -135,7 +143,8 @@ extension PayloadWriter {
         case .capitalize: return CompiledFilter(kind: .capitalize)
         case .strip: return CompiledFilter(kind: .strip)
         case .truncate(let length, let ellipsis):
-            return CompiledFilter(kind: .truncate, text: literal(ellipsis), number: Int32(length), other: Int32(ellipsis.count))
+            return CompiledFilter(
+                kind: .truncate, text: literal(ellipsis), number: Int32(length), other: Int32(ellipsis.count))
         case .number(let decimals): return CompiledFilter(kind: .number, number: Int32(decimals ?? -1))
         case .date(.named(let style)): return CompiledFilter(kind: .namedDate, number: Int32(style.rawValue))
         case .date(.directives(let parts)): return compile(parts)
@@ -218,7 +227,9 @@ extension PayloadWriter {
         case .text(let comparison, let text):
             let trimmed = trimmedSpaces(text)
             if comparison == .equal || comparison == .notEqual {
-                if test.column.value == ExportColumns.Standard.language.rawValue, let tag = LanguageTag.normalized(trimmed) {
+                if test.column.value == ExportColumns.Standard.language.rawValue,
+                    let tag = LanguageTag.normalized(trimmed)
+                {
                     return CompiledTest(kind: .language, column: column, comparison: comparison, literal: literal(tag))
                 }
                 let value = ComparisonValue(trimmed, column: test.column.value)

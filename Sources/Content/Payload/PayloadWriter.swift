@@ -1,7 +1,8 @@
 import Base
 import PushServices
 
-/// Writes a payload's JSON once, with steps where templates name columns, and collects mistakes on the way.
+/// Writes a payload's JSON once, with steps where templates name columns, and collects mistakes on
+/// the way.
 struct PayloadWriter {
     var compiled = CompiledPayload()
     /// Constants up to here already belong to a step.
@@ -14,7 +15,8 @@ struct PayloadWriter {
     var findings: [Diagnostic] = []
     /// The comparisons of conditions, each once.
     var comparisons: [TemplateComparison] = []
-    /// The service that gets the payload, if it is one of several that take the campaign's pushes; nil if it is the only one.
+    /// The service that gets the payload, if it is one of several that take the campaign's pushes;
+    /// nil if it is the only one.
     private(set) var oneOfSeveral: (any PushService)?
     /// The link of a tracked push, and what it gets if it leads to a web page.
     private var trackedLink: (text: SourceText, parameters: [String])?
@@ -31,7 +33,9 @@ struct PayloadWriter {
 
     /// Writes a whole payload, and returns what the service drafted.
     /// - Parameter isOneOfSeveral: whether other services take the campaign's pushes, too.
-    mutating func append(_ content: MessageContent, for service: any PushService, isOneOfSeveral: Bool = false) -> PayloadDraft {
+    mutating func append(_ content: MessageContent, for service: any PushService, isOneOfSeveral: Bool = false)
+        -> PayloadDraft
+    {
         defer { finish() }
         if isOneOfSeveral { oneOfSeveral = service }
         if content.payload == nil, content.activity == nil { checkKind(content) }
@@ -45,11 +49,15 @@ struct PayloadWriter {
     /// What the service leaves out: other services may show it.
     private func finding(_ loss: ContentLoss) -> Diagnostic {
         if loss.isPartial {
-            let allowance = "If that is fine, allow it: allow: [{warning: \(WarningName.notCarried.rawValue), reason: \"…\"}]."
+            let allowance =
+                "If that is fine, allow it: allow: [{warning: \(WarningName.notCarried.rawValue), reason: \"…\"}]."
             return .warning(
-                .notCarried, message: "\(loss.reason), so \(loss.effect)", at: loss.place, remedy: "\(loss.remedy). \(allowance)")
+                .notCarried, message: "\(loss.reason), so \(loss.effect)", at: loss.place,
+                remedy: "\(loss.remedy). \(allowance)")
         }
-        guard let service = oneOfSeveral else { return Diagnostic(loss.reason, at: loss.place, remedy: "\(loss.remedy).") }
+        guard let service = oneOfSeveral else {
+            return Diagnostic(loss.reason, at: loss.place, remedy: "\(loss.remedy).")
+        }
         let remedy = "\(loss.remedy). If that is fine, write below 'content' \(loss.key.below(service, "null"))."
         return .warning(.notCarried, message: "\(loss.reason), so \(loss.effect)", at: loss.place, remedy: remedy)
     }
@@ -121,7 +129,9 @@ struct PayloadWriter {
         case .bool(let value, _): append(.bool(value))
         case .integer(let value, _): append(.integer(value))
         case .double(let value, let place):
-            if !value.isFinite { error("this number cannot be sent", at: place, remedy: "Put it in quotes to send it as text.") }
+            if !value.isFinite {
+                error("this number cannot be sent", at: place, remedy: "Put it in quotes to send it as text.")
+            }
             append(.double(value))
         case .text(let text): appendTemplate(text)
         case .array(let nodes, _):
@@ -144,7 +154,8 @@ struct PayloadWriter {
             columns.append(name)
             return columns.count - 1
         }
-        // The payload's order may differ from the file's: a mistake about the column belongs to its first place in the file.
+        // The payload's order may differ from the file's: a mistake about the column belongs to its
+        // first place in the file.
         let (new, old) = (name.position, columns[index].position)
         if (new.line, new.column) < (old.line, old.column) { columns[index] = name }
         return index
@@ -179,8 +190,8 @@ extension PayloadWriter {
         }
     }
 
-    /// Checks combinations of keys here, too. A campaign file with a wrong combination never gets this far, but content may also come from
-    /// elsewhere.
+    /// Checks combinations of keys here, too. A campaign file with a wrong combination never gets
+    /// this far, but content may also come from elsewhere.
     mutating func checkKind(_ content: MessageContent) {
         let texts = [content.title, content.subtitle, content.body].compactMap(\.self)
         if content.isSilent {
@@ -189,7 +200,9 @@ extension PayloadWriter {
                     "a silent push has no text, sound, category, thread or image", at: text.position,
                     remedy: "Remove it, or remove 'silent'.")
             }
-            if content.badge != nil { error("a silent push has no badge", at: content.position, remedy: "Remove it, or remove 'silent'.") }
+            if content.badge != nil {
+                error("a silent push has no badge", at: content.position, remedy: "Remove it, or remove 'silent'.")
+            }
         } else if let image = content.image, texts.isEmpty, content.localized.isEmpty {
             error("an image needs a text with it", at: image.position, remedy: "Add a title or a body.")
         } else if texts.isEmpty, content.localized.isEmpty, content.sound == nil, content.badge == nil {
@@ -202,8 +215,8 @@ extension PayloadWriter {
         }
     }
 
-    /// iOS loads media only over https, so an address that can never start with `https://` is a mistake. If the start is a column's cell,
-    /// it is not known yet.
+    /// iOS loads media only over https, so an address that can never start with `https://` is a
+    /// mistake. If the start is a column's cell, it is not known yet.
     private mutating func checkImage(_ image: SourceText, _ nodes: [TemplateNode]) {
         let scheme = "https://"
         for start in TemplateStart.all(of: nodes) {
@@ -229,19 +242,26 @@ private struct TemplateStart {
         var starts = [TemplateStart(text: "", isOpen: false)]
         for node in nodes {
             // Enough characters to decide, and few enough to go through.
-            let (known, unknown) = (starts.filter { $0.isOpen || $0.text.count > 8 }, starts.filter { !$0.isOpen && $0.text.count <= 8 })
+            let (known, unknown) = (
+                starts.filter { $0.isOpen || $0.text.count > 8 }, starts.filter { !$0.isOpen && $0.text.count <= 8 }
+            )
             if unknown.isEmpty || starts.count > 100 { break }
             let next: [TemplateStart]
             switch node {
             case .text(let text): next = [TemplateStart(text: text, isOpen: false)]
             case .output(let output):
                 let fallback: String? = if case .fallback(let text)? = output.filters.last { text } else { nil }
-                next = [TemplateStart(text: "", isOpen: true)] + (fallback.map { [TemplateStart(text: $0, isOpen: false)] } ?? [])
+                next =
+                    [TemplateStart(text: "", isOpen: true)]
+                    + (fallback.map { [TemplateStart(text: $0, isOpen: false)] } ?? [])
             case .choice(let branches):
                 let isComplete = branches.last?.condition == nil
-                next = branches.flatMap { all(of: $0.body) } + (isComplete ? [] : [TemplateStart(text: "", isOpen: false)])
+                next =
+                    branches.flatMap { all(of: $0.body) } + (isComplete ? [] : [TemplateStart(text: "", isOpen: false)])
             }
-            starts = known + unknown.flatMap { start in next.map { TemplateStart(text: start.text + $0.text, isOpen: $0.isOpen) } }
+            starts =
+                known
+                + unknown.flatMap { start in next.map { TemplateStart(text: start.text + $0.text, isOpen: $0.isOpen) } }
         }
         return starts
     }

@@ -1,4 +1,5 @@
-/// Upper and lower case, in all of Unicode. Source: Unicode's SpecialCasing.txt, and CLDR for Greek capitals and the Dutch IJ.
+/// Upper and lower case, in all of Unicode. Source: Unicode's SpecialCasing.txt, and CLDR for Greek
+/// capitals and the Dutch IJ.
 enum CaseMapping {
     enum Target { case upper, lower, capitalized }
 
@@ -6,7 +7,11 @@ enum CaseMapping {
     /// - Parameter language: an index into `LanguageTables.shared`.
     static func apply(_ target: Target, language: Int, to bytes: inout [UInt8], from start: Int) {
         let casing = LanguageTables.shared.languages[language].casing
-        if casing != .turkic, !(casing == .dutch && target == .capitalized), mapASCII(target, bytes: &bytes, from: start) { return }
+        if casing != .turkic, !(casing == .dutch && target == .capitalized),
+            mapASCII(target, bytes: &bytes, from: start)
+        {
+            return
+        }
         UnicodeMapper(casing: casing, target: target, start: start, end: bytes.count).map(&bytes)
     }
 
@@ -28,7 +33,8 @@ enum CaseMapping {
     }
 }
 
-/// The mappings of single characters below U+0590 (Latin, Greek, Cyrillic, Armenian) to one character below U+0800, otherwise 0.
+/// The mappings of single characters below U+0590 (Latin, Greek, Cyrillic, Armenian) to one
+/// character below U+0800, otherwise 0.
 private struct SimpleMappings: Sendable {
     private let upper: [UInt16]
     private let lower: [UInt16]
@@ -41,7 +47,8 @@ private struct SimpleMappings: Sendable {
                 guard let scalar = Unicode.Scalar(UInt32(value)) else { return 0 }
                 let mapped = Array(mapping(scalar.properties).unicodeScalars)
                 // Title case has a form of its own (Dž), and so has a final sigma.
-                let isSpecial = scalar.properties.titlecaseMapping != scalar.properties.uppercaseMapping || scalar == "Σ"
+                let isSpecial =
+                    scalar.properties.titlecaseMapping != scalar.properties.uppercaseMapping || scalar == "Σ"
                 return mapped.count == 1 && !isSpecial && mapped[0].value < 0x800 ? UInt16(mapped[0].value) : 0
             }
         }
@@ -74,7 +81,9 @@ private struct UnicodeMapper {
                 bytes.append(0x80 | UInt8(truncatingIfNeeded: mapped & 0x3F))
             } else if mapped > 0 {
                 bytes.append(UInt8(truncatingIfNeeded: mapped))
-            } else if current.value >= 0x2E80, current.value <= 0xA63F || current.value >= 0xAC00 && current.value <= 0xD7FF {
+            } else if current.value >= 0x2E80,
+                current.value <= 0xA63F || current.value >= 0xAC00 && current.value <= 0xD7FF
+            {
                 // Han, Kana and Hangul have no case.
                 for offset in 0..<length { bytes.append(bytes[index + offset]) }
             } else if isUpper {
@@ -92,7 +101,9 @@ private struct UnicodeMapper {
         let isFirst = target == .capitalized
         if casing == .turkic, scalar == "i" {
             bytes.append(contentsOf: "İ".utf8)
-        } else if isFirst, casing == .dutch, scalar == "i" || scalar == "I", index + 1 < end, bytes[index + 1] | 0x20 == UInt8(ascii: "j") {
+        } else if isFirst, casing == .dutch, scalar == "i" || scalar == "I", index + 1 < end,
+            bytes[index + 1] | 0x20 == UInt8(ascii: "j")
+        {
             bytes.append(contentsOf: "IJ".utf8)
             return 1
         } else if casing == .greek, !isFirst, scalar == "\u{301}" {
@@ -100,7 +111,8 @@ private struct UnicodeMapper {
         } else if casing == .greek, !isFirst, let plain = Self.greekCapitals[scalar] {
             bytes.append(contentsOf: UTF8.encode(plain) ?? UTF8.encodedReplacementCharacter)
         } else {
-            bytes.append(contentsOf: (isFirst ? scalar.properties.titlecaseMapping : scalar.properties.uppercaseMapping).utf8)
+            bytes.append(
+                contentsOf: (isFirst ? scalar.properties.titlecaseMapping : scalar.properties.uppercaseMapping).utf8)
         }
         return 0
     }
@@ -108,7 +120,8 @@ private struct UnicodeMapper {
     /// - Returns: how many of the following bytes belong to it.
     private func lower(_ scalar: Unicode.Scalar, at index: Int, length: Int, bytes: inout [UInt8]) -> Int {
         switch scalar {
-        case "Σ" where isInWord(bytes, index: index) && !startsWord(bytes, next: index + length): bytes.append(contentsOf: "ς".utf8)
+        case "Σ" where isInWord(bytes, index: index) && !startsWord(bytes, next: index + length):
+            bytes.append(contentsOf: "ς".utf8)
         case "I" where casing == .turkic:
             // A lower-case i already has the dot that follows.
             let isDotted = index + 2 < end && bytes[index + 1] == 0xCC && bytes[index + 2] == 0x87
@@ -147,7 +160,8 @@ private struct UnicodeMapper {
 
     /// Greek capitals are written without the accent.
     private static let greekCapitals: [Unicode.Scalar: Unicode.Scalar] = [
-        "ά": "Α", "έ": "Ε", "ή": "Η", "ί": "Ι", "ό": "Ο", "ύ": "Υ", "ώ": "Ω", "ΐ": "Ϊ", "ΰ": "Ϋ", "Ά": "Α", "Έ": "Ε", "Ή": "Η", "Ί": "Ι",
+        "ά": "Α", "έ": "Ε", "ή": "Η", "ί": "Ι", "ό": "Ο", "ύ": "Υ", "ώ": "Ω", "ΐ": "Ϊ", "ΰ": "Ϋ", "Ά": "Α", "Έ": "Ε",
+        "Ή": "Η", "Ί": "Ι",
         "Ό": "Ο", "Ύ": "Υ", "Ώ": "Ω",
     ]
 }

@@ -1,8 +1,9 @@
 import Base
 
-/// A date and time of day as written in a cell: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with `T` or a space, with `Z` or an offset such
-/// as `+08:00`, without separators (`CompactDate`), or epoch seconds (9 to 11 digits) or milliseconds (12 to 14), which are taken as UTC.
-/// The same forms that `Timestamp` reads.
+/// A date and time of day as written in a cell: `2026-11-01`, `2026-11-01 09:30[:15[.123]]` with
+/// `T` or a space, with `Z` or an offset such as `+08:00`, without separators (`CompactDate`), or
+/// epoch seconds (9 to 11 digits) or milliseconds (12 to 14), which are taken as UTC. The same
+/// forms that `Timestamp` reads.
 ///
 /// An offset is ignored: 20:00+01:00 means eight o'clock.
 struct CivilMoment: Equatable {
@@ -45,7 +46,8 @@ struct CivilMoment: Equatable {
             self = CivilMoment(epochMilliseconds: length <= 11 ? number * 1000 : number)
             return
         }
-        guard length >= 10, length <= 64, let year = scanner.digits(4), scanner.consume("-"), let month = scanner.digits(2),
+        guard length >= 10, length <= 64, let year = scanner.digits(4), scanner.consume("-"),
+            let month = scanner.digits(2),
             scanner.consume("-"),
             let day = scanner.digits(2), month >= 1, month <= 12, day >= 1, day <= daysInMonth(month, year: year)
         else { return nil }
@@ -53,7 +55,8 @@ struct CivilMoment: Equatable {
         self.month = month
         self.day = day
         if scanner.index == scanner.end { return }
-        guard scanner.consume("T") || scanner.consume("t") || scanner.consume(" "), let hour = scanner.digits(2), hour < 24,
+        guard scanner.consume("T") || scanner.consume("t") || scanner.consume(" "), let hour = scanner.digits(2),
+            hour < 24,
             scanner.consume(":"),
             let minute = scanner.digits(2), minute < 60
         else { return nil }

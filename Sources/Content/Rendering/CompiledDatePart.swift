@@ -39,7 +39,8 @@ struct CompiledDatePart: BitwiseCopyable {
 
     /// A directive.
     /// - Parameters:
-    ///   - hasDay: whether there is a day next to the month, which changes the month's form in many languages.
+    ///   - hasDay: whether there is a day next to the month, which changes the month's form in many
+    ///     languages.
     ///   - text: keeps a text among the payload's own.
     init(_ part: DatePart, hasDay: Bool, keeping text: (String) -> TextRange) {
         switch part {

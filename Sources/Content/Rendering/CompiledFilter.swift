@@ -49,10 +49,12 @@ struct DeviceLanguage {
 }
 
 extension CompiledPayload {
-    /// Appends the result of filters for a cell, escaped. The text is at the end of `bytes` from the first filter to the last.
+    /// Appends the result of filters for a cell, escaped. The text is at the end of `bytes` from
+    /// the first filter to the last.
     @inline(never)
     func appendFiltered(
-        _ cell: UnsafeBufferPointer<UInt8>, _ range: TextRange, _ language: inout DeviceLanguage, to bytes: inout [UInt8]
+        _ cell: UnsafeBufferPointer<UInt8>, _ range: TextRange, _ language: inout DeviceLanguage,
+        to bytes: inout [UInt8]
     ) -> Failure.Kind? {
         let start = bytes.count
         var isMissing = Blank.isCell(escaped: cell)
@@ -84,9 +86,11 @@ extension CompiledPayload {
         case .truncate: truncate(filter, bytes: &bytes, from: start)
         case .namedDate, .date: return writeDate(filter, language: language.table(), bytes: &bytes, from: start)
         case .number:
-            return writeNumber(decimals: Int(filter.number), language: language.table(), bytes: &bytes, from: start) ? nil : .notANumber
+            return writeNumber(decimals: Int(filter.number), language: language.table(), bytes: &bytes, from: start)
+                ? nil : .notANumber
         case .pluralize:
-            return pluralize(plurals[Int(filter.number)], language: language.table(), bytes: &bytes, from: start) ? nil : .notANumber
+            return pluralize(plurals[Int(filter.number)], language: language.table(), bytes: &bytes, from: start)
+                ? nil : .notANumber
         }
         return nil
     }
@@ -117,7 +121,8 @@ extension CompiledPayload {
         return scalar.value == 0x200B || scalar.value == 0xFEFF || scalar.properties.isWhitespace
     }
 
-    /// Cuts a text that has more user-visible characters than `filter.number`. Source: Liquid's `truncate`, which counts the ellipsis.
+    /// Cuts a text that has more user-visible characters than `filter.number`. Source: Liquid's
+    /// `truncate`, which counts the ellipsis.
     private func truncate(_ filter: CompiledFilter, bytes: inout [UInt8], from start: Int) {
         let (limit, kept) = (Int(filter.number), Int(filter.number - filter.other))
         // No character is shorter than a byte.
@@ -162,8 +167,9 @@ extension CompiledPayload {
         return true
     }
 
-    /// The rule of the device's language if the words can be of that language, otherwise English's. Words for only one and other, as in
-    /// English and German, are not Russian, which has more forms, and not Japanese, which has fewer.
+    /// The rule of the device's language if the words can be of that language, otherwise English's.
+    /// Words for only one and other, as in English and German, are not Russian, which has more
+    /// forms, and not Japanese, which has fewer.
     private static func rule(for written: UInt8, language: Int) -> Int {
         let tables = LanguageTables.shared
         let rule = tables.languages[language].pluralRule
@@ -175,7 +181,8 @@ extension CompiledPayload {
 }
 
 extension PluralOperands {
-    /// For each rule: a bit for every form that it distinguishes, and for each form of whole numbers below a million.
+    /// For each rule: a bit for every form that it distinguishes, and for each form of whole
+    /// numbers below a million.
     static let formBits: [(all: UInt8, usual: UInt8)] = zip(allForms, usualForms).map { (bits($0), bits($1)) }
     /// one and other
     static let plainForms = bits([.one, .other])
@@ -189,6 +196,8 @@ extension PluralOperands {
     if first < 0x80 { return (Unicode.Scalar(UInt8(first)), 1) }
     let length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
     var value = first & (length == 2 ? 0x1F : length == 3 ? 0x0F : 0x07)
-    for offset in 1..<length where index + offset < bytes.count { value = value << 6 | UInt32(bytes[index + offset] & 0x3F) }
+    for offset in 1..<length where index + offset < bytes.count {
+        value = value << 6 | UInt32(bytes[index + offset] & 0x3F)
+    }
     return (Unicode.Scalar(value) ?? "\u{FFFD}", length)
 }

@@ -1,8 +1,9 @@
 import Base
 import PushServices
 
-/// JSON in UTF-8, cut at the places where a device's cells decide what follows: a list of steps with column numbers. All constants are
-/// already escaped in one buffer, so that rendering copies runs of bytes and escapes only the results of filters.
+/// JSON in UTF-8, cut at the places where a device's cells decide what follows: a list of steps
+/// with column numbers. All constants are already escaped in one buffer, so that rendering copies
+/// runs of bytes and escapes only the results of filters.
 struct CompiledPayload: Sendable {
     /// Constants, and the action that follows them.
     struct Step: BitwiseCopyable {
@@ -12,16 +13,18 @@ struct CompiledPayload: Sendable {
             case cell
             /// The same, passed through the filters in `range`.
             case filtered
-            /// Continues with the next step if the tests in `range` hold, otherwise with step `target`.
+            /// Continues with the next step if the tests in `range` hold, otherwise with step
+            /// `target`.
             case branch
             /// Continues with step `target`.
             case jump
-            /// Before and after a text that people see and that may be blank or have a gap. With `mustShow`, a blank text is a failure.
+            /// Before and after a text that people see and that may be blank or have a gap. With
+            /// `mustShow`, a blank text is a failure.
             case shownStart, shownEnd
             /// In such a text, a condition that prints nothing in any branch.
             case gap
-            /// Before and after a web address; with `mustBeSecure`, an address that is not https is a failure. One of a web page gets the
-            /// parameters in `range`.
+            /// Before and after a web address; with `mustBeSecure`, an address that is not https is
+            /// a failure. One of a web page gets the parameters in `range`.
             case addressStart, addressEnd
             /// Before a value that ends with one of the next two. They may be nested.
             case mark
@@ -121,7 +124,8 @@ struct CompiledPayload: Sendable {
                             return Failure(kind: .notHTTPS, output: Int(step.output))
                         }
                         if step.range != .empty {
-                            WebAddress.add(literals[Int(step.range.start)..<Int(step.range.end)], to: &bytes, from: addressStart)
+                            WebAddress.add(
+                                literals[Int(step.range.start)..<Int(step.range.end)], to: &bytes, from: addressStart)
                         }
                     case .branch: if !holds(step.range, cells, bytes: &bytes) { index = Int(step.target) }
                     case .cell:
@@ -198,8 +202,8 @@ private func isBlank(_ bytes: [UInt8], from start: Int) -> Bool {
     bytes.withUnsafeBufferPointer { Blank.isText(escaped: UnsafeBufferPointer(rebasing: $0[start...])) }
 }
 
-/// The gaps of a text that people see, while it is rendered. One gap is kept at a time: when the next one comes, the text after the
-/// previous one is known.
+/// The gaps of a text that people see, while it is rendered. One gap is kept at a time: when the
+/// next one comes, the text after the previous one is known.
 private struct VisibleGaps {
     /// Where the text begins.
     var start = 0
@@ -213,7 +217,8 @@ private struct VisibleGaps {
 
     /// Notes that an output printed nothing, at the end of `bytes`.
     mutating func add(_ output: Int, bytes: [UInt8]) {
-        // If there is nothing to see in between, the later gap has the same text on both sides, and perhaps one more blank before it.
+        // If there is nothing to see in between, the later gap has the same text on both sides, and
+        // perhaps one more blank before it.
         if place >= 0, !Content.isBlank(bytes, from: place) { found = failure(bytes) }
         place = bytes.count
         self.output = output

@@ -6,7 +6,8 @@ struct CompiledTest: BitwiseCopyable {
         case truthy, present, blank
         /// With the text in `literal`, byte by byte.
         case text
-        /// With the language tag in `literal`, in lower-case letters with hyphens: equal to it, or beginning with it.
+        /// With the language tag in `literal`, in lower-case letters with hyphens: equal to it, or
+        /// beginning with it.
         case language
         /// By order, with `values[value]`.
         case order
@@ -46,7 +47,8 @@ extension CompiledPayload {
         let cell = cells[Int(test.column)]
         if Blank.isCell(escaped: cell) {
             // A blank cell is equal to nothing, so it is unequal to everything.
-            return test.kind == .blank || ![.truthy, .present, .contains].contains(test.kind) && test.comparison == .notEqual
+            return test.kind == .blank
+                || ![.truthy, .present, .contains].contains(test.kind) && test.comparison == .notEqual
         }
         switch test.kind {
         case .present: return true
@@ -63,7 +65,9 @@ extension CompiledPayload {
             let literal = literals[test.literal]
             switch test.kind {
             case .number:
-                guard let number = DecimalText(literal) else { preconditionFailure("a text that is not a number was compiled as one") }
+                guard let number = DecimalText(literal) else {
+                    preconditionFailure("a text that is not a number was compiled as one")
+                }
                 return test.comparison.holds(DecimalText(text).map { $0.compare(number) })
             case .truth:
                 return (truthValue(of: text) == truthValue(of: literal)) == (test.comparison == .equal)
@@ -74,8 +78,11 @@ extension CompiledPayload {
         }
     }
 
-    /// Calls `body` with a cell's text. If nothing is escaped, that is the cell; otherwise the end of `bytes` is used as scratch space.
-    private func withText(of cell: UnsafeBufferPointer<UInt8>, bytes: inout [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
+    /// Calls `body` with a cell's text. If nothing is escaped, that is the cell; otherwise the end
+    /// of `bytes` is used as scratch space.
+    private func withText(
+        of cell: UnsafeBufferPointer<UInt8>, bytes: inout [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Bool
+    ) -> Bool {
         guard cell.contains(UInt8(ascii: "\\")) else { return body(cell) }
         let start = bytes.count
         appendUnescaped(cell, to: &bytes)
@@ -94,13 +101,15 @@ private func isFalse(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     return text.count == 5 && zip(text, "false".utf8).allSatisfy { $0 | 0x20 == $1 }
 }
 
-/// Whether a device's tag is this language, or one of its regions or scripts: `de-AT` and `DE` are `de`.
+/// Whether a device's tag is this language, or one of its regions or scripts: `de-AT` and `DE` are
+/// `de`.
 private func isOfLanguage(_ tag: UnsafeBufferPointer<UInt8>, _ language: UnsafeBufferPointer<UInt8>) -> Bool {
     func normal(_ byte: UInt8) -> UInt8 {
         byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
     }
     guard tag.count >= language.count, zip(tag, language).allSatisfy({ normal($0) == $1 }) else { return false }
-    return tag.count == language.count || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "@")].contains(normal(tag[language.count]))
+    return tag.count == language.count
+        || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "@")].contains(normal(tag[language.count]))
 }
 
 /// Without spaces, tabs and line ends at either end.

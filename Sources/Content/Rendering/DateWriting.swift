@@ -1,5 +1,6 @@
 extension CompiledPayload {
-    /// Replaces a date in an export's form with one in people's form; a failure if it is not a date.
+    /// Replaces a date in an export's form with one in people's form; a failure if it is not a
+    /// date.
     func writeDate(_ filter: CompiledFilter, language: Int, bytes: inout [UInt8], from start: Int) -> Failure.Kind? {
         let moment = bytes.withUnsafeBufferPointer { CivilMoment(UnsafeBufferPointer(rebasing: $0[start...])) }
         guard let moment else { return .notADate }
@@ -31,7 +32,9 @@ private struct DateWriter {
     var zero: UInt32 = 0x30
     private var capitals = false
 
-    init(moment: CivilMoment, table: LanguageTable, names: Int) { (self.moment, self.table, self.names) = (moment, table, names) }
+    init(moment: CivilMoment, table: LanguageTable, names: Int) {
+        (self.moment, self.table, self.names) = (moment, table, names)
+    }
 
     @inline(__always)
     mutating func write(_ part: CompiledDatePart, own: [UInt8], language: Int, to bytes: inout [UInt8]) {

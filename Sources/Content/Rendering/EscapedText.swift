@@ -19,7 +19,9 @@ func appendUnescaped(_ cell: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
     bytes.append(contentsOf: UnsafeBufferPointer(rebasing: cell[clean...]))
 }
 
-private func hexDigit(_ byte: UInt8) -> UInt8 { byte <= UInt8(ascii: "9") ? byte - UInt8(ascii: "0") : byte - UInt8(ascii: "a") + 10 }
+private func hexDigit(_ byte: UInt8) -> UInt8 {
+    byte <= UInt8(ascii: "9") ? byte - UInt8(ascii: "0") : byte - UInt8(ascii: "a") + 10
+}
 
 /// Escapes the bytes from `start` on, as `JSONWriter` does.
 func escapeInPlace(_ bytes: inout [UInt8], from start: Int) {

@@ -2,10 +2,11 @@ import Base
 
 /// A place in a text where a tag printed nothing, and what people would read around it.
 ///
-/// A push is not sent if this leaves punctuation that belonged to the missing text: `Hi , welcome`, `, welcome`, `Hi !`, `( )`, `Welcome
-/// back, `. This is so if a mark follows the gap, and a blank, the beginning or an opening sign comes before it; and if the text ends with
-/// the gap, and a comma, a colon or an opening sign comes before it. `Hi, welcome` and `Bonjour !` are fine: only the tag and its own blank
-/// are gone.
+/// A push is not sent if this leaves punctuation that belonged to the missing text: `Hi , welcome`,
+/// `, welcome`, `Hi !`, `( )`, `Welcome back, `. This is so if a mark follows the gap, and a blank,
+/// the beginning or an opening sign comes before it; and if the text ends with the gap, and a
+/// comma, a colon or an opening sign comes before it. `Hi, welcome` and `Bonjour !` are fine: only
+/// the tag and its own blank are gone.
 enum Gap {
     /// Whether punctuation is left behind.
     /// - Parameters:
@@ -38,7 +39,8 @@ enum Gap {
         case ".", ":", ";":
             return following.map { $0.properties.isWhitespace || [".", "!", "?", "…", "\"", "”"].contains($0) } ?? true
         // "'s cart"
-        case "'", "’": return following == "s" && (index == text.count || !next(text, index: &index).properties.isAlphabetic)
+        case "'", "’":
+            return following == "s" && (index == text.count || !next(text, index: &index).properties.isAlphabetic)
         default: return marks.contains(after)
         }
     }
@@ -77,6 +79,7 @@ enum Gap {
     private static let openers: Set<Unicode.Scalar> = ["(", "[", "{", "¡", "¿", "“", "„", "«", "（", "「", "『", "【", "《"]
     private static let closers: Set<Unicode.Scalar> = [")", "]", "}", "!", "?", "“", "”", "»", "）", "」", "』", "】", "》"]
     private static let marks: Set<Unicode.Scalar> = [
-        ",", "!", "?", "…", "،", "؛", "؟", "、", "。", "，", "！", "？", "；", "：", "．", ")", "]", "}", "）", "」", "』", "】", "》",
+        ",", "!", "?", "…", "،", "؛", "؟", "、", "。", "，", "！", "？", "；", "：", "．", ")", "]", "}", "）", "」", "』", "】",
+        "》",
     ]
 }

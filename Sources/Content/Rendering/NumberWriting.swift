@@ -1,12 +1,14 @@
 import Base
 
 extension CompiledPayload {
-    /// Replaces a number in an export's form with one in people's form; false if it is not a number.
+    /// Replaces a number in an export's form with one in people's form; false if it is not a
+    /// number.
     /// - Parameter decimals: how many; -1 keeps those of the number, at most three.
     func writeNumber(decimals: Int, language: Int, bytes: inout [UInt8], from start: Int) -> Bool {
         let end = bytes.count
         guard let (wholeCount, isNegative) = appendRounded(decimals, to: &bytes, from: start) else { return false }
-        // `bytes` now ends with the digits of the number: those before the point, then those after it.
+        // `bytes` now ends with the digits of the number: those before the point, then those after
+        // it.
         let digits = end..<bytes.count
         let tables = LanguageTables.shared
         let table = tables.languages[language]
@@ -23,16 +25,21 @@ extension CompiledPayload {
     }
 
     @inline(__always) private func isGroupEnd(_ left: Int, _ table: LanguageTable) -> Bool {
-        left == table.primaryGroup || left > table.primaryGroup && (left - table.primaryGroup) % table.secondaryGroup == 0
+        left == table.primaryGroup
+            || left > table.primaryGroup && (left - table.primaryGroup) % table.secondaryGroup == 0
     }
 
     private func append(_ range: TextRange, of tables: LanguageTables, to bytes: inout [UInt8]) {
         tables.pool.withUnsafeBufferPointer { bytes.append(contentsOf: $0[range]) }
     }
 
-    /// Appends the digits of a number, rounded half up (away from zero), with at least one before the point.
-    /// - Returns: how many digits are before the point, and whether the number is below zero; nil if it is not a number.
-    private func appendRounded(_ decimals: Int, to bytes: inout [UInt8], from start: Int) -> (wholeCount: Int, isNegative: Bool)? {
+    /// Appends the digits of a number, rounded half up (away from zero), with at least one before
+    /// the point.
+    /// - Returns: how many digits are before the point, and whether the number is below zero; nil
+    ///   if it is not a number.
+    private func appendRounded(_ decimals: Int, to bytes: inout [UInt8], from start: Int) -> (
+        wholeCount: Int, isNegative: Bool
+    )? {
         let end = bytes.count
         let parts: (whole: Range<Int>, fraction: Range<Int>, isNegative: Bool)? = bytes.withUnsafeBufferPointer { all in
             DecimalText(UnsafeBufferPointer(rebasing: all[start...])).map { ($0.whole, $0.fraction, $0.isNegative) }
@@ -42,7 +49,9 @@ extension CompiledPayload {
         var wholeCount = max(1, parts.whole.count)
         if parts.whole.isEmpty { bytes.append(0x30) }
         for index in parts.whole { bytes.append(bytes[start + index]) }
-        for place in 0..<count { bytes.append(place < parts.fraction.count ? bytes[start + parts.fraction.lowerBound + place] : 0x30) }
+        for place in 0..<count {
+            bytes.append(place < parts.fraction.count ? bytes[start + parts.fraction.lowerBound + place] : 0x30)
+        }
         if count < parts.fraction.count, bytes[start + parts.fraction.lowerBound + count] >= 0x35 {
             var index = bytes.count - 1
             while index >= end, bytes[index] == 0x39 {

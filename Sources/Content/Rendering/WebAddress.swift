@@ -1,11 +1,13 @@
-/// Addresses that contain cells. Characters that a URL allows are unchanged, so that a whole address in a cell stays the same; others
-/// (spaces, letters beyond ASCII, quotes, …) are percent-encoded, because iOS cannot make a URL from a text that contains them. Source: RFC
-/// 3986, 2.1 to 2.4.
+/// Addresses that contain cells. Characters that a URL allows are unchanged, so that a whole
+/// address in a cell stays the same; others (spaces, letters beyond ASCII, quotes, …) are
+/// percent-encoded, because iOS cannot make a URL from a text that contains them. Source: RFC 3986,
+/// 2.1 to 2.4.
 enum WebAddress {
     /// Whether there is nothing to encode.
     static func isClean(_ text: String) -> Bool { text.utf8.allSatisfy(isAllowed) }
 
-    /// Encodes an address that is in `bytes`, escaped for JSON, from `start` to the end. Removes white space around it.
+    /// Encodes an address that is in `bytes`, escaped for JSON, from `start` to the end. Removes
+    /// white space around it.
     static func encode(_ bytes: inout [UInt8], from start: Int) {
         guard !bytes[start...].allSatisfy(isAllowed) else { return }
         let escaped = Array(bytes[start...])
@@ -28,8 +30,8 @@ enum WebAddress {
         return bytes.count - start > scheme.count && zip(bytes[start...], scheme).allSatisfy { $0 | 0x20 == $1 | 0x20 }
     }
 
-    /// Adds parameters to an address of a web page (http or https) that `encode` has processed, from `start` to the end: in front of its fragment,
-    /// and without those that it has already.
+    /// Adds parameters to an address of a web page (http or https) that `encode` has processed,
+    /// from `start` to the end: in front of its fragment, and without those that it has already.
     /// - Parameter parameters: `name=value`, joined by `&`.
     static func add(_ parameters: ArraySlice<UInt8>, to bytes: inout [UInt8], from start: Int) {
         let web = "http://".utf8

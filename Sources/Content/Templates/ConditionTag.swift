@@ -18,7 +18,8 @@ struct ConditionTag {
     ]
     /// Words that people write for an operator.
     private static let words = [
-        "is": "==", "equals": "==", "eq": "==", "ne": "!=", "gt": ">", "lt": "<", "gte": ">=", "lte": "<=", "ge": ">=", "le": "<=",
+        "is": "==", "equals": "==", "eq": "==", "ne": "!=", "gt": ">", "lt": "<", "gte": ">=", "lte": "<=", "ge": ">=",
+        "le": "<=",
         "includes": "contains", "contain": "contains", "has": "contains", "like": "contains",
     ]
 
@@ -40,7 +41,9 @@ struct ConditionTag {
     mutating func read() -> TemplateCondition? {
         guard !tokens.isEmpty else {
             if mistakes.isEmpty {
-                report("'{% \(word) %}' has no condition", at: start, remedy: "For example: {% \(word) first_name == 'Anna' %}.")
+                report(
+                    "'{% \(word) %}' has no condition", at: start,
+                    remedy: "For example: {% \(word) first_name == 'Anna' %}.")
             }
             return nil
         }
@@ -51,14 +54,18 @@ struct ConditionTag {
             return nil
         }
         if let pipe = tokens.first(where: { $0.isSign("|") }) {
-            report("conditions take no filters", at: pipe.range.lowerBound, remedy: "Compare the column as the export has it.")
+            report(
+                "conditions take no filters", at: pipe.range.lowerBound,
+                remedy: "Compare the column as the export has it.")
             return nil
         }
         var condition = TemplateCondition(tests: [], connectors: [])
         var (first, places) = (0, [Int]())
         for index in tokens.indices {
             guard let connector = connector(tokens[index]) else { continue }
-            if let test = readTest(tokens[first..<index], behind: first == 0 ? nil : tokens[first - 1], before: tokens[index]) {
+            if let test = readTest(
+                tokens[first..<index], behind: first == 0 ? nil : tokens[first - 1], before: tokens[index])
+            {
                 condition.tests.append(test)
                 places.append(tokens[first].range.lowerBound)
             }
@@ -70,7 +77,8 @@ struct ConditionTag {
             places.append(tokens[first].range.lowerBound)
         }
         mistakes += ConditionLint.mistakes(condition, places: places, start: start)
-        return mistakes.allSatisfy(\.isWarning) && condition.tests.count == condition.connectors.count + 1 ? condition : nil
+        return mistakes.allSatisfy(\.isWarning) && condition.tests.count == condition.connectors.count + 1
+            ? condition : nil
     }
 
     private mutating func connector(_ token: TemplateToken) -> TemplateCondition.Connector? {
@@ -78,7 +86,9 @@ struct ConditionTag {
         case .name("and"): return .and
         case .name("or"): return .or
         case .name(let name) where ["AND", "And", "OR", "Or"].contains(name):
-            report("'\(name)' must be in lower-case letters", at: token.range.lowerBound, remedy: "Write '\(name.lowercased())'.")
+            report(
+                "'\(name)' must be in lower-case letters", at: token.range.lowerBound,
+                remedy: "Write '\(name.lowercased())'.")
             return name.lowercased() == "and" ? .and : .or
         case .sign("&&"):
             report("'&&' does not join comparisons", at: token.range.lowerBound, remedy: "Write 'and'.")
@@ -98,7 +108,9 @@ struct ConditionTag {
         guard let first = part.first else {
             let name = (before ?? after).flatMap(\.name) ?? "and"
             let index = after?.range.lowerBound ?? end
-            report("a comparison is missing \(after == nil ? "after" : "before") '\(name)'", at: index, remedy: example("first_name"))
+            report(
+                "a comparison is missing \(after == nil ? "after" : "before") '\(name)'", at: index,
+                remedy: example("first_name"))
             return nil
         }
         let index = first.range.lowerBound
@@ -107,7 +119,9 @@ struct ConditionTag {
             return nil
         }
         if column == "not", part.count > 1 {
-            report("conditions have no 'not'", at: index, remedy: "Write !=, or == blank, or put the text after {% else %}.")
+            report(
+                "conditions have no 'not'", at: index,
+                remedy: "Write !=, or == blank, or put the text after {% else %}.")
             return nil
         }
         if TemplateLanguage.blankWords.contains(column) || column == "true" || column == "false" {
@@ -134,7 +148,9 @@ struct ConditionTag {
                     remedy: "Write \(column) \(comparison.rawValue) \(number).")
                 return nil
             }
-            report("something follows the comparison", at: surplus.range.lowerBound, remedy: "Join comparisons with 'and' or 'or'.")
+            report(
+                "something follows the comparison", at: surplus.range.lowerBound,
+                remedy: "Join comparisons with 'and' or 'or'.")
             return nil
         }
         return readValue(part[part.startIndex + 2], comparison, contains: contains, column: column).map {
@@ -160,15 +176,20 @@ struct ConditionTag {
     private mutating func reportFirst(_ first: TemplateToken, behind connector: String?) {
         let index = first.range.lowerBound
         switch first.kind {
-        case .sign("!"): report("conditions have no '!'", at: index, remedy: "Write !=, or == blank, or put the text after {% else %}.")
+        case .sign("!"):
+            report(
+                "conditions have no '!'", at: index, remedy: "Write !=, or == blank, or put the text after {% else %}.")
         // The `and` that belongs to `between` was reported with it.
         case .number where connector == "and" && tokens.contains { $0.name == "between" }: break
         case .text where connector != nil, .number where connector != nil:
             report(
                 "a column is missing after '\(connector ?? "")'", at: index,
-                remedy: "Repeat the column, for example: {% \(word) first_name == 'x' \(connector ?? "or") first_name == 'y' %}.")
+                remedy:
+                    "Repeat the column, for example: {% \(word) first_name == 'x' \(connector ?? "or") first_name == 'y' %}."
+            )
         case .text, .number:
-            report("the column must come before the value it is compared with", at: index, remedy: example("first_name"))
+            report(
+                "the column must come before the value it is compared with", at: index, remedy: example("first_name"))
         default:
             if mistakes.isEmpty { report("a column is missing here", at: index, remedy: example("first_name")) }
         }
@@ -199,9 +220,13 @@ struct ConditionTag {
                 return nil
             }
             if name == "between" {
-                let numbers = tokens[part.startIndex...].compactMap { if case .number(let number) = $0.kind { number } else { nil } }
+                let numbers = tokens[part.startIndex...].compactMap {
+                    if case .number(let number) = $0.kind { number } else { nil }
+                }
                 let (least, most) = numbers.count > 1 ? (numbers[0], numbers[1]) : ("50", "100")
-                report("conditions have no 'between'", at: index, remedy: "Write \(column) >= \(least) and \(column) <= \(most).")
+                report(
+                    "conditions have no 'between'", at: index,
+                    remedy: "Write \(column) >= \(least) and \(column) <= \(most).")
                 return nil
             }
             if name == "is", part.count > 2, part[part.startIndex + 2].name == "not" {
@@ -216,13 +241,16 @@ struct ConditionTag {
             guard mistakes.isEmpty else { return nil }
             let words = part.prefix { $0.name != nil }.compactMap(\.name)
             report(
-                "a column's name cannot hold spaces: '\(words.joined(separator: " "))'", at: part[part.startIndex].range.lowerBound,
+                "a column's name cannot hold spaces: '\(words.joined(separator: " "))'",
+                at: part[part.startIndex].range.lowerBound,
                 remedy: "\(OutputTag.remedy(forSpaces: words)).")
             return nil
         default: break
         }
         if mistakes.isEmpty {
-            report("an operator is missing after '\(column)'", at: index, remedy: "The operators are ==, !=, <, <=, >, >= and contains.")
+            report(
+                "an operator is missing after '\(column)'", at: index,
+                remedy: "The operators are ==, !=, <, <=, >, >= and contains.")
         }
         return nil
     }
@@ -234,21 +262,32 @@ struct ConditionTag {
         switch token.kind {
         case .text(let text) where contains:
             guard text.isEmpty else { return .contains(text) }
-            report("'contains' needs a text that is not empty", at: index, remedy: "Write \(column) != blank to ask for any text.")
+            report(
+                "'contains' needs a text that is not empty", at: index,
+                remedy: "Write \(column) != blank to ask for any text.")
         case .number(let number) where contains: return .contains(number)
         case .text(let text):
             if !text.isEmpty { return compared(text, comparison, column: column, at: index) }
             if comparison == .equal { return .blank }
             if comparison == .notEqual { return .present }
-            report("only == and != compare with an empty text", at: index, remedy: "Write \(column) == blank or \(column) != blank.")
-        case .number(let number): return isComparable(number, comparison, column: column, at: index) ? .number(comparison, number) : nil
+            report(
+                "only == and != compare with an empty text", at: index,
+                remedy: "Write \(column) == blank or \(column) != blank.")
+        case .number(let number):
+            return isComparable(number, comparison, column: column, at: index) ? .number(comparison, number) : nil
         case .name(let name) where TemplateLanguage.blankWords.contains(name):
             if comparison == .equal, !contains { return .blank }
             if comparison == .notEqual { return .present }
-            report("only == and != compare with '\(name)'", at: index, remedy: "Write \(column) == \(name) or \(column) != \(name).")
+            report(
+                "only == and != compare with '\(name)'", at: index,
+                remedy: "Write \(column) == \(name) or \(column) != \(name).")
         case .name(let name) where name == "true" || name == "false":
-            if comparison == .equal && !contains || comparison == .notEqual { return .truth(comparison, name == "true") }
-            report("only == and != compare with '\(name)'", at: index, remedy: "Write \(column) == \(name) or \(column) != \(name).")
+            if comparison == .equal && !contains || comparison == .notEqual {
+                return .truth(comparison, name == "true")
+            }
+            report(
+                "only == and != compare with '\(name)'", at: index,
+                remedy: "Write \(column) == \(name) or \(column) != \(name).")
         case .name(let name) where ["today", "now", "yesterday", "tomorrow"].contains(name):
             report(
                 "templates do not know what day it is: '\(name)'", at: index,
@@ -258,13 +297,15 @@ struct ConditionTag {
                 "'\(name)' needs quotes: a column is compared with a text or a number", at: index,
                 remedy: "Write {% \(word) \(column) \(contains ? "contains" : comparison.rawValue) '\(name)' %}.")
         default:
-            if mistakes.isEmpty { report("a text in quotes or a number is missing here", at: index, remedy: example(column)) }
+            if mistakes.isEmpty {
+                report("a text in quotes or a number is missing here", at: index, remedy: example(column))
+            }
         }
         return nil
     }
 
-    /// The comparison with a text in quotes. `==` and `!=` compare texts exactly, except for `true`, `false` and languages; less and more
-    /// need a value that has an order, as in `where`.
+    /// The comparison with a text in quotes. `==` and `!=` compare texts exactly, except for
+    /// `true`, `false` and languages; less and more need a value that has an order, as in `where`.
     private mutating func compared(
         _ text: String, _ comparison: ComparisonOperator, column: String, at index: Int
     ) -> TemplateTest.Kind? {
@@ -273,9 +314,13 @@ struct ConditionTag {
             return isComparable(value, comparison, column: column, at: index) ? .text(comparison, text) : nil
         }
         if ["true", "false"].contains(value.lowercased()) { return .truth(comparison, value.lowercased() == "true") }
-        if column == ExportColumns.Standard.language.rawValue, !value.contains(" "), LanguageTag.normalized(value) == nil {
+        if column == ExportColumns.Standard.language.rawValue, !value.contains(" "),
+            LanguageTag.normalized(value) == nil
+        {
             let meant = LanguageTag.named(value).map { "; '\(value)' is '\($0)'" } ?? ""
-            report("'\(value)' is not a language", at: index, remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
+            report(
+                "'\(value)' is not a language", at: index,
+                remedy: "Write a language tag such as de, pt-BR or zh-Hans\(meant).")
             return nil
         }
         if Blank.isCell(value) {
@@ -288,10 +333,13 @@ struct ConditionTag {
     }
 
     /// Whether cells can be compared with this, by the rule of `where`.
-    private mutating func isComparable(_ operand: String, _ comparison: ComparisonOperator, column: String, at index: Int) -> Bool {
+    private mutating func isComparable(
+        _ operand: String, _ comparison: ComparisonOperator, column: String, at index: Int
+    ) -> Bool {
         do throws(Mistake) {
             try OperandRule(
-                column: column, comparison: comparison, operand: operand, notation: .template, redact: TargetRedaction.withoutTargets
+                column: column, comparison: comparison, operand: operand, notation: .template,
+                redact: TargetRedaction.withoutTargets
             )
             .check()
             return true

@@ -55,7 +55,9 @@ struct FilterReader {
     private func remedy(for written: String) -> String {
         let lowercased = written.lowercased()
         if let remedy = TemplateLanguage.leftOut[lowercased] { return remedy }
-        if let meant = TemplateLanguage.filterSynonyms[lowercased] ?? nearestName(to: lowercased, among: TemplateLanguage.filters) {
+        if let meant = TemplateLanguage.filterSynonyms[lowercased]
+            ?? nearestName(to: lowercased, among: TemplateLanguage.filters)
+        {
             return "Did you mean '\(meant)'?"
         }
         return "The filters are \(TemplateLanguage.filters.joined(separator: ", "))."
@@ -83,7 +85,9 @@ struct FilterReader {
             case .sign("||"):
                 report("filters are separated by '||'", at: place, remedy: "Write a single '|'.")
             default:
-                report("something follows '\(name)'", at: place, remedy: takesArguments ? example : "Write '|' before the next filter.")
+                report(
+                    "something follows '\(name)'", at: place,
+                    remedy: takesArguments ? example : "Write '|' before the next filter.")
             }
             return false
         }
@@ -93,7 +97,9 @@ struct FilterReader {
             return false
         }
         let count = mistakes.count
-        for part in list.split(omittingEmptySubsequences: false, whereSeparator: { $0.isSign(",") }) { readArgument(part) }
+        for part in list.split(omittingEmptySubsequences: false, whereSeparator: { $0.isSign(",") }) {
+            readArgument(part)
+        }
         return mistakes.count == count
     }
 
@@ -114,7 +120,8 @@ struct FilterReader {
         }
         switch token.kind {
         case .text, .number: break
-        case .name(let word) where name == "default" && ["nil", "null", "none", "blank", "empty"].contains(word.lowercased()):
+        case .name(let word)
+        where name == "default" && ["nil", "null", "none", "blank", "empty"].contains(word.lowercased()):
             return report(
                 "'\(word)' is not a text for a blank cell", at: token.range.lowerBound,
                 remedy: "Write default: 'there', or whatever people should read; default: '' prints nothing.")
@@ -130,11 +137,15 @@ struct FilterReader {
     private mutating func reportTrailing(_ token: TemplateToken, behind value: TemplateToken) {
         switch token.kind {
         case .text, .number:
-            report("a comma is missing between the arguments of '\(name)'", at: token.range.lowerBound, remedy: "Write ',' between them.")
+            report(
+                "a comma is missing between the arguments of '\(name)'", at: token.range.lowerBound,
+                remedy: "Write ',' between them.")
         case .name(let word) where TemplateLanguage.filters.contains(word):
             report("'|' is missing before '\(word)'", at: token.range.lowerBound, remedy: "Write '| \(word)'.")
         default:
-            report("something follows the text of '\(name)'", at: token.range.lowerBound, remedy: "Remove it, or put it inside the quotes.")
+            report(
+                "something follows the text of '\(name)'", at: token.range.lowerBound,
+                remedy: "Remove it, or put it inside the quotes.")
         }
     }
 
@@ -190,10 +201,13 @@ struct FilterReader {
         let token = arguments[argument].value
         if case .number(let written) = token.kind, let number = Int(written), range.contains(number) { return number }
         if case .text(let written) = token.kind, Int(written) != nil {
-            report("the number of '\(name)' must be without quotes", at: token.range.lowerBound, remedy: "Write \(name): \(written).")
+            report(
+                "the number of '\(name)' must be without quotes", at: token.range.lowerBound,
+                remedy: "Write \(name): \(written).")
         } else {
             report(
-                "'\(name)' takes \(what) from \(range.lowerBound) to \(range.upperBound)", at: token.range.lowerBound, remedy: example)
+                "'\(name)' takes \(what) from \(range.lowerBound) to \(range.upperBound)", at: token.range.lowerBound,
+                remedy: example)
         }
         return nil
     }
@@ -208,11 +222,14 @@ struct FilterReader {
     }
 
     private mutating func truncate() -> TemplateFilter? {
-        guard let texts = texts(1...2), let length = wholeNumber(0, in: 1...1000, what: "a number of characters") else { return nil }
+        guard let texts = texts(1...2), let length = wholeNumber(0, in: 1...1000, what: "a number of characters") else {
+            return nil
+        }
         let ellipsis = texts.count > 1 ? texts[1] : "..."
         guard ellipsis.count <= length else {
             report(
-                "the ellipsis '\(ellipsis)' has more than \(length) characters", at: arguments[0].value.range.lowerBound,
+                "the ellipsis '\(ellipsis)' has more than \(length) characters",
+                at: arguments[0].value.range.lowerBound,
                 remedy: "It counts too: write a larger number, or another ellipsis, as in truncate: \(length), '…'.")
             return nil
         }
@@ -221,7 +238,9 @@ struct FilterReader {
 
     private mutating func number() -> TemplateFilter? {
         if arguments.isEmpty { return .number(decimals: nil) }
-        guard texts(1...1) != nil, let decimals = wholeNumber(0, in: 0...9, what: "a number of decimals") else { return nil }
+        guard texts(1...1) != nil, let decimals = wholeNumber(0, in: 0...9, what: "a number of decimals") else {
+            return nil
+        }
         return .number(decimals: decimals)
     }
 
@@ -247,7 +266,9 @@ struct FilterReader {
             guard let sign = TemplateLanguage.placeOfNumber(in: text(argument)) else { continue }
             report(
                 "'pluralize' prints only the word, and '\(sign)' as written", at: argument.value.range.lowerBound,
-                remedy: "Write the number in a tag of its own: {{ \(column) }} {{ \(column) | pluralize: 'item', 'items' }}.")
+                remedy:
+                    "Write the number in a tag of its own: {{ \(column) }} {{ \(column) | pluralize: 'item', 'items' }}."
+            )
             return nil
         }
         if arguments.contains(where: { $0.label != nil }) { return pluralForms() }

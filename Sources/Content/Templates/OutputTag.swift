@@ -24,7 +24,9 @@ struct OutputTag {
     mutating func read() -> TemplateOutput? {
         let parts = tokenizer.tokens.split(omittingEmptySubsequences: false) { $0.isSign("|") }
         guard let first = parts.first, !tokenizer.tokens.isEmpty else {
-            if mistakes.isEmpty { report("'{{ }}' is empty", at: start, remedy: "Name a column in it, for example: {{ first_name }}.") }
+            if mistakes.isEmpty {
+                report("'{{ }}' is empty", at: start, remedy: "Name a column in it, for example: {{ first_name }}.")
+            }
             return nil
         }
         let name = readColumn(first)
@@ -62,7 +64,9 @@ struct OutputTag {
         let index = first.range.lowerBound
         switch first.kind {
         case .text:
-            report("'{{ }}' takes a column, not a text in quotes", at: index, remedy: "Name a column, for example: {{ first_name }}.")
+            report(
+                "'{{ }}' takes a column, not a text in quotes", at: index,
+                remedy: "Name a column, for example: {{ first_name }}.")
             return nil
         case .name(let name):
             if tokens.count == 1 { return (name, index) }
@@ -83,7 +87,9 @@ struct OutputTag {
 
     /// `{{#if first_name}}`, `{{/if}}`
     private mutating func reportBlock(_ word: String, _ rest: ArraySlice<TemplateToken>, index: Int) {
-        let isEnd = tokenizer.tokens.first.map { if case .junk(let text) = $0.kind { text.hasPrefix("/") } else { false } } ?? false
+        let isEnd =
+            tokenizer.tokens.first.map { if case .junk(let text) = $0.kind { text.hasPrefix("/") } else { false } }
+            ?? false
         let remedy =
             isEnd
             ? "Write {% endif %}."
@@ -104,17 +110,22 @@ struct OutputTag {
 
     private func noName(_ written: String) -> String { "'\(written)' cannot be a column's name" }
 
-    private mutating func readMore(_ rest: ArraySlice<TemplateToken>, behind name: String, index: Int) -> (name: String, index: Int)? {
+    private mutating func readMore(_ rest: ArraySlice<TemplateToken>, behind name: String, index: Int) -> (
+        name: String, index: Int
+    )? {
         guard let second = rest.first else { return nil }
         let place = second.range.lowerBound
         if ["if", "elsif", "unless", "for", "case", "assign"].contains(name), second.name != nil {
             report(
-                "'\(name)' does not belong between '{{' and '}}'", at: index, remedy: "Write {% \(name == "elsif" ? "elsif" : "if") … %}.")
+                "'\(name)' does not belong between '{{' and '}}'", at: index,
+                remedy: "Write {% \(name == "elsif" ? "elsif" : "if") … %}.")
             return nil
         }
         switch second.kind {
         case .name("or"), .sign("||"), .sign("??"), .name("else"):
-            report("'\(written([second]))' does not belong in '{{ }}'", at: place, remedy: "Write {{ \(name) | default: 'text' }}.")
+            report(
+                "'\(written([second]))' does not belong in '{{ }}'", at: place,
+                remedy: "Write {{ \(name) | default: 'text' }}.")
         case .name(let word) where TemplateLanguage.filters.contains(word):
             let example = TemplateLanguage.filterExamples[word] ?? word
             report("'|' is missing before '\(word)'", at: place, remedy: "For example: {{ \(name) | \(example) }}.")
@@ -130,13 +141,15 @@ struct OutputTag {
                 remedy: "\(Self.remedy(forSpaces: words)).")
         case .sign(":"):
             report(
-                "':' follows a column", at: place, remedy: "Filters come after '|', for example: {{ \(name) | default: 'text' }}.")
+                "':' follows a column", at: place,
+                remedy: "Filters come after '|', for example: {{ \(name) | default: 'text' }}.")
         case .sign("=="), .sign("="), .sign("!="), .sign("<"), .sign(">"), .sign("<="), .sign(">="):
             report("'{{ }}' does not compare", at: place, remedy: "Write {% if \(name) == 'x' %} … {% endif %}.")
         default:
             if mistakes.isEmpty {
                 report(
-                    noName(name + written(rest, from: tokenizer.tokens.first { $0.range.lowerBound == index })), at: index,
+                    noName(name + written(rest, from: tokenizer.tokens.first { $0.range.lowerBound == index })),
+                    at: index,
                     remedy: Self.nameRemedy)
             }
         }

@@ -6,7 +6,8 @@ enum TemplateNode: Hashable, Sendable {
     case text(String)
     /// `{{ column | filter }}`
     case output(TemplateOutput)
-    /// `{% if %}` with its branches in their order: the first that holds is taken. Only the last may be without a condition (`else`).
+    /// `{% if %}` with its branches in their order: the first that holds is taken. Only the last
+    /// may be without a condition (`else`).
     case choice([TemplateBranch])
 }
 
@@ -14,7 +15,8 @@ extension TemplateNode {
     /// Whether it is a text with nothing to see in it.
     var isBlankText: Bool { if case .text = self { mayBeBlank } else { false } }
 
-    /// Whether it may print nothing although it is not a text: in a text that people see, that is a gap.
+    /// Whether it may print nothing although it is not a text: in a text that people see, that is a
+    /// gap.
     var mayLeaveGap: Bool {
         switch self {
         case .text: false
@@ -104,7 +106,8 @@ struct TemplateCondition: Hashable, Sendable {
 
     /// At least one.
     var tests: [TemplateTest]
-    /// One fewer than the tests. Read from the right, as Liquid does: `a and b or c` is `a and (b or c)`.
+    /// One fewer than the tests. Read from the right, as Liquid does: `a and b or c` is
+    /// `a and (b or c)`.
     var connectors: [Connector]
 }
 
@@ -129,7 +132,8 @@ struct TemplateTest: Hashable, Sendable {
     var column: SourceText
     var kind: Kind
 
-    /// Whether it holds for everything that it does not name, so that further spellings are joined with `and`.
+    /// Whether it holds for everything that it does not name, so that further spellings are joined
+    /// with `and`.
     var isNegative: Bool {
         switch kind {
         case .text(.notEqual, _), .number(.notEqual, _), .truth(.notEqual, _): true
@@ -146,7 +150,8 @@ struct TemplateTest: Hashable, Sendable {
             case .text(let comparison, let text):
                 comparison != .equal && comparison != .notEqual
                     ? .order(comparison, trimmedSpaces(text))
-                    : column.value == ExportColumns.Standard.language.rawValue && LanguageTag.normalized(trimmedSpaces(text)) != nil
+                    : column.value == ExportColumns.Standard.language.rawValue
+                        && LanguageTag.normalized(trimmedSpaces(text)) != nil
                         ? .language(comparison, trimmedSpaces(text)) : .text(comparison, trimmedSpaces(text))
             case .number(let comparison, let number): .order(comparison, number)
             case .truth(let comparison, let isTrue): .truth(comparison, isTrue)

@@ -1,6 +1,7 @@
 import Base
 
-/// Reads a text with templates: a strict subset of Liquid. Finds all mistakes of a text at once, each with its place in the file.
+/// Reads a text with templates: a strict subset of Liquid. Finds all mistakes of a text at once,
+/// each with its place in the file.
 struct TemplateParser {
     private let source: SourceText
     private let scalars: [Unicode.Scalar]
@@ -11,7 +12,8 @@ struct TemplateParser {
     private var nodes: [TemplateNode] = []
     private var refused: Set<String> = []
     private var unreachable: [Diagnostic] = []
-    /// Whether a block was not read, so that nothing is known about which '{% if %}' an '{% else %}' or '{% endif %}' belongs to.
+    /// Whether a block was not read, so that nothing is known about which '{% if %}' an '{% else
+    /// %}' or '{% endif %}' belongs to.
     private var hasUnreadBlock = false
     private var isTooDeep = false
 
@@ -27,12 +29,14 @@ struct TemplateParser {
     /// Deeper than any text needs; recursion over nodes relies on it.
     static let maximumDepth = 20
 
-    /// The service takes 4,096 bytes; but parts of a text may be comments, or branches that are not taken.
+    /// The service takes 4,096 bytes; but parts of a text may be comments, or branches that are not
+    /// taken.
     static let longestText = 50_000
     /// A longer list would not be read to its end.
     static let mostMistakes = 20
 
-    /// - Parameter isShown: whether people see the text, so that what merely looks like a tag is a mistake.
+    /// - Parameter isShown: whether people see the text, so that what merely looks like a tag is a
+    ///   mistake.
     init(_ source: SourceText, isShown: Bool = true) {
         self.source = source
         self.isShown = isShown
@@ -42,7 +46,8 @@ struct TemplateParser {
     /// The text's nodes; `mistakes` tells whether they can be used.
     mutating func parse() -> [TemplateNode] {
         guard scalars.count <= Self.longestText else {
-            report("the text has \(scalars.count) characters, and no push holds that many", at: 0, remedy: "Shorten it.")
+            report(
+                "the text has \(scalars.count) characters, and no push holds that many", at: 0, remedy: "Shorten it.")
             return []
         }
         let (pieces, mistakes) = TemplateScanner.scan(scalars, isShown: isShown)
@@ -58,7 +63,9 @@ struct TemplateParser {
         if found.count >= Self.mostMistakes || isTooDeep { return [] }
         while let choice = open.last {
             if !hasUnreadBlock {
-                report("'{% if %}' has no '{% endif %}'", at: choice.start, remedy: "Write '{% endif %}' where its text ends.")
+                report(
+                    "'{% if %}' has no '{% endif %}'", at: choice.start,
+                    remedy: "Write '{% endif %}' where its text ends.")
             }
             endChoice()
         }
@@ -68,7 +75,9 @@ struct TemplateParser {
     /// Errors and warnings, in the order of their places.
     var mistakes: [Diagnostic] {
         found.sorted { $0.index < $1.index }.map {
-            guard let warning = $0.warning else { return Diagnostic($0.message, at: place(of: $0.index), remedy: $0.remedy) }
+            guard let warning = $0.warning else {
+                return Diagnostic($0.message, at: place(of: $0.index), remedy: $0.remedy)
+            }
             return .warning(warning, message: $0.message, at: place(of: $0.index), remedy: $0.remedy)
         } + unreachable
     }
@@ -85,7 +94,9 @@ struct TemplateParser {
     // MARK: - Tags
 
     private mutating func readOutput(_ piece: TemplatePiece) {
-        var tag = OutputTag(scalars[piece.range], start: piece.start) { [source, scalars] in Self.place(of: $0, in: source, scalars) }
+        var tag = OutputTag(scalars[piece.range], start: piece.start) { [source, scalars] in
+            Self.place(of: $0, in: source, scalars)
+        }
         let output = tag.read()
         found += tag.mistakes
         if let output { nodes.append(.output(output)) }
@@ -102,7 +113,8 @@ struct TemplateParser {
         let next = self.word(of: rest)
         switch word {
         case "if": beginChoice(piece, rest)
-        case "elsif": nextBranch(piece, readCondition(rest, of: "elsif", start: piece.start), isElse: false, word: "elsif")
+        case "elsif":
+            nextBranch(piece, readCondition(rest, of: "elsif", start: piece.start), isElse: false, word: "elsif")
         case "else" where next == "if":
             report("'{% else if %}' must be one word", at: start, remedy: "Write '{% elsif … %}'.")
             nextBranch(piece, nil, isElse: false, word: "elsif")
@@ -129,8 +141,12 @@ struct TemplateParser {
         report("'\(self.word(of: rest))' follows '\(word)', which takes nothing", at: place, remedy: remedy)
     }
 
-    private mutating func readCondition(_ rest: ArraySlice<Unicode.Scalar>, of word: String, start: Int) -> TemplateCondition? {
-        var tag = ConditionTag(rest, of: word, start: start) { [source, scalars] in Self.place(of: $0, in: source, scalars) }
+    private mutating func readCondition(_ rest: ArraySlice<Unicode.Scalar>, of word: String, start: Int)
+        -> TemplateCondition?
+    {
+        var tag = ConditionTag(rest, of: word, start: start) { [source, scalars] in
+            Self.place(of: $0, in: source, scalars)
+        }
         let condition = tag.read()
         found += tag.mistakes
         return condition
@@ -141,14 +157,18 @@ struct TemplateParser {
     private mutating func beginChoice(_ piece: TemplatePiece, _ rest: ArraySlice<Unicode.Scalar>) {
         let condition = readCondition(rest, of: "if", start: piece.start)
         if open.count == Self.maximumDepth {
-            report("conditions nest deeper than \(Self.maximumDepth) levels here", at: piece.start, remedy: "Join them with 'and'.")
+            report(
+                "conditions nest deeper than \(Self.maximumDepth) levels here", at: piece.start,
+                remedy: "Join them with 'and'.")
             isTooDeep = true
         }
         open.append(OpenChoice(start: piece.start, before: nodes, condition: condition))
         nodes = []
     }
 
-    private mutating func nextBranch(_ piece: TemplatePiece, _ condition: TemplateCondition?, isElse: Bool, word: String) {
+    private mutating func nextBranch(
+        _ piece: TemplatePiece, _ condition: TemplateCondition?, isElse: Bool, word: String
+    ) {
         guard var choice = open.last else { return reportOrphan(word, at: piece.start) }
         if choice.hasElse {
             report(
@@ -166,13 +186,17 @@ struct TemplateParser {
         guard var choice = open.popLast() else { return }
         choice.branches.append(TemplateBranch(condition: choice.condition, body: nodes))
         // Nothing is known about a branch that could not be read.
-        if found.allSatisfy(\.isWarning), let branch = ConditionLint.unreachable(choice.branches) { unreachable.append(branch) }
+        if found.allSatisfy(\.isWarning), let branch = ConditionLint.unreachable(choice.branches) {
+            unreachable.append(branch)
+        }
         nodes = choice.before + [.choice(choice.branches)]
     }
 
     private mutating func reportOrphan(_ word: String, at index: Int) {
         guard !hasUnreadBlock else { return }
-        report("this '{% \(word) %}' has no '{% if %}'", at: index, remedy: "Remove it, or write the '{% if … %}' before it.")
+        report(
+            "this '{% \(word) %}' has no '{% if %}'", at: index,
+            remedy: "Remove it, or write the '{% if … %}' before it.")
     }
 
     /// Whether the signs at a place were meant to begin a block: `{%`, `{ %`, `｛％`.
@@ -199,7 +223,9 @@ struct TemplateParser {
             return report("this '{% \(name) %}' has no '{% \(first) %}'", at: index, remedy: "Remove it.")
         }
         let isLowercase = name != word && TemplateLanguage.blockWords.contains(name)
-        let meant = isLowercase ? name : TemplateLanguage.blockSynonyms[name] ?? nearestName(to: name, among: TemplateLanguage.blockWords)
+        let meant =
+            isLowercase
+            ? name : TemplateLanguage.blockSynonyms[name] ?? nearestName(to: name, among: TemplateLanguage.blockWords)
         guard let meant else {
             hasUnreadBlock = true
             let isColumn = self.word(of: rest).isEmpty || self.word(of: rest).hasPrefix("|")
@@ -215,7 +241,9 @@ struct TemplateParser {
         if meant == "endif" {
             if !open.isEmpty { endChoice() }
         } else if meant == "elsif" || meant == "else", let choice = open.last, !choice.hasElse {
-            nextBranch(TemplatePiece(kind: .block, range: index..<index, start: index), nil, isElse: meant == "else", word: meant)
+            nextBranch(
+                TemplatePiece(kind: .block, range: index..<index, start: index), nil, isElse: meant == "else",
+                word: meant)
         } else if meant == "if" {
             open.append(OpenChoice(start: index, before: nodes))
             nodes = []

@@ -19,7 +19,8 @@ struct TemplatePiece {
 
 /// Finds the tags of a text. Also handles `raw` and `comment`; their contents are not read.
 ///
-/// Recognises what was meant as a tag but typed differently (`TemplateTypo`): sent as text, it would reach phones.
+/// Recognises what was meant as a tag but typed differently (`TemplateTypo`): sent as text, it
+/// would reach phones.
 struct TemplateScanner {
     private let scalars: [Unicode.Scalar]
     private let isShown: Bool
@@ -28,8 +29,11 @@ struct TemplateScanner {
     private var pieces: [TemplatePiece] = []
     private var mistakes: [TemplateMistake] = []
 
-    /// - Parameter isShown: whether people see the text, so that what merely looks like a tag is a mistake, not the app's own notation.
-    static func scan(_ scalars: [Unicode.Scalar], isShown: Bool) -> (pieces: [TemplatePiece], mistakes: [TemplateMistake]) {
+    /// - Parameter isShown: whether people see the text, so that what merely looks like a tag is a
+    ///   mistake, not the app's own notation.
+    static func scan(_ scalars: [Unicode.Scalar], isShown: Bool) -> (
+        pieces: [TemplatePiece], mistakes: [TemplateMistake]
+    ) {
         var scanner = TemplateScanner(scalars: scalars, isShown: isShown)
         scanner.scan()
         return (scanner.pieces, scanner.mistakes)
@@ -99,7 +103,8 @@ struct TemplateScanner {
         }
         if let end = closing("}}", from: inside) {
             let isLast =
-                isShown && starts(with: "}", at: end + 2) && !starts(with: "}}", at: end + 2) && !scalars[inside..<end].contains("{")
+                isShown && starts(with: "}", at: end + 2) && !starts(with: "}}", at: end + 2)
+                && !scalars[inside..<end].contains("{")
             if isLast { report("'}}}' has one brace too many", at: end, remedy: "Write '}}'.") }
             return append(.output, inside: inside..<end, closing: isLast ? 3 : 2)
         }
@@ -111,15 +116,18 @@ struct TemplateScanner {
         ]
         for (closing, words) in wrong {
             guard let end = find(closing, from: inside), end < limit else { continue }
-            report("'{{' is closed \(words)", at: end, remedy: closing == "｝｝" ? "Write '}}' with plain braces." : "Write '}}'.")
+            report(
+                "'{{' is closed \(words)", at: end,
+                remedy: closing == "｝｝" ? "Write '}}' with plain braces." : "Write '}}'.")
             return append(.output, inside: inside..<end, closing: closing.unicodeScalars.count)
         }
         report("'{{' is never closed", at: index, remedy: "Write '}}' after the column's name.")
         index = inside
     }
 
-    /// The place of a tag's end: the first one outside quotes or, if a quote is never closed, the first one. Nil if another tag begins
-    /// before it. A quote that is not closed in this tag may find its end in the text behind it, so that the search runs into another tag.
+    /// The place of a tag's end: the first one outside quotes or, if a quote is never closed, the
+    /// first one. Nil if another tag begins before it. A quote that is not closed in this tag may
+    /// find its end in the text behind it, so that the search runs into another tag.
     private func closing(_ end: String, from start: Int) -> Int? {
         var quote: Unicode.Scalar?
         var hasQuote = false
@@ -139,7 +147,9 @@ struct TemplateScanner {
         return place
     }
 
-    private func nextTag(from start: Int) -> Int { min(find("{{", from: start) ?? scalars.count, find("{%", from: start) ?? scalars.count) }
+    private func nextTag(from start: Int) -> Int {
+        min(find("{{", from: start) ?? scalars.count, find("{%", from: start) ?? scalars.count)
+    }
 
     // MARK: - {% %}
 
@@ -186,7 +196,9 @@ struct TemplateScanner {
             }
             place = next + 2
         }
-        report("'{% \(last.dropFirst(3)) %}' has no '{% \(last) %}'", at: index, remedy: "Write '{% \(last) %}' where it ends.")
+        report(
+            "'{% \(last.dropFirst(3)) %}' has no '{% \(last) %}'", at: index,
+            remedy: "Write '{% \(last) %}' where it ends.")
         endText(at: index)
         index = scalars.count
         textStart = index
@@ -194,7 +206,9 @@ struct TemplateScanner {
 
     // MARK: - Characters
 
-    private func starts(with text: String, at place: Int? = nil) -> Bool { scalars[(place ?? index)...].starts(with: text.unicodeScalars) }
+    private func starts(with text: String, at place: Int? = nil) -> Bool {
+        scalars[(place ?? index)...].starts(with: text.unicodeScalars)
+    }
 
     private func find(_ text: String, from start: Int) -> Int? {
         (start..<max(start, scalars.count)).first { starts(with: text, at: $0) }

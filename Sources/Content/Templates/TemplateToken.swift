@@ -36,8 +36,8 @@ struct TemplateMistake {
     var isWarning: Bool { warning != nil }
 }
 
-/// Splits the inside of a tag into tokens. A sign that looks almost right is reported, and then read as what was meant, so that one slip is
-/// one mistake.
+/// Splits the inside of a tag into tokens. A sign that looks almost right is reported, and then
+/// read as what was meant, so that one slip is one mistake.
 struct TemplateTokenizer {
     private let scalars: ArraySlice<Unicode.Scalar>
     private let tag: String
@@ -69,13 +69,17 @@ struct TemplateTokenizer {
             readFullWidth()
         } else if Self.isInvisible(scalar) {
             let code = String(scalar.value, radix: 16, uppercase: true)
-            report("there is an invisible character (U+\(code)) here", at: start, remedy: "Delete it; it often comes with copied text.")
+            report(
+                "there is an invisible character (U+\(code)) here", at: start,
+                remedy: "Delete it; it often comes with copied text.")
             holdsInvisible = true
             index += 1
         } else if Self.isLetter(scalar) || scalar == "_" {
             readWhile(Self.isNameScalar)
             add(.name(text(start..<index)), from: start)
-        } else if Self.isDigit(scalar) || scalar == "-" && index + 1 < scalars.endIndex && Self.isDigit(scalars[index + 1]) {
+        } else if Self.isDigit(scalar)
+            || scalar == "-" && index + 1 < scalars.endIndex && Self.isDigit(scalars[index + 1])
+        {
             readNumber()
         } else if let sign = Self.signs.first(where: { scalars[index...].starts(with: $0.unicodeScalars) }) {
             index += sign.unicodeScalars.count
@@ -104,7 +108,8 @@ struct TemplateTokenizer {
         let start = index
         index += 1
         readWhile { $0 != quote }
-        if index < scalars.endIndex, scalars[index - 1] == "\\", let end = scalars[(index + 1)...].firstIndex(of: quote) {
+        if index < scalars.endIndex, scalars[index - 1] == "\\", let end = scalars[(index + 1)...].firstIndex(of: quote)
+        {
             report(
                 "'\\' escapes nothing, so the text ends here", at: index,
                 remedy: "Put a text that holds \(quote) between \(quote == "'" ? "\"…\"" : "'…'").")
@@ -122,7 +127,8 @@ struct TemplateTokenizer {
     private mutating func readCurlyText(_ quote: Unicode.Scalar) {
         let start = index
         report(
-            "the quote \(quote) does not work inside '\(tag)'", at: start, remedy: "Write straight quotes: 'text' or \"text\".")
+            "the quote \(quote) does not work inside '\(tag)'", at: start,
+            remedy: "Write straight quotes: 'text' or \"text\".")
         // The intended text ends at the next quote of any kind.
         index += 1
         readWhile { !Self.curlyQuotes.contains($0) && $0 != "'" && $0 != "\"" && $0 != "|" }
@@ -157,23 +163,30 @@ struct TemplateTokenizer {
 
     /// The longest come first.
     private static let signs = [
-        "===", "!==", "==", "!=", "<=", ">=", "<>", "=>", "=<", "&&", "||", "??", "=", "<", ">", "|", ":", ",", "(", ")", "[", "]", "!",
+        "===", "!==", "==", "!=", "<=", ">=", "<>", "=>", "=<", "&&", "||", "??", "=", "<", ">", "|", ":", ",", "(",
+        ")", "[", "]", "!",
         "≠",
         "≤", "≥",
     ]
-    static let curlyQuotes: Set<Unicode.Scalar> = ["“", "”", "„", "‟", "‘", "’", "‚", "‛", "«", "»", "‹", "›", "＂", "＇", "`", "´"]
+    static let curlyQuotes: Set<Unicode.Scalar> = [
+        "“", "”", "„", "‟", "‘", "’", "‚", "‛", "«", "»", "‹", "›", "＂", "＇", "`", "´",
+    ]
     private static let fullWidth: [Unicode.Scalar: Unicode.Scalar] = [
-        "｜": "|", "：": ":", "｛": "{", "｝": "}", "＿": "_", "，": ",", "＝": "=", "＞": ">", "＜": "<", "（": "(", "）": ")", "！": "!", "％": "%",
+        "｜": "|", "：": ":", "｛": "{", "｝": "}", "＿": "_", "，": ",", "＝": "=", "＞": ">", "＜": "<", "（": "(", "）": ")",
+        "！": "!", "％": "%",
     ]
 
-    /// No-break and ideographic spaces count, too: word processors and input methods insert them unseen.
+    /// No-break and ideographic spaces count, too: word processors and input methods insert them
+    /// unseen.
     static func isSpace(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isWhitespace }
 
     static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.generalCategory == .format || scalar.properties.generalCategory == .control
     }
 
-    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool { signs.contains(String(scalar)) || scalar == "'" || scalar == "\"" }
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        signs.contains(String(scalar)) || scalar == "'" || scalar == "\""
+    }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 
@@ -186,7 +199,9 @@ struct TemplateTokenizer {
 
     /// `12`, `-0.5`
     static func isNumber(_ text: String) -> Bool {
-        let digits = (text.hasPrefix("-") ? text.dropFirst() : text[...]).split(separator: ".", omittingEmptySubsequences: false)
-        return digits.count <= 2 && digits.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        let digits = (text.hasPrefix("-") ? text.dropFirst() : text[...]).split(
+            separator: ".", omittingEmptySubsequences: false)
+        return digits.count <= 2
+            && digits.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
     }
 }

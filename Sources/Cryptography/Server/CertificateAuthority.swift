@@ -1,8 +1,9 @@
 public import Base
 import COpenSSL
 
-/// A private certificate authority, on P-256. Its certificates are valid from an hour ago for a few days: long enough for a simulation, too
-/// short to be trusted by accident. Its key never leaves the process.
+/// A private certificate authority, on P-256. Its certificates are valid from an hour ago for a few
+/// days: long enough for a simulation, too short to be trusted by accident. Its key never leaves
+/// the process.
 public struct CertificateAuthority: ~Copyable {
     private let key: OpenSSLHandle
     private let certificate: OpenSSLHandle
@@ -11,7 +12,8 @@ public struct CertificateAuthority: ~Copyable {
     public static let daysValid = 7
 
     /// Makes a key and a certificate signed with it.
-    /// - Parameter days: from now until the certificate expires; negative for an expired one (which began a day before its end).
+    /// - Parameter days: from now until the certificate expires; negative for an expired one (which
+    ///   began a day before its end).
     public init(commonName: String, days: Int = daysValid) {
         key = Self.makeKey()
         certificate = Self.makeCertificate(
@@ -30,16 +32,22 @@ public struct CertificateAuthority: ~Copyable {
     /// - Parameters:
     ///   - names: DNS names, the first of which is also the common name.
     ///   - addresses: IP addresses, v4 or v6.
-    ///   - days: from now until it expires; negative for an expired one (which began a day before its end).
-    public func issueServerCertificate(names: [String], addresses: [String] = [], days: Int = daysValid) -> IssuedCertificate {
+    ///   - days: from now until it expires; negative for an expired one (which began a day before
+    ///     its end).
+    public func issueServerCertificate(names: [String], addresses: [String] = [], days: Int = daysValid)
+        -> IssuedCertificate
+    {
         let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
         return issue(
             commonName: names.first ?? addresses.first ?? "server",
-            extensions: [(NID_ext_key_usage, "serverAuth"), (NID_subject_alt_name, alternatives.joined(separator: ","))], days: days)
+            extensions: [
+                (NID_ext_key_usage, "serverAuth"), (NID_subject_alt_name, alternatives.joined(separator: ",")),
+            ], days: days)
     }
 
     /// A certificate for a client.
-    /// - Parameter days: from now until it expires; negative for an expired one (which began a day before its end).
+    /// - Parameter days: from now until it expires; negative for an expired one (which began a day
+    ///   before its end).
     public func issueClientCertificate(commonName: String, days: Int = daysValid) -> IssuedCertificate {
         issue(commonName: commonName, extensions: [(NID_ext_key_usage, "clientAuth")], days: days)
     }
@@ -48,7 +56,8 @@ public struct CertificateAuthority: ~Copyable {
         let leafKey = Self.makeKey()
         let leaf = Self.makeCertificate(
             commonName: commonName, key: leafKey,
-            extensions: [(NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature")] + extensions,
+            extensions: [(NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature")]
+                + extensions,
             issuer: certificate.pointer, days: days)
         Self.sign(leaf, with: key)
         return IssuedCertificate(certificatePEM: Self.pem(of: leaf), keyPEM: Self.pem(ofKey: leafKey))
@@ -57,15 +66,18 @@ public struct CertificateAuthority: ~Copyable {
     private static func makeKey() -> OpenSSLHandle {
         let context = require(OpenSSLHandle.keyContext(EVP_PKEY_CTX_new_from_name(nil, "EC", nil)), "key context")
         var made: OpaquePointer?
-        guard EVP_PKEY_keygen_init(context.pointer) == 1, EVP_PKEY_CTX_set_group_name(context.pointer, "prime256v1") == 1,
+        guard EVP_PKEY_keygen_init(context.pointer) == 1,
+            EVP_PKEY_CTX_set_group_name(context.pointer, "prime256v1") == 1,
             EVP_PKEY_generate(context.pointer, &made) == 1
         else { fatalError("OpenSSL failed: making a key") }
         return require(OpenSSLHandle.key(made), "making a key")
     }
 
-    /// An unsigned certificate of version 3 with a random serial number. Without an issuer, it names itself as issuer.
+    /// An unsigned certificate of version 3 with a random serial number. Without an issuer, it
+    /// names itself as issuer.
     private static func makeCertificate(
-        commonName: String, key: borrowing OpenSSLHandle, extensions: [(Int32, String)], issuer: OpaquePointer?, days: Int = daysValid
+        commonName: String, key: borrowing OpenSSLHandle, extensions: [(Int32, String)], issuer: OpaquePointer?,
+        days: Int = daysValid
     ) -> OpenSSLHandle {
         let certificate = require(OpenSSLHandle.certificate(X509_new()), "certificate")
         let x509 = certificate.pointer
@@ -82,7 +94,9 @@ public struct CertificateAuthority: ~Copyable {
         var context = X509V3_CTX()
         X509V3_set_ctx(&context, issuer ?? x509, x509, nil, nil, 0)
         for (identifier, value) in extensions {
-            guard let made = X509V3_EXT_conf_nid(nil, &context, identifier, value) else { fatalError("OpenSSL failed: extension \(value)") }
+            guard let made = X509V3_EXT_conf_nid(nil, &context, identifier, value) else {
+                fatalError("OpenSSL failed: extension \(value)")
+            }
             X509_add_ext(x509, made, -1)
             X509_EXTENSION_free(made)
         }
@@ -90,12 +104,16 @@ public struct CertificateAuthority: ~Copyable {
     }
 
     private static func sign(_ certificate: borrowing OpenSSLHandle, with key: borrowing OpenSSLHandle) {
-        guard X509_sign(certificate.pointer, key.pointer, EVP_sha256()) > 0 else { fatalError("OpenSSL failed: signing a certificate") }
+        guard X509_sign(certificate.pointer, key.pointer, EVP_sha256()) > 0 else {
+            fatalError("OpenSSL failed: signing a certificate")
+        }
     }
 
     private static func pem(of certificate: borrowing OpenSSLHandle) -> String {
         let output = require(OpenSSLHandle.writer(), "BIO")
-        guard PEM_write_bio_X509(output.pointer, certificate.pointer) == 1 else { fatalError("OpenSSL failed: writing a certificate") }
+        guard PEM_write_bio_X509(output.pointer, certificate.pointer) == 1 else {
+            fatalError("OpenSSL failed: writing a certificate")
+        }
         return String(decoding: output.collectedBytes(), as: UTF8.self)
     }
 
@@ -110,7 +128,8 @@ public struct CertificateAuthority: ~Copyable {
 
 /// A certificate with its private key, both PEM, only for tests and simulations.
 public struct IssuedCertificate: Sendable {
-    /// `-----BEGIN CERTIFICATE-----`, followed by the intermediate certificates up to its authority, if there are any.
+    /// `-----BEGIN CERTIFICATE-----`, followed by the intermediate certificates up to its
+    /// authority, if there are any.
     public let certificatePEM: String
     /// `-----BEGIN PRIVATE KEY-----`, not encrypted.
     public let keyPEM: String
@@ -123,14 +142,17 @@ public struct IssuedCertificate: Sendable {
         self.keyPEM = keyPEM
     }
 
-    /// Reads a server's certificate and its key from a PEM file, in any order, with or without intermediate certificates. The dates are not
-    /// checked: a simulation may need an expired certificate.
-    /// - Throws: a `Diagnostic` with the file: missing, no certificate or key inside, key of another certificate, passphrase.
+    /// Reads a server's certificate and its key from a PEM file, in any order, with or without
+    /// intermediate certificates. The dates are not checked: a simulation may need an expired
+    /// certificate.
+    /// - Throws: a `Diagnostic` with the file: missing, no certificate or key inside, key of
+    ///   another certificate, passphrase.
     public init(file: String) throws(Diagnostic) {
         do throws(Diagnostic) {
             let bytes = try SecretFile.read(file, kind: "certificate")
             let identity = try bytes.withBytes { (buffer) throws(Diagnostic) -> CertificateIdentity in
-                try CertificateSource(file: file, passphrase: nil).readPEM(buffer, AlgorithmLibrary(allowsLegacy: false))
+                try CertificateSource(file: file, passphrase: nil).readPEM(
+                    buffer, AlgorithmLibrary(allowsLegacy: false))
             }
             certificatePEM = String(decoding: identity.pem[..<identity.keyStart], as: UTF8.self)
             keyPEM = String(decoding: identity.pem[identity.keyStart...], as: UTF8.self)
@@ -141,8 +163,9 @@ public struct IssuedCertificate: Sendable {
         }
     }
 
-    /// The name by which clients should call the server: `localhost` if the certificate is valid for it, otherwise the certificate's first
-    /// name (subject alternative names of RFC 5280 section 4.2.1.6, without those that contain a `*`); nil without a name.
+    /// The name by which clients should call the server: `localhost` if the certificate is valid
+    /// for it, otherwise the certificate's first name (subject alternative names of RFC 5280
+    /// section 4.2.1.6, without those that contain a `*`); nil without a name.
     public var hostName: String? {
         let text = require(OpenSSLHandle.writer(), "BIO")
         BIO_puts(text.pointer, certificatePEM)
@@ -158,7 +181,9 @@ extension X509Certificate {
 
     /// Its DNS names, in order.
     fileprivate var names: [String] {
-        guard let stack = X509_get_ext_d2i(pointer, NID_subject_alt_name, nil, nil).map({ OpaquePointer($0) }) else { return [] }
+        guard let stack = X509_get_ext_d2i(pointer, NID_subject_alt_name, nil, nil).map({ OpaquePointer($0) }) else {
+            return []
+        }
         defer { GENERAL_NAMES_free(stack) }
         return (0..<OPENSSL_sk_num(stack)).compactMap { index -> String? in
             var kind: Int32 = 0
@@ -167,7 +192,8 @@ extension X509Certificate {
             else { return nil }
             let text = UnsafePointer(value.assumingMemoryBound(to: ASN1_STRING.self))
             guard let bytes = ASN1_STRING_get0_data(text) else { return nil }
-            return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(ASN1_STRING_length(text))), as: UTF8.self)
+            return String(
+                decoding: UnsafeBufferPointer(start: bytes, count: Int(ASN1_STRING_length(text))), as: UTF8.self)
         }
     }
 }

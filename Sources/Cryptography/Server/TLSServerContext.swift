@@ -11,12 +11,14 @@ public enum ClientCertificatePolicy: Sendable {
     case authority(file: String)
 }
 
-/// What the connections of a TLS server share: TLS 1.2 or later, its certificate, and the application protocols that it speaks (RFC 7301).
+/// What the connections of a TLS server share: TLS 1.2 or later, its certificate, and the
+/// application protocols that it speaks (RFC 7301).
 ///
-/// A client that offers only other protocols gets the alert no_application_protocol. One that offers none is served: the owner of the
-/// connection decides what it speaks.
+/// A client that offers only other protocols gets the alert no_application_protocol. One that
+/// offers none is served: the owner of the connection decides what it speaks.
 ///
-/// `@unchecked Sendable`: the SSL_CTX is not changed after init, and OpenSSL counts its references atomically.
+/// `@unchecked Sendable`: the SSL_CTX is not changed after init, and OpenSSL counts its references
+/// atomically.
 public final class TLSServerContext: @unchecked Sendable {
     let pointer: OpaquePointer
     /// As TLS writes them: each after its length.
@@ -24,14 +26,19 @@ public final class TLSServerContext: @unchecked Sendable {
 
     /// - Parameters:
     ///   - applicationProtocols: what the server speaks, the preferred one first.
-    ///   - offersResumption: whether clients may shorten later handshakes. Otherwise every connection shows its certificate again, and
-    ///     clients cannot tell a simulator's restart from a first start.
-    /// - Throws: a `Diagnostic` if the authority file cannot be read, or if there is not enough memory.
+    ///   - offersResumption: whether clients may shorten later handshakes. Otherwise every
+    ///     connection shows its certificate again, and clients cannot tell a simulator's restart
+    ///     from a first start.
+    /// - Throws: a `Diagnostic` if the authority file cannot be read, or if there is not enough
+    ///   memory.
     public init(
-        certificate: IssuedCertificate, clients: ClientCertificatePolicy = .notAsked, applicationProtocols: [String] = ["h2"],
+        certificate: IssuedCertificate, clients: ClientCertificatePolicy = .notAsked,
+        applicationProtocols: [String] = ["h2"],
         offersResumption: Bool = false
     ) throws(Diagnostic) {
-        guard let context = SSL_CTX_new(TLS_server_method()) else { throw .openSSLCannotMake("the shared TLS settings") }
+        guard let context = SSL_CTX_new(TLS_server_method()) else {
+            throw .openSSLCannotMake("the shared TLS settings")
+        }
         pointer = context
         let written = applicationProtocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
         wireProtocols = .allocate(capacity: written.count)
@@ -58,7 +65,8 @@ public final class TLSServerContext: @unchecked Sendable {
     }
 
     private func refuseResumption() {
-        SSL_CTX_set_options(pointer, UInt64(1) << 14)  // SSL_OP_NO_TICKET, a macro that Swift does not import
+        // SSL_OP_NO_TICKET, a macro that Swift does not import
+        SSL_CTX_set_options(pointer, UInt64(1) << 14)
         SSL_CTX_set_num_tickets(pointer, 0)
         SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
     }
@@ -66,14 +74,19 @@ public final class TLSServerContext: @unchecked Sendable {
     private func use(_ issued: IssuedCertificate) {
         let certificateText = Self.reader(issued.certificatePEM), keyText = Self.reader(issued.keyPEM)
         let certificate = require(
-            OpenSSLHandle.certificate(PEM_read_bio_X509(certificateText.pointer, nil, nil, nil)), "reading a certificate")
+            OpenSSLHandle.certificate(PEM_read_bio_X509(certificateText.pointer, nil, nil, nil)),
+            "reading a certificate")
         let key = require(OpenSSLHandle.key(PEM_read_bio_PrivateKey(keyText.pointer, nil, nil, nil)), "reading a key")
-        guard SSL_CTX_use_certificate(pointer, certificate.pointer) == 1, SSL_CTX_use_PrivateKey(pointer, key.pointer) == 1 else {
+        guard SSL_CTX_use_certificate(pointer, certificate.pointer) == 1,
+            SSL_CTX_use_PrivateKey(pointer, key.pointer) == 1
+        else {
             fatalError("OpenSSL failed: a certificate that does not match its key")
         }
         while let next = PEM_read_bio_X509(certificateText.pointer, nil, nil, nil) {
             // The context takes ownership of the certificate.
-            if SSL_CTX_ctrl(pointer, SSL_CTRL_EXTRA_CHAIN_CERT, 0, UnsafeMutableRawPointer(next)) != 1 { X509_free(next) }
+            if SSL_CTX_ctrl(pointer, SSL_CTRL_EXTRA_CHAIN_CERT, 0, UnsafeMutableRawPointer(next)) != 1 {
+                X509_free(next)
+            }
         }
         ERR_clear_error()
     }
@@ -112,7 +125,8 @@ public final class TLSServerContext: @unchecked Sendable {
                 guard let chosen, let user else { return SSL_TLSEXT_ERR_ALERT_FATAL }
                 let own = Unmanaged<TLSServerContext>.fromOpaque(user).takeUnretainedValue().wireProtocols
                 var start: UnsafeMutablePointer<UInt8>?
-                let result = SSL_select_next_proto(&start, chosenLength, own.baseAddress, UInt32(own.count), offered, offeredLength)
+                let result = SSL_select_next_proto(
+                    &start, chosenLength, own.baseAddress, UInt32(own.count), offered, offeredLength)
                 chosen.pointee = UnsafePointer(start)
                 return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL
             }, this)

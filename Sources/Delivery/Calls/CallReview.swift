@@ -1,7 +1,8 @@
 package import Base
 package import PushServices
 
-/// Decides about recipients that a killed process left claimed and without an outcome, at a service that recognizes repeats. A value.
+/// Decides about recipients that a killed process left claimed and without an outcome, at a service
+/// that recognizes repeats. A value.
 package struct CallReview: Hashable, Sendable {
     /// Calls that are sent again under their names, to the same recipients.
     package private(set) var repeats: [NamedCall] = []
@@ -14,14 +15,17 @@ package struct CallReview: Hashable, Sendable {
 
     /// Reviews calls with names that the service gave out.
     ///
-    /// A call may have been sent unless all its recipients are settled. If one of them is in a later call, the service refused it before as a
-    /// whole: a call that is in doubt is never divided. If some are settled and others are not, the answer came. What an answer settles is
-    /// recorded together, so it refused the call because of those targets, and nothing was sent to the others. Versions that recorded the
-    /// outcomes of a call in several groups also left halves of accepted calls; the other recipients of these have the push.
+    /// A call may have been sent unless all its recipients are settled. If one of them is in a
+    /// later call, the service refused it before as a whole: a call that is in doubt is never
+    /// divided. If some are settled and others are not, the answer came. What an answer settles is
+    /// recorded together, so it refused the call because of those targets, and nothing was sent to
+    /// the others. Versions that recorded the outcomes of a call in several groups also left halves
+    /// of accepted calls; the other recipients of these have the push.
     /// - Parameters:
     ///   - calls: of the service, in the order in which they were named.
     ///   - lost: recipients of the service that were claimed and have no outcome; ascending.
-    ///   - outcomes: what is recorded of some recipients. Called only if a call is recorded in part.
+    ///   - outcomes: what is recorded of some recipients. Called only if a call is recorded in
+    ///     part.
     package init(
         _ calls: [NamedCall], lost: [Range<Int>], names: FetchedNames, at now: Timestamp,
         outcomes: (Set<Int>) throws -> [Int: Outcome]
@@ -59,7 +63,11 @@ package struct CallReview: Hashable, Sendable {
                 continue
             }
             if kept.contains(place) { continue }
-            if refused.contains(place), !doubted.contains(recipient) { unsent.append(recipient) } else { unknown.append(recipient) }
+            if refused.contains(place), !doubted.contains(recipient) {
+                unsent.append(recipient)
+            } else {
+                unknown.append(recipient)
+            }
         }
         let repeated = Set(repeats.lazy.flatMap(\.recipients))
         for (place, call) in calls.enumerated() where !kept.contains(place) {
@@ -68,17 +76,20 @@ package struct CallReview: Hashable, Sendable {
         }
     }
 
-    /// What is recorded as the name of a request that named a text. The service does not recognize such a request.
+    /// What is recorded as the name of a request that named a text. The service does not recognize
+    /// such a request.
     static let textName = "text"
 
-    /// Reviews pushes with derived names: they go again under their last generation as long as the service recognizes it. Those that left
-    /// last in a request that named a text are unknown.
+    /// Reviews pushes with derived names: they go again under their last generation as long as the
+    /// service recognizes it. Those that left last in a request that named a text are unknown.
     /// - Parameters:
-    ///   - calls: of the service, in the order in which they were named; their names are generations, or `textName`.
+    ///   - calls: of the service, in the order in which they were named; their names are
+    ///     generations, or `textName`.
     ///   - lost: as above.
     ///   - claimedAt: when the first of some recipients were claimed.
     package init(
-        _ calls: [NamedCall], lost: [Range<Int>], windowSeconds: Double, claimedAt: (Range<Int>) throws -> Timestamp?, at now: Timestamp
+        _ calls: [NamedCall], lost: [Range<Int>], windowSeconds: Double, claimedAt: (Range<Int>) throws -> Timestamp?,
+        at now: Timestamp
     ) rethrows {
         var latest: [Int: Timestamp] = [:]
         var withoutNames: Set<Int> = []
@@ -97,7 +108,8 @@ package struct CallReview: Hashable, Sendable {
         }
     }
 
-    /// The recipients of a range that were claimed no later than a moment. Neighbours may have been claimed at different times.
+    /// The recipients of a range that were claimed no later than a moment. Neighbours may have been
+    /// claimed at different times.
     private static func recipients(
         of range: Range<Int>, claimedBefore oldest: Timestamp, _ claimedAt: (Range<Int>) throws -> Timestamp?
     ) rethrows -> [Int] {

@@ -39,7 +39,8 @@ struct NameFailure: Hashable, Sendable {
     var retryAfterSeconds: Double?
 }
 
-/// Decides when names are fetched and which request gets which: a value without a thread, a clock or a socket.
+/// Decides when names are fetched and which request gets which: a value without a thread, a clock
+/// or a socket.
 struct CallSchedule {
     private static let longestWaitSeconds = 60.0
     /// A quota is for a day at most.
@@ -53,7 +54,8 @@ struct CallSchedule {
         case fetch(count: Int)
         /// Hand a text to the service, and call `kept` or `failed`.
         case keep(text: [UInt8])
-        /// Nothing before this moment, in monotonic nanoseconds, or a question; nil for a question only.
+        /// Nothing before this moment, in monotonic nanoseconds, or a question; nil for a question
+        /// only.
         case wait(until: Int64?)
     }
 
@@ -100,7 +102,8 @@ struct CallSchedule {
         return now.nanoseconds < retryAt ? .wait(until: retryAt) : .fetch(count: names.mostAtATime)
     }
 
-    /// Decides where generations are recorded, and which requests named a text. Whatever needs nothing from the service goes first.
+    /// Decides where generations are recorded, and which requests named a text. Whatever needs
+    /// nothing from the service goes first.
     private mutating func nextWithoutNames(at now: Moment) -> Step {
         for case (let text, let name?) in texts where name.usableUntil <= now.wall { texts[text] = nil }
         let ready = questions.filter { $0.text.map { texts[$0] != nil } ?? true }
@@ -120,11 +123,13 @@ struct CallSchedule {
     }
 
     private func answer(_ question: NameRequest, name: RequestName?, at now: Timestamp) -> NameReply {
-        // A resumed run counts the life of the name from here on: never longer than the service does.
+        // A resumed run counts the life of the name from here on: never longer than the service
+        // does.
         let namedAt = name.flatMap { name in names.map { name.usableUntil.adding(seconds: -$0.usableSeconds) } } ?? now
         return NameReply(
             question: question, name: name,
-            call: NamedCall(name: name?.text ?? "\(question.generation)", namedAt: namedAt, recipients: question.recipients))
+            call: NamedCall(
+                name: name?.text ?? "\(question.generation)", namedAt: namedAt, recipients: question.recipients))
     }
 
     /// The first recipient of the first request that waits for a text to be kept.
@@ -151,7 +156,8 @@ struct CallSchedule {
         for case (let text, let known?) in texts where known.text == name { texts[text] = nil }
     }
 
-    /// Notes that no name came. The next attempt waits 1, 2, 4 … 60 s, or longer if the service requests it.
+    /// Notes that no name came. The next attempt waits 1, 2, 4 … 60 s, or longer if the service
+    /// requests it.
     mutating func failed(_ trouble: NameFailure, at now: Moment) {
         self.trouble = trouble
         failuresInARow += 1

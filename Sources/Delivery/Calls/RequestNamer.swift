@@ -3,8 +3,9 @@ import CCurl
 import PushServices
 import Synchronization
 
-/// Names the requests of a sender on a thread of its own: it keeps a few names that the service gave out, commits together all that were
-/// requested since the last time, and wakes the loops. What cannot be committed gets no answer, and so never leaves.
+/// Names the requests of a sender on a thread of its own: it keeps a few names that the service
+/// gave out, commits together all that were requested since the last time, and wakes the loops.
+/// What cannot be committed gets no answer, and so never leaves.
 final class RequestNamer: Sendable {
     private struct State {
         var schedule: CallSchedule
@@ -34,14 +35,17 @@ final class RequestNamer: Sendable {
                 commit: settings.commitCalls,
                 clock: settings.clock)
         case .fetched(let names):
-            try self.init(protection, fetch: NameFetcher(settings, names).fetch, commit: settings.commitCalls, clock: settings.clock)
+            try self.init(
+                protection, fetch: NameFetcher(settings, names).fetch, commit: settings.commitCalls,
+                clock: settings.clock)
         }
     }
 
     /// - Parameters:
-    ///   - fetch: requests this many names from the service once; returns early when it is cancelled.
-    ///   - keep: hands the text of a payload to the service once, for requests of which the first begins with a recipient; returns early when it
-    ///     is cancelled.
+    ///   - fetch: requests this many names from the service once; returns early when it is
+    ///     cancelled.
+    ///   - keep: hands the text of a payload to the service once, for requests of which the first
+    ///     begins with a recipient; returns early when it is cancelled.
     ///   - commit: returns false if the calls could not be committed.
     ///   - clock: dates the requests.
     init(
@@ -174,7 +178,8 @@ struct NameFetcher: Sendable {
         self.names = names
     }
 
-    /// Sends one request. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
+    /// Sends one request. Blocks the calling thread for at most fifteen seconds, or until it is
+    /// cancelled.
     func fetch(_ count: Int, until cancellation: FetchCancellation) -> NameFetchResult {
         switch asker.ask(.get, names.path(count), until: cancellation) {
         case .answered(let answer): read(answer)
@@ -183,7 +188,9 @@ struct NameFetcher: Sendable {
         }
     }
 
-    private func failed(_ cause: String) -> NameFetchResult { .failed(NameFailure(text: "no \(names.noun)s for calls: \(cause)")) }
+    private func failed(_ cause: String) -> NameFetchResult {
+        .failed(NameFailure(text: "no \(names.noun)s for calls: \(cause)"))
+    }
 
     /// Reads an answer: names, or what the service's facts say that it means.
     private func read(_ answer: ServiceClient.Answer) -> NameFetchResult {
@@ -194,7 +201,8 @@ struct NameFetcher: Sendable {
         guard answer.isFinal else {
             return .failed(
                 NameFailure(
-                    text: "no \(names.noun)s for calls: it answered \(answer.status) \(answer.reasonText)", status: answer.status,
+                    text: "no \(names.noun)s for calls: it answered \(answer.status) \(answer.reasonText)",
+                    status: answer.status,
                     retryAfterSeconds: answer.retryAfterSeconds))
         }
         return .failed(NameFailure(text: answer.reasonText, status: answer.status, isFinal: true))
@@ -213,7 +221,8 @@ enum TextUploadResult: Hashable, Sendable {
     case cancelled
 }
 
-/// Hands texts to a service that keeps them. If it gives out nothing at one of its servers, the next attempt goes to the next one.
+/// Hands texts to a service that keeps them. If it gives out nothing at one of its servers, the
+/// next attempt goes to the next one.
 final class TextUploader: Sendable {
     private let asker: ServiceClient
     private let settings: SenderSettings
@@ -226,8 +235,10 @@ final class TextUploader: Sendable {
         hosts = [settings.endpoint.host] + settings.endpoint.spareHosts
     }
 
-    /// Hands the text of a payload over once. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
-    /// - Parameter recipient: the one whose push gives its id to all pushes with the text, if it has a place for one.
+    /// Hands the text of a payload over once. Blocks the calling thread for at most fifteen
+    /// seconds, or until it is cancelled.
+    /// - Parameter recipient: the one whose push gives its id to all pushes with the text, if it
+    ///   has a place for one.
     func keep(_ payload: [UInt8], for recipient: Int, until cancellation: FetchCancellation) -> TextUploadResult {
         let now = Timestamp.now()
         var body: [UInt8] = []
@@ -246,14 +257,18 @@ final class TextUploader: Sendable {
     private func changeServer(from number: Int) { host.withLock { $0 = (number + 1) % hosts.count } }
 
     private func failed(_ cause: String, status: Int = 0, waitSeconds: Double? = nil) -> TextUploadResult {
-        .failed(NameFailure(text: "texts could not be handed over: \(cause)", status: status, retryAfterSeconds: waitSeconds))
+        .failed(
+            NameFailure(
+                text: "texts could not be handed over: \(cause)", status: status, retryAfterSeconds: waitSeconds))
     }
 
     /// Reads an answer: a name, or what the service's facts say that it means.
     private func read(_ answer: ServiceClient.Answer, from number: Int, at now: Timestamp) -> TextUploadResult {
         if answer.status == 200, let name = answer.json.flatMap(texts.read) {
             guard ServiceClient.isName(name) else { return failed("it gave out no name that can be used") }
-            return .kept(RequestName(text: name, usableUntil: now.adding(seconds: max(1, texts.usableSeconds(now.epochSeconds)))))
+            return .kept(
+                RequestName(text: name, usableUntil: now.adding(seconds: max(1, texts.usableSeconds(now.epochSeconds))))
+            )
         }
         let text = "it answered \(answer.status) \(answer.reasonText)"
         if answer.isFinal { return .failed(NameFailure(text: answer.reasonText, status: answer.status, isFinal: true)) }

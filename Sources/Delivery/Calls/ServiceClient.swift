@@ -2,7 +2,8 @@ import Base
 import CCurl
 import PushServices
 
-/// Fetches from a service what requests need before they leave, with libcurl: by the same route, and with the same credential, as pushes.
+/// Fetches from a service what requests need before they leave, with libcurl: by the same route,
+/// and with the same credential, as pushes.
 struct ServiceClient: Sendable {
     private static let totalSeconds = 15.0
     private static let longestName = 200
@@ -26,7 +27,8 @@ struct ServiceClient: Sendable {
         /// The token that was used.
         var token: ServiceToken?
 
-        /// Whether the service refuses what every further question would ask for, or no such service answers at the address.
+        /// Whether the service refuses what every further question would ask for, or no such
+        /// service answers at the address.
         var isFinal: Bool {
             switch meaning {
             case .stop, .stopIfRepeated, .usedUp: true
@@ -55,11 +57,16 @@ struct ServiceClient: Sendable {
         !text.isEmpty && text.utf8.count <= longestName && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// Sends one request. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
+    /// Sends one request. Blocks the calling thread for at most fifteen seconds, or until it is
+    /// cancelled.
     /// - Parameter host: nil for the endpoint's own.
-    func ask(_ question: Question, _ path: String, at host: String? = nil, until cancellation: FetchCancellation) -> Result {
+    func ask(_ question: Question, _ path: String, at host: String? = nil, until cancellation: FetchCancellation)
+        -> Result
+    {
         withPipeSignalBlocked { () -> Result in
-            do throws(Diagnostic) { return try send(question, path, at: host, until: cancellation) } catch { return .failed(error.message) }
+            do throws(Diagnostic) { return try send(question, path, at: host, until: cancellation) } catch {
+                return .failed(error.message)
+            }
         }
     }
 
@@ -95,7 +102,8 @@ struct ServiceClient: Sendable {
         guard code == CURLE_OK else {
             return .failed(
                 curlWords(
-                    code, detail: notes.detail, of: easy.pointer, proxy: settings.proxyAddress, authorityFile: route.authority?.file))
+                    code, detail: notes.detail, of: easy.pointer, proxy: settings.proxyAddress,
+                    authorityFile: route.authority?.file))
         }
         let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
         var answer = read(notes.body, status: status, retryAfterSeconds: status == 200 ? nil : wait(easy.pointer))
@@ -107,7 +115,9 @@ struct ServiceClient: Sendable {
     private func wait(_ easy: UnsafeMutableRawPointer) -> Double? {
         let wait = volley_easy_get_offset(easy, CURLINFO_RETRY_AFTER)
         if wait > 0 { return Double(wait) }
-        guard let name = settings.service.budgetHeaders?.reset, let text = volley_easy_get_header(easy, name) else { return nil }
+        guard let name = settings.service.budgetHeaders?.reset, let text = volley_easy_get_header(easy, name) else {
+            return nil
+        }
         return UInt32(String(cString: text)).map { max(1, Double($0)) }
     }
 
@@ -116,6 +126,7 @@ struct ServiceClient: Sendable {
         let json = try? JSONValue(parsing: body, maximumDepth: 16)
         let reason = TextFormat.foreign(json.map(settings.service.details(of:))?.reason ?? "", maximumBytes: 100)
         let meaning = settings.service.meaning(of: ServiceAnswer(status: status, reason: reason, id: .missing))
-        return Answer(status: status, json: json, reason: reason, meaning: meaning, retryAfterSeconds: retryAfterSeconds)
+        return Answer(
+            status: status, json: json, reason: reason, meaning: meaning, retryAfterSeconds: retryAfterSeconds)
     }
 }

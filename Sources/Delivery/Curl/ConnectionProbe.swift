@@ -2,7 +2,8 @@ public import Base
 import CCurl
 import PushServices
 
-/// Sends a server one request, with a token that no device has, and tells how far it got. `volley doctor` uses it.
+/// Sends a server one request, with a token that no device has, and tells how far it got.
+/// `volley doctor` uses it.
 ///
 /// It uses libcurl, which reports each step of the way, through every kind of proxy.
 public struct ConnectionProbe {
@@ -53,10 +54,12 @@ public struct ConnectionProbe {
 
     private let settings: SenderSettings
 
-    /// - Parameter settings: the endpoint, credentials, headers and proxy of the pushes that the probe stands for.
+    /// - Parameter settings: the endpoint, credentials, headers and proxy of the pushes that the
+    ///   probe stands for.
     public init(_ settings: SenderSettings) { self.settings = settings }
 
-    /// Sends the request and waits for the answer. Blocks the calling thread for at most twenty seconds.
+    /// Sends the request and waits for the answer. Blocks the calling thread for at most twenty
+    /// seconds.
     public func run() -> Result {
         withPipeSignalBlocked { () -> Result in
             do throws(Diagnostic) { return try ask() } catch {
@@ -72,7 +75,9 @@ public struct ConnectionProbe {
         let notes = ProbeLog(hasProxyTLS: settings.proxyAddress?.scheme == .https)
         var token: ServiceToken?
         if let tokens = settings.credentials.tokens {
-            guard case .ready(let current) = tokens.state() else { throw Diagnostic("there is no token to show to the server") }
+            guard case .ready(let current) = tokens.state() else {
+                throw Diagnostic("there is no token to show to the server")
+            }
             token = current
         }
         let template = settings.service.probeRequest(settings.options)
@@ -88,9 +93,12 @@ public struct ConnectionProbe {
         result.address = volley_easy_get_string(easy.pointer, CURLINFO_PRIMARY_IP).map { String(cString: $0) } ?? ""
         result.tls = notes.tls
         result.status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
-        let answer = AnswerReader(settings.service).answer(status: result.status, retryAfterSeconds: nil, date: nil, body: notes.body)
+        let answer = AnswerReader(settings.service).answer(
+            status: result.status, retryAfterSeconds: nil, date: nil, body: notes.body)
         (result.reason, result.isStrange) = (answer.reason, answer.isCutOff)
-        result.serverTime = volley_easy_get_header(easy.pointer, "date").flatMap { Timestamp(httpDate: String(cString: $0)) }
+        result.serverTime = volley_easy_get_header(easy.pointer, "date").flatMap {
+            Timestamp(httpDate: String(cString: $0))
+        }
         if code != CURLE_OK { result.failure = failure(code, easy.pointer, notes) }
         return result
     }
@@ -114,7 +122,8 @@ public struct ConnectionProbe {
         volley_easy_set_pointer(easy, CURLOPT_DEBUGDATA, context)
         volley_easy_set_debug_function(easy) { _, kind, text, count, context in
             if kind == CURLINFO_TEXT, let text, let context {
-                ProbeLog.from(context).hear(String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self))
+                ProbeLog.from(context).hear(
+                    String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self))
             }
             return 0
         }
@@ -126,14 +135,17 @@ public struct ConnectionProbe {
         }
     }
 
-    private func failure(_ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ notes: ProbeLog) -> (stage: Stage, message: String) {
+    private func failure(_ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ notes: ProbeLog) -> (
+        stage: Stage, message: String
+    ) {
         let message = curlWords(
             code, detail: String(cString: notes.errorText), of: easy, proxy: settings.proxyAddress,
             authorityFile: settings.endpoint.certificateAuthorityFile)
         if let alert = notes.certificateAlert { return (.tls, "the server refused the certificate: \(alert)") }
         if notes.speaksHTTP2 == false { return (.http2, "the server does not speak HTTP/2") }
         if let address = settings.proxyAddress,
-            let failure = CurlProxyReply(address: address, easy: easy).failure(code, message: message, isBeforeTunnel: notes.isBeforeTunnel)
+            let failure = CurlProxyReply(address: address, easy: easy).failure(
+                code, message: message, isBeforeTunnel: notes.isBeforeTunnel)
         {
             return (code == CURLE_COULDNT_RESOLVE_PROXY ? .name : .proxy, failure.text)
         }
@@ -171,7 +183,8 @@ private final class ProbeLog {
     private(set) var tls = ""
     private(set) var speaksHTTP2: Bool?
     private(set) var certificateAlert: String?
-    /// Whether what libcurl reports about a handshake still concerns the proxy, which is reached over TLS.
+    /// Whether what libcurl reports about a handshake still concerns the proxy, which is reached
+    /// over TLS.
     private(set) var isBeforeTunnel: Bool
 
     private static let answerLimit = 65_536
@@ -189,8 +202,9 @@ private final class ProbeLog {
 
     func take(_ bytes: UnsafeRawBufferPointer) { body.append(contentsOf: bytes.prefix(Self.answerLimit - body.count)) }
 
-    /// Reads a line of libcurl's log. libcurl 7.88 writes `SSL connection using TLSv1.3 / TLS_AES_256_GCM_SHA384` and
-    /// `ALPN: server accepted h2`. From lines with other words nothing is concluded.
+    /// Reads a line of libcurl's log. libcurl 7.88 writes
+    /// `SSL connection using TLSv1.3 / TLS_AES_256_GCM_SHA384` and `ALPN: server accepted h2`. From
+    /// lines with other words nothing is concluded.
     func hear(_ line: String) {
         guard !isBeforeTunnel else {
             isBeforeTunnel = !line.hasPrefix("CONNECT tunnel established")
@@ -203,14 +217,16 @@ private final class ProbeLog {
         if line.hasPrefix("ALPN: server") { speaksHTTP2 = line.contains("accepted h2") }
     }
 
-    /// Returns whether a line reports an alert with which a server refuses a client's certificate (RFC 8446 section 6.2). With TLS 1.3 it
-    /// arrives after the client's handshake is over, as a read error.
+    /// Returns whether a line reports an alert with which a server refuses a client's certificate
+    /// (RFC 8446 section 6.2). With TLS 1.3 it arrives after the client's handshake is over, as a
+    /// read error.
     private static func isAboutClientCertificate(_ line: String) -> Bool {
         let line = line.lowercased()
         // Outgoing alerts are Volley's own, about the server's certificate.
         guard line.contains("alert"), !line.contains("(out)") else { return false }
         let alerts = [
-            "bad certificate", "unsupported certificate", "certificate revoked", "certificate expired", "certificate unknown", "unknown ca",
+            "bad certificate", "unsupported certificate", "certificate revoked", "certificate expired",
+            "certificate unknown", "unknown ca",
             "access denied", "certificate required",
         ]
         return alerts.contains { line.contains($0) }

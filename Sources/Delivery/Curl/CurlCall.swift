@@ -3,11 +3,12 @@ import CCurl
 import Glibc
 import PushServices
 
-/// A request of libcurl, from `begin` to its end: the handle, the body, and the answer. It is used again for other requests of its
-/// connection. libcurl's callbacks hold it unretained.
+/// A request of libcurl, from `begin` to its end: the handle, the body, and the answer. It is used
+/// again for other requests of its connection. libcurl's callbacks hold it unretained.
 ///
-/// libcurl would silently send a request again when a connection from its pool dies before the answer. Its body therefore comes from a
-/// callback that can only be read forwards, once, and a second start of a request is refused once its body was read.
+/// libcurl would silently send a request again when a connection from its pool dies before the
+/// answer. Its body therefore comes from a callback that can only be read forwards, once, and a
+/// second start of a request is refused once its body was read.
 final class CurlCall {
     /// The result of a request.
     enum Verdict {
@@ -28,7 +29,8 @@ final class CurlCall {
     private let handle: CurlEasyHandle
     private let setup: CurlSetup
     private let meter: BodyByteCounter
-    /// `NAME: ID` and a zero: the only header that differs from request to request. libcurl reads it here.
+    /// `NAME: ID` and a zero: the only header that differs from request to request. libcurl reads
+    /// it here.
     private let idLine: UnsafeMutableBufferPointer<UInt8>
     private let idHeader: UnsafeMutablePointer<curl_slist>
     /// The other headers, where each request has its own.
@@ -46,7 +48,9 @@ final class CurlCall {
     ///   - headers: those of all requests; they must outlive this object.
     ///   - meter: counts what libcurl takes of bodies.
     /// - Throws: a `Diagnostic` when there is not enough memory.
-    init(_ setup: CurlSetup, after headers: UnsafeMutablePointer<curl_slist>, _ meter: BodyByteCounter) throws(Diagnostic) {
+    init(_ setup: CurlSetup, after headers: UnsafeMutablePointer<curl_slist>, _ meter: BodyByteCounter)
+        throws(Diagnostic)
+    {
         self.setup = setup
         self.meter = meter
         handle = try CurlEasyHandle()
@@ -167,8 +171,9 @@ final class CurlCall {
 
     /// Returns the result of the request, which libcurl ended with this code.
     func verdict(_ code: CURLcode) -> Verdict {
-        // Headers that announce another answer (1xx) do not count, and a proxy's answer does not either. Over HTTP/2, libcurl 7.88 forgets a
-        // status that comes together with a reset of its stream, which leaves the request in doubt.
+        // Headers that announce another answer (1xx) do not count, and a proxy's answer does not
+        // either. Over HTTP/2, libcurl 7.88 forgets a status that comes together with a reset of
+        // its stream, which leaves the request in doubt.
         if status >= 200, isConnected { return .answered(answer(isCutOff: code != CURLE_OK)) }
         return hasReadBody ? .doubtful : .unsent(failure(code))
     }
@@ -189,22 +194,27 @@ final class CurlCall {
 
     private var identity: ServiceAnswer.Identity {
         guard let value = volley_easy_get_header(easy, setup.template.idHeader) else { return .missing }
-        return UnsafeRawBufferPointer(start: value, count: strlen(value)).elementsEqual(UnsafeRawBufferPointer(id)) ? .own : .other
+        return UnsafeRawBufferPointer(start: value, count: strlen(value)).elementsEqual(UnsafeRawBufferPointer(id))
+            ? .own : .other
     }
 
     /// A number that is not negative; nil for anything else.
     private static func seconds(_ text: String) -> Double? {
-        text.utf8.count <= 9 && !text.isEmpty && text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) ? Double(text) : nil
+        text.utf8.count <= 9 && !text.isEmpty && text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+            ? Double(text) : nil
     }
 
     private func header(_ name: String) -> String? { volley_easy_get_header(easy, name).map { String(cString: $0) } }
 
     private func failure(_ code: CURLcode) -> ConnectionFailure {
         let message = curlWords(
-            code, detail: String(cString: errorText), of: easy, proxy: setup.proxy, authorityFile: setup.route.authority?.file)
+            code, detail: String(cString: errorText), of: easy, proxy: setup.proxy,
+            authorityFile: setup.route.authority?.file)
         if let proxy = setup.proxy {
             let isProxys = volley_easy_get_long(easy, CURLINFO_PROXY_SSL_VERIFYRESULT) != 0
-            if let failure = CurlProxyReply(address: proxy, easy: easy).failure(code, message: message, isBeforeTunnel: isProxys) {
+            if let failure = CurlProxyReply(address: proxy, easy: easy).failure(
+                code, message: message, isBeforeTunnel: isProxys)
+            {
                 return failure
             }
         }
@@ -261,7 +271,8 @@ struct CurlProxyReply {
 
     private func socksFailure(_ message: String) -> ConnectionFailure {
         switch socks {
-        case CURLPX_USER_REJECTED, CURLPX_NO_AUTH, CURLPX_IDENTD, CURLPX_IDENTD_DIFFER: .proxyRefused(.credentials(message))
+        case CURLPX_USER_REJECTED, CURLPX_NO_AUTH, CURLPX_IDENTD, CURLPX_IDENTD_DIFFER:
+            .proxyRefused(.credentials(message))
         case CURLPX_REPLY_NOT_ALLOWED: .proxyRefused(.forbidden(message))
         default: .unreachable(message)
         }

@@ -3,16 +3,20 @@ import CCurl
 import Glibc
 import PushServices
 
-/// The requests that one token signs, and the sockets that carry them. Belongs to its transport's thread.
+/// The requests that one token signs, and the sockets that carry them. Belongs to its transport's
+/// thread.
 ///
-/// libcurl says which sockets to watch and when to wake it. It multiplexes requests where the server speaks HTTP/2, and otherwise opens a
-/// socket for each request at a time. It calls back only within calls of `advance`, `submit`, `abandon` and `close`.
+/// libcurl says which sockets to watch and when to wake it. It multiplexes requests where the
+/// server speaks HTTP/2, and otherwise opens a socket for each request at a time. It calls back
+/// only within calls of `advance`, `submit`, `abandon` and `close`.
 ///
-/// Of a name with three or more addresses, libcurl 7.88 may not notice that the third is connected after two were refused: neither its
-/// socket nor a timer says so before the attempt times out. So while a request waits for a connection, libcurl looks at it from time to time.
+/// Of a name with three or more addresses, libcurl 7.88 may not notice that the third is connected
+/// after two were refused: neither its socket nor a timer says so before the attempt times out. So
+/// while a request waits for a connection, libcurl looks at it from time to time.
 ///
-/// Over HTTP/2, libcurl 7.88 resets every stream, also those that were answered. Servers limit that since CVE-2023-44487 (nghttp2: 1,000 at
-/// once, then 33 a second) and close the connection, with everything in flight in doubt. So a connection is left before, in good order.
+/// Over HTTP/2, libcurl 7.88 resets every stream, also those that were answered. Servers limit that
+/// since CVE-2023-44487 (nghttp2: 1,000 at once, then 33 a second) and close the connection, with
+/// everything in flight in doubt. So a connection is left before, in good order.
 final class CurlConnection {
     /// The most requests over HTTP/2.
     static let mostRequestsOverHTTP2 = 900
@@ -20,9 +24,11 @@ final class CurlConnection {
     /// How often libcurl looks at requests that wait for a connection.
     static let lookNanoseconds: Int64 = 100_000_000
 
-    /// When libcurl wants to be called even if nothing happens: monotonic nanoseconds, nil for never.
+    /// When libcurl wants to be called even if nothing happens: monotonic nanoseconds, nil for
+    /// never.
     private var timerAt: Int64?
-    /// When it looks at requests that wait for a connection: monotonic nanoseconds, nil while none does.
+    /// When it looks at requests that wait for a connection: monotonic nanoseconds, nil while none
+    /// does.
     private var lookAt: Int64?
 
     private let index: Int
@@ -51,7 +57,8 @@ final class CurlConnection {
         self.index = index
         self.setup = setup
         self.epoll = epoll
-        // libcurl's own limits are other ones: no limit of sockets, and a pool from which it takes warm connections.
+        // libcurl's own limits are other ones: no limit of sockets, and a pool from which it takes
+        // warm connections.
         volley_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, setup.inFlight)
         volley_multi_set_long(multi, CURLMOPT_MAXCONNECTS, setup.inFlight)
         volley_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, setup.inFlight)
@@ -59,7 +66,9 @@ final class CurlConnection {
         listen()
     }
 
-    deinit { precondition(isClosed, "a connection is closed before it goes, because libcurl calls back while it closes") }
+    deinit {
+        precondition(isClosed, "a connection is closed before it goes, because libcurl calls back while it closes")
+    }
 
     /// Ends everything. Nothing is reported afterwards.
     func close() {
@@ -79,9 +88,11 @@ final class CurlConnection {
 
     /// Starts a request; false if it cannot be started.
     func submit(
-        request: Int, id: PushID, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>, _ events: inout [TransportEvent]
+        request: Int, id: PushID, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>,
+        _ events: inout [TransportEvent]
     ) -> Bool {
-        guard !isClosed, !hasLeft, let call = freeCalls.popLast() ?? (try? CurlCall(setup, after: headers.first, meter)) else {
+        guard !isClosed, !hasLeft, let call = freeCalls.popLast() ?? (try? CurlCall(setup, after: headers.first, meter))
+        else {
             return false
         }
         call.begin(request: request, id: id, target: target, body: body)
@@ -89,12 +100,15 @@ final class CurlConnection {
         calls[request] = call
         lookAt = lookAt ?? monotonicNanoseconds() + Self.lookNanoseconds
         submitted += 1
-        if speaksHTTP2, submitted >= Self.mostRequestsOverHTTP2 { leave("it has carried enough requests", isInOrder: true, &events) }
+        if speaksHTTP2, submitted >= Self.mostRequestsOverHTTP2 {
+            leave("it has carried enough requests", isInOrder: true, &events)
+        }
         return true
     }
 
-    /// Gives up a request because its answer does not come. If nothing was answered since it was submitted, the connection may be dead,
-    /// whatever TCP believes: other requests take another one.
+    /// Gives up a request because its answer does not come. If nothing was answered since it was
+    /// submitted, the connection may be dead, whatever TCP believes: other requests take another
+    /// one.
     func abandon(request: Int, _ events: inout [TransportEvent]) {
         guard let call = calls.removeValue(forKey: request) else { return }
         curl_multi_remove_handle(multi, call.easy)
@@ -121,7 +135,9 @@ final class CurlConnection {
         var running: Int32 = 0
         let before = meter.bytes
         curl_multi_socket_action(multi, socket, action, &running)
-        if watched[socket]?.note(ready, moved: meter.bytes != before, at: monotonicNanoseconds()) == true { arm(socket) }
+        if watched[socket]?.note(ready, moved: meter.bytes != before, at: monotonicNanoseconds()) == true {
+            arm(socket)
+        }
     }
 
     /// Lets libcurl do what is due, and reports the requests that have ended.
@@ -151,7 +167,8 @@ final class CurlConnection {
         if lookAt != nil, calls.values.allSatisfy(\.isConnected) { lookAt = nil }
     }
 
-    private func report(_ call: CurlCall, _ verdict: CurlCall.Verdict, at now: Int64, _ events: inout [TransportEvent]) {
+    private func report(_ call: CurlCall, _ verdict: CurlCall.Verdict, at now: Int64, _ events: inout [TransportEvent])
+    {
         switch verdict {
         case .answered(let answer):
             answers += 1
@@ -211,7 +228,8 @@ final class CurlConnection {
             epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil)
             return
         }
-        let wanted = (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
+        let wanted =
+            (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
         guard watched[socket] == nil else {
             watched[socket]?.change(to: wanted)
             return arm(socket)
@@ -234,11 +252,12 @@ final class CurlConnection {
     }
 }
 
-/// What libcurl wants to hear of a socket, and whether it hears now that the socket can be written to.
+/// What libcurl wants to hear of a socket, and whether it hears now that the socket can be written
+/// to.
 ///
-/// libcurl 7.88 wants that even while the peer's HTTP/2 windows are full, and then does nothing: its thread would loop without end. So
-/// after a few times without effect, a socket rests for some milliseconds, or until there is something to read, such as an update of a
-/// window.
+/// libcurl 7.88 wants that even while the peer's HTTP/2 windows are full, and then does nothing:
+/// its thread would loop without end. So after a few times without effect, a socket rests for some
+/// milliseconds, or until there is something to read, such as an update of a window.
 struct SocketInterest {
     /// What libcurl wants: EPOLLIN, EPOLLOUT.
     private var wanted: UInt32

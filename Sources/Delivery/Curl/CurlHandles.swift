@@ -3,14 +3,16 @@ import CCurl
 import Cryptography
 import Glibc
 
-/// Whether libcurl is ready. Initializes it once in a process, as libcurl requires before any handle is made.
+/// Whether libcurl is ready. Initializes it once in a process, as libcurl requires before any
+/// handle is made.
 let curlIsReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
 /// A libcurl easy handle, freed with its owner.
 ///
-/// Over HTTP/2, libcurl 7.88 forgets what it has already read behind an answer that is larger than its buffer, usually 16 KB: the frames of
-/// other answers, and updates of windows. If nothing more comes in, requests wait for them until they are given up. So the buffer takes the
-/// largest answer that is accepted.
+/// Over HTTP/2, libcurl 7.88 forgets what it has already read behind an answer that is larger than
+/// its buffer, usually 16 KB: the frames of other answers, and updates of windows. If nothing more
+/// comes in, requests wait for them until they are given up. So the buffer takes the largest answer
+/// that is accepted.
 struct CurlEasyHandle: ~Copyable {
     /// The most bytes to take of an answer.
     static let longestAnswer = 1 << 20
@@ -50,19 +52,21 @@ struct CurlHeaderList: ~Copyable {
     deinit { curl_slist_free_all(first) }
 }
 
-/// The file with this machine's authorities, as libcurl was built to find it; nil if it finds no file.
+/// The file with this machine's authorities, as libcurl was built to find it; nil if it finds no
+/// file.
 var systemBundle: String? {
     curl_version_info(CURLVERSION_SEVENTH)?.pointee.cainfo.map { String(cString: $0) }
 }
 
-/// The authority to trust instead of the system's. The file is read once: given its name, libcurl would read it for each connection, and
-/// hang if a named pipe had replaced it.
+/// The authority to trust instead of the system's. The file is read once: given its name, libcurl
+/// would read it for each connection, and hang if a named pipe had replaced it.
 struct CurlAuthority {
     /// Its name, for messages.
     let file: String
     private var pem: [UInt8]
 
-    /// Reads the file. A file that cannot be read is an authority that has issued no certificate, so nothing is trusted.
+    /// Reads the file. A file that cannot be read is an authority that has issued no certificate,
+    /// so nothing is trusted.
     init(file: String) {
         // libcurl does not accept an empty text.
         pem = CertificateAuthorityFile.pem(of: file) + Array("\n".utf8)
@@ -88,8 +92,11 @@ func verifyServer(_ easy: UnsafeMutableRawPointer, _ authority: CurlAuthority?) 
     authority?.apply(to: easy)
 }
 
-/// Sets a handle to ask for bodies that are not compressed, and to read those that are nevertheless.
-func readCompressed(_ easy: UnsafeMutableRawPointer) { volley_easy_set_string(easy, CURLOPT_ACCEPT_ENCODING, "identity") }
+/// Sets a handle to ask for bodies that are not compressed, and to read those that are
+/// nevertheless.
+func readCompressed(_ easy: UnsafeMutableRawPointer) {
+    volley_easy_set_string(easy, CURLOPT_ACCEPT_ENCODING, "identity")
+}
 
 /// What went wrong with a transfer, as a clause; libcurl's own words follow in parentheses.
 /// - Parameters:
@@ -97,14 +104,18 @@ func readCompressed(_ easy: UnsafeMutableRawPointer) { volley_easy_set_string(ea
 ///   - proxy: its user and password are taken out of the detail.
 ///   - authorityFile: the file with the only authorities that were trusted; nil for this machine's.
 func curlWords(
-    _ code: CURLcode, detail: String = "", of easy: UnsafeMutableRawPointer, proxy: ProxyAddress? = nil, authorityFile: String? = nil
+    _ code: CURLcode, detail: String = "", of easy: UnsafeMutableRawPointer, proxy: ProxyAddress? = nil,
+    authorityFile: String? = nil
 ) -> String {
     if code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_ISSUER_ERROR {
-        let results = [CURLINFO_SSL_VERIFYRESULT, CURLINFO_PROXY_SSL_VERIFYRESULT].map { volley_easy_get_long(easy, $0) }
+        let results = [CURLINFO_SSL_VERIFYRESULT, CURLINFO_PROXY_SSL_VERIFYRESULT].map {
+            volley_easy_get_long(easy, $0)
+        }
         return CertificateRefusal.words(
             results.first { $0 != 0 } ?? 0, authorityFile: results[0] == 0 && results[1] != 0 ? nil : authorityFile)
     }
-    let said = detail.isEmpty ? curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" : detail
+    let said =
+        detail.isEmpty ? curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)" : detail
     return "\(curlClause(code)) (libcurl: \(proxy.map { said.replacing($0.url, with: $0.description) } ?? said))"
 }
 
@@ -131,7 +142,8 @@ private func curlClause(_ code: CURLcode) -> String {
     }
 }
 
-/// Sets a handle to use exactly the given proxy; none if it is empty. libcurl would read the environment if these options were not set.
+/// Sets a handle to use exactly the given proxy; none if it is empty. libcurl would read the
+/// environment if these options were not set.
 func useProxy(_ easy: UnsafeMutableRawPointer, _ proxy: String) {
     volley_easy_set_string(easy, CURLOPT_PROXY, proxy)
     volley_easy_set_string(easy, CURLOPT_NOPROXY, "")

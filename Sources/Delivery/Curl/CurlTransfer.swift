@@ -64,7 +64,8 @@ struct CurlTransfer: ~Copyable {
             if running == 0 { break }
             if cancellation.isCancelled { return nil }
             var watched = curl_waitfd(fd: cancellation.wakeup.descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-            // libcurl wakes earlier for its own deadlines, but may overlook a connection (`CurlConnection`).
+            // libcurl wakes earlier for its own deadlines, but may overlook a connection
+            // (`CurlConnection`).
             let isConnected = volley_easy_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T) > 0
             let longest = isConnected ? TokenFetcher.totalSeconds * 1000 : Double(CurlConnection.lookNanoseconds) / 1e6
             curl_multi_poll(multi, &watched, 1, Int32(longest), nil)

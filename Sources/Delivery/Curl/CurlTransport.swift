@@ -7,8 +7,9 @@ import PushServices
 
 /// Few large requests, over HTTP/2 or HTTP/1.1: libcurl's multi interface on an epoll loop.
 ///
-/// What the machine treats as a connection is a multi handle with its own sockets, which libcurl opens as requests need them. So a
-/// connection is open at once, and a failure to connect is reported with its first request.
+/// What the machine treats as a connection is a multi handle with its own sockets, which libcurl
+/// opens as requests need them. So a connection is open at once, and a failure to connect is
+/// reported with its first request.
 final class CurlTransport: Transport {
     @exclusivity(unchecked) var events: [TransportEvent] = []
     let wakeup: Wakeup
@@ -20,7 +21,8 @@ final class CurlTransport: Transport {
     private var ready = [epoll_event](repeating: epoll_event(), count: 64)
     /// Made with the first connection, and again for another server.
     private lazy var setup = CurlSetup(settings)
-    /// The endpoint's host, its spare ones, and those that the service named: which one new connections go to, and since when.
+    /// The endpoint's host, its spare ones, and those that the service named: which one new
+    /// connections go to, and since when.
     private var hosts: [String]
     private var host = 0, hostSince = Int64.min
     @exclusivity(unchecked) private var connections: [CurlConnection?] = []
@@ -73,7 +75,10 @@ final class CurlTransport: Transport {
 
     func token(of connection: Int) -> ServiceToken? { connection < tokens.count ? tokens[connection] : nil }
 
-    func submit(request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>) {
+    func submit(
+        request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>,
+        body: UnsafeBufferPointer<UInt8>
+    ) {
         let isStarted =
             connection < connections.count
             && connections[connection]?.submit(request: request, id: id, target: target, body: body, &events) == true
@@ -84,15 +89,19 @@ final class CurlTransport: Transport {
         if connection < connections.count { connections[connection]?.abandon(request: request, &events) }
     }
 
-    /// libcurl has no PING. Each request has its own deadline, and a connection that answers none of them is left (`CurlConnection.abandon`):
-    /// until then it counts as alive, because a service may take its time for a large request.
+    /// libcurl has no PING. Each request has its own deadline, and a connection that answers none
+    /// of them is left (`CurlConnection.abandon`): until then it counts as alive, because a service
+    /// may take its time for a large request.
     func ping(_ connection: Int) {
-        if connection < connections.count, connections[connection] != nil { events.append(.alive(connection: connection)) }
+        if connection < connections.count, connections[connection] != nil {
+            events.append(.alive(connection: connection))
+        }
     }
 
     // MARK: Other servers
 
-    /// Services ask senders not to go from server to server at every failure. Source: RongCloud's SDK, 30 seconds.
+    /// Services ask senders not to go from server to server at every failure. Source: RongCloud's
+    /// SDK, 30 seconds.
     private static let shortestStay: Int64 = 30_000_000_000
 
     /// The servers that a service may name.
@@ -154,8 +163,8 @@ struct CurlSetup {
     let inFlight: Int
     let timeoutMilliseconds: Int
 
-    /// The machine gives up a request after its own wait, and handles the consequences. libcurl's deadline only applies if the machine
-    /// fails to do so.
+    /// The machine gives up a request after its own wait, and handles the consequences. libcurl's
+    /// deadline only applies if the machine fails to do so.
     private static let graceSeconds = 2.0
 
     /// - Parameter host: nil for the endpoint's own.
@@ -166,13 +175,18 @@ struct CurlSetup {
         template = settings.request
         answers = AnswerReader(settings.service)
         budgetHeaders = settings.service.budgetHeaders
-        inFlight = if case .calls(let inFlight) = settings.wire { max(1, inFlight) } else { max(1, settings.streamsPerConnection) }
+        inFlight =
+            if case .calls(let inFlight) = settings.wire { max(1, inFlight) } else {
+                max(1, settings.streamsPerConnection)
+            }
         timeoutMilliseconds = Int((settings.answerTimeoutSeconds + Self.graceSeconds) * 1000)
     }
 
     /// The header lines of all requests with a token, in libcurl's form.
     /// - Throws: a `Diagnostic` when there is not enough memory.
-    func headers(_ token: ServiceToken?) throws(Diagnostic) -> CurlHeaderList { try CurlHeaderList(CurlRoute.headerLines(template, token)) }
+    func headers(_ token: ServiceToken?) throws(Diagnostic) -> CurlHeaderList {
+        try CurlHeaderList(CurlRoute.headerLines(template, token))
+    }
 }
 
 /// How libcurl reaches a service: the same way for a probe as for pushes.
@@ -226,7 +240,8 @@ struct CurlRoute {
         lines += signature
         // As for pushes: this is the last place that can detect one.
         precondition(lines.allSatisfy(HTTP2Header.canHold), "a header with a control character")
-        // A name without a value makes libcurl omit its own header. `Expect` would make each push wait for a 100.
+        // A name without a value makes libcurl omit its own header. `Expect` would make each push
+        // wait for a 100.
         return lines + ["Expect:", "Accept:", "Content-Type:"]
     }
 

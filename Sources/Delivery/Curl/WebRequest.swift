@@ -3,11 +3,12 @@ import CCurl
 import Glibc
 public import PushServices
 
-/// One request to a server that is no push service, such as a provider of identities: GET, or POST of a form. It does not follow redirects,
-/// always checks certificates and names, and takes no more than a bounded answer in a bounded time.
+/// One request to a server that is no push service, such as a provider of identities: GET, or POST
+/// of a form. It does not follow redirects, always checks certificates and names, and takes no more
+/// than a bounded answer in a bounded time.
 ///
-/// libcurl and OpenSSL are in the process anyway. AsyncHTTPClient, which comes with Hummingbird, would
-/// add a second TLS library, with authorities and limits of its own.
+/// libcurl and OpenSSL are in the process anyway. AsyncHTTPClient, which comes with Hummingbird,
+/// would add a second TLS library, with authorities and limits of its own.
 public struct WebRequest: Sendable {
     /// The result of a request.
     public enum Answer: Hashable, Sendable {
@@ -41,7 +42,8 @@ public struct WebRequest: Sendable {
         self.form = form
     }
 
-    /// Sends the request, and waits for the answer. Blocks the calling thread for at most `timeoutSeconds`.
+    /// Sends the request, and waits for the answer. Blocks the calling thread for at most
+    /// `timeoutSeconds`.
     public func run() -> Answer {
         withPipeSignalBlocked { () -> Answer in
             do throws(Diagnostic) { return try ask() } catch { return .failed(error.message) }
@@ -50,7 +52,8 @@ public struct WebRequest: Sendable {
 
     private func ask() throws(Diagnostic) -> Answer {
         let easy = try CurlEasyHandle()
-        let lines = try CurlHeaderList(["Accept: application/json", "Expect:"] + headers.map { "\($0.name): \($0.value)" })
+        let lines = try CurlHeaderList(
+            ["Accept: application/json", "Expect:"] + headers.map { "\($0.name): \($0.value)" })
         let body = AnswerBytes(limit: mostBytes)
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.pointee = 0
@@ -69,7 +72,8 @@ public struct WebRequest: Sendable {
             if form != nil {
                 volley_easy_set_long(easy.pointer, CURLOPT_POST, 1)
                 volley_easy_set_offset(easy.pointer, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
-                volley_easy_set_pointer(easy.pointer, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                volley_easy_set_pointer(
+                    easy.pointer, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
             }
             return withExtendedLifetime((lines.first, body)) { curl_easy_perform(easy.pointer) }
         }
@@ -77,7 +81,8 @@ public struct WebRequest: Sendable {
         guard code == CURLE_OK else {
             return .failed(
                 curlWords(
-                    code, detail: String(cString: errorText), of: easy.pointer, proxy: proxy, authorityFile: certificateAuthorityFile))
+                    code, detail: String(cString: errorText), of: easy.pointer, proxy: proxy,
+                    authorityFile: certificateAuthorityFile))
         }
         return .answered(status: volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE), body: body.bytes)
     }
@@ -95,17 +100,20 @@ public struct WebRequest: Sendable {
     }
 }
 
-/// A question to a service, apart from its pushes: GET over verified TLS, with the sender's credentials.
+/// A question to a service, apart from its pushes: GET over verified TLS, with the sender's
+/// credentials.
 public struct ServiceQuery: Sendable {
     private static let timeoutMilliseconds = 30_000
 
     private let settings: SenderSettings
 
-    /// - Parameter settings: of a sender to the service: only its server, its credentials and its way there count.
+    /// - Parameter settings: of a sender to the service: only its server, its credentials and its
+    ///   way there count.
     public init(_ settings: SenderSettings) { self.settings = settings }
 
     /// Sends one request. Blocks the calling thread for at most thirty seconds.
-    /// - Throws: a `Diagnostic` that says why there is no answer that can be read; it holds no secret.
+    /// - Throws: a `Diagnostic` that says why there is no answer that can be read; it holds no
+    ///   secret.
     public func ask(_ question: StatisticsFacts.Question) throws(Diagnostic) -> JSONValue {
         let result = withPipeSignalBlocked { Result { () throws(Diagnostic) in try get(question) } }
         return try result.get()
@@ -117,7 +125,8 @@ public struct ServiceQuery: Sendable {
         let reply = try answer("GET", question.path, at: question.host, asking: ["Accept: application/json"])
         guard (200...299).contains(reply.status), let answer = reply.json else {
             throw Diagnostic(
-                "\(serviceName) answered \(reply.status) \(reply.reasonText)", remedy: "`volley doctor` tries the app's credentials.",
+                "\(serviceName) answered \(reply.status) \(reply.reasonText)",
+                remedy: "`volley doctor` tries the app's credentials.",
                 [.ask(.checkCredentials)])
         }
         return answer
@@ -156,7 +165,9 @@ public struct ServiceQuery: Sendable {
     ) throws(Diagnostic) -> Reply {
         var token: ServiceToken?
         if let tokens = settings.credentials.tokens {
-            guard case .ready(let current) = tokens.state() else { throw Diagnostic("there is no token to show to \(serviceName)") }
+            guard case .ready(let current) = tokens.state() else {
+                throw Diagnostic("there is no token to show to \(serviceName)")
+            }
             token = current
         }
         let route = CurlRoute(settings, host: host)
@@ -165,11 +176,14 @@ public struct ServiceQuery: Sendable {
         let signature = settings.credentials.signer?.lines(at: settings.clock.now()) ?? []
         let replaced = Set(own.map { $0.prefix { $0 != ":" }.lowercased() })
         let headers = try CurlHeaderList(
-            CurlRoute.headerLines(template, token, signature: signature).filter { !replaced.contains($0.dropLast().lowercased()) } + own)
+            CurlRoute.headerLines(template, token, signature: signature).filter {
+                !replaced.contains($0.dropLast().lowercased())
+            } + own)
         let body = AnswerBytes(limit: CurlEasyHandle.longestAnswer)
         route.apply(to: easy.pointer)
         switch method {
-        case "POST": volley_easy_set_string(easy.pointer, CURLOPT_COPYPOSTFIELDS, String(decoding: posted, as: UTF8.self))
+        case "POST":
+            volley_easy_set_string(easy.pointer, CURLOPT_COPYPOSTFIELDS, String(decoding: posted, as: UTF8.self))
         default:
             volley_easy_set_long(easy.pointer, CURLOPT_HTTPGET, 1)
             volley_easy_set_string(easy.pointer, CURLOPT_CUSTOMREQUEST, method)
@@ -185,7 +199,8 @@ public struct ServiceQuery: Sendable {
         }
         let code = withExtendedLifetime((headers.first, body)) { curl_easy_perform(easy.pointer) }
         guard code == CURLE_OK else {
-            let why = curlWords(code, of: easy.pointer, proxy: settings.proxyAddress, authorityFile: route.authority?.file)
+            let why = curlWords(
+                code, of: easy.pointer, proxy: settings.proxyAddress, authorityFile: route.authority?.file)
             throw Diagnostic("\(serviceName) cannot be asked: \(why)", remedy: "Try again later.")
         }
         let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)

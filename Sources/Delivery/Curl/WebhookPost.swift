@@ -1,7 +1,8 @@
 public import Base
 import CCurl
 
-/// One POST to a webhook with libcurl. It does not follow redirects, and always checks certificates and names.
+/// One POST to a webhook with libcurl. It does not follow redirects, and always checks certificates
+/// and names.
 public struct WebhookPost: Sendable {
     /// The result of a POST.
     public enum Answer: Hashable, Sendable {
@@ -46,7 +47,8 @@ public struct WebhookPost: Sendable {
 
     private func post() throws(Diagnostic) -> Answer {
         let easy = try CurlEasyHandle()
-        let lines = try CurlHeaderList(["Content-Type: application/json", "Expect:"] + headers.map { "\($0.name): \($0.value)" })
+        let lines = try CurlHeaderList(
+            ["Content-Type: application/json", "Expect:"] + headers.map { "\($0.name): \($0.value)" })
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.pointee = 0
         defer { errorText.deallocate() }
@@ -56,7 +58,8 @@ public struct WebhookPost: Sendable {
         volley_easy_set_offset(easy.pointer, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
         let code = body.withUnsafeBytes { bytes in
             // With a nil pointer libcurl would read the body from its read callback.
-            volley_easy_set_pointer(easy.pointer, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+            volley_easy_set_pointer(
+                easy.pointer, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
             return curl_easy_perform(easy.pointer)
         }
         let status = volley_easy_get_long(easy.pointer, CURLINFO_RESPONSE_CODE)
@@ -66,7 +69,8 @@ public struct WebhookPost: Sendable {
             return .answered(status: status, retryAfterSeconds: wait > 0 ? Int(wait) : nil)
         }
         let why = curlWords(
-            code, detail: String(cString: errorText), of: easy.pointer, proxy: proxy, authorityFile: certificateAuthorityFile)
+            code, detail: String(cString: errorText), of: easy.pointer, proxy: proxy,
+            authorityFile: certificateAuthorityFile)
         return .failed("\(why). \(advice(code))")
     }
 
@@ -79,7 +83,8 @@ public struct WebhookPost: Sendable {
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: "Check `proxy` in volley.yaml, or the variable HTTPS_PROXY"
         case CURLE_COULDNT_CONNECT where proxy != nil:
             "Check `proxy` in volley.yaml, whether the proxy runs, and firewalls on the way to it"
-        case CURLE_COULDNT_CONNECT: "Check the webhook's host and port in volley.yaml, whether its server runs, and firewalls on the way"
+        case CURLE_COULDNT_CONNECT:
+            "Check the webhook's host and port in volley.yaml, whether its server runs, and firewalls on the way"
         case CURLE_SSL_CONNECT_ERROR:
             "Check the port of the webhook in volley.yaml: the server must speak HTTPS there, with TLS 1.2 or later, and not plain HTTP"
         case CURLE_OPERATION_TIMEDOUT:

@@ -1,17 +1,20 @@
-/// The single gate that decides whether a run may begin, go on, or be retried. Every way to send passes through it: `send`, `send --plan`,
-/// `resume`, `retry`, `schedule`.
+/// The single gate that decides whether a run may begin, go on, or be retried. Every way to send
+/// passes through it: `send`, `send --plan`, `resume`, `retry`, `schedule`.
 ///
-/// It is a value without a file, a lock or a clock. Calls tell it what happened, and it answers with the next action until it has admitted
-/// or refused the run. Its driver does one action after the other and may die between any two: the next driver then finds what was claimed.
-/// The order makes this safe:
+/// It is a value without a file, a lock or a clock. Calls tell it what happened, and it answers
+/// with the next action until it has admitted or refused the run. Its driver does one action after
+/// the other and may die between any two: the next driver then finds what was claimed. The order
+/// makes this safe:
 ///
-/// 1. the run's lock, so that no other process sends, resumes, retries or removes the run during the checks, and other runs of its campaign
-///    see it;
+/// 1. the run's lock, so that no other process sends, resumes, retries or removes the run during
+///    the checks, and other runs of its campaign see it;
 /// 2. a check, under the lock, of everything that must hold (`Facts`);
 /// 3. the time of the schedule, claimed in one transaction that fails when another run has it;
-/// 4. the record next to the runs, which holds what was begun, even when the run file is an older copy;
+/// 4. the record next to the runs, which holds what was begun, even when the run file is an older
+///    copy;
 /// 5. the run file itself, which begins only from the state that was checked;
-/// 6. the record again: from then on an older copy is no longer mistaken for this run. Without this step nothing is sent.
+/// 6. the record again: from then on an older copy is no longer mistaken for this run. Without this
+///    step nothing is sent.
 public struct SendGate: Sendable {
     /// What a command wants to do with a run.
     public enum Step: Hashable, Sendable {
@@ -59,7 +62,8 @@ public struct SendGate: Sendable {
         case neverBegun
         /// The run was begun before.
         case hasBegun
-        /// Recipients, campaign or settings in the file differ from what was planned, or the file is damaged.
+        /// Recipients, campaign or settings in the file differ from what was planned, or the file
+        /// is damaged.
         case isChanged
         /// volley.yaml, or the credentials that it names, differ from those of the plan.
         case settingsChanged
@@ -93,7 +97,8 @@ public struct SendGate: Sendable {
             case unscheduled
             /// Claimed for this run.
             case own
-            /// No run has it; or `volley schedule` has it for this run, which a person sends: it would resume what the person stops.
+            /// No run has it; or `volley schedule` has it for this run, which a person sends: it
+            /// would resume what the person stops.
             case free
             case taken
         }
@@ -112,24 +117,28 @@ public struct SendGate: Sendable {
         public var settingsHold: Bool
         /// Whether the run lacks an approval that it needs.
         public var lacksApproval: Bool
-        /// Whether some of its recipients belong to a retry of it or, if it is a retry itself, to another retry of the same run.
+        /// Whether some of its recipients belong to a retry of it or, if it is a retry itself, to
+        /// another retry of the same run.
         public var isRetried: Bool
         /// For a retry: whether the run that it retries has gone on since.
         public var parentWentOn: Bool
         /// Whether it is too late for any device to get a push.
         public var isTooLate: Bool
-        /// Whether another run of the campaign is being sent and this one does not belong to a time of a schedule.
+        /// Whether another run of the campaign is being sent and this one does not belong to a time
+        /// of a schedule.
         public var runsBesideAnother: Bool
-        /// Whether another run of the campaign has reached devices that this one still has to reach. Most likely one of the two was planned
-        /// in place of the other.
+        /// Whether another run of the campaign has reached devices that this one still has to
+        /// reach. Most likely one of the two was planned in place of the other.
         public var isSuperseded: Bool
         /// Which run, if any, holds its time.
         public var time: Time
 
         /// Creates the facts.
         public init(
-            isInPlace: Bool, isOutdated: Bool, state: State, hasBegun: Bool, isUnchanged: Bool, settingsHold: Bool, lacksApproval: Bool,
-            isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, runsBesideAnother: Bool, isSuperseded: Bool, time: Time
+            isInPlace: Bool, isOutdated: Bool, state: State, hasBegun: Bool, isUnchanged: Bool, settingsHold: Bool,
+            lacksApproval: Bool,
+            isRetried: Bool, parentWentOn: Bool, isTooLate: Bool, runsBesideAnother: Bool, isSuperseded: Bool,
+            time: Time
         ) {
             self.isInPlace = isInPlace
             self.isOutdated = isOutdated
@@ -176,13 +185,16 @@ public struct SendGate: Sendable {
     /// A retry does not begin the run itself: the run that it makes passes through its own gate.
     private var afterTime: Action { step == .retry ? .admit : .record }
 
-    /// Tells the gate whether the record next to the runs accepted the beginning. It does not if it is ahead of the facts.
+    /// Tells the gate whether the record next to the runs accepted the beginning. It does not if it
+    /// is ahead of the facts.
     public mutating func recorded(_ isTaken: Bool) -> Action { isTaken ? .begin : giveUp(.isOutdated) }
 
-    /// Tells the gate whether the run file accepted the beginning. It does not if its state has changed since.
+    /// Tells the gate whether the run file accepted the beginning. It does not if its state has
+    /// changed since.
     public mutating func began(_ isTaken: Bool) -> Action { isTaken ? .confirm : giveUp(.hasOtherState) }
 
-    /// Tells the gate whether the record next to the runs is complete. The run keeps the time either way: it began, and may go on.
+    /// Tells the gate whether the record next to the runs is complete. The run keeps the time
+    /// either way: it began, and may go on.
     public mutating func confirmed(_ isTaken: Bool) -> Action { isTaken ? .admit : .refuse(.isOutdated) }
 
     /// Tells the gate that the time is free again.
@@ -194,7 +206,8 @@ public struct SendGate: Sendable {
         return .returnTime
     }
 
-    /// Returns the first thing that is in the way; nil if nothing is. Also called before asking a person for consent.
+    /// Returns the first thing that is in the way; nil if nothing is. Also called before asking a
+    /// person for consent.
     public static func refusal(of step: Step, _ facts: Facts) -> Refusal? {
         if !facts.isInPlace { return .isMisplaced }
         if let refusal = refusalByState(of: step, facts) { return refusal }
@@ -217,7 +230,8 @@ public struct SendGate: Sendable {
         case (.begin, .planned): facts.hasBegun ? .hasBegun : nil
         // The record is ahead of the file.
         case (.goOn, .planned) where facts.hasBegun, (.retry, .planned) where facts.hasBegun: .isOutdated
-        case (.goOn, .underway), (.goOn, .cancelled), (.retry, .finished), (.retry, .cancelled): facts.hasBegun ? nil : .neverBegun
+        case (.goOn, .underway), (.goOn, .cancelled), (.retry, .finished), (.retry, .cancelled):
+            facts.hasBegun ? nil : .neverBegun
         case (.begin, .cancelled) where !facts.hasBegun: .neverBegun
         default: .hasOtherState
         }

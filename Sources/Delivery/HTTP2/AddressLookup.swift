@@ -28,12 +28,15 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// Begins to connect a new non-blocking socket. Returns nil with errno set if that fails at once.
+    /// Begins to connect a new non-blocking socket. Returns nil with errno set if that fails at
+    /// once.
     func startConnecting() -> Int32? {
-        let descriptor = socket(Int32(storage.ss_family), Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = socket(
+            Int32(storage.ss_family), Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
         var isOn: Int32 = 1
-        // Frames are already gathered before they are written, so that Nagle's algorithm would only delay them.
+        // Frames are already gathered before they are written, so that Nagle's algorithm would only
+        // delay them.
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
         let result = withUnsafeBytes(of: storage) { bytes -> Int32 in
             guard let address = bytes.bindMemory(to: sockaddr.self).baseAddress else { return -1 }
@@ -47,7 +50,8 @@ struct SocketAddress: Sendable {
     }
 }
 
-/// Looks up a name on its own thread: the system's resolver blocks, and other connections must not wait for it.
+/// Looks up a name on its own thread: the system's resolver blocks, and other connections must not
+/// wait for it.
 final class AddressLookup: Sendable {
     enum Result {
         /// IPv6 and IPv4 addresses, in the system's order of preference (RFC 6724).
@@ -81,7 +85,9 @@ final class AddressLookup: Sendable {
         hints.ai_flags = AI_NUMERICSERV
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
-        guard code == 0 else { return .failed("the name \(host) cannot be resolved (resolver: \(String(cString: gai_strerror(code))))") }
+        guard code == 0 else {
+            return .failed("the name \(host) cannot be resolved (resolver: \(String(cString: gai_strerror(code))))")
+        }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
         var next = list

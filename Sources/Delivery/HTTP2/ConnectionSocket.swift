@@ -3,15 +3,17 @@ import CCurl
 import Cryptography
 import Glibc
 
-/// The socket of a connection, watched by epoll. While a connection is being dialed, another socket may replace it.
+/// The socket of a connection, watched by epoll. While a connection is being dialed, another socket
+/// may replace it.
 final class ConnectionSocket {
     /// The socket's descriptor; -1 for none.
     private(set) var descriptor: Int32 = -1
 
     /// Whether to acknowledge received bytes at once.
     ///
-    /// Proxies relay what they read in pieces (microsocks: 1 KiB), and some without TCP_NODELAY. A piece then waits at the proxy until the
-    /// one before it is acknowledged, which Linux may delay by up to 40 ms.
+    /// Proxies relay what they read in pieces (microsocks: 1 KiB), and some without TCP_NODELAY. A
+    /// piece then waits at the proxy until the one before it is acknowledged, which Linux may delay
+    /// by up to 40 ms.
     var acknowledgesAtOnce = false
 
     private let epoll: Int32

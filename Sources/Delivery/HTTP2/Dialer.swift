@@ -20,8 +20,8 @@ struct DialRoute {
     var timeoutSeconds: Double
 }
 
-/// Dials one connection: looks up names, connects, goes through the proxy if there is one, and sets up TLS
-/// with the server. Belongs to one thread.
+/// Dials one connection: looks up names, connects, goes through the proxy if there is one, and sets
+/// up TLS with the server. Belongs to one thread.
 final class Dialer {
     /// How far the dialer has come. It is of no further use after anything but `underway`.
     enum Progress: ~Copyable {
@@ -42,7 +42,8 @@ final class Dialer {
         case securing
     }
 
-    /// When the attempt to connect to the current address times out: monotonic nanoseconds, nil for no limit.
+    /// When the attempt to connect to the current address times out: monotonic nanoseconds, nil for
+    /// no limit.
     private(set) var attemptEndsAt: Int64?
 
     private let route: DialRoute
@@ -92,7 +93,8 @@ final class Dialer {
         switch result {
         case .found(let found): addresses = found
         case .failed(let cause):
-            return .failed(.unreachable(route.proxy.map { "the name of the proxy \($0.address) cannot be resolved" } ?? cause))
+            return .failed(
+                .unreachable(route.proxy.map { "the name of the proxy \($0.address) cannot be resolved" } ?? cause))
         }
         if let targetLookup {
             switch targetLookup.take() {
@@ -104,15 +106,16 @@ final class Dialer {
         return connect(addresses[...], after: "")
     }
 
-    /// Returns the addresses that the proxy's protocol can carry. If it can carry none, returns all of them,
-    /// and the protocol reports the error.
+    /// Returns the addresses that the proxy's protocol can carry. If it can carry none, returns all
+    /// of them, and the protocol reports the error.
     private func usable(_ found: [IPAddress]) -> ArraySlice<IPAddress> {
         guard route.proxy?.address.scheme == .socks4 else { return found[...] }
         let known = found.filter(\.isIPv4)
         return (known.isEmpty ? found : known)[...]
     }
 
-    /// Tries the addresses one after the other. All but the last share half of the time; the last one has what is left.
+    /// Tries the addresses one after the other. All but the last share half of the time; the last
+    /// one has what is left.
     private func connect(_ addresses: ArraySlice<SocketAddress>, after cause: String) -> Progress {
         tls = nil
         socket.close()
@@ -190,7 +193,8 @@ final class Dialer {
             case .wantsRead: return wait(for: EPOLLIN)
             case .wantsWrite: return wait(for: EPOLLOUT)
             case .failed(.closed): return .failed(.unreachable("the proxy closed the connection"))
-            case .failed(let failure): return .failed(.unreachable("the connection with the proxy was lost: \(failure.words)"))
+            case .failed(let failure):
+                return .failed(.unreachable("the connection with the proxy was lost: \(failure.words)"))
             }
         }
         return .underway
@@ -248,9 +252,11 @@ final class Dialer {
 }
 
 extension ProxyAddress {
-    /// The host without the brackets of an IPv6 address, as sockets and certificates need it. There a bare % precedes a zone (RFC 6874
-    /// section 2).
-    var plainHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()).replacing("%25", with: "%") : host }
+    /// The host without the brackets of an IPv6 address, as sockets and certificates need it. There
+    /// a bare % precedes a zone (RFC 6874 section 2).
+    var plainHost: String {
+        host.hasPrefix("[") ? String(host.dropFirst().dropLast()).replacing("%25", with: "%") : host
+    }
 }
 
 extension ConnectionFailure {

@@ -5,7 +5,8 @@ import Glibc
 import HTTP2
 import PushServices
 
-/// One connection with its TLS and HTTP/2 session, from dialing to the end. Belongs to its transport's thread.
+/// One connection with its TLS and HTTP/2 session, from dialing to the end. Belongs to its
+/// transport's thread.
 final class HTTP2Connection {
     private enum Phase {
         case dialing(Dialer)
@@ -21,7 +22,8 @@ final class HTTP2Connection {
 
     /// Whether there may be more to read without the socket becoming readable again.
     private(set) var hasMoreToRead = false
-    /// When the attempt to connect to the current address times out: monotonic nanoseconds, nil for no limit.
+    /// When the attempt to connect to the current address times out: monotonic nanoseconds, nil for
+    /// no limit.
     var attemptEndsAt: Int64? { if case .dialing(let dialer) = phase { dialer.attemptEndsAt } else { nil } }
 
     private let index: Int
@@ -33,7 +35,8 @@ final class HTTP2Connection {
     private var isWriteBlocked = false
     private let output = UnsafeMutableRawBufferPointer.allocate(
         byteCount: outputBytes + HTTP2ClientSession.largestFrame, alignment: 16)
-    /// How many bytes of `output` are filled and sent, and how many bytes the connection has written in all.
+    /// How many bytes of `output` are filled and sent, and how many bytes the connection has
+    /// written in all.
     private var filled = 0, sent = 0, writtenBytes = 0
     private var reportedLimit: Int?
     private var reportedRoom = Int.max
@@ -77,7 +80,8 @@ final class HTTP2Connection {
 
     /// - Parameter isBroken: nothing more can be sent to the peer.
     private func drop(isBroken: Bool = false) {
-        // Without close_notify the peer must treat the end as a possible attack (RFC 8446 section 6.1).
+        // Without close_notify the peer must treat the end as a possible attack (RFC 8446 section
+        // 6.1).
         if case .open = phase, !isBroken, !isWriteBlocked { tls?.shutdown() }
         phase = .closed
         hasMoreToRead = false
@@ -106,7 +110,8 @@ final class HTTP2Connection {
             phase = .open
             socket.watch(EPOLLIN.rawValue)
             events.append(.opened(connection: index))
-            // OpenSSL may already hold what the server sent together with its last handshake message.
+            // OpenSSL may already hold what the server sent together with its last handshake
+            // message.
             hasMoreToRead = true
         }
     }
@@ -173,13 +178,17 @@ final class HTTP2Connection {
 
     // MARK: The end
 
-    /// Tells the peer that it broke the protocol, as far as the socket accepts that at once, and ends the connection.
+    /// Tells the peer that it broke the protocol, as far as the socket accepts that at once, and
+    /// ends the connection.
     private func sayLastWords(_ events: inout [TransportEvent]) {
         flush(&events)
-        if case .open = phase { end(.closed(session.lastWords ?? "the server broke the rules of HTTP/2"), isBroken: false, &events) }
+        if case .open = phase {
+            end(.closed(session.lastWords ?? "the server broke the rules of HTTP/2"), isBroken: false, &events)
+        }
     }
 
-    /// Reads what the peer may have sent before it left (answers, GOAWAY, an alert), after writing has failed, and ends the connection.
+    /// Reads what the peer may have sent before it left (answers, GOAWAY, an alert), after writing
+    /// has failed, and ends the connection.
     private func readLastWords(_ failure: TLSFailure, _ events: inout [TransportEvent]) {
         isWriteBlocked = true
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
@@ -195,7 +204,8 @@ final class HTTP2Connection {
         session.abandonAll(writtenBytes: writtenBytes)
         drop(isBroken: isBroken)
         if case .certificateRefused(let cause) = failure, !hasAnswered {
-            // With TLS 1.3 the server's refusal arrives after the client has finished its handshake.
+            // With TLS 1.3 the server's refusal arrives after the client has finished its
+            // handshake.
             return events.append(.failed(connection: index, .certificateRefused(cause)))
         }
         for request in session.ended where request.isUnsent || request.status != 0 { report(request, &events) }
@@ -226,7 +236,9 @@ final class HTTP2Connection {
         if let words = session.goAway, !hasReportedLeaving {
             hasReportedLeaving = true
             events.append(
-                .leaving(connection: index, cause: "the server closed the connection: \(words)", isInOrder: session.leavesInOrder))
+                .leaving(
+                    connection: index, cause: "the server closed the connection: \(words)",
+                    isInOrder: session.leavesInOrder))
         }
     }
 

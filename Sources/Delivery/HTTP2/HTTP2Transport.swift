@@ -5,8 +5,8 @@ import Glibc
 import HTTP2
 import PushServices
 
-/// Many small requests on few connections: nghttp2 and OpenSSL on an epoll loop. Frames are gathered into large writes, and answers read in
-/// large reads.
+/// Many small requests on few connections: nghttp2 and OpenSSL on an epoll loop. Frames are
+/// gathered into large writes, and answers read in large reads.
 final class HTTP2Transport: Transport {
     @exclusivity(unchecked) var events: [TransportEvent] = []
 
@@ -67,7 +67,8 @@ final class HTTP2Transport: Transport {
         tokens[connection] = token
         let session: HTTP2ClientSession
         do throws(Diagnostic) {
-            session = try HTTP2ClientSession(authority: settings.endpoint.authority, headers: headers(token), ownHeader: template.idHeader)
+            session = try HTTP2ClientSession(
+                authority: settings.endpoint.authority, headers: headers(token), ownHeader: template.idHeader)
         } catch {
             // A failure that may pass: there may be memory later.
             return events.append(.failed(connection: connection, .unreachable(error.message)))
@@ -86,11 +87,15 @@ final class HTTP2Transport: Transport {
 
     func token(of connection: Int) -> ServiceToken? { connection < tokens.count ? tokens[connection] : nil }
 
-    func submit(request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>, body: UnsafeBufferPointer<UInt8>) {
+    func submit(
+        request: Int, id: PushID, on connection: Int, target: UnsafeBufferPointer<UInt8>,
+        body: UnsafeBufferPointer<UInt8>
+    ) {
         id.write(to: idText)
         let isQueued =
             connection < connections.count
-            && connections[connection]?.submit(request: request, path: (.init(pathPrefix), target), id: .init(idText), body: body) == true
+            && connections[connection]?.submit(
+                request: request, path: (.init(pathPrefix), target), id: .init(idText), body: body) == true
         if !isQueued { events.append(.notProcessed(request: request)) }
     }
 
@@ -138,11 +143,13 @@ final class HTTP2Transport: Transport {
         if case .certificate(let own) = settings.credentials { certificate = own }
         var made = DialRoute(
             host: settings.endpoint.plainHost, port: settings.endpoint.port,
-            tls: try TLSClientContext(authorityFile: settings.endpoint.certificateAuthorityFile, certificate: certificate),
+            tls: try TLSClientContext(
+                authorityFile: settings.endpoint.certificateAuthorityFile, certificate: certificate),
             timeoutSeconds: settings.connectTimeoutSeconds)
         if let proxy = settings.proxyAddress {
             let bundle = settings.proxyAuthorityFile ?? systemBundle
-            made.proxy = DialRoute.Hop(address: proxy, tls: proxy.scheme == .https ? try TLSClientContext(systemBundle: bundle) : nil)
+            made.proxy = DialRoute.Hop(
+                address: proxy, tls: proxy.scheme == .https ? try TLSClientContext(systemBundle: bundle) : nil)
         }
         route = made
         return made

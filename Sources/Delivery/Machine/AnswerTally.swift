@@ -1,6 +1,7 @@
 import Base
 
-/// The outcomes of pushes with a final answer from the service, counted for the campaign's own limits (`delivery.stop_when`).
+/// The outcomes of pushes with a final answer from the service, counted for the campaign's own
+/// limits (`delivery.stop_when`).
 struct AnswerTally: Hashable, Sendable {
     var accepted = 0
     var invalidToken = 0

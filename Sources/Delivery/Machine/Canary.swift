@@ -1,9 +1,9 @@
-/// The first pushes of a run, which go ahead of all others: what is wrong with a campaign as a whole shows in their answers before the rest
-/// is on its way.
+/// The first pushes of a run, which go ahead of all others: what is wrong with a campaign as a
+/// whole shows in their answers before the rest is on its way.
 ///
-/// A push of the canary is awaited until the service has answered it (accepted, refused, or try again later), until it is settled in any
-/// other way, or until its answer is overdue. A push that was lost with its connection and is sent again is still awaited, as often as it
-/// may be tried.
+/// A push of the canary is awaited until the service has answered it (accepted, refused, or try
+/// again later), until it is settled in any other way, or until its answer is overdue. A push that
+/// was lost with its connection and is sent again is still awaited, as often as it may be tried.
 struct Canary {
     /// Enough answers for the alarms about shares of answers to judge.
     static let usualSize = 100

@@ -1,6 +1,7 @@
-/// Decides when one more connection is worth it: only while streams are the limit, one at a time, and only as long as the last one made the
-/// run faster. Where the server, the network or this machine is the limit, another connection changes nothing. It is given up, and the next
-/// one is tried only after a rest. Each rest is longer than the one before.
+/// Decides when one more connection is worth it: only while streams are the limit, one at a time,
+/// and only as long as the last one made the run faster. Where the server, the network or this
+/// machine is the limit, another connection changes nothing. It is given up, and the next one is
+/// tried only after a rest. Each rest is longer than the one before.
 struct ConnectionGrowth {
     enum Advice {
         case stay
@@ -18,7 +19,8 @@ struct ConnectionGrowth {
 
     private var windowStart: Int64?
     private var answersAtStart = 0
-    /// How many connections proved worth it. When some of them are lost, others replace them without a trial.
+    /// How many connections proved worth it. When some of them are lost, others replace them
+    /// without a trial.
     private var provenConnections = 1
     /// The connection on trial, by its number, and the answers per second before it was added.
     private var trial: (connections: Int, rateBefore: Double)?

@@ -16,7 +16,8 @@ struct ConnectionSlot {
     var peerLimit = Int.max
     /// How many more requests fit before they would have to wait for the peer's window.
     var freeWindow = Int.max
-    /// Whether the service refused the token that it was opened with, and another one was asked for.
+    /// Whether the service refused the token that it was opened with, and another one was asked
+    /// for.
     var isTokenRefused = false
     /// Whether the service has let that token pass.
     var isTokenConfirmed = false

@@ -3,8 +3,8 @@ import PushServices
 
 extension DeliveryMachine {
     /// Handles the service's answer to a request in flight.
-    /// - Parameter targets: what the answer says about each push of the request, in the service's words; blank for a push that it does not
-    ///   name. Ignored where a request carries one push.
+    /// - Parameter targets: what the answer says about each push of the request, in the service's
+    ///   words; blank for a push that it does not name. Ignored where a request carries one push.
     mutating func answered(_ request: Int, _ answer: Answer, targets: [String] = [], at now: Moment) {
         let connection = takeOff(request)
         noteAnswer(on: connection, at: now)
@@ -51,7 +51,9 @@ extension DeliveryMachine {
     }
 
     /// Handles an answer that means the same for all pushes of a request.
-    private mutating func answered(_ request: Int, _ meaning: AnswerMeaning, _ answer: Answer, on connection: Int, at now: Moment) {
+    private mutating func answered(
+        _ request: Int, _ meaning: AnswerMeaning, _ answer: Answer, on connection: Int, at now: Moment
+    ) {
         confirmToken(of: connection, by: meaning)
         if case .split = meaning { return split(request, answer, at: now) }
         // An answer about the quota says nothing about the push: the canary still waits for it.
@@ -125,15 +127,16 @@ extension DeliveryMachine {
         if rejectionHealth.isAlarming(afterBad: true, pushes: count) { stopForRejections(at: now) }
     }
 
-    /// Notes that the service accepted a request or refused it for good. Returns true if too many of its answers blame tokens.
+    /// Notes that the service accepted a request or refused it for good. Returns true if too many
+    /// of its answers blame tokens.
     @discardableResult
     mutating func noteHealth(of request: Int, badToken: Bool = false, at now: Moment) -> Bool {
         serviceHealth.taken(at: now.nanoseconds)
         return tokenHealth.isAlarming(afterBad: badToken, pushes: pushes[request].count)
     }
 
-    /// Handles a response that does not show what the service did with the request: the request is sent again
-    /// only after a while, if at all.
+    /// Handles a response that does not show what the service did with the request: the request is
+    /// sent again only after a while, if at all.
     mutating func leaveInDoubt(_ request: Int, reason: String, at now: Moment) {
         serviceHealth.doubted(submittedAt: pushes[request].submitted, at: now.nanoseconds)
         if serviceHealth.probes > 0 {
@@ -152,7 +155,8 @@ extension DeliveryMachine {
         }
     }
 
-    /// Sends a request again because it provably never reached the peer's application. The attempt does not count.
+    /// Sends a request again because it provably never reached the peer's application. The attempt
+    /// does not count.
     mutating func notProcessed(_ request: Int, at now: Moment) {
         let connection = takeOff(request)
         pushes[request].attempts -= 1
@@ -160,8 +164,9 @@ extension DeliveryMachine {
         closeIfDrained(connection)
     }
 
-    /// Sends a request again because its stream was refused while its connection stays open. The attempt does not count. A server that
-    /// refuses stream after stream has trouble, unless it has just lowered its limit below what was in flight.
+    /// Sends a request again because its stream was refused while its connection stays open. The
+    /// attempt does not count. A server that refuses stream after stream has trouble, unless it has
+    /// just lowered its limit below what was in flight.
     mutating func streamRefused(_ request: Int, at now: Moment) {
         let isOverLimit = connections[Int(pushes[request].connection)].isOverLimit
         let connection = takeOff(request)
@@ -171,7 +176,8 @@ extension DeliveryMachine {
             noteOverload(request, at: now)
             serviceHealth.refused(at: now.nanoseconds)
             lastServiceReason = "REFUSED_STREAM"
-            // This is not an answer, but the canary must not wait for a stream that is refused for ever.
+            // This is not an answer, but the canary must not wait for a stream that is refused for
+            // ever.
             if pushes[request].refusals >= settings.retry.maximumAttempts { resolveCanary(request) }
         }
         if serviceHealth.troubleSince == nil || ending != nil || isExpired {
@@ -182,8 +188,8 @@ extension DeliveryMachine {
         closeIfDrained(connection)
     }
 
-    /// Handles a stream that the server reset while its connection stays open. The request is in doubt, and is tried again only after a
-    /// while.
+    /// Handles a stream that the server reset while its connection stays open. The request is in
+    /// doubt, and is tried again only after a while.
     mutating func streamReset(_ request: Int, at now: Moment) {
         let connection = takeOff(request)
         lastServiceReason = OwnReason.streamReset.rawValue
@@ -191,7 +197,8 @@ extension DeliveryMachine {
         closeIfDrained(connection)
     }
 
-    /// Handles a request that was handed to the wire but will never be answered. Whether the devices have its pushes is unknown.
+    /// Handles a request that was handed to the wire but will never be answered. Whether the
+    /// devices have its pushes is unknown.
     mutating func answerLost(_ request: Int, reason: OwnReason, at now: Moment) {
         let connection = takeOff(request)
         window.lost(afterAnswers: connections[connection].answers)
@@ -199,7 +206,9 @@ extension DeliveryMachine {
         closeIfDrained(connection)
     }
 
-    private mutating func retry(_ request: Int, _ retry: AnswerMeaning.Retry, _ answer: Answer, connection: Int, at now: Moment) {
+    private mutating func retry(
+        _ request: Int, _ retry: AnswerMeaning.Retry, _ answer: Answer, connection: Int, at now: Moment
+    ) {
         raiseGeneration(of: request)
         switch retry {
         case .deviceBusy:
@@ -226,7 +235,8 @@ extension DeliveryMachine {
                 actions.append(.renewToken(connection: connection))
                 drain(connection)
             }
-            // Whatever its attempts: no push fails for the sender's token. If new tokens do not help either, the run stops.
+            // Whatever its attempts: no push fails for the sender's token. If new tokens do not
+            // help either, the run stops.
             requeueAtOnce(request, at: now)
         }
     }
@@ -234,11 +244,14 @@ extension DeliveryMachine {
     /// Queues a refused request for a later attempt, or gives it up.
     mutating func retryLater(_ request: Int, retryAfterSeconds: Double?, at now: Moment) {
         let due = now.adding(nanoseconds: retryDelay(of: request, retryAfterSeconds: retryAfterSeconds))
-        let isTooLate = due.nanoseconds - pushes[request].firstSubmitted > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds)
+        let isTooLate =
+            due.nanoseconds - pushes[request].firstSubmitted
+            > Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds)
         let isPastDeadline = settings.deadline.map { due.wall >= $0 } ?? false
         if isPastDeadline { return giveUp(request, at: now) }
         guard ending == nil else { return settleUnsent(request, at: now) }
-        // If a request may not fail although its attempts are used up, it is kept: the service does not take the others either.
+        // If a request may not fail although its attempts are used up, it is kept: the service does
+        // not take the others either.
         if isTooLate || !mayTryAgain(request), pushes[request].mayBeDelivered || isAllowedToFail(request, at: now) {
             return giveUp(request, at: now)
         }
@@ -288,19 +301,24 @@ extension DeliveryMachine {
         if pushes[request].attempts == 0 { queueUntried(request, isFirst: true) } else { again.append(request) }
     }
 
-    private func mayTryAgain(_ request: Int) -> Bool { Int(pushes[request].attempts) < max(1, settings.retry.maximumAttempts) }
+    private func mayTryAgain(_ request: Int) -> Bool {
+        Int(pushes[request].attempts) < max(1, settings.retry.maximumAttempts)
+    }
 
-    /// Settles a request after its retries are used up. If an answer was lost before, the push may have arrived, whatever later refusals
-    /// say.
+    /// Settles a request after its retries are used up. If an answer was lost before, the push may
+    /// have arrived, whatever later refusals say.
     mutating func giveUp(_ request: Int, at now: Moment) {
         settle(request, pushes[request].mayBeDelivered ? .unknown : .failed, reason: pushes[request].reason, at: now)
     }
 
-    /// Settles a request as refused for good, or as unknown if an answer was lost before: the service may have accepted the push then.
+    /// Settles a request as refused for good, or as unknown if an answer was lost before: the
+    /// service may have accepted the push then.
     mutating func settleRejected(_ request: Int, reason: String, at now: Moment) {
         guard pushes[request].mayBeDelivered else { return settle(request, .rejected, reason: reason, at: now) }
         settle(request, .unknown, reason: OwnReason.refusedAgain.rawValue, at: now)
     }
 
-    func reasonText(_ answer: Answer) -> String { answer.reason.isEmpty ? StatusReason.text(answer.status) : answer.reason }
+    func reasonText(_ answer: Answer) -> String {
+        answer.reason.isEmpty ? StatusReason.text(answer.status) : answer.reason
+    }
 }

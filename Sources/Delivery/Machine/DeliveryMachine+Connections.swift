@@ -59,8 +59,9 @@ extension DeliveryMachine {
         }
     }
 
-    /// Notes that a connection died. What is still in flight on it was handed to the wire and will not be answered. The driver has already
-    /// called `notProcessed` for what was provably not processed.
+    /// Notes that a connection died. What is still in flight on it was handed to the wire and will
+    /// not be answered. The driver has already called `notProcessed` for what was provably not
+    /// processed.
     mutating func connectionLost(_ connection: Int, cause: String, at now: Moment) {
         guard connections[connection].state != .closed else { return }
         let slot = connections[connection]
@@ -69,13 +70,16 @@ extension DeliveryMachine {
         if slot.state != .retiring { noteEnd(of: slot, cause: cause, at: now) }
     }
 
-    /// Notes that a connection may get no more pushes (GOAWAY, or the first sign that it is broken). What is in flight may still be
-    /// answered. The driver has already called `notProcessed` for what provably will not be.
-    /// - Parameter isInOrder: the peer says that nothing is wrong (NO_ERROR), so another connection may replace this one at once.
+    /// Notes that a connection may get no more pushes (GOAWAY, or the first sign that it is
+    /// broken). What is in flight may still be answered. The driver has already called
+    /// `notProcessed` for what provably will not be.
+    /// - Parameter isInOrder: the peer says that nothing is wrong (NO_ERROR), so another connection
+    ///   may replace this one at once.
     mutating func connectionLeaves(_ connection: Int, cause: String, isInOrder: Bool = false, at now: Moment) {
         guard connections[connection].state != .closed, connections[connection].state != .retiring else { return }
         let slot = connections[connection]
-        // A connection that leaves after a few requests counts as lost: the service takes rapid connecting and closing for an attack.
+        // A connection that leaves after a few requests counts as lost: the service takes rapid
+        // connecting and closing for an attack.
         if isInOrder, slot.answers >= settings.smallestBudget {
             requestBudget.noteLeave(after: slot.answers + slot.inFlight)
         } else {
@@ -84,17 +88,21 @@ extension DeliveryMachine {
         drain(connection)
     }
 
-    /// Notes how many more requests fit into the peer's window for now; `.max` if the window does not limit them.
+    /// Notes how many more requests fit into the peer's window for now; `.max` if the window does
+    /// not limit them.
     mutating func windowChanged(_ connection: Int, room: Int) {
         if connections[connection].state != .closed { connections[connection].freeWindow = room }
     }
 
-    /// Stops the run, unless it has got through before: then it waits, as for any server that is away for a while.
+    /// Stops the run, unless it has got through before: then it waits, as for any server that is
+    /// away for a while.
     private mutating func proxyRefused(_ refusal: ProxyRefusal, at now: Moment) {
         let proxy = settings.proxy ?? ""
         switch refusal {
         case .credentials(let cause), .forbidden(let cause), .untrusted(let cause):
-            if hasEverAnswered { return noteFruitless("the proxy \(proxy) no longer connects Volley: \(cause)", at: now) }
+            if hasEverAnswered {
+                return noteFruitless("the proxy \(proxy) no longer connects Volley: \(cause)", at: now)
+            }
         }
         switch refusal {
         case .credentials(let cause):
@@ -124,15 +132,15 @@ extension DeliveryMachine {
         if connections[connection].state != .closed { connections[connection].peerLimit = max(1, limit) }
     }
 
-    /// Drains all connections because there is a new provider token. It needs new connections: a connection may stay wedged with the token
-    /// it saw first.
+    /// Drains all connections because there is a new provider token. It needs new connections: a
+    /// connection may stay wedged with the token it saw first.
     mutating func tokenChanged() {
         credentialPendingSince = nil
         for connection in connections.indices { drain(connection) }
     }
 
-    /// Submits nothing more to a connection and only awaits its answers: the peer wants to leave, or the
-    /// connection should no longer be used.
+    /// Submits nothing more to a connection and only awaits its answers: the peer wants to leave,
+    /// or the connection should no longer be used.
     mutating func drain(_ connection: Int) {
         guard connections[connection].state == .open || connections[connection].state == .opening else { return }
         connections[connection].state = .retiring
@@ -153,16 +161,25 @@ extension DeliveryMachine {
         connections[connection] = ConnectionSlot()
     }
 
-    /// Whether a connection is needed: there are pushes for it, or it must be open before any are taken.
+    /// Whether a connection is needed: there are pushes for it, or it must be open before any are
+    /// taken.
     var wantsConnection: Bool {
         !fresh.isEmpty || !again.isEmpty || settings.connectsFirst && !hasConnected && !isSourceEnded
     }
 
-    /// Requests a connection if it has none, or if streams are the limit and another connection may help.
+    /// Requests a connection if it has none, or if streams are the limit and another connection may
+    /// help.
     mutating func openIfNeeded(at now: Moment) {
-        guard ending == nil, credentialPendingSince == nil, now.nanoseconds >= reconnectAt, wantsConnection else { return }
-        // With a pace of one push in many minutes, a connection would only sit idle until the push is due.
-        if let next = nextPaceTime, next - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) { return }
+        guard ending == nil, credentialPendingSince == nil, now.nanoseconds >= reconnectAt, wantsConnection else {
+            return
+        }
+        // With a pace of one push in many minutes, a connection would only sit idle until the push
+        // is due.
+        if let next = nextPaceTime,
+            next - now.nanoseconds > Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds)
+        {
+            return
+        }
         var (used, aging) = (0, 0)
         for connection in connections where connection.state == .open || connection.state == .opening {
             // Its replacement is opened before it is used up.
@@ -199,7 +216,8 @@ extension DeliveryMachine {
         if let newcomer = open.min(by: { connections[$0].answers < connections[$1].answers }) { drain(newcomer) }
     }
 
-    /// Returns how many requests may be in flight on a connection: one until the first push was accepted, then what both sides allow.
+    /// Returns how many requests may be in flight on a connection: one until the first push was
+    /// accepted, then what both sides allow.
     func limit(of connection: ConnectionSlot) -> Int {
         connection.isWarm ? max(1, min(window.limit, connection.peerLimit)) : 1
     }
@@ -207,9 +225,12 @@ extension DeliveryMachine {
     /// Returns how many more requests the connection has room for.
     func room(of connection: Int) -> Int { room(of: connections[connection]) }
 
-    private func room(of connection: ConnectionSlot) -> Int { min(limit(of: connection) - connection.inFlight, connection.freeWindow) }
+    private func room(of connection: ConnectionSlot) -> Int {
+        min(limit(of: connection) - connection.inFlight, connection.freeWindow)
+    }
 
-    /// Returns the open connection with the most room; nil if all are full. A connection that is soon used up comes before all others.
+    /// Returns the open connection with the most room; nil if all are full. A connection that is
+    /// soon used up comes before all others.
     func connectionWithRoom() -> Int? {
         var best: Int?
         var bestRoom = 0
@@ -236,12 +257,14 @@ extension DeliveryMachine {
         reconnectAt = now.nanoseconds + Int64.random(in: 0...ceiling, using: &random)
     }
 
-    /// Handles a connection that ended without a single answer: waits longer each time, and gives up where waiting no longer makes sense.
+    /// Handles a connection that ended without a single answer: waits longer each time, and gives
+    /// up where waiting no longer makes sense.
     private mutating func noteFruitless(_ cause: String, at now: Moment) {
         if fruitlessConnections == 0 { fruitlessSince = now.nanoseconds }
         fruitlessConnections += 1
         let ceiling = min(30, settings.retry.firstDelaySeconds * Double(1 << min(fruitlessConnections - 1, 10)))
-        reconnectAt = now.nanoseconds + Int64(nanosecondsFromSeconds: Double.random(in: ceiling / 2...ceiling, using: &random))
+        reconnectAt =
+            now.nanoseconds + Int64(nanosecondsFromSeconds: Double.random(in: ceiling / 2...ceiling, using: &random))
         if settings.connectsFirst, !hasConnected {
             // The loop that requested help continues alone.
             if fruitlessConnections >= settings.fruitlessConnectionLimit { isSourceEnded = true }

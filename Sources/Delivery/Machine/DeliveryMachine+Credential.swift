@@ -1,10 +1,12 @@
 import Base
 import PushServices
 
-/// Waiting for a token. While one is being fetched nothing leaves and nothing fails for it: connections are drained, their answers count,
-/// and no other is opened. `tokenChanged` ends the wait.
+/// Waiting for a token. While one is being fetched nothing leaves and nothing fails for it:
+/// connections are drained, their answers count, and no other is opened. `tokenChanged` ends the
+/// wait.
 extension DeliveryMachine {
-    /// Notes that the token has ended or was refused, and that another one is being fetched. May be called again and again.
+    /// Notes that the token has ended or was refused, and that another one is being fetched. May be
+    /// called again and again.
     /// - Parameter trouble: why the last attempt to fetch one failed; nil if none did.
     mutating func credentialPending(because trouble: String? = nil, at now: Moment) {
         if credentialPendingSince == nil { credentialTrouble = "" }
@@ -21,11 +23,12 @@ extension DeliveryMachine {
         stopForService(.tokenRefused(reason: reason, status: status, clockLagSeconds: clockLagSeconds), at: now)
     }
 
-    /// Notes that an answer shows that the service let the token pass: it is about the push, or about how much may be sent. A service in
-    /// trouble may not have looked at the token.
+    /// Notes that an answer shows that the service let the token pass: it is about the push, or
+    /// about how much may be sent. A service in trouble may not have looked at the token.
     mutating func confirmToken(of connection: Int, by meaning: AnswerMeaning) {
         switch meaning {
-        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .split, .untold, .retry(.deviceBusy), .retry(.quota):
+        case .accepted, .invalidTarget, .rejected, .rejectedLikeAll, .split, .untold, .retry(.deviceBusy),
+            .retry(.quota):
             confirmToken(of: connection)
         case .stop, .stopIfRepeated, .usedUp, .maybeTaken, .notTheService, .retry: break
         }
@@ -38,13 +41,15 @@ extension DeliveryMachine {
         actions.append(.confirmToken(connection: connection))
     }
 
-    /// When waiting for a token has lasted too long, in monotonic nanoseconds: as long as any outage.
+    /// When waiting for a token has lasted too long, in monotonic nanoseconds: as long as any
+    /// outage.
     var credentialDeadline: Int64? {
         credentialPendingSince.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) }
     }
 
     mutating func stopIfCredentialStaysAway(at now: Moment) {
         guard let since = credentialPendingSince, let end = credentialDeadline, now.nanoseconds > end else { return }
-        stopForService(.tokenMissing(lastTrouble: credentialTrouble, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
+        stopForService(
+            .tokenMissing(lastTrouble: credentialTrouble, seconds: Double(now.nanoseconds - since) / 1e9), at: now)
     }
 }

@@ -2,13 +2,16 @@ import Base
 import PushServices
 
 extension DeliveryMachine {
-    /// Stops the run because it would be wrong to go on. Nothing more is submitted; what is in flight is awaited for a bounded time.
+    /// Stops the run because it would be wrong to go on. Nothing more is submitted; what is in
+    /// flight is awaited for a bounded time.
     mutating func stop(_ cause: StopCause, at now: Moment) {
         begin(.stopped(cause), reason: .stopped, at: now)
     }
 
     /// Stops the run because of what the service answered.
-    mutating func stopForService(_ stop: ServiceStop, at now: Moment) { self.stop(.service(settings.service.name, stop), at: now) }
+    mutating func stopForService(_ stop: ServiceStop, at now: Moment) {
+        self.stop(.service(settings.service.name, stop), at: now)
+    }
 
     /// Ends the run because another thread requested it.
     /// - Parameter reason: the reason recorded for what is then unsent.
@@ -19,7 +22,8 @@ extension DeliveryMachine {
     private mutating func begin(_ end: RunEnd, reason: OwnReason, at now: Moment) {
         guard ending == nil, self.end == nil else { return }
         ending = Ending(
-            end: end, reason: reason, drainsUntil: now.nanoseconds + Int64(nanosecondsFromSeconds: settings.drainSeconds))
+            end: end, reason: reason,
+            drainsUntil: now.nanoseconds + Int64(nanosecondsFromSeconds: settings.drainSeconds))
         settleAllNotInFlight(at: now)
     }
 
@@ -44,7 +48,8 @@ extension DeliveryMachine {
         if slot.mayBeDelivered {
             settle(request, .unknown, reason: slot.reason, at: now)
         } else if let ending {
-            // Also if the service refused it for now: it does not have the push, and resuming the run tries again.
+            // Also if the service refused it for now: it does not have the push, and resuming the
+            // run tries again.
             settle(request, .unsent, reason: ending.reason.rawValue, at: now)
         } else if slot.attempts > 0 {
             settle(request, .failed, reason: slot.reason, at: now)
@@ -69,18 +74,22 @@ extension DeliveryMachine {
     }
 }
 
-/// The brakes that stop a run that goes wrong: the canary, the alarms about shares of answers, and the campaign's own limits.
+/// The brakes that stop a run that goes wrong: the canary, the alarms about shares of answers, and
+/// the campaign's own limits.
 extension DeliveryMachine {
     // MARK: Canary
 
-    /// Whether the canary lets the next push leave. Pushes that were submitted before belong to the canary, or were released from it, and
-    /// those of an earlier process never wait for it: one of its own may be queued behind them.
+    /// Whether the canary lets the next push leave. Pushes that were submitted before belong to the
+    /// canary, or were released from it, and those of an earlier process never wait for it: one of
+    /// its own may be queued behind them.
     var canaryAllowsNext: Bool {
         if canary.isOver || canary.hasCapacity || !again.isEmpty { return true }
-        return fresh.first.map { pushes[$0].isCanary || pushes[$0].refusals > 0 || pushes[$0].isOfEarlierProcess } ?? true
+        return fresh.first.map { pushes[$0].isCanary || pushes[$0].refusals > 0 || pushes[$0].isOfEarlierProcess }
+            ?? true
     }
 
-    /// Counts a request that goes out as part of the canary if there is room: the first pushes are the canary.
+    /// Counts a request that goes out as part of the canary if there is room: the first pushes are
+    /// the canary.
     mutating func admitToCanary(_ request: Int) {
         guard belongsToCanary(request) else { return }
         pushes[request].isCanary = true
@@ -89,8 +98,10 @@ extension DeliveryMachine {
 
     /// Returns whether a request belongs to the canary, as far as its pushes fit.
     func belongsToCanary(_ request: Int) -> Bool {
-        // A push that the canary released after many refusals does not join it again, nor does one of an earlier process.
-        canary.hasCapacity && !pushes[request].isCanary && pushes[request].attempts == 0 && pushes[request].refusals == 0
+        // A push that the canary released after many refusals does not join it again, nor does one
+        // of an earlier process.
+        canary.hasCapacity && !pushes[request].isCanary && pushes[request].attempts == 0
+            && pushes[request].refusals == 0
             && !pushes[request].isOfEarlierProcess
     }
 
@@ -103,8 +114,9 @@ extension DeliveryMachine {
 
     // MARK: The gate
 
-    /// Notes whether requests may be submitted. While they may not, what is in flight continues, and nothing counts as the service's
-    /// trouble. Called before `advance`, which decides what to submit.
+    /// Notes whether requests may be submitted. While they may not, what is in flight continues,
+    /// and nothing counts as the service's trouble. Called before `advance`, which decides what to
+    /// submit.
     mutating func noteGate(isOpen: Bool, at now: Moment) {
         guard isOpen == (gateClosedSince != nil) else { return }
         if let since = gateClosedSince { serviceHealth.excuse(now.nanoseconds - since) }
@@ -113,8 +125,8 @@ extension DeliveryMachine {
 
     // MARK: Judging
 
-    /// Judges the canary once it is over, and the whole run by the campaign's limits. Called before anything is submitted, so that
-    /// everything known by then decides about the next push.
+    /// Judges the canary once it is over, and the whole run by the campaign's limits. Called before
+    /// anything is submitted, so that everything known by then decides about the next push.
     mutating func judge(at now: Moment) {
         guard ending == nil, !isExpired, openPushes > 0 || !isSourceEnded else { return }
         if canary.isDueForJudgement() {
@@ -134,7 +146,8 @@ extension DeliveryMachine {
         for outcome in StopLimits.outcomes {
             guard let limit = limits.shares[outcome], limit.isPassed(by: total[outcome], of: answers) else { continue }
             let passed = ExceededLimit(
-                outcome: outcome, count: total[outcome], answers: answers, limit: limit, lastReason: lastReasons[outcome])
+                outcome: outcome, count: total[outcome], answers: answers, limit: limit,
+                lastReason: lastReasons[outcome])
             return stop(.limit(service: settings.service.name, passed), at: now)
         }
     }

@@ -8,7 +8,8 @@ struct RequestName: Hashable, Sendable {
     var usableUntil: Timestamp
 }
 
-/// What must be on record before a request leaves, so that it can be sent again after its answer was lost.
+/// What must be on record before a request leaves, so that it can be sent again after its answer
+/// was lost.
 enum NameRule: Hashable, Sendable {
     /// Nothing: the service recognizes no repeats that can be relied on.
     case none
@@ -26,10 +27,12 @@ enum NameRule: Hashable, Sendable {
     }
 }
 
-/// Names of requests, for services that recognize repeats. A request is named before it leaves, and what its name stands for is committed
-/// first. It keeps the name as long as it keeps its targets. A lost answer is then no reason to give it up: it goes again under its name.
+/// Names of requests, for services that recognize repeats. A request is named before it leaves, and
+/// what its name stands for is committed first. It keeps the name as long as it keeps its targets.
+/// A lost answer is then no reason to give it up: it goes again under its name.
 extension DeliveryMachine {
-    /// Submits requests as long as there is room, and requests names for those without one, but for no more at a time than could leave.
+    /// Submits requests as long as there is room, and requests names for those without one, but for
+    /// no more at a time than could leave.
     mutating func submitNamed(at now: Moment) {
         while let next = again.first ?? fresh.first {
             guard nextPushIsAllowed, let connection = connectionWithRoom() else { return }
@@ -38,22 +41,31 @@ extension DeliveryMachine {
             if batching.keepsTexts, nextPaceTime ?? .min <= now.nanoseconds { gatherSmallRequests(in: next) }
             if lacksName(next) {
                 // A service that takes nothing for now gives out no names either.
-                guard unnamed.count < room(of: connection), max(nextQuotaTime, nextProbeTime) <= now.nanoseconds else { return }
+                guard unnamed.count < room(of: connection), max(nextQuotaTime, nextProbeTime) <= now.nanoseconds else {
+                    return
+                }
                 if mayGrow(next), namingTime(behind: unnamed.count) > now.nanoseconds { return }
                 guard let request = removeNext() else { return }
                 // What was cut down may need none.
                 if lacksName(request) { askForName(of: request, at: now) } else { again.prepend(request) }
             } else {
-                guard takePace(for: next, at: now.nanoseconds), let request = removeNext() else { return nameAhead(at: now) }
+                guard takePace(for: next, at: now.nanoseconds), let request = removeNext() else {
+                    return nameAhead(at: now)
+                }
                 // What was cut down has lost its name.
-                if lacksName(request) { askForName(of: request, at: now) } else { submit(request, on: connection, at: now) }
+                if lacksName(request) {
+                    askForName(of: request, at: now)
+                } else {
+                    submit(request, on: connection, at: now)
+                }
             }
         }
     }
 
     // MARK: With a pace
 
-    /// Whether more pushes may join a request that would be closed to them by a name. It leaves no earlier for being named early.
+    /// Whether more pushes may join a request that would be closed to them by a name. It leaves no
+    /// earlier for being named early.
     private func mayGrow(_ request: Int) -> Bool {
         nameRule == .calls && !isSourceEnded && ownPaceTime != nil && mayJoin(request)
     }
@@ -68,18 +80,23 @@ extension DeliveryMachine {
 
     /// Names requests that leave soon, while the next one has its name and waits for the pace.
     private mutating func nameAhead(at now: Moment) {
-        while let time = nextNamingAhead, time <= now.nanoseconds, let request = removeNextUntried() { askForName(of: request, at: now) }
+        while let time = nextNamingAhead, time <= now.nanoseconds, let request = removeNextUntried() {
+            askForName(of: request, at: now)
+        }
     }
 
-    /// When the next request is named behind one that waits for the pace; nil for not before that one has left.
+    /// When the next request is named behind one that waits for the pace; nil for not before that
+    /// one has left.
     private var nextNamingAhead: Int64? {
         guard nameRule == .calls, ownPaceTime != nil, canary.isOver, serviceHealth.troubleSince == nil, !again.isEmpty,
-            let next = fresh.first, lacksName(next), let connection = connectionWithRoom(), unnamed.count < room(of: connection)
+            let next = fresh.first, lacksName(next), let connection = connectionWithRoom(),
+            unnamed.count < room(of: connection)
         else { return nil }
         return namingTime(behind: unnamed.count + again.count)
     }
 
-    /// When the next request leaves, or is named if that comes before: monotonic nanoseconds; nil if at once.
+    /// When the next request leaves, or is named if that comes before: monotonic nanoseconds; nil
+    /// if at once.
     var nextStepTime: Int64? {
         guard let next = again.first ?? fresh.first, let leaves = nextPaceTime else { return nil }
         if lacksName(next) { return mayGrow(next) ? namingTime(behind: unnamed.count) : leaves }
@@ -97,14 +114,18 @@ extension DeliveryMachine {
 
     /// Whether the next request waits until fewer names are asked for.
     var nextWaitsForNames: Bool {
-        guard nameRule != .none, !unnamed.isEmpty, let next = again.first ?? fresh.first, lacksName(next) else { return false }
+        guard nameRule != .none, !unnamed.isEmpty, let next = again.first ?? fresh.first, lacksName(next) else {
+            return false
+        }
         return connectionWithRoom().map { unnamed.count >= room(of: $0) } ?? false
     }
 
-    /// Whether a request that may have arrived goes again, because the service recognizes it or because the campaign wants it.
+    /// Whether a request that may have arrived goes again, because the service recognizes it or
+    /// because the campaign wants it.
     func resendsDoubtful(_ request: Int) -> Bool { settings.resendsUnknown || nameRule != .none && !namesText(request) }
 
-    /// Whether a request may not be divided: it may have arrived, and only as a whole does the service recognize it.
+    /// Whether a request may not be divided: it may have arrived, and only as a whole does the
+    /// service recognize it.
     func mustStayWhole(_ request: Int) -> Bool {
         nameRule == .calls && pushes[request].isNamed && pushes[request].mayBeDelivered
     }
@@ -118,7 +139,8 @@ extension DeliveryMachine {
         actions.append(.name(request: request, question: lastQuestion))
     }
 
-    /// Notes that a request has a name, or that its generation is recorded. What was settled in the meantime needs neither.
+    /// Notes that a request has a name, or that its generation is recorded. What was settled in the
+    /// meantime needs neither.
     /// - Parameters:
     ///   - question: as in the action.
     ///   - name: nil for a generation.
@@ -145,7 +167,8 @@ extension DeliveryMachine {
         stopForService(.namesRefused(reason: reason, status: status), at: now)
     }
 
-    /// Takes a name away that the service may soon forget. A request that may have arrived under it is given up.
+    /// Takes a name away that the service may soon forget. A request that may have arrived under it
+    /// is given up.
     /// - Returns: whether the request was given up.
     private mutating func dropOldName(of request: Int, at now: Moment) -> Bool {
         guard name(of: request).map({ $0.usableUntil <= now.wall }) ?? false else { return false }
@@ -156,18 +179,20 @@ extension DeliveryMachine {
         return true
     }
 
-    /// Changes the generation of a request that the service refused for now. One that may have arrived before keeps it, or the service would
-    /// not recognize it.
+    /// Changes the generation of a request that the service refused for now. One that may have
+    /// arrived before keeps it, or the service would not recognize it.
     mutating func raiseGeneration(of request: Int) {
-        guard nameRule == .generations, !pushes[request].mayBeDelivered, pushes[request].generation < .max else { return }
+        guard nameRule == .generations, !pushes[request].mayBeDelivered, pushes[request].generation < .max else {
+            return
+        }
         pushes[request].generation += 1
         pushes[request].isNamed = false
     }
 
     // MARK: What earlier processes left
 
-    /// Adds a call that an earlier process named and perhaps sent: it goes under its name, to exactly these recipients. Returns the slots of
-    /// its pushes.
+    /// Adds a call that an earlier process named and perhaps sent: it goes under its name, to
+    /// exactly these recipients. Returns the slots of its pushes.
     mutating func add(call recipients: [Int], name: RequestName, at now: Moment) -> [Int] {
         precondition(end == nil && !recipients.isEmpty, "a machine that has ended accepts no pushes")
         let slots = recipients.map { recipient in
@@ -215,7 +240,9 @@ extension DeliveryMachine {
     }
 
     /// When waiting for names has lasted too long, in monotonic nanoseconds: as long as any outage.
-    var nameDeadline: Int64? { namesMissingSince.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) } }
+    var nameDeadline: Int64? {
+        namesMissingSince.map { $0 + Int64(nanosecondsFromSeconds: settings.retry.maximumTotalSeconds) }
+    }
 
     mutating func stopIfNamesStayAway(at now: Moment) {
         guard let since = namesMissingSince, let end = nameDeadline, now.nanoseconds > end else { return }

@@ -1,7 +1,8 @@
 import Base
 import PushServices
 
-/// How fast pushes may leave: the campaign's pace, the pace that several runs share, and what the service takes at the moment.
+/// How fast pushes may leave: the campaign's pace, the pace that several runs share, and what the
+/// service takes at the moment.
 extension DeliveryMachine {
     /// When pace and throttle let the next push leave, in monotonic nanoseconds; nil if at once.
     var nextPaceTime: Int64? {
@@ -12,15 +13,20 @@ extension DeliveryMachine {
     /// When the paces let the next push leave, in monotonic nanoseconds; nil if at once.
     var ownPaceTime: Int64? {
         var next: Int64?
-        if let pacer { next = pacer.nextTime(for: (again.first ?? fresh.first).map { count($0, as: batching.paceUnit) } ?? 1) }
+        if let pacer {
+            next = pacer.nextTime(for: (again.first ?? fresh.first).map { count($0, as: batching.paceUnit) } ?? 1)
+        }
         for share in paceArbiter { if let time = share.nextTime { next = max(next ?? time, time) } }
         return next
     }
 
     /// What a request counts for.
-    private func count(_ request: Int, as unit: Batching.PaceUnit) -> Int { unit == .targets ? Int(pushes[request].count) : 1 }
+    private func count(_ request: Int, as unit: Batching.PaceUnit) -> Int {
+        unit == .targets ? Int(pushes[request].count) : 1
+    }
 
-    /// When the next push may be tried while pushes are tried one at a time; far in the future while one is in flight.
+    /// When the next push may be tried while pushes are tried one at a time; far in the future
+    /// while one is in flight.
     var nextProbeTime: Int64 { serviceHealth.probes == 0 ? .min : inFlightCount > 0 ? .max / 2 : probeAt }
 
     /// Returns whether a request may leave now, and counts it if so.
@@ -36,10 +42,13 @@ extension DeliveryMachine {
         return true
     }
 
-    /// Takes from all shared paces, or from none but by an accident: what is taken cannot be given back, and another sender may take in
-    /// between. Then the pace is missed by a request, and never exceeded.
+    /// Takes from all shared paces, or from none but by an accident: what is taken cannot be given
+    /// back, and another sender may take in between. Then the pace is missed by a request, and
+    /// never exceeded.
     private mutating func takeShares(for request: Int, at nanoseconds: Int64) -> Bool {
-        guard paceArbiter.count > 1 else { return paceArbiter.allSatisfy { $0.take(count(request, as: $0.unit), at: nanoseconds) } }
+        guard paceArbiter.count > 1 else {
+            return paceArbiter.allSatisfy { $0.take(count(request, as: $0.unit), at: nanoseconds) }
+        }
         for (place, share) in paceArbiter.enumerated() {
             guard share.mayTake(count(request, as: share.unit), at: nanoseconds) else {
                 sharesReadySinceNanoseconds[place] = nil
@@ -50,9 +59,13 @@ extension DeliveryMachine {
         defer { sharesReadySinceNanoseconds = [:] }
         for (place, share) in paceArbiter.enumerated() {
             let held = nanoseconds - (sharesReadySinceNanoseconds[place] ?? nanoseconds)
-            guard share.take(count(request, as: share.unit), at: nanoseconds, heldNanoseconds: held) else { return false }
+            guard share.take(count(request, as: share.unit), at: nanoseconds, heldNanoseconds: held) else {
+                return false
+            }
         }
-        if let next = paceArbiter.compactMap(\.nextTime).max(), next < Pacer.never { for share in paceArbiter { share.rest(until: next) } }
+        if let next = paceArbiter.compactMap(\.nextTime).max(), next < Pacer.never {
+            for share in paceArbiter { share.rest(until: next) }
+        }
         return true
     }
 

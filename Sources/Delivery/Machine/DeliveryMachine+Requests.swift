@@ -11,12 +11,15 @@ extension DeliveryMachine {
         }
     }
 
-    /// Returns whether one more push may join a request: it waits for its first attempt and is not full.
+    /// Returns whether one more push may join a request: it waits for its first attempt and is not
+    /// full.
     func mayJoin(_ request: Int) -> Bool { pushes[request].isOpen && Int(pushes[request].count) < largestRequest }
 
     /// Returns whether a push with this past may join a request: one history must hold for all.
     func mayJoin(_ request: Int, after past: PushHistory) -> Bool {
-        guard mayJoin(request), pushes[request].generation == past.generation, pushes[request].mayBeDelivered == past.isInDoubt else {
+        guard mayJoin(request), pushes[request].generation == past.generation,
+            pushes[request].mayBeDelivered == past.isInDoubt
+        else {
             return false
         }
         // What may have arrived goes where the service recognizes it.
@@ -38,7 +41,8 @@ extension DeliveryMachine {
         return push
     }
 
-    /// Divides a request that is not on a connection. Its first pushes stay; the others become a request with the same history.
+    /// Divides a request that is not on a connection. Its first pushes stay; the others become a
+    /// request with the same history.
     /// - Parameter count: how many pushes stay: at least 1, and fewer than there are.
     /// - Returns: the other request, which is not in a queue.
     mutating func divide(_ request: Int, after count: Int) -> Int {
@@ -68,9 +72,11 @@ extension DeliveryMachine {
         var words: String
     }
 
-    /// Divides a request that is not on a connection by what an answer says about each of its pushes.
+    /// Divides a request that is not on a connection by what an answer says about each of its
+    /// pushes.
     /// - Parameter answers: one for each push, in their order.
-    /// - Returns: the parts, accepted ones first, because the shares of bad answers are judged push by push.
+    /// - Returns: the parts, accepted ones first, because the shares of bad answers are judged push
+    ///   by push.
     mutating func divide(_ request: Int, by answers: [(meaning: AnswerMeaning, words: String)]) -> [Part] {
         struct PartAnswer: Hashable {
             var meaning: AnswerMeaning
@@ -111,7 +117,8 @@ extension DeliveryMachine {
 
     // MARK: Answers
 
-    /// Divides a request that is not on a connection by its answer; nil if the answer applies to the request as a whole.
+    /// Divides a request that is not on a connection by its answer; nil if the answer applies to
+    /// the request as a whole.
     /// - Parameter targets: what the answer says about each push; empty if it names none.
     mutating func parts(of request: Int, by answer: Answer, targets: [String]) -> [Part]? {
         let said = targets.isEmpty ? Array(repeating: "", count: Int(pushes[request].count)) : targets
@@ -119,9 +126,10 @@ extension DeliveryMachine {
         return divide(request, by: Array(zip(meanings, said)))
     }
 
-    /// Sends a request again at once because a target in it kept the service from processing the rest. This does not count as an attempt.
-    /// - Parameter settlesOthers: the answer settled other pushes of the request, so that the rest is sent
-    ///   again as a whole; otherwise in halves.
+    /// Sends a request again at once because a target in it kept the service from processing the
+    /// rest. This does not count as an attempt.
+    /// - Parameter settlesOthers: the answer settled other pushes of the request, so that the rest
+    ///   is sent again as a whole; otherwise in halves.
     mutating func split(_ request: Int, _ answer: Answer, settlesOthers: Bool = false, at now: Moment) {
         serviceHealth.answered()
         // A service that recognizes the call says that it did nothing, the first time included.
@@ -129,8 +137,8 @@ extension DeliveryMachine {
         guard settlesOthers || pushes[request].count > 1 else { return refusedAlone(request, answer, at: now) }
         pushes[request].attempts -= 1
         if nameRule == .generations, pushes[request].mayBeDelivered {
-            // The refusal may have used up the names: under them the service would say "accepted" and drop the pushes. Under new ones it
-            // could show again what arrived before.
+            // The refusal may have used up the names: under them the service would say "accepted"
+            // and drop the pushes. Under new ones it could show again what arrived before.
             resolveCanary(request)
             return giveUp(request, at: now)
         }
@@ -142,12 +150,14 @@ extension DeliveryMachine {
         if let half { queueDivided(half, at: now) }
     }
 
-    /// How many pushes stay in a request that is divided because of a refusal that names none of them.
+    /// How many pushes stay in a request that is divided because of a refusal that names none of
+    /// them.
     private mutating func staying(in request: Int) -> Int {
         refusedTexts.triesAlone(pushes[request].text) ? 1 : Int(pushes[request].count + 1) / 2
     }
 
-    /// Queues a divided request behind those that were tried before. It has no attempt, but is older than what was never submitted.
+    /// Queues a divided request behind those that were tried before. It has no attempt, but is
+    /// older than what was never submitted.
     private mutating func queueDivided(_ request: Int, at now: Moment) {
         guard ending == nil, !isExpired else { return settleUnsent(request, at: now) }
         pushes[request].state = .ready
@@ -171,8 +181,9 @@ extension DeliveryMachine {
         return request
     }
 
-    /// Removes the request to submit next from its queue. Requests that were tried before go first, the oldest of them in front, so that
-    /// few pushes stay in doubt. The request carries no more pushes than may be risked now; the rest stays first in its queue.
+    /// Removes the request to submit next from its queue. Requests that were tried before go first,
+    /// the oldest of them in front, so that few pushes stay in doubt. The request carries no more
+    /// pushes than may be risked now; the rest stays first in its queue.
     mutating func removeNext() -> Int? {
         if let request = again.removeFirst() {
             if let rest = divideForCaution(request) { again.prepend(rest) }
@@ -188,8 +199,9 @@ extension DeliveryMachine {
         return request
     }
 
-    /// Cuts a request down to what may be risked now: the canary must not grow beyond its size, and an attempt that tests whether the
-    /// service is well carries a single push. Returns the rest; nil for none.
+    /// Cuts a request down to what may be risked now: the canary must not grow beyond its size, and
+    /// an attempt that tests whether the service is well carries a single push. Returns the rest;
+    /// nil for none.
     private mutating func divideForCaution(_ request: Int) -> Int? {
         guard pushes[request].count > 1, !mustStayWhole(request) else { return nil }
         let most = serviceHealth.probes > 0 ? 1 : belongsToCanary(request) ? canary.capacity : Int.max

@@ -24,7 +24,8 @@ extension DeliveryMachine {
         finishIfDone(at: now)
     }
 
-    /// Returns when `advance` must be called again even if nothing happens, in monotonic nanoseconds; nil for never.
+    /// Returns when `advance` must be called again even if nothing happens, in monotonic
+    /// nanoseconds; nil for never.
     func nextWake(after now: Moment) -> Int64? {
         guard end == nil else { return nil }
         var wake = min(waiting.earliest ?? .max, ending?.drainsUntil ?? .max)
@@ -50,10 +51,13 @@ extension DeliveryMachine {
         return wake == .max ? nil : wake
     }
 
-    /// Suspends timeouts after a stall. A loop that was held up (recording fell behind, or the machine slept) must read what arrived
-    /// in that time before it may judge that answers are missing.
+    /// Suspends timeouts after a stall. A loop that was held up (recording fell behind, or the
+    /// machine slept) must read what arrived in that time before it may judge that answers are
+    /// missing.
     private mutating func noteStall(at now: Moment) {
-        if let lastAdvance, now.nanoseconds - lastAdvance > 1_000_000_000 { timeoutsResumeAt = now.nanoseconds + 1_000_000_000 }
+        if let lastAdvance, now.nanoseconds - lastAdvance > 1_000_000_000 {
+            timeoutsResumeAt = now.nanoseconds + 1_000_000_000
+        }
         lastAdvance = now.nanoseconds
     }
 
@@ -73,8 +77,8 @@ extension DeliveryMachine {
         }
     }
 
-    /// Whether another push may leave: the gate is open, the canary goes first, and while the service has trouble only a few pushes are tried
-    /// at a time.
+    /// Whether another push may leave: the gate is open, the canary goes first, and while the
+    /// service has trouble only a few pushes are tried at a time.
     var nextPushIsAllowed: Bool {
         guard gateClosedSince == nil, canaryAllowsNext else { return false }
         guard serviceHealth.troubleSince != nil, again.isEmpty else { return true }
@@ -92,7 +96,8 @@ extension DeliveryMachine {
         actions.append(.submit(request: request, connection: connection))
     }
 
-    /// Takes a request off its connection and returns the connection. The request is nowhere until the caller queues or settles it.
+    /// Takes a request off its connection and returns the connection. The request is nowhere until
+    /// the caller queues or settles it.
     mutating func takeOff(_ request: Int) -> Int {
         let (connection, previous, next) = pushes[request].leaveConnection()
         if previous >= 0 { pushes[Int(previous)].next = next }
@@ -121,7 +126,9 @@ extension DeliveryMachine {
 
     /// Returns when the oldest request in flight, or the connection attempt, times out.
     private func timeout(of connection: ConnectionSlot) -> Int64 {
-        if connection.state == .opening { return connection.lastProgress + Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds) }
+        if connection.state == .opening {
+            return connection.lastProgress + Int64(nanosecondsFromSeconds: settings.connectTimeoutSeconds)
+        }
         guard connection.oldest >= 0 else { return .max }
         return pushes[Int(connection.oldest)].submitted + Int64(nanosecondsFromSeconds: settings.answerTimeoutSeconds)
     }
@@ -129,11 +136,13 @@ extension DeliveryMachine {
     private mutating func timedOut(_ connection: Int, at now: Moment) {
         if connections[connection].state == .opening {
             actions.append(.close(connection: connection))
-            return connectionFailed(connection, .unreachable("no connection within \(settings.connectTimeoutSeconds) s"), at: now)
+            return connectionFailed(
+                connection, .unreachable("no connection within \(settings.connectTimeoutSeconds) s"), at: now)
         }
         guard let request = oldest(on: connection) else { return }
         if connections[connection].lastProgress <= pushes[request].submitted {
-            // Nothing was heard since this request was sent: the connection is dead, whatever TCP believes.
+            // Nothing was heard since this request was sent: the connection is dead, whatever TCP
+            // believes.
             actions.append(.close(connection: connection))
             connectionLost(connection, cause: "no answer within \(settings.answerTimeoutSeconds) s", at: now)
         } else {

@@ -1,14 +1,17 @@
 import Base
 import PushServices
 
-/// Answers that are about the settings, or from something other than the service: one rule for all services. They stop the run if it has not
-/// had a single push accepted, or once they came for many targets in a row with none accepted in between. Otherwise an answer about the
-/// settings was about its own push after all, and a stranger's was about none.
+/// Answers that are about the settings, or from something other than the service: one rule for all
+/// services. They stop the run if it has not had a single push accepted, or once they came for many
+/// targets in a row with none accepted in between. Otherwise an answer about the settings was about
+/// its own push after all, and a stranger's was about none.
 ///
-/// What such an answer refuses is kept until it is clear which: a push that is accepted shows that the settings are right, and what was kept
-/// is rejected. If the run ends before, what was kept is unsent, so that a resumption reaches it.
+/// What such an answer refuses is kept until it is clear which: a push that is accepted shows that
+/// the settings are right, and what was kept is rejected. If the run ends before, what was kept is
+/// unsent, so that a resumption reaches it.
 struct SettingsDoubt {
-    /// For how many targets in a row such answers must come to stop a run that has had pushes accepted.
+    /// For how many targets in a row such answers must come to stop a run that has had pushes
+    /// accepted.
     static let enough = 20
 
     /// Targets in a row.
@@ -22,7 +25,8 @@ struct SettingsDoubt {
 }
 
 extension DeliveryMachine {
-    /// Notes that the service accepted a push, from this loop or another one: whatever refused others, the settings are right.
+    /// Notes that the service accepted a push, from this loop or another one: whatever refused
+    /// others, the settings are right.
     mutating func noteAccepted(at now: Moment) {
         hasEverAccepted = true
         guard settingsDoubt.targets > 0 else { return }
@@ -46,9 +50,11 @@ extension DeliveryMachine {
             settingsDoubt.keptPushes += count
             return
         }
-        let cause = ServiceStop.refused(reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds)
+        let cause = ServiceStop.refused(
+            reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds)
         noteHealth(of: request, at: now)
-        // The first push shows the cause. Where a request may be for many, they would all be lost to a resumption.
+        // The first push shows the cause. Where a request may be for many, they would all be lost
+        // to a resumption.
         let showsCause = count == 1 && !settings.service.isForMany
         if showsCause { settleRejected(request, reason: reasonText(answer), at: now) }
         stopForService(cause, at: now)
@@ -90,9 +96,10 @@ extension DeliveryMachine {
     }
 }
 
-/// Texts that the service refused in a request that carries one text, without saying that a device is at fault. The text is tried with a few
-/// single devices: if none of them gets it, it is refused for all others, too, without a request; if one does, the requests are divided in
-/// halves until the devices are found that the service does not take.
+/// Texts that the service refused in a request that carries one text, without saying that a device
+/// is at fault. The text is tried with a few single devices: if none of them gets it, it is refused
+/// for all others, too, without a request; if one does, the requests are divided in halves until
+/// the devices are found that the service does not take.
 struct RefusedTexts {
     private enum Verdict: Hashable {
         /// Refused for this number of devices alone.
@@ -145,7 +152,8 @@ struct RefusedTexts {
         }
     }
 
-    /// Notes that a text was refused for a device alone. Returns true once it is clear that the text is at fault.
+    /// Notes that a text was refused for a device alone. Returns true once it is clear that the
+    /// text is at fault.
     mutating func refuse(_ text: UInt64, reason: String, status: Int32) -> Bool {
         guard text != 0, verdicts[text] != nil || verdicts.count < Self.most,
             case .doubted(let devices) = verdict(on: text)
@@ -174,17 +182,21 @@ extension DeliveryMachine {
             .refused(reason: answer.reason, status: answer.status, clockLagSeconds: harmfulClockLagSeconds), at: now)
     }
 
-    /// Whether a request is open with a text that is not refused for all, so that its answer shows whether texts or settings are at fault.
+    /// Whether a request is open with a text that is not refused for all, so that its answer shows
+    /// whether texts or settings are at fault.
     private func hasOtherText(than text: UInt64) -> Bool {
         pushes.contains { slot in
-            slot.state != .free && slot.state != .member && slot.text != text && refusedTexts.refusal(of: slot.text) == nil
+            slot.state != .free && slot.state != .member && slot.text != text
+                && refusedTexts.refusal(of: slot.text) == nil
         }
     }
 
     /// Settles the next request, which was not sent, if its text is refused for all.
     /// - Returns: whether it was settled.
     mutating func dropRefusedText(of request: Int, at now: Moment) -> Bool {
-        guard let refusal = refusedTexts.refusal(of: pushes[request].text), !mustStayWhole(request) else { return false }
+        guard let refusal = refusedTexts.refusal(of: pushes[request].text), !mustStayWhole(request) else {
+            return false
+        }
         if again.first == request { _ = again.removeFirst() } else { _ = removeUntried() }
         if pushes[request].mayBeDelivered {
             giveUp(request, at: now)

@@ -1,8 +1,9 @@
 import Base
 import PushServices
 
-/// Texts that the service keeps (`KeptTexts`). A request for more targets than fit into one that holds the texts is named by its text, and
-/// is on record before it leaves: the service does not recognize it if it comes again. Smaller requests, with whatever texts, share one.
+/// Texts that the service keeps (`KeptTexts`). A request for more targets than fit into one that
+/// holds the texts is named by its text, and is on record before it leaves: the service does not
+/// recognize it if it comes again. Smaller requests, with whatever texts, share one.
 extension DeliveryMachine {
     /// Whether a request names a text that the service keeps.
     func namesText(_ request: Int) -> Bool { batching.namesText(targets: Int(pushes[request].count)) }
@@ -19,8 +20,8 @@ extension DeliveryMachine {
     /// The most requests that are passed over in the search for small ones.
     private static let longestSearch = 64
 
-    /// Joins small requests that were never submitted with the next one, if that is small and was never submitted either. No other push
-    /// joins it then.
+    /// Joins small requests that were never submitted with the next one, if that is small and was
+    /// never submitted either. No other push joins it then.
     mutating func gatherSmallRequests(in next: Int) {
         guard again.isEmpty, pushes[next].isOpen, !namesText(next), removeUntried() == next else { return }
         let most = min(batching.largestWithOwnTexts, largestRequest)
@@ -44,7 +45,8 @@ extension DeliveryMachine {
     /// Whether one history holds for both requests.
     private func haveOnePast(_ one: Int, _ other: Int) -> Bool {
         let (one, other) = (pushes[one], pushes[other])
-        return one.generation == other.generation && one.mayBeDelivered == other.mayBeDelivered && one.isNamed == other.isNamed
+        return one.generation == other.generation && one.mayBeDelivered == other.mayBeDelivered
+            && one.isNamed == other.isNamed
             && one.isOfEarlierProcess == other.isOfEarlierProcess && one.attempts == other.attempts
     }
 
@@ -56,12 +58,13 @@ extension DeliveryMachine {
 
     /// Has a text handed over again if a refusal may mean that the service keeps it no longer.
     mutating func forgetTextIfRefused(_ request: Int, _ answer: Answer) {
-        guard namesText(request), let name = name(of: request), settings.service.mayHaveForgottenText(answer.facts) else { return }
+        guard namesText(request), let name = name(of: request), settings.service.mayHaveForgottenText(answer.facts)
+        else { return }
         actions.append(.forgetText(name: name.text))
     }
 
-    /// Divides a request, when the service does not take its text by itself, into requests that hold the text: their answers show what is
-    /// wrong.
+    /// Divides a request, when the service does not take its text by itself, into requests that
+    /// hold the text: their answers show what is wrong.
     /// - Parameter question: as in the action.
     mutating func textRefused(of request: Int, question: Int, at now: Moment) {
         guard unnamed[request] == question else { return }

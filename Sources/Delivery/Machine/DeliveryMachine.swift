@@ -1,16 +1,19 @@
 import Base
 import PushServices
 
-/// Decides everything about delivery and does nothing itself: a value without I/O and without a clock. Events are calls of its mutating
-/// methods. It appends what follows from them to `actions` and `settlements`, which its driver carries out and clears.
+/// Decides everything about delivery and does nothing itself: a value without I/O and without a
+/// clock. Events are calls of its mutating methods. It appends what follows from them to `actions`
+/// and `settlements`, which its driver carries out and clears.
 ///
-/// It owns retries, pacing, stream limits, timeouts, reconnecting and the reasons to stop. A driver's loop: tell it the events, call
-/// `advance`, carry out the actions, sleep until something happens or until `nextWake`.
+/// It owns retries, pacing, stream limits, timeouts, reconnecting and the reasons to stop. A
+/// driver's loop: tell it the events, call `advance`, carry out the actions, sleep until something
+/// happens or until `nextWake`.
 ///
-/// Not copyable: where a method that changes the machine calls one that does not, the compiler may copy the whole of it. One such copy for
-/// each push cost a twenty-fifth of its CPU.
+/// Not copyable: where a method that changes the machine calls one that does not, the compiler may
+/// copy the whole of it. One such copy for each push cost a twenty-fifth of its CPU.
 struct DeliveryMachine: ~Copyable {
-    /// What the driver must do. Slots name pushes and connections; the slot of the first push that a request carries names the request.
+    /// What the driver must do. Slots name pushes and connections; the slot of the first push that
+    /// a request carries names the request.
     enum Action: Hashable, Sendable {
         /// Open a connection, then call `connectionOpened` or `connectionFailed`.
         case open(connection: Int)
@@ -18,7 +21,8 @@ struct DeliveryMachine: ~Copyable {
         case close(connection: Int)
         /// Hand a request with all its pushes to a connection.
         case submit(request: Int, connection: Int)
-        /// Have the request named, or its generation recorded, then call `named`. Its pushes stay as they are until then.
+        /// Have the request named, or its generation recorded, then call `named`. Its pushes stay
+        /// as they are until then.
         case name(request: Int, question: Int)
         /// Stop waiting for an answer. The pushes are settled or will be submitted again.
         case abandon(request: Int, connection: Int)
@@ -26,12 +30,14 @@ struct DeliveryMachine: ~Copyable {
         case hold(push: Int)
         /// Ask the peer for a sign of life, and call `connectionAlive` when it comes.
         case ping(connection: Int)
-        /// Renew the provider token, as the service refused the one used on this connection as expired. Call
-        /// `tokenRefused` if it cannot be renewed.
+        /// Renew the provider token, as the service refused the one used on this connection as
+        /// expired. Call `tokenRefused` if it cannot be renewed.
         case renewToken(connection: Int)
-        /// Open further connections at another of the service's servers: the one with this name, or else the next one.
+        /// Open further connections at another of the service's servers: the one with this name, or
+        /// else the next one.
         case changeServer(name: String?)
-        /// Have the text with this name handed to the service again before another request names it.
+        /// Have the text with this name handed to the service again before another request names
+        /// it.
         case forgetText(name: String)
         /// Note that the service let the token of this connection pass.
         case confirmToken(connection: Int)
@@ -45,7 +51,8 @@ struct DeliveryMachine: ~Copyable {
         var invalidSince: Timestamp?
         /// The `date` header of an answer that refuses the sender (401, 403).
         var serverTime: Timestamp?
-        /// After how many seconds the service takes more, if it has said that this was the last it takes; nil otherwise.
+        /// After how many seconds the service takes more, if it has said that this was the last it
+        /// takes; nil otherwise.
         var budgetReturnsAfterSeconds: Double?
         /// The id under which the service can be asked about the pushes later; blank for none.
         var receipt = ""
@@ -57,12 +64,14 @@ struct DeliveryMachine: ~Copyable {
         var id = ServiceAnswer.Identity.missing
         /// Whether its body was cut off, or is not what a service writes.
         var isCutOff = false
-        /// Whether its body says that the service took the pushes, and nothing else (`PushService.plainlyAccepts`).
+        /// Whether its body says that the service took the pushes, and nothing else
+        /// (`PushService.plainlyAccepts`).
         var isPlain = false
 
         /// What the service needs to interpret the answer.
         var facts: ServiceAnswer {
-            ServiceAnswer(status: status, reason: reason, id: id, isCutOff: isCutOff, hasReceipt: isPlain || !receipt.isEmpty)
+            ServiceAnswer(
+                status: status, reason: reason, id: id, isCutOff: isCutOff, hasReceipt: isPlain || !receipt.isEmpty)
         }
     }
 
@@ -124,8 +133,8 @@ struct DeliveryMachine: ~Copyable {
     var growth = ConnectionGrowth()
     var answerCount = 0
 
-    /// The names of requests that have one (`PushSlot.isNamed`), or of their texts, and the requests that wait for one, with the number of
-    /// the question.
+    /// The names of requests that have one (`PushSlot.isNamed`), or of their texts, and the
+    /// requests that wait for one, with the number of the question.
     var names: [Int: RequestName] = [:]
     var unnamed: [Int: Int] = [:]
     var lastQuestion = 0
@@ -134,7 +143,8 @@ struct DeliveryMachine: ~Copyable {
     var namesMissingSince: Int64?
     var nameTrouble = ""
 
-    /// Since when the last token has ended or was refused while no other has come: monotonic nanoseconds.
+    /// Since when the last token has ended or was refused while no other has come: monotonic
+    /// nanoseconds.
     var credentialPendingSince: Int64?
     /// Why the last attempt to fetch a token failed; blank while none did.
     var credentialTrouble = ""
@@ -143,9 +153,11 @@ struct DeliveryMachine: ~Copyable {
     var pacer: Pacer?
     var throttle = Throttle()
     var quota: QuotaHold
-    /// The shares in paces that several senders keep together: the only thing that the machine does not own.
+    /// The shares in paces that several senders keep together: the only thing that the machine does
+    /// not own.
     var paceArbiter: [PaceParticipant] = []
-    /// Since when each of them, by its place, would have let the next request leave that another one holds back; monotonic.
+    /// Since when each of them, by its place, would have let the next request leave that another
+    /// one holds back; monotonic.
     var sharesReadySinceNanoseconds: [Int: Int64] = [:]
     var tokenHealth: ShareAlarm
     var rejectionHealth: ShareAlarm
@@ -165,7 +177,8 @@ struct DeliveryMachine: ~Copyable {
     /// The server's clock minus this machine's; nil while unknown.
     var clockLagSeconds: Double?
     var lastServiceReason = ""
-    /// Set once nothing more will be submitted. The driver then closes its source, adds what is left there, and calls `sourceEnded`.
+    /// Set once nothing more will be submitted. The driver then closes its source, adds what is
+    /// left there, and calls `sourceEnded`.
     var ending: Ending?
     /// Since when nothing may be submitted (`noteGate`): monotonic nanoseconds.
     var gateClosedSince: Int64?
@@ -192,14 +205,16 @@ struct DeliveryMachine: ~Copyable {
         earlierTally = AnswerTally(earlier.judged)
     }
 
-    /// Whether the driver should add more pushes: enough to keep all streams busy, but few enough that memory does not grow with the
-    /// audience.
+    /// Whether the driver should add more pushes: enough to keep all streams busy, but few enough
+    /// that memory does not grow with the audience.
     var wantsPushes: Bool {
-        guard end == nil, ending == nil, openPushes < settings.openPushLimit, !settings.connectsFirst || hasConnected else { return false }
+        guard end == nil, ending == nil, openPushes < settings.openPushLimit, !settings.connectsFirst || hasConnected
+        else { return false }
         return isExpired || untriedPushes < settings.readyTarget(connections: connections.count, mostAhead: mostAhead)
     }
 
-    /// Adds a push in a request of its own. Returns its slot, under which the driver keeps its bytes.
+    /// Adds a push in a request of its own. Returns its slot, under which the driver keeps its
+    /// bytes.
     mutating func add(recipient: Int, at now: Moment) -> Int {
         precondition(end == nil, "a machine that has ended accepts no pushes")
         let push = claimSlot()
@@ -214,8 +229,8 @@ struct DeliveryMachine: ~Copyable {
 
     mutating func claimSlot() -> Int {
         openPushes += 1
-        // A slot is used again only once the driver has freed the bytes of the push that was settled in it: what other loops have had accepted
-        // may settle pushes between two turns.
+        // A slot is used again only once the driver has freed the bytes of the push that was
+        // settled in it: what other loops have had accepted may settle pushes between two turns.
         if released.isEmpty, let free = freePushes.removeFirst() {
             pushes[free] = PushSlot()
             return free
@@ -224,8 +239,11 @@ struct DeliveryMachine: ~Copyable {
         return pushes.count - 1
     }
 
-    /// Gives all pushes of a request the same outcome and frees their slots. A push is settled only here, and only once.
-    mutating func settle(_ request: Int, _ outcome: Outcome, reason: String, invalidSince: Timestamp? = nil, at now: Moment) {
+    /// Gives all pushes of a request the same outcome and frees their slots. A push is settled only
+    /// here, and only once.
+    mutating func settle(
+        _ request: Int, _ outcome: Outcome, reason: String, invalidSince: Timestamp? = nil, at now: Moment
+    ) {
         let state = pushes[request].state
         precondition(state != .free, "a push settles exactly once")
         precondition(state == .ready || state == .waiting, "a request in flight must be taken off its connection first")
@@ -237,8 +255,10 @@ struct DeliveryMachine: ~Copyable {
             tally.count(outcome)
             settlements.append(
                 Settlement(
-                    recipient: pushes[push].recipient, outcome: outcome, status: Int(pushes[request].status), reason: reason,
-                    attempts: Int(pushes[request].attempts), latencyMilliseconds: Int(pushes[request].latencyNanoseconds / 1_000_000),
+                    recipient: pushes[push].recipient, outcome: outcome, status: Int(pushes[request].status),
+                    reason: reason,
+                    attempts: Int(pushes[request].attempts),
+                    latencyMilliseconds: Int(pushes[request].latencyNanoseconds / 1_000_000),
                     settledAt: now.wall, invalidSince: invalidSince))
             pushes[push].state = .free
             freePushes.append(push)
@@ -250,13 +270,15 @@ struct DeliveryMachine: ~Copyable {
     }
 }
 
-/// The check of this machine's clock. Provider tokens carry the time at which they were made: with a wrong
-/// clock, good credentials look bad.
+/// The check of this machine's clock. Provider tokens carry the time at which they were made: with
+/// a wrong clock, good credentials look bad.
 extension DeliveryMachine {
-    /// A difference between the clocks that is not worth mentioning: tokens are valid for an hour, and answers take time.
+    /// A difference between the clocks that is not worth mentioning: tokens are valid for an hour,
+    /// and answers take time.
     private static let harmlessSeconds = 60.0
 
-    /// Stops the run because the service calls the provider token expired and it cannot be renewed yet.
+    /// Stops the run because the service calls the provider token expired and it cannot be renewed
+    /// yet.
     /// - Parameter ageSeconds: the token's age by a clock that does not jump; nil if unknown.
     mutating func tokenRefused(ageSeconds: Double? = nil, at now: Moment) {
         stopForService(.tokenExpired(ageSeconds: ageSeconds, clockLagSeconds: harmfulClockLagSeconds), at: now)
@@ -268,12 +290,14 @@ extension DeliveryMachine {
         clockLagSeconds = Double(serverTime.epochMilliseconds - now.wall.epochMilliseconds) / 1000
     }
 
-    /// How far this machine's clock is behind the server's; nil if they agree or the server does not tell the time.
+    /// How far this machine's clock is behind the server's; nil if they agree or the server does
+    /// not tell the time.
     var harmfulClockLagSeconds: Double? { clockLagSeconds.flatMap { abs($0) > Self.harmlessSeconds ? $0 : nil } }
 }
 
-/// How many pushes a connection may have in flight. Everything in flight when a connection dies is in doubt. So after a loss the window
-/// shrinks to half of what the lost connection managed to answer, and grows again with each accepted push.
+/// How many pushes a connection may have in flight. Everything in flight when a connection dies is
+/// in doubt. So after a loss the window shrinks to half of what the lost connection managed to
+/// answer, and grows again with each accepted push.
 struct StreamWindow {
     private static let smallest = 8.0
     /// What each accepted push adds: the window doubles within about six windows of answers.
@@ -320,11 +344,16 @@ extension DeliveryMachine {
         }
     }
 
-    /// Returns when a connection must be pinged, or must have answered the ping: monotonic nanoseconds.
+    /// Returns when a connection must be pinged, or must have answered the ping: monotonic
+    /// nanoseconds.
     func healthCheck(of connection: ConnectionSlot) -> Int64 {
         guard connection.state == .open || connection.state == .retiring else { return .max }
-        if let pinged = connection.pingedAt { return pinged + Int64(nanosecondsFromSeconds: settings.pingTimeoutSeconds) }
-        guard connection.oldest >= 0 else { return connection.lastProgress + Int64(nanosecondsFromSeconds: settings.idlePingSeconds) }
+        if let pinged = connection.pingedAt {
+            return pinged + Int64(nanosecondsFromSeconds: settings.pingTimeoutSeconds)
+        }
+        guard connection.oldest >= 0 else {
+            return connection.lastProgress + Int64(nanosecondsFromSeconds: settings.idlePingSeconds)
+        }
         let silentSince = max(connection.lastProgress, pushes[Int(connection.oldest)].submitted)
         return silentSince + Int64(nanosecondsFromSeconds: settings.pingAfterSeconds)
     }

@@ -1,4 +1,5 @@
-/// A first-in, first-out ring of indices that also accepts indices at its front. It allocates only when it grows, by doubling.
+/// A first-in, first-out ring of indices that also accepts indices at its front. It allocates only
+/// when it grows, by doubling.
 struct IndexQueue {
     private var ring: [Int32]
     private var head = 0

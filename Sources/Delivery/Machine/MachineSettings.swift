@@ -29,8 +29,8 @@ struct MachineSettings: Sendable {
     var streamsPerConnection = 1000
     var connectTimeoutSeconds = 10.0
     var answerTimeoutSeconds = 30.0
-    /// Whether to take pushes only once a connection is open, and to end without any if none can be opened.
-    /// For a loop that only helps another.
+    /// Whether to take pushes only once a connection is open, and to end without any if none can be
+    /// opened. For a loop that only helps another.
     var connectsFirst = false
     /// How long a connection with pushes in flight may be silent before it is pinged.
     var pingAfterSeconds = 5.0
@@ -40,7 +40,8 @@ struct MachineSettings: Sendable {
     var idlePingSeconds = 3600.0
     /// After how many connections without an answer a run that never got one gives up.
     var fruitlessConnectionLimit = 5
-    /// A connection that the server leaves in good order after fewer answers than this counts as lost for back-off.
+    /// A connection that the server leaves in good order after fewer answers than this counts as
+    /// lost for back-off.
     var smallestBudget = RequestBudget.smallest
     /// The most pushes held at a time: in flight, ready and waiting for a retry.
     var openPushLimit = 65_536
@@ -69,13 +70,15 @@ struct MachineSettings: Sendable {
         stopLimits = settings.stopLimits
         retry = settings.retry
         switch settings.wire {
-        case .http2: (connections, streamsPerConnection) = (max(1, settings.connections), max(1, settings.streamsPerConnection))
+        case .http2:
+            (connections, streamsPerConnection) = (max(1, settings.connections), max(1, settings.streamsPerConnection))
         // What counts as a connection here has as many sockets as it needs.
         case .calls(let inFlight): (connections, streamsPerConnection) = (1, max(1, inFlight))
         }
         connectTimeoutSeconds = settings.connectTimeoutSeconds
         answerTimeoutSeconds = settings.answerTimeoutSeconds
-        // A dead connection must be noticed before its answers are overdue, so that it is not mistaken for a slow answer.
+        // A dead connection must be noticed before its answers are overdue, so that it is not
+        // mistaken for a slow answer.
         pingAfterSeconds = min(5, answerTimeoutSeconds / 6)
         pingTimeoutSeconds = min(10, answerTimeoutSeconds / 3)
         jitterSeed = .random(in: .min ... .max)
@@ -96,16 +99,19 @@ struct MachineSettings: Sendable {
         return paces
     }
 
-    /// What the slowest pace that counts what the service's own counts lets leave in a second; infinity without one.
+    /// What the slowest pace that counts what the service's own counts lets leave in a second;
+    /// infinity without one.
     var slowestPace: Double {
         let unit = service.batching.paceUnit
         return sharedPaces.reduce(pace?.perSecond ?? .infinity) { $1.unit == unit ? min($0, $1.pace.perSecond) : $0 }
     }
 
     /// Returns how many pushes to keep ready so that no stream waits for the source.
-    /// - Parameter mostAhead: as many as the paces allow (`RequestPaces.pushesAhead`); nil without a pace.
+    /// - Parameter mostAhead: as many as the paces allow (`RequestPaces.pushesAhead`); nil without
+    ///   a pace.
     func readyTarget(connections: Int, mostAhead: Int?) -> Int {
-        let wanted = min(openPushLimit, max(1000, 2 * max(1, connections) * streamsPerConnection) * service.batching.largestTargets)
+        let wanted = min(
+            openPushLimit, max(1000, 2 * max(1, connections) * streamsPerConnection) * service.batching.largestTargets)
         return min(wanted, mostAhead ?? .max)
     }
 
@@ -113,7 +119,8 @@ struct MachineSettings: Sendable {
     var drainSeconds: Double { min(answerTimeoutSeconds, 10) }
 }
 
-/// A count of recently lost connections, forgotten at one a second: the service takes rapid connecting and closing for an attack.
+/// A count of recently lost connections, forgotten at one a second: the service takes rapid
+/// connecting and closing for an attack.
 struct RecentLosses {
     private var level = 0.0
     private var updated: Int64 = 0
@@ -126,17 +133,19 @@ struct RecentLosses {
     }
 }
 
-/// How many requests a server allows on a connection before it closes it in good order (nginx: 1,000), learned from how it left before.
+/// How many requests a server allows on a connection before it closes it in good order (nginx:
+/// 1,000), learned from how it left before.
 struct RequestBudget {
     /// The smallest limit that a server may plausibly have.
     static let smallest = 50
 
     private var last: Int?
-    /// The number of requests after which the server left two connections in a row; nil if the last two differ.
+    /// The number of requests after which the server left two connections in a row; nil if the last
+    /// two differ.
     private(set) var known: Int?
 
-    /// Returns whether the server will soon leave a connection with this many requests. Another one is then
-    /// opened, and this one used up first.
+    /// Returns whether the server will soon leave a connection with this many requests. Another one
+    /// is then opened, and this one used up first.
     func isHalfUsed(by requests: Int) -> Bool { known.map { requests >= $0 / 2 } ?? false }
 
     /// Returns whether the next request would be one too many.

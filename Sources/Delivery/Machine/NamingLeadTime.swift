@@ -1,8 +1,10 @@
-/// With a pace: how long before a request may leave its name is requested. This is long enough for the name to be there in time, and no
-/// longer, because a name closes the request to further pushes.
+/// With a pace: how long before a request may leave its name is requested. This is long enough for
+/// the name to be there in time, and no longer, because a name closes the request to further
+/// pushes.
 struct NamingLeadTime {
     private static let least = 30e6, most = 2e9
-    /// What a longest time counts after each further one: of ten names the one that is fetched first takes longer than the others.
+    /// What a longest time counts after each further one: of ten names the one that is fetched
+    /// first takes longer than the others.
     private static let memory = 0.95
 
     private var longest = 0.0

@@ -1,28 +1,36 @@
 import Base
 import PushServices
 
-/// Lets pushes through no faster than a pace in any sliding second, and in any of the pace's own intervals.
+/// Lets pushes through no faster than a pace in any sliding second, and in any of the pace's own
+/// intervals.
 ///
-/// Pushes are spaced evenly, 1.5 % wider than the pace. Two thirds of that leave room for jitter in the network and the server's clock; the
-/// last third lets a loop that wakes late catch up. With spacing `s` and catching up by at most `c`, any `pace` + 1 pushes in a row span at
-/// least `pace`·`s` − `c` = 1.015 − 0.005 of the interval: more than one.
+/// Pushes are spaced evenly, 1.5 % wider than the pace. Two thirds of that leave room for jitter in
+/// the network and the server's clock; the last third lets a loop that wakes late catch up. With
+/// spacing `s` and catching up by at most `c`, any `pace` + 1 pushes in a row span at least
+/// `pace`·`s` − `c` = 1.015 − 0.005 of the interval: more than one.
 ///
-/// A request that another pace held back may also be caught up, by one space, and by as much of a longer interval as by waking late of a
-/// second: of a pace by the minute 0.3 s. The interval is kept, and a second has one push more at most.
+/// A request that another pace held back may also be caught up, by one space, and by as much of a
+/// longer interval as by waking late of a second: of a pace by the minute 0.3 s. The interval is
+/// kept, and a second has one push more at most.
 ///
-/// Where a pace counts targets, those of a request leave at one moment, followed by the spaces of all of them. Even spacing does not tell
-/// how many of them a second has then, so it is also counted (`PaceWindow`). A request that waits until the second has room for all its
-/// targets may have fallen behind by the spaces of these: that much may be caught up. Where the service refuses what comes faster, the
-/// targets of a whole request but one are left out of every second, as one request that arrives late would fill another second beyond it.
+/// Where a pace counts targets, those of a request leave at one moment, followed by the spaces of
+/// all of them. Even spacing does not tell how many of them a second has then, so it is also
+/// counted (`PaceWindow`). A request that waits until the second has room for all its targets may
+/// have fallen behind by the spaces of these: that much may be caught up. Where the service refuses
+/// what comes faster, the targets of a whole request but one are left out of every second, as one
+/// request that arrives late would fill another second beyond it.
 ///
-/// With a ramp the rate rises in a straight line from `ServicePace.rampStart` of the pace to all of it. A ramp begins with the first push,
-/// and again with the first one after a rest that is as long as the ramp.
+/// With a ramp the rate rises in a straight line from `ServicePace.rampStart` of the pace to all of
+/// it. A ramp begins with the first push, and again with the first one after a rest that is as long
+/// as the ramp.
 ///
-/// Where machines divide the pace, each uses a part of it: whole pushes in an interval (`setPart`). Spaces are wider by what the part is
-/// smaller, and what has left within the last interval is also counted: no push leaves that would be one more than the part that is in
-/// force then. So of any interval, whatever parts were in force in it, no more leaves here than the part with which its last push left; and
-/// of one that ends later than now, no more than the larger of today's part and what has left in the interval before now (`used`), as long
-/// as no larger part is given. If parts are given so that these numbers never add up to more than the pace, the pace is kept in any
+/// Where machines divide the pace, each uses a part of it: whole pushes in an interval (`setPart`).
+/// Spaces are wider by what the part is smaller, and what has left within the last interval is also
+/// counted: no push leaves that would be one more than the part that is in force then. So of any
+/// interval, whatever parts were in force in it, no more leaves here than the part with which its
+/// last push left; and of one that ends later than now, no more than the larger of today's part and
+/// what has left in the interval before now (`used`), as long as no larger part is given. If parts
+/// are given so that these numbers never add up to more than the pace, the pace is kept in any
 /// interval.
 struct Pacer {
     private static let spacingFactor = 1.015
@@ -39,10 +47,11 @@ struct Pacer {
     private(set) var part: Int?
     /// What the spaces are multiplied by while only a part may be used.
     private var widening = 1.0
-    /// When the latest push would have left if every push left exactly on time, and the space behind it at the whole pace. Not rounded, so
-    /// that the mean does not drift.
+    /// When the latest push would have left if every push left exactly on time, and the space
+    /// behind it at the whole pace. Not rounded, so that the mean does not drift.
     private var latest: (ideal: Double, space: Double)?
-    /// What has left lately, where several pushes may leave at one moment: in a second, and in the pace's own interval if that is longer.
+    /// What has left lately, where several pushes may leave at one moment: in a second, and in the
+    /// pace's own interval if that is longer.
     private var windows: [PaceWindow] = []
     private let rampNanoseconds: Double
     /// When the ramp began; nil until the next push begins one.
@@ -74,7 +83,8 @@ struct Pacer {
     /// When the next push may leave, in monotonic nanoseconds; nil if at once.
     var nextTime: Int64? { nextTime(for: 1) }
 
-    /// When the next request may leave, in monotonic nanoseconds; nil if at once, `never` if not with this part of the pace.
+    /// When the next request may leave, in monotonic nanoseconds; nil if at once, `never` if not
+    /// with this part of the pace.
     /// - Parameter count: what it counts for.
     func nextTime(for count: Int) -> Int64? {
         guard fits(count) else { return Self.never }
@@ -84,7 +94,9 @@ struct Pacer {
     }
 
     /// Returns whether a request may leave now.
-    func mayTake(_ count: Int = 1, at nanoseconds: Int64) -> Bool { nextTime(for: count).map { $0 <= nanoseconds } ?? true }
+    func mayTake(_ count: Int = 1, at nanoseconds: Int64) -> Bool {
+        nextTime(for: count).map { $0 <= nanoseconds } ?? true
+    }
 
     /// Returns whether a request may leave now, and counts it if so.
     /// - Parameters:
@@ -94,7 +106,9 @@ struct Pacer {
         let now = Double(nanoseconds)
         // The first push must not have catching up left over, which would allow a burst.
         let ideal = nextIdeal ?? now + catchUpNanoseconds
-        guard fits(count), now >= ideal - catchUpNanoseconds, windows.allSatisfy({ $0.nextTime(for: count) <= nanoseconds }) else {
+        guard fits(count), now >= ideal - catchUpNanoseconds,
+            windows.allSatisfy({ $0.nextTime(for: count) <= nanoseconds })
+        else {
             return false
         }
         let behind = windows.isEmpty ? 0 : spacingNanoseconds * widening * Double(count - 1)
@@ -109,9 +123,10 @@ struct Pacer {
 
     // MARK: Parts
 
-    /// Lets only a part of the pace be used from now on. A smaller one holds for the next push; a larger one does not make up for what did
-    /// not leave before.
-    /// - Parameter part: pushes in each of the pace's intervals, from 0 (nothing leaves) to the pace; nil for all of it.
+    /// Lets only a part of the pace be used from now on. A smaller one holds for the next push; a
+    /// larger one does not make up for what did not leave before.
+    /// - Parameter part: pushes in each of the pace's intervals, from 0 (nothing leaves) to the
+    ///   pace; nil for all of it.
     mutating func setPart(_ part: Int?) {
         if part != nil, windows.isEmpty { countInterval() }
         self.part = part.map { min(max(0, $0), pace.pushes) }
@@ -123,24 +138,30 @@ struct Pacer {
         }
     }
 
-    /// Begins to count what leaves in the pace's interval. Of what has left before only the time of the latest is known.
+    /// Begins to count what leaves in the pace's interval. Of what has left before only the time of
+    /// the latest is known.
     private mutating func countInterval() {
         let seconds = Double(max(1, pace.intervalSeconds))
-        windows = [PaceWindow(limit: pace.pushes, nanoseconds: Int64(seconds * 1e9 * (Self.spacingFactor - Self.catchUpShare)))]
+        windows = [
+            PaceWindow(limit: pace.pushes, nanoseconds: Int64(seconds * 1e9 * (Self.spacingFactor - Self.catchUpShare)))
+        ]
         if let latest { windows[0].add(pace.pushes, at: Int64(latest.ideal.rounded(.up))) }
     }
 
-    /// The most that may leave within one of the pace's intervals that ends later than now, as long as no larger part is given.
+    /// The most that may leave within one of the pace's intervals that ends later than now, as long
+    /// as no larger part is given.
     func used(at nanoseconds: Int64) -> Int {
         guard let part else { return pace.pushes }
         return max(part, left(at: nanoseconds))
     }
 
-    /// What has left within the last of the pace's intervals, at most: all of the pace before it was counted.
+    /// What has left within the last of the pace's intervals, at most: all of the pace before it
+    /// was counted.
     func left(at nanoseconds: Int64) -> Int { windows.last?.total(at: nanoseconds) ?? pace.pushes }
 
-    /// The smallest part of the pace with which a request may leave. Its targets leave at one moment, and even a second must have room for
-    /// them: otherwise small parts on many machines would add up to more than a second's.
+    /// The smallest part of the pace with which a request may leave. Its targets leave at one
+    /// moment, and even a second must have room for them: otherwise small parts on many machines
+    /// would add up to more than a second's.
     /// - Parameter count: what it counts for.
     func leastPart(for count: Int) -> Int { count <= 1 ? 1 : min(pace.pushes, count * max(1, pace.intervalSeconds)) }
 
@@ -158,8 +179,9 @@ struct Pacer {
     }
 }
 
-/// Counts what has left in the last while, so that it never becomes more than a limit. Memory does not grow with the limit: what leaves
-/// within a two-hundredth of the while is one entry, which counts until the last of it is old enough.
+/// Counts what has left in the last while, so that it never becomes more than a limit. Memory does
+/// not grow with the limit: what leaves within a two-hundredth of the while is one entry, which
+/// counts until the last of it is old enough.
 struct PaceWindow {
     private struct Entry {
         var first: Int64
@@ -186,9 +208,12 @@ struct PaceWindow {
     }
 
     /// How many have left within the while before a moment.
-    func total(at now: Int64) -> Int { entries[start...].reduce(0) { $1.last > now - nanoseconds ? $0 + $1.count : $0 } }
+    func total(at now: Int64) -> Int {
+        entries[start...].reduce(0) { $1.last > now - nanoseconds ? $0 + $1.count : $0 }
+    }
 
-    /// When this many may leave at once, in monotonic nanoseconds. More than the limit may leave when nothing else has.
+    /// When this many may leave at once, in monotonic nanoseconds. More than the limit may leave
+    /// when nothing else has.
     func nextTime(for count: Int) -> Int64 {
         var excess = total + min(count, limit) - limit
         var time = Int64.min
@@ -204,7 +229,8 @@ struct PaceWindow {
     mutating func add(_ count: Int, at now: Int64) {
         forget(before: now - nanoseconds)
         total += count
-        guard let last = entries.indices.last, last >= start, now - entries[last].first < nanoseconds / Self.parts else {
+        guard let last = entries.indices.last, last >= start, now - entries[last].first < nanoseconds / Self.parts
+        else {
             return entries.append(Entry(first: now, last: now, count: count))
         }
         entries[last].last = now

@@ -1,7 +1,9 @@
-/// The machine's state of a push that it holds. Slots are in one array and are reused, so nothing is allocated per push.
+/// The machine's state of a push that it holds. Slots are in one array and are reused, so nothing
+/// is allocated per push.
 ///
-/// The slot of its first push names a request; the others are linked behind it. From its first attempt on, a request loses the pushes that
-/// are settled and may be divided, but gains none. So all its pushes share one history, which only the first slot holds.
+/// The slot of its first push names a request; the others are linked behind it. From its first
+/// attempt on, a request loses the pushes that are settled and may be divided, but gains none. So
+/// all its pushes share one history, which only the first slot holds.
 struct PushSlot {
     enum State: UInt8 {
         /// Not in use.
@@ -14,18 +16,20 @@ struct PushSlot {
         case unnamed
         /// On a connection.
         case inFlight
-        /// Behind the first push of its request: the slot of that push holds the place and the history of them all.
+        /// Behind the first push of its request: the slot of that push holds the place and the
+        /// history of them all.
         case member
     }
 
     var recipient = 0
     var state = State.free
-    /// Whether an attempt was handed to the wire and its answer was lost, so that the device may have the push.
+    /// Whether an attempt was handed to the wire and its answer was lost, so that the device may
+    /// have the push.
     var mayBeDelivered = false
     /// Whether others wait until its answer comes.
     var isCanary = false
-    /// How often it was handed to the wire, without what provably was not processed: refused streams, what is above GOAWAY's last id, a
-    /// request that was divided, a used-up quota.
+    /// How often it was handed to the wire, without what provably was not processed: refused
+    /// streams, what is above GOAWAY's last id, a request that was divided, a used-up quota.
     var attempts: Int32 = 0
     /// How often its stream was refused, which does not count as an attempt.
     var refusals: Int32 = 0
@@ -33,7 +37,8 @@ struct PushSlot {
     var refusedInWindow: Int32 = 0
     /// The last answer's status; 0 for none.
     var status: Int32 = 0
-    /// The connection on which it is in flight, and its neighbours there in order of submission; -1 for none.
+    /// The connection on which it is in flight, and its neighbours there in order of submission; -1
+    /// for none.
     var connection: Int32 = -1
     var previous: Int32 = -1
     var next: Int32 = -1
@@ -44,13 +49,15 @@ struct PushSlot {
     var count: Int32 = 1
     /// For a first push: whether the request was never submitted, so that more pushes may join it.
     var isOpen = false
-    /// For a first push: whether an earlier process may have sent the request, which then says nothing of how the run begins.
+    /// For a first push: whether an earlier process may have sent the request, which then says
+    /// nothing of how the run begins.
     var isOfEarlierProcess = false
     /// For a first push: whether the request has a name, or its generation is recorded.
     var isNamed = false
     /// For a first push: the generation of the request's pushes.
     var generation: UInt16 = 0
-    /// For a first push: what its text is known by, where a request carries one text (`TextIndex`); 0 for none.
+    /// For a first push: what its text is known by, where a request carries one text (`TextIndex`);
+    /// 0 for none.
     var text: UInt64 = 0
     /// When it was first and last submitted: monotonic nanoseconds.
     var firstSubmitted: Int64 = 0

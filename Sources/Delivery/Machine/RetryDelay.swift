@@ -2,9 +2,11 @@ import Base
 import PushServices
 
 extension RetryPolicy {
-    /// Returns the wait before the attempt that follows `attempts` attempts: exponential with full jitter.
+    /// Returns the wait before the attempt that follows `attempts` attempts: exponential with full
+    /// jitter.
     /// Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
-    /// - Parameter retryAfterSeconds: the wait that the server requests. The result is never shorter.
+    /// - Parameter retryAfterSeconds: the wait that the server requests. The result is never
+    ///   shorter.
     func delayNanoseconds(afterAttempts attempts: Int, retryAfterSeconds: Double?, random: inout SplitMix) -> Int64 {
         let doublings = Double(min(max(attempts - 1, 0), 60))
         var ceiling = max(0, firstDelaySeconds)
@@ -14,5 +16,7 @@ extension RetryPolicy {
         return Int64(nanosecondsFromSeconds: max(jittered, retryAfterSeconds ?? 0))
     }
 
-    private func exponentOfTwo(_ exponent: Double) -> Double { Double(sign: .plus, exponent: Int(exponent), significand: 1) }
+    private func exponentOfTwo(_ exponent: Double) -> Double {
+        Double(sign: .plus, exponent: Int(exponent), significand: 1)
+    }
 }

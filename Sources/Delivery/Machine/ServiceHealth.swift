@@ -1,5 +1,5 @@
-/// Notices when the service as a whole has trouble. Then the whole audience does not use up its attempts, and
-/// no push fails while none is taken.
+/// Notices when the service as a whole has trouble. Then the whole audience does not use up its
+/// attempts, and no push fails while none is taken.
 ///
 /// A push is *taken* when the service accepts it or refuses it for good.
 struct ServiceHealth {
@@ -7,32 +7,38 @@ struct ServiceHealth {
     private static let threshold = 100
     /// How many pushes are tried at a time while there is trouble.
     static let pushesTriedInTrouble = 100
-    /// How many pushes may fail in a row although none was taken since they were first sent: the cause may be their devices.
+    /// How many pushes may fail in a row although none was taken since they were first sent: the
+    /// cause may be their devices.
     private static let toleratedFailures = 3
-    /// After this many doubtful answers in a row pushes are tried one at a time; after the first one as long as no push was ever taken.
-    /// Each may reach a device without Volley ever learning of it.
+    /// After this many doubtful answers in a row pushes are tried one at a time; after the first
+    /// one as long as no push was ever taken. Each may reach a device without Volley ever learning
+    /// of it.
     private static let toleratedDoubts = 10
 
     private var refusalsInARow = 0
     private var failuresInARow = 0
     private var doubtsInARow = 0
-    /// How many of the doubtful answers in a row were to pushes that left after the one before had come. Those that were on their way together,
-    /// on a connection that was cut for example, count once. The wait before the next push is tried grows with it.
+    /// How many of the doubtful answers in a row were to pushes that left after the one before had
+    /// come. Those that were on their way together, on a connection that was cut for example, count
+    /// once. The wait before the next push is tried grows with it.
     private(set) var doubtfulTries = 0
     private var doubtedAt = Int64.min
     private var takenAt: Int64?
     /// When the trouble began, in monotonic nanoseconds.
     private(set) var troubleSince: Int64?
-    /// Since when a push is kept that would otherwise have failed, or pushes are tried one at a time: monotonic nanoseconds.
+    /// Since when a push is kept that would otherwise have failed, or pushes are tried one at a
+    /// time: monotonic nanoseconds.
     private var outageSince: Int64?
 
-    /// Since when the service has apparently taken nothing, in monotonic nanoseconds; nil while it takes pushes.
+    /// Since when the service has apparently taken nothing, in monotonic nanoseconds; nil while it
+    /// takes pushes.
     var lastsSince: Int64? {
         guard let troubleSince, let outageSince else { return troubleSince ?? outageSince }
         return min(troubleSince, outageSince)
     }
 
-    /// How many answers in a row indicate that pushes should be tried one at a time; 0 while they need not be.
+    /// How many answers in a row indicate that pushes should be tried one at a time; 0 while they
+    /// need not be.
     var probes: Int { max(0, doubtsInARow - (takenAt == nil ? 0 : Self.toleratedDoubts)) }
 
     mutating func taken(at nanoseconds: Int64) {
@@ -55,7 +61,8 @@ struct ServiceHealth {
         if refusalsInARow >= Self.threshold, troubleSince == nil { troubleSince = nanoseconds }
     }
 
-    /// Notes a push that was refused, or answered by something that cannot speak for the service: the service may have taken it.
+    /// Notes a push that was refused, or answered by something that cannot speak for the service:
+    /// the service may have taken it.
     /// - Parameter submittedAt: when the push left, in monotonic nanoseconds.
     mutating func doubted(submittedAt: Int64, at nanoseconds: Int64) {
         refused(at: nanoseconds)

@@ -1,6 +1,6 @@
-/// Watches the share of answers that are bad in some way: tokens that the service calls bad, or pushes that it refuses for good. Some are
-/// normal in any list. If most are bad, something else is wrong, and going on would get the connections closed
-/// and a whole audience written off.
+/// Watches the share of answers that are bad in some way: tokens that the service calls bad, or
+/// pushes that it refuses for good. Some are normal in any list. If most are bad, something else is
+/// wrong, and going on would get the connections closed and a whole audience written off.
 struct ShareAlarm {
     /// The number of answers from which on the share is judged; later over windows of `windowSize`.
     private static let firstJudgement = 100
@@ -14,8 +14,8 @@ struct ShareAlarm {
     ///   - bad: how many of them were bad.
     init(answers: Int = 0, bad: Int = 0) { (self.answers, self.bad) = (answers, bad) }
 
-    /// Whether most of the counted answers are bad. It needs fewer answers than an alarm, for the end of the canary, where some answers may
-    /// be missing.
+    /// Whether most of the counted answers are bad. It needs fewer answers than an alarm, for the
+    /// end of the canary, where some answers may be missing.
     var isBad: Bool { answers >= Self.firstJudgement / 2 && bad * 2 > answers }
 
     /// Counts one answer for several pushes; true if the run must stop.

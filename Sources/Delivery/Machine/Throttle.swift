@@ -1,30 +1,38 @@
-/// Slows a run down while the service takes less than it is sent, and lets it recover: multiplicative decrease, additive increase (AIMD;
-/// Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance").
+/// Slows a run down while the service takes less than it is sent, and lets it recover:
+/// multiplicative decrease, additive increase (AIMD; Chiu and Jain, "Analysis of the Increase and
+/// Decrease Algorithms for Congestion Avoidance").
 ///
-/// What the service refuses for now (429 TooManyRequests for many devices, 503, REFUSED_STREAM) is judged over windows of a second. When
-/// the service refuses too large a share, the rate falls to what it took. With every window without such refusals the rate rises by a
-/// twentieth of that. If refusals stay as frequent at a lower rate, they have another cause: the old rate is restored, and slowing down is
-/// tried again only after a rest. If the service takes nothing at all, that is an outage, which `ServiceHealth` handles.
+/// What the service refuses for now (429 TooManyRequests for many devices, 503, REFUSED_STREAM) is
+/// judged over windows of a second. When the service refuses too large a share, the rate falls to
+/// what it took. With every window without such refusals the rate rises by a twentieth of that. If
+/// refusals stay as frequent at a lower rate, they have another cause: the old rate is restored,
+/// and slowing down is tried again only after a rest. If the service takes nothing at all, that is
+/// an outage, which `ServiceHealth` handles.
 struct Throttle {
     private static let windowNanoseconds: Int64 = 1_000_000_000
     /// The longest that too few answers wait to be judged together with later ones.
     private static let longestWindowNanoseconds: Int64 = 10_000_000_000
     private static let fewestAnswers = 20
-    /// With this many refusals, if they are most of the answers, the window is judged before its second is over.
+    /// With this many refusals, if they are most of the answers, the window is judged before its
+    /// second is over.
     private static let urgentRefusals = 100
     private static let shortestWindowNanoseconds: Int64 = 250_000_000
     /// A single device that gets too many pushes is not a reason to slow down for all others.
     private static let fewestDevices = 10
-    /// The largest share of refusals that does not slow the run down, and the largest at which the rate may still rise.
+    /// The largest share of refusals that does not slow the run down, and the largest at which the
+    /// rate may still rise.
     private static let toleratedShare = 0.05, calmShare = 0.02
     /// The rate falls by at least a tenth.
     private static let mildestFactor = 0.9
-    /// What a window without refusals adds, as a share of the rate after the fall, and the number of such windows after which that doubles.
+    /// What a window without refusals adds, as a share of the rate after the fall, and the number
+    /// of such windows after which that doubles.
     private static let growth = 0.05, windowsUntilDoubled = 10
-    /// Slowing down has helped if the share of refusals fell to this part of what it was, or the share taken rose by as much.
+    /// Slowing down has helped if the share of refusals fell to this part of what it was, or the
+    /// share taken rose by as much.
     private static let helpfulPart = 0.75
     private static let worseFactor = 1.25
-    /// Once there is a limit, one bad window, such as the beginning of an outage, lowers it to no less than this part.
+    /// Once there is a limit, one bad window, such as the beginning of an outage, lowers it to no
+    /// less than this part.
     private static let steepestFactor = 0.1
     private static let slowest = 1.0, slowestStep = 0.5
     /// Above this multiple of the rate before the first fall the limit is lifted.
@@ -40,12 +48,14 @@ struct Throttle {
     private var nextIdeal: Double?
     private var windowStart: Int64?
     private var taken = 0, refused = 0
-    /// When the rate last changed. Answers to what was submitted before say nothing about the present rate.
+    /// When the rate last changed. Answers to what was submitted before say nothing about the
+    /// present rate.
     private var changedAt = Int64.min
     private var originalRate = 0.0
     private var step = 0.0
     private var calmWindows = 0
-    /// The share of refusals and the rate before the last fall, while that fall has yet to show that it helps.
+    /// The share of refusals and the rate before the last fall, while that fall has yet to show
+    /// that it helps.
     private var trial: (share: Double, rate: Double?)?
     private var restsUntil = Int64.min
     private var rest = shortestRest
@@ -83,7 +93,8 @@ struct Throttle {
         window &+= 1
     }
 
-    /// Whether the service refuses most pushes, so that each further second costs many of them an attempt.
+    /// Whether the service refuses most pushes, so that each further second costs many of them an
+    /// attempt.
     private var isUrgent: Bool { refused >= Self.urgentRefusals && refused > taken }
 
     private mutating func judge(seconds: Double, at nanoseconds: Int64) {
@@ -94,9 +105,12 @@ struct Throttle {
         if let trial {
             self.trial = nil
             let hasHelped = share <= trial.share * Self.helpfulPart || (1 - share) * Self.helpfulPart >= 1 - trial.share
-            // A share that is much worse than before is a new problem, not a sign that the rate does not matter.
+            // A share that is much worse than before is a new problem, not a sign that the rate
+            // does not matter.
             let isAsBefore = share <= trial.share * Self.worseFactor
-            guard hasHelped || !isAsBefore || share <= Self.toleratedShare else { return goBack(to: trial.rate, at: nanoseconds) }
+            guard hasHelped || !isAsBefore || share <= Self.toleratedShare else {
+                return goBack(to: trial.rate, at: nanoseconds)
+            }
             rest = Self.shortestRest
         }
         if share > Self.toleratedShare {

@@ -1,13 +1,14 @@
 import Base
 
-/// The dialogue with a proxy until the connection leads to the server behind it: what to send, and what the answers mean. A value: bytes
-/// in, bytes out, no socket, no clock.
+/// The dialogue with a proxy until the connection leads to the server behind it: what to send, and
+/// what the answers mean. A value: bytes in, bytes out, no socket, no clock.
 struct ProxyTunnel {
     /// How far the dialogue has come.
     enum Progress: Hashable {
         /// The proxy has more to say.
         case underway
-        /// The tunnel is open: what is received next comes from the server, and what is sent next goes to it.
+        /// The tunnel is open: what is received next comes from the server, and what is sent next
+        /// goes to it.
         case open
         /// The proxy does not connect to the server, or its answer cannot be understood.
         case failed(ConnectionFailure)
@@ -77,12 +78,13 @@ protocol ProxyDialogue {
     /// The client's first step.
     var opening: ProxyStep { get }
 
-    /// Reads the next byte from the proxy. One byte at a time, so that it does not matter in which pieces they arrive.
+    /// Reads the next byte from the proxy. One byte at a time, so that it does not matter in which
+    /// pieces they arrive.
     mutating func receive(_ byte: UInt8) -> ProxyStep
 }
 
-/// SOCKS4, and SOCKS4a, which accepts names. The protocols' only sources are NEC's SOCKS4.protocol and SOCKS4A.protocol. They have a user
-/// but no password.
+/// SOCKS4, and SOCKS4a, which accepts names. The protocols' only sources are NEC's SOCKS4.protocol
+/// and SOCKS4A.protocol. They have a user but no password.
 struct SOCKS4: ProxyDialogue {
     let opening: ProxyStep
     private var reply: [UInt8] = []
@@ -110,7 +112,8 @@ struct SOCKS4: ProxyDialogue {
         guard reply.count == Self.replyLength else { return .listen }
         return switch reply[1] {
         case 90: .open
-        case 92, 93: .fail(.proxyRefused(.credentials("it asked this machine's identd for the user, and rejected the answer")))
+        case 92, 93:
+            .fail(.proxyRefused(.credentials("it asked this machine's identd for the user, and rejected the answer")))
         default: .fail(.unreachable("the proxy rejected the request, or cannot reach it"))
         }
     }
@@ -119,8 +122,8 @@ struct SOCKS4: ProxyDialogue {
 /// Returns a port in network byte order.
 func bigEndian(_ port: Int) -> [UInt8] { [UInt8(port >> 8 & 0xFF), UInt8(port & 0xFF)] }
 
-/// CONNECT (RFC 9110 section 9.3.6). It sends Basic credentials (RFC 7617) at once: a proxy that requires them would only close the
-/// connection after asking.
+/// CONNECT (RFC 9110 section 9.3.6). It sends Basic credentials (RFC 7617) at once: a proxy that
+/// requires them would only close the connection after asking.
 struct HTTPConnect: ProxyDialogue {
     /// The most bytes of all heads together. Real proxies send less than a tenth of that.
     static let longestAnswer = 65_536
@@ -155,7 +158,8 @@ struct HTTPConnect: ProxyDialogue {
         defer { line.removeAll(keepingCapacity: true) }
         guard let status else { return readStatusLine() }
         guard line.isEmpty else { return .listen }
-        // After 1xx another head follows. What a 2xx says about a body does not count (RFC 9110 sections 15.2 and 9.3.6).
+        // After 1xx another head follows. What a 2xx says about a body does not count (RFC 9110
+        // sections 15.2 and 9.3.6).
         self.status = nil
         return status < 200 ? .listen : .open
     }
@@ -163,7 +167,8 @@ struct HTTPConnect: ProxyDialogue {
     private mutating func readStatusLine() -> ProxyStep {
         let digits = line.dropFirst(Self.prefix.count + 2).prefix(4)
         guard line.count >= Self.prefix.count + 5, line[Self.prefix.count + 1] == UInt8(ascii: " "),
-            digits.count == 3 || digits.last == UInt8(ascii: " "), let code = Int(String(decoding: digits.prefix(3), as: UTF8.self)),
+            digits.count == 3 || digits.last == UInt8(ascii: " "),
+            let code = Int(String(decoding: digits.prefix(3), as: UTF8.self)),
             code >= 100
         else { return Self.garbage }
         status = code
@@ -172,9 +177,12 @@ struct HTTPConnect: ProxyDialogue {
     }
 
     private static let prefix = Array("HTTP/1.".utf8)
-    private static let garbage = ProxyStep.fail(.unreachable("the proxy answered CONNECT with something that is not HTTP/1"))
+    private static let garbage = ProxyStep.fail(
+        .unreachable("the proxy answered CONNECT with something that is not HTTP/1"))
 
-    private static func mayBeStatusLine(_ line: [UInt8]) -> Bool { line.prefix(prefix.count).elementsEqual(prefix.prefix(line.count)) }
+    private static func mayBeStatusLine(_ line: [UInt8]) -> Bool {
+        line.prefix(prefix.count).elementsEqual(prefix.prefix(line.count))
+    }
 
     private static func refusal(_ status: Int) -> ConnectionFailure {
         let answer = "it answered \(status) to CONNECT"
@@ -202,7 +210,8 @@ struct SOCKS5: ProxyDialogue {
     init(_ proxy: ProxyAddress, to destination: ProxyTunnel.Destination) {
         self.proxy = proxy
         self.destination = destination
-        opening = .say(proxy.user == nil ? [5, 1, Self.noAuthentication] : [5, 2, Self.noAuthentication, Self.userAndPassword])
+        opening = .say(
+            proxy.user == nil ? [5, 1, Self.noAuthentication] : [5, 2, Self.noAuthentication, Self.userAndPassword])
     }
 
     mutating func receive(_ byte: UInt8) -> ProxyStep {
@@ -250,13 +259,16 @@ struct SOCKS5: ProxyDialogue {
             request += [address.isIPv4 ? 1 : 4] + address.bytes
         } else {
             let name = Array(destination.host.utf8)
-            guard name.count <= 255 else { return .fail(.misconfigured("SOCKS5 does not allow a name longer than 255 bytes")) }
+            guard name.count <= 255 else {
+                return .fail(.misconfigured("SOCKS5 does not allow a name longer than 255 bytes"))
+            }
             request += [3, UInt8(name.count)] + name
         }
         return .say(request + bigEndian(destination.port))
     }
 
-    /// Reads the answer up to its end: the address that the proxy connects from. Its value does not matter, but its length does.
+    /// Reads the answer up to its end: the address that the proxy connects from. Its value does not
+    /// matter, but its length does.
     private func readAnswer() -> ProxyStep {
         if reply[0] != 5 { return Self.garbage }
         guard reply.count >= 2 else { return .listen }

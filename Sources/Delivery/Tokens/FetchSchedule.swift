@@ -1,8 +1,8 @@
 import Base
 import PushServices
 
-/// Decides when a token is fetched and which one is used: a value without a thread, a clock or a socket. All times are of the clock that
-/// counts while the machine sleeps, in nanoseconds.
+/// Decides when a token is fetched and which one is used: a value without a thread, a clock or a
+/// socket. All times are of the clock that counts while the machine sleeps, in nanoseconds.
 struct FetchSchedule {
     /// Nothing leaves with a token in the last of its time: a request takes a while to arrive.
     private static let reserveSeconds = 10.0
@@ -51,7 +51,8 @@ struct FetchSchedule {
     mutating func begin() { isFetching = true }
 
     /// Notes a token.
-    /// - Parameter askedAt: when the server was asked: its lifetime counts from then, however long the answer took.
+    /// - Parameter askedAt: when the server was asked: its lifetime counts from then, however long
+    ///   the answer took.
     mutating func given(_ given: IssuedToken, askedAt: Int64) {
         let reserve = min(Self.reserveSeconds, given.seconds / 10)
         let early = min(renewEarlySeconds, given.seconds / 2)
@@ -63,7 +64,8 @@ struct FetchSchedule {
         (isRefused, isConfirmed, isFetching, failure, failuresInARow, retryAt) = (false, false, false, nil, 0, .min)
     }
 
-    /// Notes that no token came. The next attempt waits 1, 2, 4 … 60 s, or longer if the server requests it.
+    /// Notes that no token came. The next attempt waits 1, 2, 4 … 60 s, or longer if the server
+    /// requests it.
     mutating func failed(_ failure: TokenFetchFailure, at now: Int64) {
         isFetching = false
         self.failure = failure
@@ -76,8 +78,9 @@ struct FetchSchedule {
     /// Notes that the service let a token pass.
     mutating func confirm(_ passed: ServiceToken) { if passed == token { isConfirmed = true } }
 
-    /// Notes that the service refused a token as expired, and returns what there is instead; nil if the token was fetched because the last
-    /// one was refused, and the service has not let it pass a single time: then it would refuse another one, too.
+    /// Notes that the service refused a token as expired, and returns what there is instead; nil if
+    /// the token was fetched because the last one was refused, and the service has not let it pass
+    /// a single time: then it would refuse another one, too.
     @discardableResult
     mutating func refused(_ refused: ServiceToken, at now: Int64) -> TokenState? {
         guard let token, token == refused, !isRefused else { return state(at: now) }

@@ -3,12 +3,14 @@ import Cryptography
 public import PushServices
 import Synchronization
 
-/// Tokens that a server gives out for a time, fetched and renewed on a thread of its own while runs are sent.
+/// Tokens that a server gives out for a time, fetched and renewed on a thread of its own while runs
+/// are sent.
 ///
-/// The first token is fetched by `start`, so that a wrong secret is known before anything is sent. Later ones are fetched in the background:
-/// `TokenExchange.renewEarlySeconds` before the present one ends, or when the service refused it; never sooner than
-/// `shortestRenewalSeconds` after the last, and after a failure only with growing waits. Senders that wait for a token are woken when it
-/// comes. All senders of an app share one source.
+/// The first token is fetched by `start`, so that a wrong secret is known before anything is sent.
+/// Later ones are fetched in the background: `TokenExchange.renewEarlySeconds` before the present
+/// one ends, or when the service refused it; never sooner than `shortestRenewalSeconds` after the
+/// last, and after a failure only with growing waits. Senders that wait for a token are woken when
+/// it comes. All senders of an app share one source.
 public final class FetchedTokenSource: Sendable {
     private let sharedToken: SharedToken
     private let thread = Mutex<WorkerThread<Void>?>(nil)
@@ -18,23 +20,29 @@ public final class FetchedTokenSource: Sendable {
     /// - Parameters:
     ///   - exchange: the service's facts.
     ///   - identity: the identity of the sender.
-    ///   - server: the endpoint of the pushes, if it gives out the tokens: at a path of its own (without `:PORT` if it is 443), which is
-    ///     also the claim `aud` of an assertion, and `certificateAuthorityFile`, if there is one, is the only authority to trust. The file
-    ///     is read here. nil if the service has a server of its own for tokens: the token comes from `AssertionFacts.address`, and the
-    ///     system's authorities are trusted.
+    ///   - server: the endpoint of the pushes, if it gives out the tokens: at a path of its own
+    ///     (without `:PORT` if it is 443), which is also the claim `aud` of an assertion, and
+    ///     `certificateAuthorityFile`, if there is one, is the only authority to trust. The file is
+    ///     read here. nil if the service has a server of its own for tokens: the token comes from
+    ///     `AssertionFacts.address`, and the system's authorities are trusted.
     ///   - proxy: as `SenderSettings.proxy`; nil for none, whatever the environment says.
     ///   - file: where the key comes from, for messages; nil for no file.
     ///   - clock: dates the requests.
-    /// - Throws: a `Diagnostic` when the private key cannot be used, the proxy is not an address, or no more files can be opened.
+    /// - Throws: a `Diagnostic` when the private key cannot be used, the proxy is not an address,
+    ///   or no more files can be opened.
     public convenience init(
-        exchange: TokenExchange, identity: TokenIdentity, server: Endpoint? = nil, proxy: String? = nil, file: String? = nil,
+        exchange: TokenExchange, identity: TokenIdentity, server: Endpoint? = nil, proxy: String? = nil,
+        file: String? = nil,
         clock: CommonClock = CommonClock()
     ) throws(Diagnostic) {
         let question = try TokenRequest(exchange, identity, at: server, file: file)
         var route: ProxyAddress?
-        if let proxy { do throws(Mistake) { route = try ProxyAddress(proxy, .asInEnvironment) } catch { throw Diagnostic(error) } }
+        if let proxy {
+            do throws(Mistake) { route = try ProxyAddress(proxy, .asInEnvironment) } catch { throw Diagnostic(error) }
+        }
         let fetcher = TokenFetcher(
-            address: question.address, authority: server?.certificateAuthorityFile.map(CurlAuthority.init), proxy: route,
+            address: question.address, authority: server?.certificateAuthorityFile.map(CurlAuthority.init),
+            proxy: route,
             question: question,
             clock: clock)
         try self.init(exchange, at: question.address, fetch: fetcher.fetch)
@@ -45,21 +53,24 @@ public final class FetchedTokenSource: Sendable {
     ///   - fetch: sends one request; returns early when it is cancelled.
     ///   - clock: nanoseconds; counts while the machine sleeps.
     init(
-        _ exchange: TokenExchange, at address: String, fetch: @escaping @Sendable (FetchCancellation) -> TokenFetchResult,
+        _ exchange: TokenExchange, at address: String,
+        fetch: @escaping @Sendable (FetchCancellation) -> TokenFetchResult,
         clock: @escaping @Sendable () -> Int64 = bootNanoseconds
     ) throws(Diagnostic) {
         noun = "\(exchange.noun) from \(address)"
-        sharedToken = SharedToken(FetchSchedule(exchange), cancellation: try FetchCancellation(), fetch: fetch, clock: clock)
+        sharedToken = SharedToken(
+            FetchSchedule(exchange), cancellation: try FetchCancellation(), fetch: fetch, clock: clock)
     }
 
     deinit { stop() }
 
-    /// Fetches the first token and begins to renew it. Blocks the calling thread for at most fifteen seconds, or until `stop`. Call it
-    /// once.
+    /// Fetches the first token and begins to renew it. Blocks the calling thread for at most
+    /// fifteen seconds, or until `stop`. Call it once.
     /// - Parameters:
     ///   - failure: what becomes of a failure.
     ///   - cancellation: ends the fetch.
-    /// - Throws: a `Diagnostic` that says why there is no token, or that no thread can be started; a `CancellationError`.
+    /// - Throws: a `Diagnostic` that says why there is no token, or that no thread can be started;
+    ///   a `CancellationError`.
     public func start(_ failure: FirstFailure = .isError, until cancellation: Cancellation? = nil) throws {
         let wakeup = try Wakeup()
         sharedToken.attach(wakeup)
@@ -86,10 +97,11 @@ public final class FetchedTokenSource: Sendable {
     public enum FirstFailure: Sendable {
         /// It is an error.
         case isError
-        /// One that may pass, such as a network that is down, is no error: then the senders wait for the token, as they wait for a later one,
-        /// and as long as for any outage.
+        /// One that may pass, such as a network that is down, is no error: then the senders wait
+        /// for the token, as they wait for a later one, and as long as for any outage.
         case isWaitedOut
-        /// The senders wait for the token, or stop without one: for a run with other services that can be sent to.
+        /// The senders wait for the token, or stop without one: for a run with other services that
+        /// can be sent to.
         case isLeftToSenders
     }
 
@@ -109,11 +121,12 @@ public final class FetchedTokenSource: Sendable {
         throw Diagnostic("there is no \(noun): \(failure.text)", remedy: failure.remedy)
     }
 
-    /// The header of requests as it is now, for a measurement of another sender; blank while there is no token. A secret.
+    /// The header of requests as it is now, for a measurement of another sender; blank while there
+    /// is no token. A secret.
     package var authorization: String { if case .ready(let token) = state() { token.value } else { "" } }
 
-    /// Ends what `start` began, at once: a fetch under way is given up. Call it when no sender uses the source any more; more than once
-    /// does no harm.
+    /// Ends what `start` began, at once: a fetch under way is given up. Call it when no sender uses
+    /// the source any more; more than once does no harm.
     public func stop() {
         sharedToken.cancellation.cancel()
         let ended = thread.withLock { thread in
@@ -133,8 +146,8 @@ extension FetchedTokenSource: TokenSource {
     func detach(_ wakeup: Wakeup) { sharedToken.detach(wakeup) }
 }
 
-/// What the thread of a source shares with all users of the source. The thread does not hold the source itself, so that the source ends
-/// with its last user, and the thread with the source.
+/// What the thread of a source shares with all users of the source. The thread does not hold the
+/// source itself, so that the source ends with its last user, and the thread with the source.
 private final class SharedToken: Sendable {
     private struct State {
         var schedule: FetchSchedule
@@ -148,7 +161,8 @@ private final class SharedToken: Sendable {
     private let clock: @Sendable () -> Int64
 
     init(
-        _ schedule: FetchSchedule, cancellation: FetchCancellation, fetch: @escaping @Sendable (FetchCancellation) -> TokenFetchResult,
+        _ schedule: FetchSchedule, cancellation: FetchCancellation,
+        fetch: @escaping @Sendable (FetchCancellation) -> TokenFetchResult,
         clock: @escaping @Sendable () -> Int64
     ) {
         shared = Mutex(State(schedule: schedule))
@@ -165,7 +179,8 @@ private final class SharedToken: Sendable {
             let now = clock()
             let due = shared.withLock { $0.schedule.nextFetch } ?? now
             if due > now {
-                // This sleep does not end earlier when the machine slept; then the next question for the token's state rings.
+                // This sleep does not end earlier when the machine slept; then the next question
+                // for the token's state rings.
                 cancellation.wakeup.wait(atMost: Double(due - now) / 1e9)
             } else {
                 fetch()

@@ -9,7 +9,8 @@ struct ServiceToken: Hashable, Sendable {
     var value: String
     /// When it was minted, or requested: monotonic nanoseconds, counting while the machine sleeps.
     var mintedAt: Int64
-    /// From then on nothing leaves with it, by the same clock. Never, for a token that is replaced by its age alone.
+    /// From then on nothing leaves with it, by the same clock. Never, for a token that is replaced
+    /// by its age alone.
     var usableUntil = Int64.max
 }
 
@@ -17,17 +18,20 @@ struct ServiceToken: Hashable, Sendable {
 enum TokenState: Hashable, Sendable {
     /// The token to use now.
     case ready(ServiceToken)
-    /// The last token has ended or was refused, and another one is being fetched. With the failure of the last attempt, if it failed.
+    /// The last token has ended or was refused, and another one is being fetched. With the failure
+    /// of the last attempt, if it failed.
     case pending(TokenFetchFailure?)
     /// There will be no other token.
     case refused(TokenRefusal)
 }
 
-/// Where a sender's tokens come from: signed on this machine, fetched from a server, or always the same.
+/// Where a sender's tokens come from: signed on this machine, fetched from a server, or always the
+/// same.
 protocol TokenSource: AnyObject, Sendable {
     /// Returns what there is now. Never blocks for long.
     func state() -> TokenState
-    /// Returns what there is after the service refused a token as expired; nil if another token would be refused, too.
+    /// Returns what there is after the service refused a token as expired; nil if another token
+    /// would be refused, too.
     func renewed(after refused: ServiceToken) -> TokenState?
     /// Notes that the service let a token pass.
     func confirm(_ token: ServiceToken)

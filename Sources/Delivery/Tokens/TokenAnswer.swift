@@ -19,7 +19,8 @@ enum TokenFetchResult: Hashable, Sendable {
 struct TokenAnswer {
     static let longestBody = 65_536
     static let longestToken = 8192
-    /// For how long a token is taken to be valid if the server does not say it, as it need not (RFC 6749, section 5.1): as long as Google's.
+    /// For how long a token is taken to be valid if the server does not say it, as it need not (RFC
+    /// 6749, section 5.1): as long as Google's.
     static let usualSeconds = 3600.0
     /// No service gives out tokens for longer.
     static let longestSeconds = 30 * 86_400.0
@@ -46,7 +47,9 @@ struct TokenAnswer {
         guard let token = json["access_token"]?.stringValue, !token.isEmpty else { return flawed(.noToken) }
         if let flaw = Self.flaw(of: token) { return flawed(flaw) }
         let type = json["token_type"]?.stringValue ?? ""
-        guard type.lowercased() == "bearer" else { return flawed(.otherType(Self.shown(type, hiding: token, maximumBytes: 40))) }
+        guard type.lowercased() == "bearer" else {
+            return flawed(.otherType(Self.shown(type, hiding: token, maximumBytes: 40)))
+        }
         switch json["expires_in"] {
         case .integer(let seconds): return given(token, seconds: Double(seconds))
         case .double(let seconds): return given(token, seconds: seconds)
@@ -65,8 +68,11 @@ struct TokenAnswer {
         return token.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? nil : .unfitToken
     }
 
-    /// What an answer in a service's own form says. The end of a token's time is by the server's clock.
-    private func read(_ reading: DigestFacts.Reading, hiding secret: String, at localTime: Timestamp) -> TokenFetchResult {
+    /// What an answer in a service's own form says. The end of a token's time is by the server's
+    /// clock.
+    private func read(_ reading: DigestFacts.Reading, hiding secret: String, at localTime: Timestamp)
+        -> TokenFetchResult
+    {
         switch reading {
         case .token(let token, let end):
             if let flaw = Self.flaw(of: token) { return flawed(flaw) }
@@ -94,7 +100,9 @@ struct TokenAnswer {
 
     private func refusal(_ json: JSONValue?, hiding secret: String, at localTime: Timestamp) -> TokenFetchFailure {
         // A page comes from something in between: it does not speak for the server.
-        if isWebPage || (300...399).contains(status) { return .unusable(status: status, isWebPage ? .webPage : .noToken) }
+        if isWebPage || (300...399).contains(status) {
+            return .unusable(status: status, isWebPage ? .webPage : .noToken)
+        }
         var refusal = TokenRefusal(status: status, retryAfterSeconds: retryAfterSeconds)
         refusal.error = Self.shown(json?["error"]?.stringValue ?? "", hiding: secret, maximumBytes: 60)
         refusal.details = Self.shown(json?["error_description"]?.stringValue ?? "", hiding: secret, maximumBytes: 200)
@@ -103,7 +111,8 @@ struct TokenAnswer {
     }
 
     private var isWebPage: Bool {
-        contentType.lowercased().hasPrefix("text/html") || body.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D } == UInt8(ascii: "<")
+        contentType.lowercased().hasPrefix("text/html")
+            || body.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D } == UInt8(ascii: "<")
     }
 
     /// The server's words without secrets: a server may repeat what it was sent, whole or in parts.

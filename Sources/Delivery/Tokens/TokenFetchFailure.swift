@@ -69,10 +69,12 @@ enum TokenFetchFailure: Hashable, Sendable {
     /// What to do, whole sentences.
     var remedy: String {
         switch self {
-        case .noConnection, .timedOut, .noAnswer: "Check this machine's network, and the proxy in volley.yaml; then try again."
+        case .noConnection, .timedOut, .noAnswer:
+            "Check this machine's network, and the proxy in volley.yaml; then try again."
         case .untrusted: "Check the environment in volley.yaml and its ca, and any proxy that opens TLS."
         case .refused(let refusal): refusal.remedy
-        case .unusable: "Something else may answer in its place: check the environment and proxy in volley.yaml, then try again."
+        case .unusable:
+            "Something else may answer in its place: check the environment and proxy in volley.yaml, then try again."
         case .impossible: "Close other programs, or allow more memory and files."
         case .cancelled: "Resume the run."
         }
@@ -95,13 +97,16 @@ struct TokenRefusal: Hashable, Sendable {
     /// The server's clock minus this machine's; nil if the server does not tell the time.
     var clockLagSeconds: Double?
 
-    /// Whether the service says that it will give out a token later; nil if its status and error say it.
+    /// Whether the service says that it will give out a token later; nil if its status and error
+    /// say it.
     var mayPass: Bool?
 
     /// Whether another attempt would be refused, too.
     var isFinal: Bool { mayPass.map(!) ?? isFinalByRFC }
 
-    private var isFinalByRFC: Bool { (400...499).contains(status) && status != 408 && status != 429 && !Self.passing.contains(error) }
+    private var isFinalByRFC: Bool {
+        (400...499).contains(status) && status != 408 && status != 429 && !Self.passing.contains(error)
+    }
 
     /// How far this machine's clock is behind the server's, if that may be why; nil otherwise.
     var harmfulClockLagSeconds: Double? { clockLagSeconds.flatMap { abs($0) > Self.harmfulLagSeconds ? $0 : nil } }
@@ -117,15 +122,19 @@ struct TokenRefusal: Hashable, Sendable {
         var reason = reason
         if reason.last == "." { reason.removeLast() }
         guard let lag = harmfulClockLagSeconds else { return "it answered \(status) with \(reason)" }
-        return "it answered \(status) with \(reason); this machine's clock is \(TextFormat.duration(seconds: abs(lag))) "
+        return
+            "it answered \(status) with \(reason); this machine's clock is \(TextFormat.duration(seconds: abs(lag))) "
             + "\(lag > 0 ? "behind" : "ahead of") the server's"
     }
 
     fileprivate var remedy: String {
         guard isFinal else { return "Try again later." }
         if harmfulClockLagSeconds != nil { return "Set this machine's clock, then try again." }
-        if mayPass != nil { return "Check the app's names and its secret in volley.yaml, and that this machine's clock is right." }
-        return "Check that the file that identifies the app is the right one, that its key was not deleted or disabled, and that this "
+        if mayPass != nil {
+            return "Check the app's names and its secret in volley.yaml, and that this machine's clock is right."
+        }
+        return
+            "Check that the file that identifies the app is the right one, that its key was not deleted or disabled, and that this "
             + "machine's clock is right."
     }
 }
@@ -143,7 +152,8 @@ extension TokenFetchFailure.Flaw {
         case .longToken: "with a token of more than \(TokenAnswer.longestToken / 1024) KiB"
         case .noLifetime: "without saying for how long the token is valid"
         case .oddLifetime(let seconds): "with a token that is valid for \(seconds) s"
-        case .otherType(let type): type.isEmpty ? "without the token's type" : "with a token of type '\(type)', not Bearer"
+        case .otherType(let type):
+            type.isEmpty ? "without the token's type" : "with a token of type '\(type)', not Bearer"
         }
     }
 }

@@ -21,7 +21,8 @@ final class FetchCancellation: Sendable {
     }
 }
 
-/// Fetches a token from a server, with libcurl: always over verified TLS, without following redirects.
+/// Fetches a token from a server, with libcurl: always over verified TLS, without following
+/// redirects.
 struct TokenFetcher: Sendable {
     static let connectSeconds = 10.0
     static let totalSeconds = 15.0
@@ -36,10 +37,13 @@ struct TokenFetcher: Sendable {
     /// Dates the requests.
     let clock: CommonClock
 
-    /// Sends one request. Blocks the calling thread for at most fifteen seconds, or until it is cancelled.
+    /// Sends one request. Blocks the calling thread for at most fifteen seconds, or until it is
+    /// cancelled.
     func fetch(until cancellation: FetchCancellation) -> TokenFetchResult {
         withPipeSignalBlocked { () -> TokenFetchResult in
-            do throws(Diagnostic) { return try ask(until: cancellation) } catch { return .failed(.impossible(error.message)) }
+            do throws(Diagnostic) { return try ask(until: cancellation) } catch {
+                return .failed(.impossible(error.message))
+            }
         }
     }
 
@@ -59,7 +63,8 @@ struct TokenFetcher: Sendable {
         if code != CURLE_OK { return .failed(failure(code, status: status, easy.pointer, notes)) }
         let after = clock.now()
         let middle = Timestamp(epochMilliseconds: (before.epochMilliseconds + after.epochMilliseconds) / 2)
-        return answer(easy.pointer, status: status, body: notes.body).read(by: question.reading, hiding: asked.secret, at: middle)
+        return answer(easy.pointer, status: status, body: notes.body).read(
+            by: question.reading, hiding: asked.secret, at: middle)
     }
 
     private func prepare(_ easy: UnsafeMutableRawPointer, _ notes: FetchLog, form: String) {
@@ -88,12 +93,15 @@ struct TokenFetcher: Sendable {
         return answer
     }
 
-    private func failure(_ code: CURLcode, status: Int, _ easy: UnsafeMutableRawPointer, _ notes: FetchLog) -> TokenFetchFailure {
+    private func failure(_ code: CURLcode, status: Int, _ easy: UnsafeMutableRawPointer, _ notes: FetchLog)
+        -> TokenFetchFailure
+    {
         if notes.isTooLarge { return .unusable(status: status, .tooLarge) }
         let message = curlWords(code, detail: notes.detail, of: easy, proxy: proxy, authorityFile: authority?.file)
         let isConnected = volley_easy_get_offset(easy, CURLINFO_APPCONNECT_TIME_T) > 0
         if let proxy, !isConnected,
-            let failure = CurlProxyReply(address: proxy, easy: easy).failure(code, message: message, isBeforeTunnel: false)
+            let failure = CurlProxyReply(address: proxy, easy: easy).failure(
+                code, message: message, isBeforeTunnel: false)
         {
             return .noConnection(failure.text)
         }
@@ -164,7 +172,8 @@ struct TokenRequest: Sendable {
         switch proof {
         case .assertion(let assertion):
             let text = assertion.text(at: now)
-            return PostedRequest(contentType: "application/x-www-form-urlencoded", body: TokenAssertion.form(text), secret: text)
+            return PostedRequest(
+                contentType: "application/x-www-form-urlencoded", body: TokenAssertion.form(text), secret: text)
         case .digest(let facts, let secret):
             let parts = DigestFacts.Parts(topic: secret.topic, names: secret.names, milliseconds: now.epochMilliseconds)
             let digest = SHA256.hex(SHA256.digest(of: Array(facts.text(parts, secret.secret).utf8)))
@@ -175,7 +184,8 @@ struct TokenRequest: Sendable {
     }
 }
 
-/// What identifies the app to a server that gives out tokens: a JWT (RFC 7523, section 3), signed with RS256.
+/// What identifies the app to a server that gives out tokens: a JWT (RFC 7523, section 3), signed
+/// with RS256.
 struct TokenAssertion: Sendable {
     /// The claim `iss`.
     var issuer: String
@@ -191,9 +201,12 @@ struct TokenAssertion: Sendable {
 
     /// The signed text. A secret: it is exchanged for a token.
     func text(at now: Timestamp) -> String {
-        let header = JSONValue.object(pairs: [("alg", .string("RS256")), ("typ", .string("JWT")), ("kid", .string(keyID))])
+        let header = JSONValue.object(pairs: [
+            ("alg", .string("RS256")), ("typ", .string("JWT")), ("kid", .string(keyID)),
+        ])
         let claims = JSONValue.object(pairs: [
-            ("iss", .string(issuer)), ("scope", .string(scope)), ("aud", .string(audience)), ("iat", .integer(now.epochSeconds)),
+            ("iss", .string(issuer)), ("scope", .string(scope)), ("aud", .string(audience)),
+            ("iat", .integer(now.epochSeconds)),
             ("exp", .integer(now.epochSeconds + seconds)),
         ])
         return jsonWebToken(header: header, claims: claims, sign: key.sign)

@@ -1,9 +1,11 @@
-/// Sends bodies that were begun before those that were not, while the peer's window for the connection is the limit.
+/// Sends bodies that were begun before those that were not, while the peer's window for the
+/// connection is the limit.
 ///
-/// nghttp2 shares a connection by how much each stream has sent: a body that the window cut in two has had its share, and waits behind
-/// every stream that comes after it. While new streams keep coming, it would wait forever. So the body of a stream that has sent nothing
-/// yet is held back (`NGHTTP2_ERR_DEFERRED`) as long as another one could continue. A body that waits for the window of its own stream
-/// holds back no other.
+/// nghttp2 shares a connection by how much each stream has sent: a body that the window cut in two
+/// has had its share, and waits behind every stream that comes after it. While new streams keep
+/// coming, it would wait forever. So the body of a stream that has sent nothing yet is held back
+/// (`NGHTTP2_ERR_DEFERRED`) as long as another one could continue. A body that waits for the window
+/// of its own stream holds back no other.
 struct BodyOrder {
     /// How much of a stream's body was sent.
     enum Progress {
@@ -43,7 +45,8 @@ struct BodyOrder {
         }
     }
 
-    /// Streams that no longer need to wait, oldest first; some may have been closed in the meantime.
+    /// Streams that no longer need to wait, oldest first; some may have been closed in the
+    /// meantime.
     mutating func takeReleased() -> [Int32]? {
         guard cutCount == 0, !held.isEmpty else { return nil }
         defer { held.removeAll(keepingCapacity: true) }

@@ -1,8 +1,8 @@
 import Base
 import CNghttp2
 
-/// The callbacks and options of nghttp2 for client sessions. nghttp2 copies both into the session, so that they may be freed once the
-/// session is made.
+/// The callbacks and options of nghttp2 for client sessions. nghttp2 copies both into the session,
+/// so that they may be freed once the session is made.
 ///
 /// Each callback gets its `HTTP2ClientSession` as user data, which owns the session.
 struct ClientCallbacks: ~Copyable {
@@ -15,7 +15,8 @@ struct ClientCallbacks: ~Copyable {
     /// - Throws: a `Diagnostic` if there is not enough memory.
     init() throws(Diagnostic) {
         setup = try SessionSetup()
-        // The bytes that are read before the next write may contain more PINGs than nghttp2 leaves unanswered by default.
+        // The bytes that are read before the next write may contain more PINGs than nghttp2 leaves
+        // unanswered by default.
         nghttp2_option_set_max_outbound_ack(setup.options, Self.mostAcknowledgements)
         setHeaderCallbacks()
         setFrameCallbacks()
@@ -25,7 +26,8 @@ struct ClientCallbacks: ~Copyable {
     func makeSession(for owner: HTTP2ClientSession, memory: SessionMemory) throws(Diagnostic) -> OpaquePointer {
         var session: OpaquePointer?
         var functions = memory.functions
-        let result = nghttp2_session_client_new3(&session, callbacks, Unmanaged.passUnretained(owner).toOpaque(), setup.options, &functions)
+        let result = nghttp2_session_client_new3(
+            &session, callbacks, Unmanaged.passUnretained(owner).toOpaque(), setup.options, &functions)
         guard result == 0, let session else { throw .cannotMake("an HTTP/2 connection") }
         return session
     }
@@ -37,7 +39,8 @@ struct ClientCallbacks: ~Copyable {
             withSession(user) { $0.beginHeaders(slot: HTTP2ClientSession.slot(named: name)) }
             return 0
         }
-        nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, _, name, nameCount, value, valueCount, _, user in
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _, _, name, nameCount, value, valueCount, _, user in
             // Compares the length first: of an answer's headers only these matter.
             if nameCount == 7, memoryEquals(name, ":status") {
                 withSession(user) { $0.receiveStatus(UnsafeBufferPointer(start: value, count: valueCount)) }
@@ -48,7 +51,8 @@ struct ClientCallbacks: ~Copyable {
             } else {
                 withSession(user) {
                     $0.receiveOther(
-                        UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: valueCount))
+                        UnsafeBufferPointer(start: name, count: nameCount),
+                        UnsafeBufferPointer(start: value, count: valueCount))
                 }
             }
             return 0
@@ -58,7 +62,9 @@ struct ClientCallbacks: ~Copyable {
     private func setFrameCallbacks() {
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { session, _, stream, bytes, count, user in
             let slot = HTTP2ClientSession.slot(named: nghttp2_session_get_stream_user_data(session, stream))
-            if slot >= 0 { withSession(user) { $0.receiveBody(slot: slot, UnsafeBufferPointer(start: bytes, count: count)) } }
+            if slot >= 0 {
+                withSession(user) { $0.receiveBody(slot: slot, UnsafeBufferPointer(start: bytes, count: count)) }
+            }
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { session, frame, user in
@@ -121,7 +127,9 @@ extension nghttp2_data_provider {
             guard let source else { return 0 }
             let slot = HTTP2ClientSession.slot(named: source.pointee.ptr)
             var read: (count: Int, isLast: Bool)?
-            withSession(user) { read = $0.readBody(slot: slot, into: UnsafeMutableBufferPointer(start: buffer, count: capacity)) }
+            withSession(user) {
+                read = $0.readBody(slot: slot, into: UnsafeMutableBufferPointer(start: buffer, count: capacity))
+            }
             guard let read else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
             if read.isLast { flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
             return read.count
@@ -129,7 +137,8 @@ extension nghttp2_data_provider {
     }
 }
 
-/// Calls the session's owner. It called nghttp2 and so outlives the call: there is no need to retain it.
+/// Calls the session's owner. It called nghttp2 and so outlives the call: there is no need to
+/// retain it.
 @inline(__always)
 private func withSession(_ user: UnsafeMutableRawPointer?, _ body: (HTTP2ClientSession) -> Void) {
     guard let user else { return }

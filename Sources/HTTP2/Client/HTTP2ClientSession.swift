@@ -11,15 +11,18 @@ public struct EndedRequest: Sendable {
     public var isCutOff: Bool
     /// Whether the answer repeats the request's own header.
     public var ownHeader: OwnHeader
-    /// Header retry-after in seconds from now, whichever of its two forms it has (RFC 9110, section 10.2.3); nil if it is missing, or neither.
+    /// Header retry-after in seconds from now, whichever of its two forms it has (RFC 9110, section
+    /// 10.2.3); nil if it is missing, or neither.
     public var retryAfterSeconds: Int?
-    /// Header date of an answer that refuses the sender (403); nil for all others, for which the time does not matter.
+    /// Header date of an answer that refuses the sender (403); nil for all others, for which the
+    /// time does not matter.
     public var date: String?
     /// The answer's body, at most `HTTP2ClientSession.bodyLimit` bytes.
     public var body: [UInt8]
     /// Why the stream ended without an answer.
     public var error: HTTP2ErrorCode
-    /// Whether `collect` handed out no byte of the request's last frame: then the peer cannot have acted on it.
+    /// Whether `collect` handed out no byte of the request's last frame: then the peer cannot have
+    /// acted on it.
     public var isUnsent: Bool
 }
 
@@ -32,17 +35,19 @@ public enum OwnHeader: Hashable, Sendable {
     case own
 }
 
-/// The client's end of an HTTP/2 connection (RFC 9113): requests in, bytes out; bytes in, answers out. It does no I/O, and belongs to one
-/// thread.
+/// The client's end of an HTTP/2 connection (RFC 9113): requests in, bytes out; bytes in, answers
+/// out. It does no I/O, and belongs to one thread.
 ///
-/// Every request is a POST with a body to a path. It has the headers that all requests share, and one of its own. `:path` and that header
-/// are never indexed (RFC 7541 section 6.2.3), so that they do not churn the compression table.
+/// Every request is a POST with a body to a path. It has the headers that all requests share, and
+/// one of its own. `:path` and that header are never indexed (RFC 7541 section 6.2.3), so that they
+/// do not churn the compression table.
 public final class HTTP2ClientSession {
     /// The most bytes to keep of an answer's body.
     public static let bodyLimit = 65_536
     /// `Sun, 06 Nov 1994 08:49:37 GMT`; a longer text is not a date.
     private static let dateBytes = 29
-    /// The window for the peer on the connection, so large that thousands of answers never wait for it.
+    /// The window for the peer on the connection, so large that thousands of answers never wait for
+    /// it.
     private static let connectionWindow: Int32 = 16 << 20
     /// The most that one frame adds to what `collect` hands out: a frame of 16 KiB with its header.
     public static let largestFrame = 16_384 + 9
@@ -51,7 +56,8 @@ public final class HTTP2ClientSession {
     @exclusivity(unchecked) public var ended: [EndedRequest] = []
     /// The peer's latest limit of concurrent streams; nil until it announces one.
     @exclusivity(unchecked) public private(set) var streamLimit: Int?
-    /// Why the peer takes no more requests: its words (the debug data of GOAWAY), or the name of the error code; nil while it takes them.
+    /// Why the peer takes no more requests: its words (the debug data of GOAWAY), or the name of
+    /// the error code; nil while it takes them.
     @exclusivity(unchecked) public private(set) var goAway: String?
     /// Whether a peer that takes no more requests says that nothing is wrong (NO_ERROR).
     @exclusivity(unchecked) public private(set) var leavesInOrder = false
@@ -66,8 +72,8 @@ public final class HTTP2ClientSession {
 
     @exclusivity(unchecked) private var slots = SlotTable()
     @exclusivity(unchecked) private var order = BodyOrder()
-    /// Requests with a last frame that was not collected: their number, and the bytes of their bodies that the connection's window must
-    /// take.
+    /// Requests with a last frame that was not collected: their number, and the bytes of their
+    /// bodies that the connection's window must take.
     @exclusivity(unchecked) private var uncollected = 0, queuedBytes = 0
     /// Requests and bytes of bodies so far.
     @exclusivity(unchecked) private var requestCount = 0, bodyBytes = 0
@@ -75,7 +81,8 @@ public final class HTTP2ClientSession {
     @exclusivity(unchecked) private var slotByTag: [Int32] = []
     /// The slot of the request for which the answer's headers are being read; -1 for none.
     @exclusivity(unchecked) private var current = -1
-    /// Header date of the last answer; empty for none. Not stored with each answer, because hardly any of them needs it.
+    /// Header date of the last answer; empty for none. Not stored with each answer, because hardly
+    /// any of them needs it.
     @exclusivity(unchecked) private var date: [UInt8] = []
     /// Header retry-after of the last answer, if it is a date.
     @exclusivity(unchecked) private var retryDate: Timestamp?
@@ -122,7 +129,9 @@ public final class HTTP2ClientSession {
         guard stream > 0 else {
             slots.free(slot)
             // RFC 9113 section 5.1.1: a connection that has used up its stream ids is replaced.
-            goAway = goAway ?? "the connection takes no further request (nghttp2: \(String(cString: nghttp2_strerror(stream))))"
+            goAway =
+                goAway
+                ?? "the connection takes no further request (nghttp2: \(String(cString: nghttp2_strerror(stream))))"
             return false
         }
         slots[slot].streamID = stream
@@ -151,8 +160,9 @@ public final class HTTP2ClientSession {
     /// Queues GOAWAY: the caller leaves cleanly.
     public func leave() { nghttp2_session_terminate_session(session, HTTP2ErrorCode.noError.rawValue) }
 
-    /// How many more requests should be submitted now: as many as fit completely into the peer's window for the connection, by the mean
-    /// length of a body. More of them would only wait here, and reach the peer no sooner. At least 1 if nothing waits.
+    /// How many more requests should be submitted now: as many as fit completely into the peer's
+    /// window for the connection, by the mean length of a body. More of them would only wait here,
+    /// and reach the peer no sooner. At least 1 if nothing waits.
     public var room: Int {
         guard uncollected > 0 else { return max(1, freeWindow) }
         return freeWindow
@@ -173,8 +183,8 @@ public final class HTTP2ClientSession {
         return isAlive
     }
 
-    /// False once there is nothing left to send or receive: after GOAWAY and the last answer, or after the peer broke the protocol and was
-    /// told.
+    /// False once there is nothing left to send or receive: after GOAWAY and the last answer, or
+    /// after the peer broke the protocol and was told.
     public var isAlive: Bool {
         failure == nil && (nghttp2_session_want_read(session) != 0 || nghttp2_session_want_write(session) != 0)
     }
@@ -182,7 +192,8 @@ public final class HTTP2ClientSession {
     /// How the peer broke the protocol or said goodbye; nil if it did neither.
     public var lastWords: String? { goAway ?? complaint ?? failure }
 
-    /// Fills a buffer with as many frames for the peer as fit, and returns the number of bytes; 0 if there is nothing to send.
+    /// Fills a buffer with as many frames for the peer as fit, and returns the number of bytes; 0
+    /// if there is nothing to send.
     /// - Parameter buffer: at least `largestFrame` bytes.
     public func collect(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
@@ -209,7 +220,8 @@ public final class HTTP2ClientSession {
         return true
     }
 
-    /// Ends every open request without an answer. `isUnsent` of each says whether its last frame is beyond what was written.
+    /// Ends every open request without an answer. `isUnsent` of each says whether its last frame is
+    /// beyond what was written.
     /// - Parameter writtenBytes: how many of the collected bytes may have reached the peer.
     public func abandonAll(writtenBytes: Int) {
         for slot in 0..<slots.count where slots[slot].isOpen && slots[slot].tag >= 0 {
@@ -297,12 +309,15 @@ public final class HTTP2ClientSession {
             forgetBody(of: slot)
         } else {
             // nghttp2 has not yet subtracted what was just read.
-            note(streamWindow: Int(nghttp2_session_get_stream_remote_window_size(session, slots[slot].streamID)) - count, of: slot)
+            note(
+                streamWindow: Int(nghttp2_session_get_stream_remote_window_size(session, slots[slot].streamID)) - count,
+                of: slot)
         }
         return (count, isLast)
     }
 
-    /// Notes whether a body that was cut waits for the connection's window or for that of its stream.
+    /// Notes whether a body that was cut waits for the connection's window or for that of its
+    /// stream.
     private func note(streamWindow: Int, of slot: Int) {
         let (before, rest) = (slots[slot].bodyProgress, slots[slot].unreadBody.count)
         order.move(&slots[slot].bodyProgress, to: streamWindow > 0 ? .cut : .blocked)
@@ -337,14 +352,17 @@ public final class HTTP2ClientSession {
         goAway = words.isEmpty ? error.name : TextFormat.foreign(String(decoding: words, as: UTF8.self))
     }
 
-    /// nghttp2 tells a peer that broke the protocol which rule it was, and tells us only through this.
+    /// nghttp2 tells a peer that broke the protocol which rule it was, and tells us only through
+    /// this.
     func sentGoAway(_ error: HTTP2ErrorCode) {
         if error != .noError { complaint = complaint ?? "the peer broke the rules of HTTP/2 (\(error.name))" }
     }
 
     func noteComplaint(_ words: String) { complaint = TextFormat.foreign(words) }
 
-    private func fail(_ code: Int) { failure = failure ?? "HTTP/2 failed (nghttp2: \(String(cString: nghttp2_strerror(Int32(code)))))" }
+    private func fail(_ code: Int) {
+        failure = failure ?? "HTTP/2 failed (nghttp2: \(String(cString: nghttp2_strerror(Int32(code)))))"
+    }
 
     /// The slot that a stream's user data names.
     static func slot(named pointer: UnsafeMutableRawPointer?) -> Int { Int(bitPattern: pointer) - 1 }
@@ -364,7 +382,8 @@ public final class HTTP2ClientSession {
             EndedRequest(
                 tag: tag, status: status, isCutOff: isCutOff, ownHeader: slots[slot].ownHeader,
                 retryAfterSeconds: retryAfter < 0 ? nil : Int(retryAfter),
-                date: status == 403 && !date.isEmpty ? String(decoding: date, as: UTF8.self) : nil, body: slots[slot].answer, error: error,
+                date: status == 403 && !date.isEmpty ? String(decoding: date, as: UTF8.self) : nil,
+                body: slots[slot].answer, error: error,
                 isUnsent: isUnsent))
         slots[slot].tag = -1
         slotByTag[tag] = -1

@@ -16,8 +16,8 @@ public struct HTTP2Header: Hashable, Sendable {
         self.isNeverIndexed = isNeverIndexed
     }
 
-    /// Whether a text may be a header's value: it contains no control character. RFC 9110 section 5.5 also allows the tab, which is not
-    /// needed.
+    /// Whether a text may be a header's value: it contains no control character. RFC 9110 section
+    /// 5.5 also allows the tab, which is not needed.
     public static func canHold(_ value: String) -> Bool { value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
 }
 
@@ -33,10 +33,12 @@ final class RequestHeaders {
     init(authority: String, headers: [HTTP2Header], ownHeader: String) {
         let all =
             [
-                HTTP2Header(":method", value: "POST"), HTTP2Header(":scheme", value: "https"), HTTP2Header(":authority", value: authority),
+                HTTP2Header(":method", value: "POST"), HTTP2Header(":scheme", value: "https"),
+                HTTP2Header(":authority", value: authority),
                 HTTP2Header(":path", value: "", isNeverIndexed: true),
             ] + headers + [HTTP2Header(ownHeader, value: "", isNeverIndexed: true)]
-        // The last place to detect this: the text after a line break would become a header of its own.
+        // The last place to detect this: the text after a line break would become a header of its
+        // own.
         precondition(all.allSatisfy { HTTP2Header.canHold($0.value) }, "a header with a control character")
         ownIndex = all.count - 1
         let bytes = all.flatMap { Array($0.name.utf8) + Array($0.value.utf8) }
@@ -54,7 +56,8 @@ final class RequestHeaders {
             fields.initializeElement(
                 at: index,
                 to: nghttp2_nv(
-                    name: name.baseAddress, value: value.baseAddress, namelen: name.count, valuelen: value.count, flags: UInt8(flags)))
+                    name: name.baseAddress, value: value.baseAddress, namelen: name.count, valuelen: value.count,
+                    flags: UInt8(flags)))
         }
     }
 

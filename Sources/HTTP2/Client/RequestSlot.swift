@@ -1,6 +1,8 @@
-/// A request from `submit` to the end of its stream. Slots and their memory are reused: nothing is allocated per request.
+/// A request from `submit` to the end of its stream. Slots and their memory are reused: nothing is
+/// allocated per request.
 struct RequestSlot {
-    /// Path, own header and body, one after the other. nghttp2 reads them here, so they stay in place until the stream is closed.
+    /// Path, own header and body, one after the other. nghttp2 reads them here, so they stay in
+    /// place until the stream is closed.
     private(set) var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private(set) var pathCount = 0, ownCount = 0, bodyCount = 0
@@ -10,7 +12,8 @@ struct RequestSlot {
     var tag = -1
     var streamID: Int32 = 0
     var isOpen = false
-    /// How many bytes had been collected before the frame that ends the request; nil until that frame is made.
+    /// How many bytes had been collected before the frame that ends the request; nil until that
+    /// frame is made.
     var lastFrameStart: Int?
     var status: Int32 = 0
     /// Whether the answer's headers are complete.
@@ -72,8 +75,8 @@ struct RequestSlot {
     }
 }
 
-/// All slots of a session, in memory of their own: in an array, every access to a field would check whether the array is shared, which took
-/// a tenth of the time of a push.
+/// All slots of a session, in memory of their own: in an array, every access to a field would check
+/// whether the array is shared, which took a tenth of the time of a push.
 struct SlotTable: ~Copyable {
     private var slots: UnsafeMutablePointer<RequestSlot>
     private var capacity = 64

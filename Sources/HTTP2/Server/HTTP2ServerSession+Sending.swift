@@ -40,7 +40,8 @@ extension HTTP2ServerSession {
 
         fileprivate var nghttp2: nghttp2_nv {
             nghttp2_nv(
-                name: UnsafeMutablePointer(mutating: name.utf8Start), value: UnsafeMutablePointer(mutating: value.baseAddress),
+                name: UnsafeMutablePointer(mutating: name.utf8Start),
+                value: UnsafeMutablePointer(mutating: value.baseAddress),
                 namelen: name.utf8CodeUnitCount, valuelen: value.count,
                 flags: UInt8((isIndexed ? NGHTTP2_NV_FLAG_NONE : NGHTTP2_NV_FLAG_NO_INDEX).rawValue))
         }
@@ -50,26 +51,32 @@ extension HTTP2ServerSession {
 
     // MARK: The connection
 
-    /// Announces settings. They apply once the client has acknowledged them; until then, a stream beyond a new limit is refused.
+    /// Announces settings. They apply once the client has acknowledged them; until then, a stream
+    /// beyond a new limit is refused.
     public func submit(settings: [(Setting, UInt32)]) {
         let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
         nghttp2_submit_settings(pointer, Self.none, entries, entries.count)
     }
 
     /// Widens the connection's window to this many bytes.
-    public func setConnectionWindow(_ bytes: Int32) { nghttp2_session_set_local_window_size(pointer, Self.none, 0, bytes) }
+    public func setConnectionWindow(_ bytes: Int32) {
+        nghttp2_session_set_local_window_size(pointer, Self.none, 0, bytes)
+    }
 
     /// Sends WINDOW_UPDATE: the client may send as many bytes again. Stream 0 is the connection.
-    public func giveWindow(_ bytes: Int, streamID: Int32) { nghttp2_submit_window_update(pointer, Self.none, streamID, Int32(bytes)) }
+    public func giveWindow(_ bytes: Int, streamID: Int32) {
+        nghttp2_submit_window_update(pointer, Self.none, streamID, Int32(bytes))
+    }
 
     /// Sends a PING.
     public func submitPing() { nghttp2_submit_ping(pointer, Self.none, nil) }
 
-    /// Announces that the connection will end, and that no more streams may be opened: GOAWAY with the last stream id 2^31-1 (RFC 9113
-    /// section 6.8).
+    /// Announces that the connection will end, and that no more streams may be opened: GOAWAY with
+    /// the last stream id 2^31-1 (RFC 9113 section 6.8).
     public func submitShutdownNotice() { nghttp2_submit_shutdown_notice(pointer) }
 
-    /// Ends the connection: streams after the last one were not processed, the others are completed.
+    /// Ends the connection: streams after the last one were not processed, the others are
+    /// completed.
     public func submitGoAway(lastStreamID: Int32, _ error: HTTP2ErrorCode, debugData: [UInt8]) {
         nghttp2_submit_goaway(pointer, Self.none, lastStreamID, error.rawValue, debugData, debugData.count)
     }
@@ -82,7 +89,9 @@ extension HTTP2ServerSession {
     }
 
     /// The pointer that is stored with a stream; nil if the stream has ended or has none.
-    public func userData(streamID: Int32) -> UnsafeMutableRawPointer? { nghttp2_session_get_stream_user_data(pointer, streamID) }
+    public func userData(streamID: Int32) -> UnsafeMutableRawPointer? {
+        nghttp2_session_get_stream_user_data(pointer, streamID)
+    }
 
     /// Resets a stream.
     public func submitReset(_ error: HTTP2ErrorCode, streamID: Int32) {

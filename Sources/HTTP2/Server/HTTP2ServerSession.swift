@@ -1,10 +1,11 @@
 public import Base
 import CNghttp2
 
-/// A server's end of one HTTP/2 connection, without its socket: the client's bytes go in, bytes for the client come out.
+/// A server's end of one HTTP/2 connection, without its socket: the client's bytes go in, bytes for
+/// the client come out.
 ///
-/// A subclass overrides the events that it needs. nghttp2 reports to it directly, with nothing between a header and its reader. Everything
-/// belongs to one thread.
+/// A subclass overrides the events that it needs. nghttp2 reports to it directly, with nothing
+/// between a header and its reader. Everything belongs to one thread.
 open class HTTP2ServerSession {
     /// One piece of a body.
     public struct BodyPiece {
@@ -14,7 +15,8 @@ open class HTTP2ServerSession {
             case more
             /// The stream ends with this piece.
             case endOfStream
-            /// The body ends with this piece, and the stream with trailers that were submitted before it.
+            /// The body ends with this piece, and the stream with trailers that were submitted
+            /// before it.
             case beforeTrailers
         }
 
@@ -30,7 +32,8 @@ open class HTTP2ServerSession {
         }
     }
 
-    /// nghttp2's session. It is never replaced, and accesses to it are not checked: nghttp2 calls back in the middle of them.
+    /// nghttp2's session. It is never replaced, and accesses to it are not checked: nghttp2 calls
+    /// back in the middle of them.
     @exclusivity(unchecked) private(set) var pointer: OpaquePointer?
     private let memory = SessionMemory()
     /// Streams that the client has opened and that have not ended.
@@ -46,14 +49,17 @@ open class HTTP2ServerSession {
 
     // MARK: Bytes
 
-    /// Takes bytes from the client and reports their contents. Mistakes for which HTTP/2 has an answer are answered.
+    /// Takes bytes from the client and reports their contents. Mistakes for which HTTP/2 has an
+    /// answer are answered.
     /// - Returns: false if this is not HTTP/2 at all: nothing more can be read.
     public func consume(_ bytes: UnsafeRawBufferPointer) -> Bool {
         nghttp2_session_mem_recv(pointer, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) >= 0
     }
 
-    /// Adds frames for the client until `buffer` contains `bytes` or more: a system call for each frame would cost more than the frame.
-    /// - Returns: whether there is nothing more to send for now. The added bytes then end with a whole frame.
+    /// Adds frames for the client until `buffer` contains `bytes` or more: a system call for each
+    /// frame would cost more than the frame.
+    /// - Returns: whether there is nothing more to send for now. The added bytes then end with a
+    ///   whole frame.
     public func gather(into buffer: inout [UInt8], upTo bytes: Int) -> Bool {
         while buffer.count < bytes {
             var frame: UnsafePointer<UInt8>?
@@ -69,7 +75,8 @@ open class HTTP2ServerSession {
 
     // MARK: Events for a subclass
 
-    /// The headers of a request begin (or its trailers, if `isRequest` is false); `headerReceived` follows for each.
+    /// The headers of a request begin (or its trailers, if `isRequest` is false); `headerReceived`
+    /// follows for each.
     open func headersBegan(streamID: Int32, isRequest: Bool) {}
 
     /// A header of the stream that began last. The bytes are valid only during the call.
@@ -87,11 +94,12 @@ open class HTTP2ServerSession {
     /// A stream has ended, normally or by a reset.
     open func streamClosed(_ streamID: Int32) {}
 
-    /// A stream was reset with REFUSED_STREAM: it exceeded a limit that the client had not acknowledged yet.
+    /// A stream was reset with REFUSED_STREAM: it exceeded a limit that the client had not
+    /// acknowledged yet.
     open func streamRefused() {}
 
-    /// A stream exceeded a limit that the client had acknowledged. The connection ends with GOAWAY, PROTOCOL_ERROR (RFC 9113 section 5.1.2
-    /// leaves the choice).
+    /// A stream exceeded a limit that the client had acknowledged. The connection ends with GOAWAY,
+    /// PROTOCOL_ERROR (RFC 9113 section 5.1.2 leaves the choice).
     open func streamLimitViolated() {}
 
     /// The client sent a PING, which is being answered.
@@ -114,7 +122,8 @@ open class HTTP2ServerSession {
         streamClosed(streamID)
     }
 
-    /// nghttp2 has one error for all mistakes in HEADERS; the number of open streams shows which one it was.
+    /// nghttp2 has one error for all mistakes in HEADERS; the number of open streams shows which
+    /// one it was.
     func noteInvalidHeaders() {
         let limit = nghttp2_session_get_local_settings(pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
         if openStreams >= Int(limit) { streamLimitViolated() }
@@ -128,9 +137,10 @@ public struct HTTP2ServerCallbacks: ~Copyable {
     private let setup: SessionSetup
     private var callbacks: OpaquePointer { setup.callbacks }
 
-    /// A client that resets more than 1,000 streams, and then more than 33 a second, gets GOAWAY: nghttp2's own limit (CVE-2023-44487).
-    /// - Parameter givesWindowsByHand: whether flow-control windows are given back only with `HTTP2ServerSession.giveWindow`, and not by
-    ///   nghttp2 as bytes arrive.
+    /// A client that resets more than 1,000 streams, and then more than 33 a second, gets GOAWAY:
+    /// nghttp2's own limit (CVE-2023-44487).
+    /// - Parameter givesWindowsByHand: whether flow-control windows are given back only with
+    ///   `HTTP2ServerSession.giveWindow`, and not by nghttp2 as bytes arrive.
     /// - Throws: a `Diagnostic` if there is not enough memory.
     public init(givesWindowsByHand: Bool = false) throws(Diagnostic) {
         setup = try SessionSetup()
@@ -144,7 +154,8 @@ public struct HTTP2ServerCallbacks: ~Copyable {
     func makeSession(for session: HTTP2ServerSession, memory: SessionMemory) throws(Diagnostic) -> OpaquePointer {
         var made: OpaquePointer?
         var functions = memory.functions
-        let result = nghttp2_session_server_new3(&made, callbacks, Unmanaged.passUnretained(session).toOpaque(), setup.options, &functions)
+        let result = nghttp2_session_server_new3(
+            &made, callbacks, Unmanaged.passUnretained(session).toOpaque(), setup.options, &functions)
         guard result == 0, let made else { throw .cannotMake("an HTTP/2 connection") }
         return made
     }
@@ -156,8 +167,10 @@ public struct HTTP2ServerCallbacks: ~Copyable {
             withSession(user) { $0.noteHeaders(streamID: frame.pointee.hd.stream_id, isRequest: isRequest) }
             return 0
         }
-        nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, _, name, nameLength, value, valueLength, _, user in
-            let name = UnsafeBufferPointer(start: name, count: nameLength), value = UnsafeBufferPointer(start: value, count: valueLength)
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _, _, name, nameLength, value, valueLength, _, user in
+            let name = UnsafeBufferPointer(start: name, count: nameLength),
+                value = UnsafeBufferPointer(start: value, count: valueLength)
             withSession(user) { $0.headerReceived(name, value) }
             return 0
         }
@@ -165,7 +178,9 @@ public struct HTTP2ServerCallbacks: ~Copyable {
 
     private func setFrameCallbacks() {
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, streamID, bytes, length, user in
-            withSession(user) { $0.payloadReceived(UnsafeBufferPointer(start: bytes, count: length), streamID: streamID) }
+            withSession(user) {
+                $0.payloadReceived(UnsafeBufferPointer(start: bytes, count: length), streamID: streamID)
+            }
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
@@ -203,7 +218,8 @@ public struct HTTP2ServerCallbacks: ~Copyable {
     }
 }
 
-/// Calls the session that nghttp2 calls about. Its owner passed it the bytes, so it outlives the call: there is no need to retain it.
+/// Calls the session that nghttp2 calls about. Its owner passed it the bytes, so it outlives the
+/// call: there is no need to retain it.
 @inline(__always)
 private func withSession(_ user: UnsafeMutableRawPointer?, _ body: (HTTP2ServerSession) -> Void) {
     guard let user else { return }
@@ -213,11 +229,14 @@ private func withSession(_ user: UnsafeMutableRawPointer?, _ body: (HTTP2ServerS
 /// Passes the body of an answer to nghttp2.
 let bodyProvider: nghttp2_data_source_read_callback = { _, streamID, buffer, capacity, flags, _, user in
     var taken = HTTP2ServerSession.BodyPiece(count: 0, end: .endOfStream)
-    withSession(user) { taken = $0.takeBody(streamID: streamID, into: UnsafeMutableBufferPointer(start: buffer, count: capacity)) }
+    withSession(user) {
+        taken = $0.takeBody(streamID: streamID, into: UnsafeMutableBufferPointer(start: buffer, count: capacity))
+    }
     switch taken.end {
     case .more: break
     case .endOfStream: flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue)
-    case .beforeTrailers: flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue | NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue)
+    case .beforeTrailers:
+        flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue | NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue)
     }
     return taken.count
 }

@@ -14,7 +14,9 @@ extension Explanation {
             let count = devices.count { $0.isRecipient }
             lines += ["\(who): \(count) of \(devices.count) get \(campaign)", ""]
         }
-        for device in devices.prefix(Self.mostDevices) { lines += device.lines(campaign, width: width, colour: colour) + [""] }
+        for device in devices.prefix(Self.mostDevices) {
+            lines += device.lines(campaign, width: width, colour: colour) + [""]
+        }
         if devices.count > Self.mostDevices {
             lines.append("\(devices.count - Self.mostDevices) more are not shown; --json has all of them.")
         }
@@ -27,11 +29,12 @@ extension Explanation {
         return "\(who) gets nothing: no row of the exports has this \(targets.namesInExports).\(beginning)\(hidden)"
     }
 
-    /// How to write a token, for hex digits that may be the beginning of one; blank for others, and if there are too
-    /// few digits to decide.
+    /// How to write a token, for hex digits that may be the beginning of one; blank for others, and
+    /// if there are too few digits to decide.
     private var beginning: String {
         guard (4..<32).contains(who.utf8.count), who.allSatisfy(\.isHexDigit) else { return "" }
-        return " Give \(targets.aNoun) whole, or by its first and last digits: \(who.prefix(4))…\(targets.example.suffix(4))."
+        return
+            " Give \(targets.aNoun) whole, or by its first and last digits: \(who.prefix(4))…\(targets.example.suffix(4))."
     }
 
     /// The document of `preview --why --json`.
@@ -64,7 +67,9 @@ extension Explanation.Device {
         return lines
     }
 
-    private func paint(_ text: String, ink: String, colour: Bool) -> String { colour ? "\u{1B}[\(ink)m\(text)\u{1B}[0m" : text }
+    private func paint(_ text: String, ink: String, colour: Bool) -> String {
+        colour ? "\u{1B}[\(ink)m\(text)\u{1B}[0m" : text
+    }
 
     fileprivate var json: JSONValue {
         .object(pairs: [
@@ -83,7 +88,9 @@ extension Explanation.Row {
                 "steps",
                 .array(
                     steps.map {
-                        .object(pairs: [("step", .string($0.kind.rawValue)), ("holds", .bool($0.holds)), ("text", .string($0.text))])
+                        .object(pairs: [
+                            ("step", .string($0.kind.rawValue)), ("holds", .bool($0.holds)), ("text", .string($0.text)),
+                        ])
                     })
             ),
         ])

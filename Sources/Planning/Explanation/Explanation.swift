@@ -4,13 +4,15 @@ import Campaigns
 import Content
 import PushServices
 
-/// Why a device gets a campaign or not: each row that matters, step by step, in the order in which planning decides.
+/// Why a device gets a campaign or not: each row that matters, step by step, in the order in which
+/// planning decides.
 public struct Explanation: Sendable {
     /// One question that a row passes or fails.
     struct Step: Sendable {
         /// Scripts may rely on these.
         enum Kind: String, Sendable {
-            case selected, conditions, excluded, token, suppressed, newest, aliasLimit = "alias_limit", frequency, variant, text, payload
+            case selected, conditions, excluded, token, suppressed, newest, aliasLimit = "alias_limit", frequency,
+                variant, text, payload
         }
 
         var kind: Kind
@@ -77,7 +79,9 @@ struct Explainer {
                 continue
             }
             if let device = row.device { places[device] = devices.count }
-            devices.append(Explanation.Device(token: row.device, aNoun: service(row).target.aNoun, names: names, rows: [explained]))
+            devices.append(
+                Explanation.Device(token: row.device, aNoun: service(row).target.aNoun, names: names, rows: [explained])
+            )
         }
         return Explanation(
             campaign: context.campaign.name.value, who: subject.shown, targets: query.targets, devices: devices,
@@ -87,7 +91,9 @@ struct Explainer {
     private func service(_ row: TracedRow) -> any PushService { query.services[row.service] }
 
     private static func names(_ row: TracedRow) -> [String] {
-        [("alias", row.alias), ("registration id", row.registrationID)].filter { !$0.1.isEmpty }.map { "\($0) \(shown($1))" }
+        [("alias", row.alias), ("registration id", row.registrationID)].filter { !$0.1.isEmpty }.map {
+            "\($0) \(shown($1))"
+        }
     }
 
     /// A cell, made safe to show: anything that looks like a whole token is shortened.
@@ -100,7 +106,10 @@ struct Explainer {
         var steps: [Explanation.Step] = []
         for step in [newest, selected, conditions, exclusion, token, suppression, aliasLimit, frequency] {
             guard let step = step(row) else { continue }
-            if !step.holds { return steps + flaw(row, besides: step) + (row.verdict == .badToken && step.kind != .token ? [] : [step]) }
+            if !step.holds {
+                return steps + flaw(row, besides: step)
+                    + (row.verdict == .badToken && step.kind != .token ? [] : [step])
+            }
             steps.append(step)
         }
         return row.recipient.map { steps + contentSteps(row, $0) } ?? steps
@@ -108,38 +117,45 @@ struct Explainer {
 
     // MARK: - Audience
 
-    /// A cell that is not a token is reported even if another step comes first: it may be the only thing that people
-    /// want to know, and it comes before the row's tags.
+    /// A cell that is not a token is reported even if another step comes first: it may be the only
+    /// thing that people want to know, and it comes before the row's tags.
     private func flaw(_ row: TracedRow, besides step: Explanation.Step) -> [Explanation.Step] {
         step.kind == .token || row.tokenFlaw == nil ? [] : [token(row)].compactMap(\.self)
     }
 
     private func selected(_ row: TracedRow) -> Explanation.Step? {
         guard row.selectors.isEmpty else {
-            return Explanation.Step(kind: .selected, holds: true, text: "named by \(row.selectors.map(Self.shown).joined(separator: ", "))")
+            return Explanation.Step(
+                kind: .selected, holds: true, text: "named by \(row.selectors.map(Self.shown).joined(separator: ", "))")
         }
         var has: [String] = []
         if !(query.anyTags + query.allTags + query.noneTags).isEmpty {
             has.append(row.tags.isEmpty ? "it has no tags" : "its tags are \(Self.shown(row.tags))")
         }
-        if !query.aliases.isEmpty { has.append(row.alias.isEmpty ? "it has no alias" : "its alias is \(Self.shown(row.alias))") }
+        if !query.aliases.isEmpty {
+            has.append(row.alias.isEmpty ? "it has no alias" : "its alias is \(Self.shown(row.alias))")
+        }
         if !query.registrationIDs.isEmpty {
             has.append(
-                row.registrationID.isEmpty ? "it has no registration id" : "its registration id is \(Self.shown(row.registrationID))")
+                row.registrationID.isEmpty
+                    ? "it has no registration id" : "its registration id is \(Self.shown(row.registrationID))")
         }
         let reason = has.isEmpty ? "" : ": \(has.joined(separator: ", "))"
-        return Explanation.Step(kind: .selected, holds: false, text: "no tag, alias or registration id of the campaign names it\(reason)")
+        return Explanation.Step(
+            kind: .selected, holds: false, text: "no tag, alias or registration id of the campaign names it\(reason)")
     }
 
     private func conditions(_ row: TracedRow) -> Explanation.Step? {
         guard !query.conditions.isEmpty else { return nil }
         guard !row.failedConditions.isEmpty else {
             let columns = query.conditions.map(\.column.value).joined(separator: ", ")
-            return Explanation.Step(kind: .conditions, holds: true, text: "every condition of 'where' is met: \(columns)")
+            return Explanation.Step(
+                kind: .conditions, holds: true, text: "every condition of 'where' is met: \(columns)")
         }
         let failed = row.failedConditions.map { condition, cell in
             let found = cell.isEmpty ? "it is blank" : "it is '\(Self.shown(cell))'"
-            return "\(condition.column.value) must be \(Self.words(condition.test)), and \(found) (\(condition.column.position))"
+            return
+                "\(condition.column.value) must be \(Self.words(condition.test)), and \(found) (\(condition.column.position))"
         }
         return Explanation.Step(kind: .conditions, holds: false, text: failed.joined(separator: "; "))
     }
@@ -159,10 +175,12 @@ struct Explainer {
     private func exclusion(_ row: TracedRow) -> Explanation.Step? {
         if !row.exclusions.isEmpty {
             let names = row.exclusions.map { $0 == "list" ? "a file of devices" : Self.shown($0) }
-            return Explanation.Step(kind: .excluded, holds: false, text: "'exclude' names it by \(names.joined(separator: ", "))")
+            return Explanation.Step(
+                kind: .excluded, holds: false, text: "'exclude' names it by \(names.joined(separator: ", "))")
         }
         let excludes =
-            !(query.excludedTags + query.excludedAliases + query.excludedRegistrationIDs + query.excludedDevices).isEmpty
+            !(query.excludedTags + query.excludedAliases + query.excludedRegistrationIDs + query.excludedDevices)
+            .isEmpty
         return excludes ? Explanation.Step(kind: .excluded, holds: true, text: "nothing in 'exclude' names it") : nil
     }
 
@@ -181,7 +199,9 @@ struct Explainer {
             return Explanation.Step(kind: .token, holds: false, text: text)
         }
         let text =
-            row.tokenFlaw.map { "the cell in the column of \(targets.nouns), '\($0.shown)', is not \(targets.aShortNoun): \($0.clause)" }
+            row.tokenFlaw.map {
+                "the cell in the column of \(targets.nouns), '\($0.shown)', is not \(targets.aShortNoun): \($0.clause)"
+            }
             ?? "the row has no \(targets.noun), so there is no device to send to"
         return Explanation.Step(kind: .token, holds: false, text: text)
     }
@@ -200,13 +220,17 @@ struct Explainer {
     /// nil for a row without a device.
     private func newest(_ row: TracedRow) -> Explanation.Step? {
         guard row.device != nil else { return nil }
-        let active = row.lastActive.isEmpty ? "it does not say when it was last active" : "last active \(Self.shown(row.lastActive))"
+        let active =
+            row.lastActive.isEmpty
+            ? "it does not say when it was last active" : "last active \(Self.shown(row.lastActive))"
         if row.verdict == .duplicateToken, let device = row.stoodForBy {
             let noun = service(row).target.noun
             return Explanation.Step(
                 kind: .newest, holds: false,
-                text: "\(Self.place(device.position)) has this \(noun) beside a \(query.services[device.service].target.noun): "
-                    + "the push goes there through \(query.services[device.service].displayName), so the \(noun) does not get it again")
+                text:
+                    "\(Self.place(device.position)) has this \(noun) beside a \(query.services[device.service].target.noun): "
+                    + "the push goes there through \(query.services[device.service].displayName), so the \(noun) does not get it again"
+            )
         }
         if row.verdict == .duplicateToken, let other = row.decidedBy {
             let tags = query.columns.rows == .merge && !row.decidesWithoutTags ? ", with the tags of both rows" : ""
@@ -215,9 +239,11 @@ struct Explainer {
                 ? "\(Self.place(other)) has a past date, and counts as newer than a row without one"
                 : "\(Self.place(other)) is newer, or equally new and read later"
             return Explanation.Step(
-                kind: .newest, holds: false, text: "this row is not the newest of its device (\(active)): \(why), so it decides\(tags)")
+                kind: .newest, holds: false,
+                text: "this row is not the newest of its device (\(active)): \(why), so it decides\(tags)")
         }
-        return Explanation.Step(kind: .newest, holds: true, text: "this is the newest row of its device, so it decides (\(active))")
+        return Explanation.Step(
+            kind: .newest, holds: true, text: "this is the newest row of its device, so it decides (\(active))")
     }
 
     private func suppression(_ row: TracedRow) -> Explanation.Step? {
@@ -252,12 +278,15 @@ struct Explainer {
         guard row.verdict == .aliasLimit else { return nil }
         let limit = context.campaign.audience.aliasLimit
         let chosen = row.chosenInstead.prefix(10).map { device in
-            device.lastActive.isEmpty ? device.token.redacted : "\(device.token.redacted) (\(Self.shown(device.lastActive)))"
+            device.lastActive.isEmpty
+                ? device.token.redacted : "\(device.token.redacted) (\(Self.shown(device.lastActive)))"
         }
         let more = row.chosenInstead.count > chosen.count ? " and \(row.chosenInstead.count - chosen.count) more" : ""
         return Explanation.Step(
             kind: .aliasLimit, holds: false,
-            text: "at most \(limit) of an alias's devices get it, the most recently active: \(chosen.joined(separator: ", "))\(more)")
+            text:
+                "at most \(limit) of an alias's devices get it, the most recently active: \(chosen.joined(separator: ", "))\(more)"
+        )
     }
 
     private static func place(_ position: SourcePosition) -> String { "\(position.file):\(position.line)" }
@@ -278,35 +307,48 @@ struct Explainer {
             let key = messages.dealing == .alias && !Blank.isCell(recipient.alias) ? "alias" : "device"
             let reason = "chosen by a hash of campaign and \(key), always the same"
             let text =
-                isHoldout ? "it is in the holdout, which gets nothing, for comparison (\(reason))" : "its variant is \(name) (\(reason))"
+                isHoldout
+                ? "it is in the holdout, which gets nothing, for comparison (\(reason))"
+                : "its variant is \(name) (\(reason))"
             steps.append(Explanation.Step(kind: .variant, holds: !isHoldout, text: text))
         }
         guard let number = chooser.message(of: recipient, service: row.service) else { return steps }
         let message = messages.messages[number]
         if messages.messages.contains(where: { !$0.language.isEmpty }) {
-            let language = recipient.language.isEmpty ? "its language is not known" : "its language is \(Self.shown(recipient.language))"
-            let text = message.language.isEmpty ? "it gets the text above 'languages'" : "it gets the text for \(message.language)"
+            let language =
+                recipient.language.isEmpty
+                ? "its language is not known" : "its language is \(Self.shown(recipient.language))"
+            let text =
+                message.language.isEmpty
+                ? "it gets the text above 'languages'" : "it gets the text for \(message.language)"
             steps.append(Explanation.Step(kind: .text, holds: true, text: "\(text): \(language)"))
         }
         var payload: [UInt8] = []
         if let failure = message.template.render(recipient.fields, language: recipient.language, into: &payload) {
             steps.append(Explanation.Step(kind: .payload, holds: false, text: words(failure, row)))
         } else {
-            steps.append(Explanation.Step(kind: .payload, holds: true, text: "its payload has \(TextFormat.count(payload.count)) bytes"))
+            steps.append(
+                Explanation.Step(
+                    kind: .payload, holds: true, text: "its payload has \(TextFormat.count(payload.count)) bytes"))
         }
         return steps
     }
 
-    /// Why a device of the holdout could not have been sent to, by the rule of `PayloadChecker`; nil when it could.
+    /// Why a device of the holdout could not have been sent to, by the rule of `PayloadChecker`;
+    /// nil when it could.
     private func failureWithout(
         holdout recipient: Recipient, _ service: Int, _ chooser: inout MessageChooser
     ) -> RenderFailure? {
         let messages = context.messages
         let language = Array(recipient.language.utf8)
         let variant = chooser.variantWithoutHoldout(of: recipient)
-        let number = language.withUnsafeBufferPointer { chooser.message(variant: variant, language: $0, service: service) }
+        let number = language.withUnsafeBufferPointer {
+            chooser.message(variant: variant, language: $0, service: service)
+        }
         var payload: [UInt8] = []
-        return number.flatMap { messages.messages[$0].template.render(recipient.fields, language: recipient.language, into: &payload) }
+        return number.flatMap {
+            messages.messages[$0].template.render(recipient.fields, language: recipient.language, into: &payload)
+        }
     }
 
     private func words(_ failure: RenderFailure, _ row: TracedRow) -> String {
@@ -334,7 +376,8 @@ struct Explainer {
 extension TextFormat {
     /// `30 days`, `12 hours`, as in conditions.
     static func days(_ seconds: Int) -> String {
-        for (unit, length) in [("day", 86_400), ("hour", 3600), ("minute", 60)] where seconds >= length && seconds % length == 0 {
+        for (unit, length) in [("day", 86_400), ("hour", 3600), ("minute", 60)]
+        where seconds >= length && seconds % length == 0 {
             return "\(seconds / length) \(unit)\(seconds == length ? "" : "s")"
         }
         return "\(seconds) seconds"

@@ -11,7 +11,8 @@ public struct EarlierRuns: Sendable {
     private let settings: RunSettings
     /// The last sending that reached a device; if none did, the last attempt.
     public let lastSending: PreviousSending?
-    /// Runs that were put back from a backup before they had ended, if no other run has reached a device since.
+    /// Runs that were put back from a backup before they had ended, if no other run has reached a
+    /// device since.
     private let held: [RestoredSending]
     /// A run that began only hours ago, when no file shows which devices it reached.
     public let unaccounted: (id: String, begunAt: Timestamp)?
@@ -26,7 +27,9 @@ public struct EarlierRuns: Sendable {
         let all = try catalog.lastStarted(of: campaign, app: app, limit: 10).filter { $0.plan.id != own }
         // Older runs are not read: counting what they reached means reading their files.
         var sendings: [PreviousSending?] = []
-        for run in all where sendings.last.map({ $0?.accepted == 0 }) ?? true { sendings.append(PreviousSending(of: run, now: now)) }
+        for run in all where sendings.last.map({ $0?.accepted == 0 }) ?? true {
+            sendings.append(PreviousSending(of: run, now: now))
+        }
         runs = Array(all.prefix(sendings.count))
         let known = sendings.compactMap(\.self)
         lastSending = known.last.map { $0.accepted == 0 ? known[0] : $0 }
@@ -61,15 +64,18 @@ public struct EarlierRuns: Sendable {
     /// Closes their files.
     public func close() { for run in runs { run.close() } }
 
-    /// Warnings about a last run that could be resumed, was sent a short while ago, or lost its file: a new run sends again to devices that
-    /// it has reached.
-    /// - Parameter lately: how many devices other runs of the app reached in the last hours; nil if that is unknown.
+    /// Warnings about a last run that could be resumed, was sent a short while ago, or lost its
+    /// file: a new run sends again to devices that it has reached.
+    /// - Parameter lately: how many devices other runs of the app reached in the last hours; nil if
+    ///   that is unknown.
     func warnings(_ context: CampaignContext, _ lately: RecentlyReached? = nil) -> [Diagnostic] {
         let lost = (unaccounted.map { [lostWarning($0, context)] } ?? []) + held.map { $0.warning(context) }
         let unfinished = runs.lazy.compactMap { unfinishedWarning($0, context) }.first
         let sent = unfinished == nil ? recent : nil
         return lost + [unfinished, sent?.warning(context, lately)].compactMap(\.self)
-            + (lately?.warnings(context) { sending in sending.run == sent?.run || held.contains { $0.run == sending.run } } ?? [])
+            + (lately?.warnings(context) { sending in
+                sending.run == sent?.run || held.contains { $0.run == sending.run }
+            } ?? [])
     }
 
     /// The last sending, if it was only hours ago.
@@ -87,19 +93,22 @@ public struct EarlierRuns: Sendable {
                 "a run of this campaign, \(run.id), began \(PreviousSending.ago(run.begunAt, now: now)), but its file is missing, damaged, or an older copy: "
                 + "which devices it reached is not known, and a new run sends to all of them again",
             at: context.campaign.audience.position,
-            remedy: "Put its file back, with the files next to it; `volley runs` shows what is there.", [.ask(.restoreRun(run.id))])
+            remedy: "Put its file back, with the files next to it; `volley runs` shows what is there.",
+            [.ask(.restoreRun(run.id))])
     }
 
     private func unfinishedWarning(_ run: RunFile, _ context: CampaignContext) -> Diagnostic? {
         guard let state = try? run.status().state, [.running, .paused, .stopped].contains(state) else { return nil }
         guard LedgerGap(of: run) == nil, let claims = try? run.claims().claimed, !claims.isEmpty,
-            run.isBeingSent || claims.count < run.plan.audience || (try? run.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
+            run.isBeingSent || claims.count < run.plan.audience
+                || (try? run.figures().outcomes[.unsent, default: 0]) ?? 0 > 0
         else { return nil }
         let id = run.plan.id
         let (fact, remedy, remedies): (String, String, [Remedy]) =
             if !run.isBeingSent {
                 (
-                    "ended before it was finished", "`volley resume \(id)` resumes it, and sends only to the other devices.",
+                    "ended before it was finished",
+                    "`volley resume \(id)` resumes it, and sends only to the other devices.",
                     [.resume(run: id)]
                 )
             } else if state == .paused {
@@ -113,7 +122,8 @@ public struct EarlierRuns: Sendable {
         // Its report is such a list, and planning does not compare the two.
         let again =
             context.campaign.audience.excludedDevices.isEmpty
-            ? "to devices that it has reached" : "to those of its devices that the lists below 'exclude: devices' do not leave out"
+            ? "to devices that it has reached"
+            : "to those of its devices that the lists below 'exclude: devices' do not leave out"
         return .warning(
             .lastRunUnfinished,
             message: "the last run of this campaign, \(id), \(fact); a new run sends again \(again)",
@@ -121,13 +131,14 @@ public struct EarlierRuns: Sendable {
     }
 }
 
-/// A run of a campaign that was put back from a backup before it had ended. What it has sent since then is unknown,
-/// however long ago that is.
+/// A run of a campaign that was put back from a backup before it had ended. What it has sent since
+/// then is unknown, however long ago that is.
 struct RestoredSending {
     let run: String
     /// In whole seconds.
     let backupAt: Timestamp
-    /// Devices that had or may have had the push by the backup, and those that may have got it since.
+    /// Devices that had or may have had the push by the backup, and those that may have got it
+    /// since.
     private let reached: Int, unsent: Int
 
     /// nil for a run that is not held, or that has no devices of this campaign.
@@ -154,7 +165,8 @@ struct RestoredSending {
     }
 }
 
-/// When a campaign was sent last, where and to how many. Sending it again only hours later is usually a slip: the same push twice in a day.
+/// When a campaign was sent last, where and to how many. Sending it again only hours later is
+/// usually a slip: the same push twice in a day.
 public struct PreviousSending: Sendable {
     static let hours = RecentSendings.hours
 
@@ -162,15 +174,16 @@ public struct PreviousSending: Sendable {
     public let run: String
     let began: Timestamp
     let devices: Int
-    /// The command that sends to the devices that it missed, and to no device that it may have reached; blank when there is no such
-    /// command.
+    /// The command that sends to the devices that it missed, and to no device that it may have
+    /// reached; blank when there is no such command.
     private let remedy: String
     private let remedies: [Remedy]
     /// How many devices accepted it; nil while that is not counted.
     let accepted: Int?
     /// Where it went, as `FrozenEnvironment.name`.
     let environment: String
-    /// Whether the run was put back from a backup before it had ended, so that more may have accepted it.
+    /// Whether the run was put back from a backup before it had ended, so that more may have
+    /// accepted it.
     private let isHeld: Bool
     private let now: Timestamp
 
@@ -186,8 +199,10 @@ public struct PreviousSending: Sendable {
         isHeld = RestoredRun(last)?.isHeld ?? false
         (remedy, remedies) =
             switch status.state {
-            case .finished: RunRemainder.remedyForFailed(last).map { (" \($0)", [.retry(run: last.plan.id)]) } ?? ("", [])
-            case .cancelled: RunRemainder.remedyForUnsent(last).map { (" \($0)", [.retryUnsent(run: last.plan.id)]) } ?? ("", [])
+            case .finished:
+                RunRemainder.remedyForFailed(last).map { (" \($0)", [.retry(run: last.plan.id)]) } ?? ("", [])
+            case .cancelled:
+                RunRemainder.remedyForUnsent(last).map { (" \($0)", [.retryUnsent(run: last.plan.id)]) } ?? ("", [])
             case .running: (" `volley report \(run)` shows its progress.", [.watch(run: run)])
             case .planned, .paused, .stopped: (" `volley resume \(run)` resumes it.", [.resume(run: run)])
             }
@@ -196,7 +211,8 @@ public struct PreviousSending: Sendable {
         environment = settings.firstService.environment.name
     }
 
-    /// Whether the devices of an environment got it only hours ago; never for the simulator, which has no real devices.
+    /// Whether the devices of an environment got it only hours ago; never for the simulator, which
+    /// has no real devices.
     public func isRecent(in environment: FrozenEnvironment) -> Bool {
         environment.name != "simulator" && self.environment == environment.name
             && now.epochSeconds - began.epochSeconds < Int64(Self.hours * 3600)
@@ -210,7 +226,8 @@ public struct PreviousSending: Sendable {
     }
 
     /// `2 h 5 min ago (2026-12-01 09:00 UTC): 4,990 of 5,000 devices accepted it`
-    /// - Parameter here: the environment of the coming run; the words name this sending's environment if it is another one.
+    /// - Parameter here: the environment of the coming run; the words name this sending's
+    ///   environment if it is another one.
     public func words(here: String) -> String {
         let all = TextFormat.devices(devices)
         let atLeast = isHeld ? "at least " : ""
@@ -221,22 +238,26 @@ public struct PreviousSending: Sendable {
             + (environment == here ? "" : ", in \(environment)")
     }
 
-    /// - Parameter lately: says how many of the devices it reached; they need not be those of the coming run.
+    /// - Parameter lately: says how many of the devices it reached; they need not be those of the
+    ///   coming run.
     func warning(_ context: CampaignContext, _ lately: RecentlyReached?) -> Diagnostic {
         let reached = "\(ago), at \(began), to \(TextFormat.devices(devices))"
         let again = lately?.words(ofRun: run).map { ": \($0)" } ?? ""
         return .warning(
             .sentRecently, message: "this campaign was sent \(reached); a new run sends it to them again\(again)",
             at: context.campaign.audience.position,
-            remedy: "`volley report \(run)` shows which devices it reached.\(remedy)", [.readReport(run: run)] + remedies)
+            remedy: "`volley report \(run)` shows which devices it reached.\(remedy)",
+            [.readReport(run: run)] + remedies)
     }
 }
 
 extension RecentSendings.Sending {
-    /// What it did after a plan was made, to follow its campaign's name: `went to 150 devices 3 min ago, after this was planned`.
+    /// What it did after a plan was made, to follow its campaign's name:
+    /// `went to 150 devices 3 min ago, after this was planned`.
     public func words(sincePlan plannedAt: Timestamp, now: Timestamp) -> String {
         let ago = PreviousSending.ago(begunAt, now: now)
         if begunAt >= plannedAt { return "went to \(TextFormat.devices(devices)) \(ago), after this was planned" }
-        return "was begun \(ago), for \(TextFormat.devices(devices)), and has reached some of them after this was planned"
+        return
+            "was begun \(ago), for \(TextFormat.devices(devices)), and has reached some of them after this was planned"
     }
 }

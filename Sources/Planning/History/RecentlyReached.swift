@@ -3,11 +3,13 @@ import Base
 import Campaigns
 import Workspace
 
-/// How many devices of an audience got, or as unknown ones may have got, another push of the app in the last hours, and from which runs.
+/// How many devices of an audience got, or as unknown ones may have got, another push of the app in
+/// the last hours, and from which runs.
 struct RecentlyReached: Sendable {
     /// Newest first. A device counts for the newest run that reached it.
     private let sendings: [(sending: RecentSendings.Sending, devices: Int)]
-    /// Runs that are not over, and how many devices of the audience got none of these pushes yet and are still to get one.
+    /// Runs that are not over, and how many devices of the audience got none of these pushes yet
+    /// and are still to get one.
     private let goingOn: [RecentSendings.Sending]
     private let toCome: Int
     private let audience: Int
@@ -21,13 +23,18 @@ struct RecentlyReached: Sendable {
         sendings = (recent?.all ?? []).enumerated().compactMap { number, sending in
             result.reachedBySending[number].map { (sending, $0) }
         }
-        (goingOn, toCome) = ((recent?.all ?? []).filter(\.hasMoreToCome), recent.flatMap { result.reachedBySending[$0.all.count] } ?? 0)
+        (goingOn, toCome) = (
+            (recent?.all ?? []).filter(\.hasMoreToCome), recent.flatMap { result.reachedBySending[$0.all.count] } ?? 0
+        )
         (audience, unread, self.now) = (result.audience, recent?.unread ?? [], now)
     }
 
-    /// `it was or may have been accepted for 5 of these 5 devices`; nil if none did, or that is not known.
+    /// `it was or may have been accepted for 5 of these 5 devices`; nil if none did, or that is not
+    /// known.
     func words(ofRun run: String) -> String? {
-        sendings.first { $0.sending.run == run }.map { "it was or may have been accepted for \(TextFormat.count($0.devices)) of \(these)" }
+        sendings.first { $0.sending.run == run }.map {
+            "it was or may have been accepted for \(TextFormat.count($0.devices)) of \(these)"
+        }
     }
 
     /// A warning that names the runs.
@@ -38,13 +45,15 @@ struct RecentlyReached: Sendable {
         let minimum = unknown.map {
             Diagnostic.warning(
                 .sentRecently, message: $0, at: context.campaign.audience.position,
-                remedy: "Put back what is missing; `volley runs` shows what is there, and what is wrong with it.", [.seeProblems])
+                remedy: "Put back what is missing; `volley runs` shows what is there, and what is wrong with it.",
+                [.seeProblems])
         }
         let others = sendings.filter { !isKnown($0.sending) }
         let waiting = toCome > 0 ? goingOn.filter { !isKnown($0) } : []
         guard let first = others.first?.sending ?? waiting.first else { return [minimum].compactMap(\.self) }
         let named = others.prefix(Self.mostNamed).enumerated().map { number, other in
-            let devices = number == 0 ? "\(TextFormat.count(other.devices)) of \(these)" : TextFormat.count(other.devices)
+            let devices =
+                number == 0 ? "\(TextFormat.count(other.devices)) of \(these)" : TextFormat.count(other.devices)
             return
                 "\(devices) got or may have got '\(other.sending.campaign)' \(PreviousSending.ago(other.sending.lastAt, now: now)) (run \(other.sending.run))"
         }
@@ -59,7 +68,8 @@ struct RecentlyReached: Sendable {
         }
         return [
             .warning(
-                .sentRecently, message: named.joined(separator: ", ") + more + (later ?? ""), at: context.campaign.audience.position,
+                .sentRecently, message: named.joined(separator: ", ") + more + (later ?? ""),
+                at: context.campaign.audience.position,
                 remedy:
                     "To leave such devices out, write frequency: at most 1 per \(RecentSendings.hours) hours under 'delivery'; "
                     + "`volley report \(first.run)` shows what they got.",
@@ -67,7 +77,8 @@ struct RecentlyReached: Sendable {
         ] + [minimum].compactMap(\.self)
     }
 
-    /// Their member `reached_lately_unread`: the runs because of which these numbers are a minimum; nil without any.
+    /// Their member `reached_lately_unread`: the runs because of which these numbers are a minimum;
+    /// nil without any.
     var unreadJSON: JSONValue? { unread.isEmpty ? nil : .array(unread.sorted().map { .string($0) }) }
 
     private var these: String { audience == 1 ? "this 1 device" : "these \(TextFormat.devices(audience))" }

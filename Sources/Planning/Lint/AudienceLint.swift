@@ -14,7 +14,8 @@ struct AudienceLint {
     private static let fewDevices = 100
 
     var warnings: [Diagnostic] {
-        emptyAudience + nearlyEveryone + languagesNobodySpeaks + namesOfLanguages + scriptsWithoutText + regionsWithoutText
+        emptyAudience + nearlyEveryone + languagesNobodySpeaks + namesOfLanguages + scriptsWithoutText
+            + regionsWithoutText
     }
 
     private var emptyAudience: [Diagnostic] {
@@ -43,7 +44,8 @@ struct AudienceLint {
     /// A campaign that is meant for all devices would say `everyone: true`.
     private var nearlyEveryone: [Diagnostic] {
         let audience = context.campaign.audience
-        guard !audience.everyone, !(audience.anyTags.isEmpty && audience.allTags.isEmpty && audience.noneTags.isEmpty) else { return [] }
+        guard !audience.everyone, !(audience.anyTags.isEmpty && audience.allTags.isEmpty && audience.noneTags.isEmpty)
+        else { return [] }
         let without: [SkipReason] = [.badRow, .missingToken, .badToken, .duplicateToken]
         let devices = result.rows - without.reduce(0) { $0 + result.skipped[$1, default: 0] }
         let chosen = result.audience + result.skipped[.holdout, default: 0]
@@ -52,7 +54,8 @@ struct AudienceLint {
         return [
             .warning(
                 .audienceNearlyEveryone,
-                message: "the tags name \(TextFormat.percent(Double(chosen) / Double(devices))) of all devices with \(target)",
+                message:
+                    "the tags name \(TextFormat.percent(Double(chosen) / Double(devices))) of all devices with \(target)",
                 at: audience.position,
                 remedy: "Check the tags; if you mean all devices, write everyone: true.")
         ]
@@ -63,8 +66,8 @@ struct AudienceLint {
 
     private func reads(_ cell: String) -> Bool { LanguageTag.fallbacks(of: cell).contains { written.contains($0) } }
 
-    /// Cells that give a language in another way than by its tag: their devices get the text above `languages`,
-    /// although there may be one for them.
+    /// Cells that give a language in another way than by its tag: their devices get the text above
+    /// `languages`, although there may be one for them.
     private var namesOfLanguages: [Diagnostic] {
         guard !written.isEmpty else { return [] }
         let holdsCountries = result.languages.keys.contains { LanguageCell.isCountry($0) }
@@ -73,7 +76,8 @@ struct AudienceLint {
         }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         guard !cells.isEmpty else { return [] }
         let devices = cells.reduce(0) { $0 + $1.value }
-        let shown = cells.prefix(5).map { "'\(TargetRedaction.cell($0.key, maximumBytes: 40))'" }.joined(separator: ", ")
+        let shown = cells.prefix(5).map { "'\(TargetRedaction.cell($0.key, maximumBytes: 40))'" }.joined(
+            separator: ", ")
         let meant = cells.prefix(5).compactMap { cell in
             LanguageCell.meant(by: cell.key).map { "\($0) for '\(TargetRedaction.cell(cell.key, maximumBytes: 40))'" }
         }
@@ -91,23 +95,29 @@ struct AudienceLint {
         ]
     }
 
-    /// Devices in the script of a text for a region, such as zh-Hans and zh-Hans-CN where there is a text for zh-CN.
+    /// Devices in the script of a text for a region, such as zh-Hans and zh-Hans-CN where there is
+    /// a text for zh-CN.
     private var scriptsWithoutText: [Diagnostic] {
         Set(written.filter { $0.hasPrefix("zh-") }).sorted().flatMap { tag -> [Diagnostic] in
             let chain = LanguageTag.fallbacks(of: tag)
-            guard let script = chain.first(where: { ["zh-hans", "zh-hant"].contains($0) }), script != tag, chain.count > 3 else {
+            guard let script = chain.first(where: { ["zh-hans", "zh-hant"].contains($0) }), script != tag,
+                chain.count > 3
+            else {
                 return []
             }
             let cells = result.languages.filter { cell in
                 let normal = LanguageTag.normalized(cell.key)
-                return (normal == script || normal.map { chain.contains($0) && $0.hasPrefix(script) } ?? false) && !reads(cell.key)
+                return (normal == script || normal.map { chain.contains($0) && $0.hasPrefix(script) } ?? false)
+                    && !reads(cell.key)
             }.sorted { $0.key < $1.key }
-            guard !cells.isEmpty, let message = context.messages.messages.first(where: { LanguageTag.normalized($0.language) == tag })
+            guard !cells.isEmpty,
+                let message = context.messages.messages.first(where: { LanguageTag.normalized($0.language) == tag })
             else {
                 return []
             }
             let devices = cells.reduce(0) { $0 + $1.value }
-            let shown = cells.prefix(5).map { "'\(TargetRedaction.cell($0.key, maximumBytes: 40))'" }.joined(separator: ", ")
+            let shown = cells.prefix(5).map { "'\(TargetRedaction.cell($0.key, maximumBytes: 40))'" }.joined(
+                separator: ", ")
             return [
                 .warning(
                     .languageNotSpoken,
@@ -120,12 +130,14 @@ struct AudienceLint {
         }
     }
 
-    /// Devices in a language that has a text for one region only: with a text for de-DE, the devices of de and de-AT. If the text for all
-    /// others is in that language, they get what is meant for them. It probably is not if most of the devices that get it have another one.
+    /// Devices in a language that has a text for one region only: with a text for de-DE, the
+    /// devices of de and de-AT. If the text for all others is in that language, they get what is
+    /// meant for them. It probably is not if most of the devices that get it have another one.
     private var regionsWithoutText: [Diagnostic] {
         let others = result.languages.filter { !$0.key.isEmpty && !reads($0.key) }
         return Set(written).sorted().compactMap { tag -> Diagnostic? in
-            guard let base = LanguageTag.fallbacks(of: tag).last, base != tag, base != "zh", base != "en", !written.contains(base),
+            guard let base = LanguageTag.fallbacks(of: tag).last, base != tag, base != "zh", base != "en",
+                !written.contains(base),
                 let message = context.messages.messages.first(where: { LanguageTag.normalized($0.language) == tag }),
                 context.messages.messages.indices.contains(where: {
                     context.messages.messages[$0].language == message.language && result.groups[$0, default: 0] > 0
@@ -143,14 +155,16 @@ struct AudienceLint {
         }
     }
 
-    /// A remedy that names a wider tag of the same language, `de` for a text called `de-DE`; nil when that would cover no device of the
-    /// audience that gets the text for all others.
+    /// A remedy that names a wider tag of the same language, `de` for a text called `de-DE`; nil
+    /// when that would cover no device of the audience that gets the text for all others.
     private func widerTag(of language: String) -> String? {
         // `zh` alone would mix two scripts.
         for tag in LanguageTag.fallbacks(of: language).dropFirst() where tag != "zh" {
-            let cells = result.languages.keys.filter { LanguageTag.fallbacks(of: $0).contains(tag) && !reads($0) }.sorted()
+            let cells = result.languages.keys.filter { LanguageTag.fallbacks(of: $0).contains(tag) && !reads($0) }
+                .sorted()
             guard !cells.isEmpty else { continue }
-            let named = cells.prefix(5).map { "'\(TargetRedaction.cell($0, maximumBytes: 40))'" }.joined(separator: ", ")
+            let named = cells.prefix(5).map { "'\(TargetRedaction.cell($0, maximumBytes: 40))'" }.joined(
+                separator: ", ")
             return "Name the text \(Self.written(tag)), which covers \(named)."
         }
         return nil
@@ -160,7 +174,8 @@ struct AudienceLint {
     private static func written(_ tag: String) -> String {
         let parts = tag.split(separator: "-").map(String.init)
         return parts.enumerated().map { place, part in
-            place == 0 ? part : part.count == 4 ? TextFormat.capitalized(part) : part.count == 2 ? part.uppercased() : part
+            place == 0
+                ? part : part.count == 4 ? TextFormat.capitalized(part) : part.count == 2 ? part.uppercased() : part
         }.joined(separator: "-")
     }
 
@@ -170,10 +185,13 @@ struct AudienceLint {
         var seen: Set<String> = []
         return messages.filter { !$0.language.isEmpty && seen.insert($0.language).inserted }.compactMap { message in
             let readers = messages.indices.filter { messages[$0].language == message.language }
-            guard readers.allSatisfy({ result.groups[$0, default: 0] == 0 }), !scripts.contains(message.content.position) else {
+            guard readers.allSatisfy({ result.groups[$0, default: 0] == 0 }),
+                !scripts.contains(message.content.position)
+            else {
                 return nil
             }
-            let spoken = result.languages.filter { !$0.key.isEmpty }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(5)
+            let spoken = result.languages.filter { !$0.key.isEmpty }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+                .prefix(5)
             let list = spoken.map { TargetRedaction.cell($0.key, maximumBytes: 40) }.joined(separator: ", ")
             if let remedy = widerTag(of: message.language) {
                 return .warning(
@@ -211,7 +229,8 @@ struct RenderedLint {
 
     private func warnings(_ sample: PreviewSample) -> [Diagnostic] {
         let content = context.messages.messages[sample.message].content
-        let templates = ["title": content.title, "subtitle": content.subtitle, "body": content.body].compactMapValues(\.self)
+        let templates = ["title": content.title, "subtitle": content.subtitle, "body": content.body].compactMapValues(
+            \.self)
         return sample.service.shown(sample.shownPayload).texts.flatMap { key, text in
             ShownText.warnings(
                 key, text: text, isWhole: true, template: templates[key]?.value,

@@ -3,7 +3,8 @@ import Campaigns
 import Content
 import Runs
 
-/// Warnings about texts that were changed since the campaign's last run, while languages, variants or services kept theirs.
+/// Warnings about texts that were changed since the campaign's last run, while languages, variants
+/// or services kept theirs.
 struct ChangeLint {
     let context: CampaignContext
     let now: Timestamp
@@ -14,9 +15,12 @@ struct ChangeLint {
     func warnings(since last: RunPlan?, _ groups: (devices: [Int: Int], all: Int)? = nil) -> [Diagnostic] {
         let campaign = context.campaign
         guard let last, last.campaignSource != campaign.source else { return [] }
-        let old = Campaign.draft(text: last.campaignSource, file: campaign.file, now: now) { _ in context.messages.services }
+        let old = Campaign.draft(text: last.campaignSource, file: campaign.file, now: now) { _ in
+            context.messages.services
+        }
         guard let before = old.content else { return [] }
-        return PartialChange.all(from: (before, old.variants), to: (campaign.content, campaign.variants)).map { change in
+        return PartialChange.all(from: (before, old.variants), to: (campaign.content, campaign.variants)).map {
+            change in
             let devices = groups.map { groups in
                 let number = context.messages.messages.indices.reduce(0) { sum, message in
                     let value = context.messages.messages[message].content[change.key]
@@ -27,7 +31,8 @@ struct ChangeLint {
             }
             return .warning(
                 .partlyChanged,
-                message: "the \(change.noun) was changed since the last run, but not for \(change.names)\(devices ?? "")",
+                message:
+                    "the \(change.noun) was changed since the last run, but not for \(change.names)\(devices ?? "")",
                 at: change.kept[0].text.position, remedy: "Change it there too, unless the old one still fits.")
         }
     }
@@ -42,7 +47,8 @@ extension MessageContent {
         case .body: body?.value
         case .link: link?.value
         case .image: image?.value
-        case .sound, .badge, .category, .thread, .data, .interruption, .relevance, .targetContent, .filter, .localized, .wakeApp, .silent,
+        case .sound, .badge, .category, .thread, .data, .interruption, .relevance, .targetContent, .filter, .localized,
+            .wakeApp, .silent,
             .payload:
             nil
         }

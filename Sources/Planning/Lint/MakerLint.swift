@@ -6,16 +6,19 @@ import PushServices
 import Runs
 import Workspace
 
-/// Warnings about what the makers of phones in China do with marketing: a phone shows a few such pushes of an app a day, none at night, and
-/// may show none without a class. Makers give no answer of that kind to a push: it counts as accepted.
+/// Warnings about what the makers of phones in China do with marketing: a phone shows a few such
+/// pushes of an app a day, none at night, and may show none without a class. Makers give no answer
+/// of that kind to a push: it counts as accepted.
 struct MakerLint {
     private let context: CampaignContext
     /// The numbers of the app's services whose pushes makers show, at least one.
     private let services: [Int]
-    /// What a phone shows of the app's marketing in a day, the highest number first, with the names of phones for which it holds.
+    /// What a phone shows of the app's marketing in a day, the highest number first, with the names
+    /// of phones for which it holds.
     let caps: [(pushes: Int, phones: [String])]
 
-    /// nil where makers show none of the pushes: they go elsewhere, to a simulator alone, or show nothing.
+    /// nil where makers show none of the pushes: they go elsewhere, to a simulator alone, or show
+    /// nothing.
     init?(_ context: CampaignContext) {
         guard context.messages.pushType == .alert else { return nil }
         services = context.app.services.indices.filter { number in
@@ -44,7 +47,9 @@ struct MakerLint {
         return phones.sorted { $0.key > $1.key }.map { (pushes: $0.key, phones: $0.value) }
     }
 
-    private func warning(_ name: WarningName, _ message: String, at place: SourcePosition? = nil, remedy: String) -> Diagnostic {
+    private func warning(_ name: WarningName, _ message: String, at place: SourcePosition? = nil, remedy: String)
+        -> Diagnostic
+    {
         .warning(name, message: message, at: place ?? context.campaign.content.position, remedy: remedy)
     }
 
@@ -55,14 +60,18 @@ struct MakerLint {
     /// A service whose pushes lack what makers demand.
     private func lackedClasses(_ number: Int) -> Diagnostic? {
         let service = context.app.services[number].service
-        guard let content = context.messages.messages.first(where: { $0.service == number })?.content else { return nil }
+        guard let content = context.messages.messages.first(where: { $0.service == number })?.content else {
+            return nil
+        }
         let lacked = content.lackedByMakers(service)
         guard !lacked.isEmpty else { return nil }
         let words = ["category", "channel"].compactMap { key -> String? in
             let phones = lacked.filter { $0.key == key }.map { $0.maker?.displayName ?? "HarmonyOS" }
             return phones.isEmpty ? nil : "no \(key) for \(Self.list(phones))"
         }
-        let keys = lacked.compactMap { maker, key in maker.map { "\($0.rawValue): {\(key): \(key == "channel" ? "ID" : "MARKETING")}" } }
+        let keys = lacked.compactMap { maker, key in
+            maker.map { "\($0.rawValue): {\(key): \(key == "channel" ? "ID" : "MARKETING")}" }
+        }
         let groups =
             (keys.isEmpty ? [] : ["makers: {\(keys.joined(separator: ", "))}"])
             + (keys.count < lacked.count ? ["harmony: {category: MARKETING}"] : [])
@@ -83,7 +92,8 @@ struct MakerLint {
                 .makerCap,
                 "'repeat' goes out \(TextFormat.count(times)) times on a day, and \(Self.words(cap)) show "
                     + "\(TextFormat.counted(cap.pushes, one: "marketing push", many: "marketing pushes")) of an app a day",
-                at: context.campaign.schedulePosition, remedy: "Write fewer times in 'repeat', or \(Self.frequency(cap.pushes)).")
+                at: context.campaign.schedulePosition,
+                remedy: "Write fewer times in 'repeat', or \(Self.frequency(cap.pushes)).")
         ]
     }
 
@@ -94,12 +104,15 @@ struct MakerLint {
 
     /// Whether `frequency` lets a device get that many pushes a day at most.
     private func isCapped(at pushes: Int) -> Bool {
-        context.frequencyCaps.contains { $0.seconds >= 86_400 ? $0.pushes <= pushes : $0.pushes * 86_400 <= pushes * $0.seconds }
+        context.frequencyCaps.contains {
+            $0.seconds >= 86_400 ? $0.pushes <= pushes : $0.pushes * 86_400 <= pushes * $0.seconds
+        }
     }
 
     // MARK: - What devices got today
 
-    /// The pushes of the day on which the campaign goes out, for the makers' caps; nil while that day is still to come.
+    /// The pushes of the day on which the campaign goes out, for the makers' caps; nil while that
+    /// day is still to come.
     func history(_ time: SendingTime, now: Timestamp, _ settings: RunSettings) -> FrequencyHistory? {
         var moment = now
         if case .at(let occurrence) = time { moment = max(now, occurrence.begins) }
@@ -108,7 +121,8 @@ struct MakerLint {
         let lists = Set(services.map { settings.services[$0].listName })
         return FrequencyHistory(
             app: context.app.name.value, lists: lists,
-            caps: caps.prefix(AudienceQuery.mostCounts).map { FrequencyCap(pushes: $0.pushes, seconds: seconds) }, now: now)
+            caps: caps.prefix(AudienceQuery.mostCounts).map { FrequencyCap(pushes: $0.pushes, seconds: seconds) },
+            now: now)
     }
 
     /// Midnight in China, where clocks have not been changed since 1991.
@@ -137,7 +151,9 @@ struct MakerLint {
             devices += reached[number, default: 0]
             return devices > 0 ? (devices, caps[number]) : nil
         }
-        guard let usual = counts.max(by: { ($0.cap.phones.count, $1.cap.pushes) < ($1.cap.phones.count, $0.cap.pushes) }) else {
+        guard
+            let usual = counts.max(by: { ($0.cap.phones.count, $1.cap.pushes) < ($1.cap.phones.count, $0.cap.pushes) })
+        else {
             return []
         }
         let parts = counts.reversed().map { devices, cap in
@@ -150,10 +166,13 @@ struct MakerLint {
 
     // MARK: - Nights
 
-    /// Pushes that go out at night, by the clocks of devices where the campaign goes by them, and otherwise by China's.
+    /// Pushes that go out at night, by the clocks of devices where the campaign goes by them, and
+    /// otherwise by China's.
     func warnings(_ pace: PaceLint) -> [Diagnostic] {
         let hours = PhoneMaker.nightHours
-        guard let night = try? QuietHours("\(Self.hour(hours.lowerBound))-\(Self.hour(hours.upperBound))") else { return [] }
+        guard let night = try? QuietHours("\(Self.hour(hours.lowerBound))-\(Self.hour(hours.upperBound))") else {
+            return []
+        }
         let schedule = pace.schedule?.schedule
         let isByDevice = schedule.map { $0.zone.isRecipient || $0.quietHours != nil } ?? false
         let china = try? ZoneDatabase.system.zone(named: "Asia/Shanghai")
@@ -161,7 +180,9 @@ struct MakerLint {
             let service = pace.services[number]
             let perSecond = service.exactSecondsAtPace.map { Double(service.recipients) / max(0.001, $0) }
             return sum
-                + Self.count(at: night, pace.departures(service), perSecond: perSecond) { isByDevice ? $0.zone ?? china : china }
+                + Self.count(at: night, pace.departures(service), perSecond: perSecond) {
+                    isByDevice ? $0.zone ?? china : china
+                }
         }
         guard devices > 0 else { return [] }
         let makers = PhoneMaker.allCases.filter(\.isQuietAtNight).map(\.displayName)
@@ -176,19 +197,23 @@ struct MakerLint {
         ]
     }
 
-    /// What holds pushes until the morning; blank where the schedule goes by another clock, whose hours are other ones.
+    /// What holds pushes until the morning; blank where the schedule goes by another clock, whose
+    /// hours are other ones.
     private static func holding(_ night: QuietHours, _ schedule: Schedule?, _ china: ZoneRules?) -> String {
         guard let schedule else {
             return "; schedule: {timezone: Asia/Shanghai, quiet_hours: \(night)} holds pushes until they end"
         }
-        guard schedule.quietHours == nil, schedule.zone.isRecipient || schedule.zone.fallback.name == china?.name else { return "" }
+        guard schedule.quietHours == nil, schedule.zone.isRecipient || schedule.zone.fallback.name == china?.name else {
+            return ""
+        }
         return "; quiet_hours: \(night) under 'schedule' holds pushes until they end"
     }
 
     /// How many devices get their push in hours of the night.
     /// - Parameter perSecond: nil for all at once.
     static func count(
-        at night: QuietHours, _ departures: [PaceLint.Departure], perSecond: Double?, clock: (PaceLint.Departure) -> ZoneRules?
+        at night: QuietHours, _ departures: [PaceLint.Departure], perSecond: Double?,
+        clock: (PaceLint.Departure) -> ZoneRules?
     ) -> Int {
         var count = 0, free = Timestamp(epochSeconds: 0)
         for departure in departures where departure.devices > 0 {

@@ -3,8 +3,8 @@ import Campaigns
 import PushServices
 import Runs
 
-/// Warns about a pace that is too slow to finish in time: before the push expires, before quiet hours begin, before the campaign's next
-/// time.
+/// Warns about a pace that is too slow to finish in time: before the push expires, before quiet
+/// hours begin, before the campaign's next time.
 struct PaceLint {
     let context: CampaignContext
     /// How many recipients each service has, and its pace.
@@ -32,14 +32,17 @@ struct PaceLint {
             func left(after seconds: Int64) -> Int {
                 departure.devices - min(departure.devices, Int(max(0, Double(seconds)) * devicesPerSecond))
             }
-            if let deadline = deadline(of: departure) { missed += left(after: deadline.epochSeconds - begin.epochSeconds) }
+            if let deadline = deadline(of: departure) {
+                missed += left(after: deadline.epochSeconds - begin.epochSeconds)
+            }
             if let quiet = quietHours, let zone = departure.zone, !quiet.contains(begin, in: zone) {
                 held += left(after: quiet.begin(from: begin, in: zone).epochSeconds - begin.epochSeconds)
             }
             free = begin.adding(seconds: Double(departure.devices) / devicesPerSecond)
         }
         let through = services.count > 1 ? " through \(service.service.displayName)" : ""
-        let fact = "\(service.paceWords), \(TextFormat.devices(service.recipients))\(through) take \(TextFormat.duration(seconds: seconds))"
+        let fact =
+            "\(service.paceWords), \(TextFormat.devices(service.recipients))\(through) take \(TextFormat.duration(seconds: seconds))"
         var found: [Diagnostic] = []
         if missed > 0, let expiry = context.campaign.delivery.expiry {
             found.append(
@@ -53,7 +56,8 @@ struct PaceLint {
                     "\(fact), but the quiet hours \(quiet) begin before that: \(TextFormat.devices(held)) would get it only after the quiet hours",
                     remedy: "Set a faster pace, or begin earlier."))
         }
-        // Devices that wait for their own time or for the end of quiet hours would be late at any pace.
+        // Devices that wait for their own time or for the end of quiet hours would be late at any
+        // pace.
         let isPace = departures.allSatisfy { departure in nextTime.map { departure.start < $0.begins } ?? false }
         if isPace, let next = nextTime, free > next.begins {
             found.append(
@@ -90,15 +94,20 @@ struct PaceLint {
 
     /// The time after the one that is planned.
     private var nextTime: Occurrence? {
-        guard let schedule, case .at(let occurrence) = schedule.sendingTime, schedule.schedule.repeat != nil else { return nil }
+        guard let schedule, case .at(let occurrence) = schedule.sendingTime, schedule.schedule.repeat != nil else {
+            return nil
+        }
         let week = 7.0 * 86_400
-        return schedule.schedule.occurrences(from: occurrence.begins.adding(seconds: 1), through: occurrence.begins.adding(seconds: week))
-            .first
+        return schedule.schedule.occurrences(
+            from: occurrence.begins.adding(seconds: 1), through: occurrence.begins.adding(seconds: week)
+        )
+        .first
     }
 
     private func warning(_ message: String, remedy: String) -> Diagnostic {
         .warning(
-            .paceTooSlow, message: message, at: context.campaign.delivery.pacePosition ?? context.campaign.audience.position, remedy: remedy
+            .paceTooSlow, message: message,
+            at: context.campaign.delivery.pacePosition ?? context.campaign.audience.position, remedy: remedy
         )
     }
 

@@ -5,22 +5,25 @@ import Content
 import PushServices
 import Workspace
 
-/// Warnings about the services of an app with several: that one reaches no device, or that only some of them are
-/// rehearsed.
+/// Warnings about the services of an app with several: that one reaches no device, or that only
+/// some of them are rehearsed.
 struct ServiceLint {
     let app: App
 
-    /// Services that go to a simulator while others reach people: a rehearsal that sends real pushes, or a campaign
-    /// that half of its audience does not get.
+    /// Services that go to a simulator while others reach people: a rehearsal that sends real
+    /// pushes, or a campaign that half of its audience does not get.
     var environments: [Diagnostic] {
         let rehearsed = app.services.filter { if case .simulator = $0.environment { true } else { false } }
-        let real = app.services.filter { if case .named(let environment) = $0.environment { environment.reachesPeople } else { false } }
+        let real = app.services.filter {
+            if case .named(let environment) = $0.environment { environment.reachesPeople } else { false }
+        }
         guard let first = rehearsed.first, !real.isEmpty else { return [] }
         let destinations = real.map { "\($0.service.displayName) to \($0.destination)" }.joined(separator: " and ")
         return [
             .warning(
                 .simulatorAndProduction,
-                message: "pushes through \(rehearsed.map(\.service.displayName).joined(separator: " and ")) go to a simulator, "
+                message:
+                    "pushes through \(rehearsed.map(\.service.displayName).joined(separator: " and ")) go to a simulator, "
                     + "but those through \(destinations), where they reach people",
                 at: first.position,
                 remedy: "To rehearse, write environment: simulator for every service; to reach everyone, for none.")
@@ -38,7 +41,8 @@ struct ServiceLint {
         }.map { number in
             let account = app.services[number]
             return .warning(
-                .serviceWithoutDevices, message: "no device of the audience is reached through \(account.service.displayName)",
+                .serviceWithoutDevices,
+                message: "no device of the audience is reached through \(account.service.displayName)",
                 at: account.position, remedy: remedy(account))
         }
     }
@@ -48,7 +52,8 @@ struct ServiceLint {
         if let column = app.columns.service {
             let cells = column.map.filter { $0.service.value == account.service.name }.map { "'\($0.cell.value)'" }
             guard column.map.isEmpty || !cells.isEmpty else {
-                return "In the map of the column '\(column.column.value)' no cell stands for \(account.service.displayName): "
+                return
+                    "In the map of the column '\(column.column.value)' no cell stands for \(account.service.displayName): "
                     + "write the one that its devices have, `CELL: \(account.service.name)`. \(rest)"
             }
             let shown = column.map.isEmpty ? "'\(account.service.name)'" : cells.joined(separator: " or ")

@@ -2,8 +2,8 @@ import Base
 import PushServices
 import Runs
 
-/// How long services take that are sent to in parallel and share a pace: each gets its part of it, as far as it can use
-/// it, and the unused rest goes to the others.
+/// How long services take that are sent to in parallel and share a pace: each gets its part of it,
+/// as far as it can use it, and the unused rest goes to the others.
 struct PaceForecast {
     /// The devices of each service.
     let devices: [Int]
@@ -14,7 +14,9 @@ struct PaceForecast {
 
     /// The seconds that each service takes; nil for one without a pace.
     var seconds: [Double?] {
-        guard let shared else { return zip(devices, ownRates).map { devices, rate in rate.map { Double(devices) / $0 } } }
+        guard let shared else {
+            return zip(devices, ownRates).map { devices, rate in rate.map { Double(devices) / $0 } }
+        }
         var ends = devices.map { _ in 0.0 }, left = devices.map(Double.init), now = 0.0
         while left.contains(where: { $0 > 0 }) {
             let rates = rates(of: left.indices.filter { left[$0] > 0 }, sharing: shared)
@@ -34,7 +36,9 @@ struct PaceForecast {
         var rates: [Int: Double] = [:], rest = services, free = shared
         while true {
             let sum = rest.reduce(0) { $0 + Double(devices[$1]) }
-            let slow = rest.filter { service in ownRates[service].map { $0 < free * Double(devices[service]) / sum } ?? false }
+            let slow = rest.filter { service in
+                ownRates[service].map { $0 < free * Double(devices[service]) / sum } ?? false
+            }
             if slow.isEmpty {
                 for service in rest { rates[service] = free * Double(devices[service]) / sum }
                 return rates

@@ -15,21 +15,27 @@ extension Preview {
         var lines = [headline(colour)]
         lines.append("")
         lines += callLines(width)
-        lines += table("Selected by", audience.selectedBy.map { ($0.selector, $0.recipients) }, of: audience.audience, width: width)
+        lines += table(
+            "Selected by", audience.selectedBy.map { ($0.selector, $0.recipients) }, of: audience.audience, width: width
+        )
         lines += table("Languages", languages.map { ($0.name, $0.recipients) }, of: audience.audience, width: width)
         lines += table("Texts", groups.texts.map { ($0.name, $0.recipients) }, of: audience.audience, width: width)
         // Shares include the holdout, as they do in the campaign.
         let dealt = audience.audience + (groups.holdout ?? 0)
         lines += table("Variants", groups.variants.map { ($0.name, $0.recipients) }, of: dealt, width: width)
         if let holdout = groups.holdout {
-            lines += ["Holdout       \(TextFormat.counted(holdout, one: "device gets", many: "devices get")) nothing, for comparison", ""]
+            lines += [
+                "Holdout       \(TextFormat.counted(holdout, one: "device gets", many: "devices get")) nothing, for comparison",
+                "",
+            ]
         }
         lines += exclusionLines
         lines += table("Skipped rows", skipped.map { ($0.name, $0.rows) }, of: audience.rows, width: width)
         lines += noteLines(width)
         if let bytes = payloadBytes {
             let size =
-                bytes.min == bytes.max ? "\(bytes.max) bytes" : "\(bytes.min) to \(bytes.max) bytes, half of them at most \(bytes.p50)"
+                bytes.min == bytes.max
+                ? "\(bytes.max) bytes" : "\(bytes.min) to \(bytes.max) bytes, half of them at most \(bytes.p50)"
             lines.append("Payload       \(size)")
         }
         if services.count > 1 {
@@ -47,7 +53,9 @@ extension Preview {
         lines.append("Plan hash     \(planHash.prefix(16))")
         for sample in samples.prefix(cards) { lines += sampleLines(sample, width: width, isVerbose: isVerbose) }
         if samples.count > cards {
-            lines += ["", "\(samples.count - cards) more texts are not shown here; `volley preview` shows all of them."]
+            lines += [
+                "", "\(samples.count - cards) more texts are not shown here; `volley preview` shows all of them.",
+            ]
         }
         return SecretText.withoutTokens(lines.joined(separator: "\n"))
     }
@@ -55,9 +63,12 @@ extension Preview {
     /// What goes through each service, and how long it takes; they are sent to in parallel.
     private var serviceLines: [String] {
         services.enumerated().map { number, service in
-            let size = service.payloadBytes.map { $0.min == $0.max ? "\($0.max) bytes" : "\($0.min) to \($0.max) bytes" }
+            let size = service.payloadBytes.map {
+                $0.min == $0.max ? "\($0.max) bytes" : "\($0.min) to \($0.max) bytes"
+            }
             let time =
-                service.secondsAtPace.map { "\(TextFormat.duration(seconds: $0)) \(service.paceWords)" } ?? "as fast as the server allows"
+                service.secondsAtPace.map { "\(TextFormat.duration(seconds: $0)) \(service.paceWords)" }
+                ?? "as fast as the server allows"
             let parts = service.recipients == 0 ? [] : [size, service.callWords, time].compactMap(\.self)
             return TextFormat.padded(number == 0 ? "Services" : "", to: 14)
                 + ([
@@ -74,16 +85,20 @@ extension Preview {
     /// Each call, with what it names; many calls by the kinds of their names.
     private func callLines(_ width: Int) -> [String] {
         guard let calls else { return [] }
-        return ["Calls"] + AudienceCall.lines(calls, atMost: Self.shownCalls).flatMap { hanging($0, width: width) } + [""]
+        return ["Calls"] + AudienceCall.lines(calls, atMost: Self.shownCalls).flatMap { hanging($0, width: width) } + [
+            ""
+        ]
     }
 
     private func headline(_ colour: Bool) -> String {
         let devices = service.recipients(audience.audience)
         let strong = colour ? "\u{1B}[1m\(devices)\u{1B}[0m" : devices
         if calls != nil {
-            return "\(campaign) would go out in \(strong) for \(app) (\(destination)); \(service.displayName) chooses the devices"
+            return
+                "\(campaign) would go out in \(strong) for \(app) (\(destination)); \(service.displayName) chooses the devices"
         }
-        return "\(campaign) would go to \(strong) of \(app) (\(destination)), from \(TextFormat.count(audience.rows)) rows"
+        return
+            "\(campaign) would go to \(strong) of \(app) (\(destination)), from \(TextFormat.count(audience.rows)) rows"
     }
 
     private func table(_ title: String, _ rows: [(String, Int)], of total: Int, width: Int) -> [String] {
@@ -94,7 +109,8 @@ extension Preview {
         return [title]
             + rows.map { name, number in
                 let share = total == 0 ? 0 : Double(number) / Double(total)
-                return "  \(TextFormat.padded(name, to: names)) \(TextFormat.aligned(TextFormat.count(number), to: 12)) "
+                return
+                    "  \(TextFormat.padded(name, to: names)) \(TextFormat.aligned(TextFormat.count(number), to: 12)) "
                     + "\(TextFormat.aligned(TextFormat.percent(share), to: 8))  \(TextFormat.bar(share, width: bars))"
             } + [""]
     }
@@ -129,7 +145,8 @@ extension Preview {
     private func sampleLines(_ sample: PreviewSample, width: Int, isVerbose: Bool) -> [String] {
         let payload = sample.shownPayload
         let through = services.count > 1 ? sample.service.displayName : ""
-        let names = ([through, sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(separator: ", ")
+        let names = ([through, sample.variant, sample.language].filter { !$0.isEmpty } + sample.selectedBy).joined(
+            separator: ", ")
         let json = isVerbose ? payload.indentedText.split(separator: "\n").map { "    \($0)" } : []
         return ["", "Sample for \(sample.shownToken)\(names.isEmpty ? "" : " (\(names))")"]
             + PhoneCard(app: app, push: sample.service.shown(payload)).lines(width: width) + json
@@ -155,7 +172,9 @@ struct PhoneCard {
     private func card(inner: Int) -> [String] {
         let mark = push.image.isEmpty ? "" : "▣ "
         var lines = [row("\(app)\(gap(app, right: "\(mark)now", inner: inner))\(mark)now", inner: inner)]
-        for (_, text) in push.texts { lines += TextWidth.wrapped(TextFormat.printable(text), to: inner).map { row($0, inner: inner) } }
+        for (_, text) in push.texts {
+            lines += TextWidth.wrapped(TextFormat.printable(text), to: inner).map { row($0, inner: inner) }
+        }
         if push.texts.isEmpty { lines.append(row("(no text)", inner: inner)) }
         let edge = String(repeating: "─", count: inner + 2)
         return ["  ╭\(edge)╮"] + lines + ["  ╰\(edge)╯"]
@@ -173,7 +192,9 @@ struct PhoneCard {
         if !push.image.isEmpty { notes.append("image \(push.image)") }
         let marks = push.marks.map { $0.value.isEmpty ? $0.name : "\($0.name) \($0.value)" }
         if !marks.isEmpty { notes.append(marks.joined(separator: " · ")) }
-        if !push.ownKeys.isEmpty { notes.append("for the app: " + push.ownKeys.map { "\($0.name) \($0.value)" }.joined(separator: " · ")) }
+        if !push.ownKeys.isEmpty {
+            notes.append("for the app: " + push.ownKeys.map { "\($0.name) \($0.value)" }.joined(separator: " · "))
+        }
         return notes.flatMap { TextWidth.wrapped(TextFormat.printable($0), to: max(20, width - 4)) }.map { "    \($0)" }
     }
 }
@@ -191,7 +212,8 @@ struct PreviewGroups: Sendable {
         /// The language of `content.languages`; blank for the text above them.
         var language: String
         var recipients: Int
-        /// The texts as in the campaign file, by the keys of `content`; empty for a payload by hand.
+        /// The texts as in the campaign file, by the keys of `content`; empty for a payload by
+        /// hand.
         var texts: [(key: String, text: String)]
 
         init(_ message: MessageCatalog.Message, in catalog: MessageCatalog, recipients: Int) {
@@ -202,7 +224,8 @@ struct PreviewGroups: Sendable {
             language = message.language
             self.recipients = recipients
             let content = message.content
-            texts = [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)].compactMap { key, text in
+            texts = [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)].compactMap {
+                key, text in
                 text.map { (key, $0.value) }
             }
         }
@@ -211,7 +234,8 @@ struct PreviewGroups: Sendable {
         var json: JSONValue {
             .object(
                 pairs: (serviceName.isEmpty ? [] : [("service", .string(serviceName))]) + [
-                    ("variant", .string(variant)), ("language", .string(language)), ("recipients", .integer(Int64(recipients))),
+                    ("variant", .string(variant)), ("language", .string(language)),
+                    ("recipients", .integer(Int64(recipients))),
                 ] + texts.map { ($0.key, .string($0.text)) })
         }
     }
@@ -225,7 +249,9 @@ struct PreviewGroups: Sendable {
     static let defaultLanguage = "default"
 
     package init(_ catalog: MessageCatalog, _ result: AudienceResult) {
-        messages = catalog.messages.enumerated().map { Group($1, in: catalog, recipients: result.groups[$0, default: 0]) }
+        messages = catalog.messages.enumerated().map {
+            Group($1, in: catalog, recipients: result.groups[$0, default: 0])
+        }
         holdout = catalog.variantNames.contains(MessageVariant.holdoutName) ? result.skipped[.holdout, default: 0] : nil
     }
 
@@ -259,8 +285,9 @@ struct PreviewGroups: Sendable {
         return sums
     }
 
-    /// Members of `preview --json`: `messages`, one object for each variant in each language with its texts as in the campaign file,
-    /// and, where there are several, `texts`, recipients by the language of the text that they get.
+    /// Members of `preview --json`: `messages`, one object for each variant in each language with
+    /// its texts as in the campaign file, and, where there are several, `texts`, recipients by the
+    /// language of the text that they get.
     var pairs: [(String, JSONValue)] {
         (messages.count > 1 ? [("texts", Preview.counts(texts))] : []) + [("messages", .array(messages.map(\.json)))]
     }

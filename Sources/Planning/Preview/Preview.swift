@@ -2,8 +2,8 @@ import Audience
 public import Base
 import PushServices
 
-/// The devices that would get a campaign, and its texts: the answer of `preview`, which `send` also shows
-/// before it lets you confirm.
+/// The devices that would get a campaign, and its texts: the answer of `preview`, which `send` also
+/// shows before it lets you confirm.
 public struct Preview: Sendable {
     var campaign: String
     var app: String
@@ -29,9 +29,11 @@ public struct Preview: Sendable {
     var schedule: PreviewSchedule?
     var lint: Lint
     var planHash: String
-    /// The calls where a service chooses the devices, so that recipients are calls; nil where Volley does.
+    /// The calls where a service chooses the devices, so that recipients are calls; nil where
+    /// Volley does.
     var calls: [AudienceCall]?
-    /// Some of the devices, where the preview is of a text that is still being written; nil otherwise.
+    /// Some of the devices, where the preview is of a text that is still being written; nil
+    /// otherwise.
     public internal(set) var devices: SampledDevices?
 
     /// The most samples that are shown where the preview is not the main output.
@@ -40,7 +42,8 @@ public struct Preview: Sendable {
     /// The first of the services.
     var service: any PushService { services[0].service }
 
-    /// The service that is sent to longest, as all are sent to at the same time; the first one when that is not known.
+    /// The service that is sent to longest, as all are sent to at the same time; the first one when
+    /// that is not known.
     var longest: PreviewService { services.max { ($0.secondsAtPace ?? 0) < ($1.secondsAtPace ?? 0) } ?? services[0] }
 
     /// The seconds that sending to the audience takes at the pace; nil without a pace.
@@ -49,7 +52,9 @@ public struct Preview: Sendable {
     /// Recipients by language; empty when the export gives no languages.
     var languages: [(name: String, recipients: Int)] {
         guard audience.languages.keys.contains(where: { !$0.isEmpty }) else { return [] }
-        let names = audience.languages.map { ($0.key.isEmpty ? "unknown" : TargetRedaction.cell($0.key, maximumBytes: 80), $0.value) }
+        let names = audience.languages.map {
+            ($0.key.isEmpty ? "unknown" : TargetRedaction.cell($0.key, maximumBytes: 80), $0.value)
+        }
         return Dictionary(names, uniquingKeysWith: +).map { ($0.key, $0.value) }
             .sorted { ($1.1, $0.0) < ($0.1, $1.0) }
     }
@@ -66,12 +71,15 @@ public struct Preview: Sendable {
 
     /// The document of `preview --json`.
     public var json: JSONValue {
-        .object(pairs: contractPairs + groups.pairs + morePairs + [("environment", .string(destination))] + words.pairs).withoutTokens
+        .object(pairs: contractPairs + groups.pairs + morePairs + [("environment", .string(destination))] + words.pairs)
+            .withoutTokens
     }
 
     private var morePairs: [(String, JSONValue)] {
         var pairs = [("skipped_why", JSONValue.array(notes.map(\.json))), ("warnings", .array(lint.shown.map(\.json)))]
-        if !audience.conditions.isEmpty { pairs.append(("conditions", .array(conditions.map { $0.count.json(words: $0.words) }))) }
+        if !audience.conditions.isEmpty {
+            pairs.append(("conditions", .array(conditions.map { $0.count.json(words: $0.words) })))
+        }
         if !audience.exclusions.isEmpty { pairs.append(("excluded_by", .array(audience.exclusions.map(\.json)))) }
         if !lint.silenced.isEmpty { pairs.append(("silenced", lint.silencedJSON)) }
         if let schedule { pairs.append(("schedule", schedule.json)) }
@@ -79,7 +87,9 @@ public struct Preview: Sendable {
         if let reached = lately?.json { pairs.append(("reached_lately", reached)) }
         if let unread = lately?.unreadJSON { pairs.append(("reached_lately_unread", unread)) }
         if services.count > 1 { pairs.append(("services", .array(services.map(\.json)))) }
-        if let calls { pairs += [("by", .string(service.accountName)), ("calls", .array(CallsOfKind.all(of: calls).map(\.json)))] }
+        if let calls {
+            pairs += [("by", .string(service.accountName)), ("calls", .array(CallsOfKind.all(of: calls).map(\.json)))]
+        }
         return pairs
     }
 
@@ -116,8 +126,15 @@ extension CallsOfKind {
     var json: JSONValue {
         guard let selector else { return .object(pairs: [("everyone", .bool(true))]) }
         return .object(pairs: [
-            ("selector", .string(selector.rawValue)), ("calls", .integer(Int64(calls))), ("count", .integer(Int64(names.count))),
-            ("first", .array(names.prefix(Self.listedNames).map { .string(selector == .registrationIDs ? selector.shown($0) : $0) })),
+            ("selector", .string(selector.rawValue)), ("calls", .integer(Int64(calls))),
+            ("count", .integer(Int64(names.count))),
+            (
+                "first",
+                .array(
+                    names.prefix(Self.listedNames).map {
+                        .string(selector == .registrationIDs ? selector.shown($0) : $0)
+                    })
+            ),
         ])
     }
 }
@@ -141,7 +158,8 @@ extension ExclusionCount {
         func words(_ one: String, _ many: String, _ noun: String, plural: String? = nil) -> String {
             let verb = TextFormat.plural(devices, one: "device \(one)", many: "devices \(many)")
             let excluded =
-                entries == 1 ? "the excluded \(noun)" : "one of the \(TextFormat.count(entries)) excluded \(plural ?? noun + "s")"
+                entries == 1
+                ? "the excluded \(noun)" : "one of the \(TextFormat.count(entries)) excluded \(plural ?? noun + "s")"
             return "\(verb) \(excluded)"
         }
         switch kind {
@@ -154,7 +172,8 @@ extension ExclusionCount {
                 unmatched == 0
                 ? ""
                 : "; \(TextFormat.count(unmatched)) of them \(TextFormat.plural(unmatched, one: "names", many: "name")) no device of the exports"
-            return "\(TextFormat.plural(devices, one: "device is", many: "devices are")) on this list of \(lines)\(unknown)"
+            return
+                "\(TextFormat.plural(devices, one: "device is", many: "devices are")) on this list of \(lines)\(unknown)"
         }
     }
 
@@ -170,9 +189,10 @@ extension ExclusionCount {
 extension PreviewSample {
     /// Its member of `samples` in `preview --json`.
     var json: JSONValue {
-        let names = [("service", serviceName), ("variant", variant), ("language", language)].filter { !$0.1.isEmpty }.map {
-            ($0, JSONValue.string($1))
-        }
+        let names = [("service", serviceName), ("variant", variant), ("language", language)].filter { !$0.1.isEmpty }
+            .map {
+                ($0, JSONValue.string($1))
+            }
         return .object(
             pairs: [
                 (service.choosesDevices ? "call" : "device_token", .string(shownToken)),
@@ -205,10 +225,11 @@ struct PreviewSample: Sendable {
     /// For people: the call where the service chooses the devices.
     var shownToken: String { AudienceCall(target: token.text.utf8).map(\.words) ?? token.redacted }
 
-    /// The payload as it may be shown: tokens that a text prints from a column are shortened, and the zeros of placeholders are not, although
-    /// a token may have as many.
+    /// The payload as it may be shown: tokens that a text prints from a column are shortened, and
+    /// the zeros of placeholders are not, although a token may have as many.
     var shownPayload: JSONValue {
-        // Rendered payloads are JSON by construction; a null here would be a mistake in the template code, which tests check for.
+        // Rendered payloads are JSON by construction; a null here would be a mistake in the
+        // template code, which tests check for.
         let shown = shown(String(decoding: payload, as: UTF8.self)[...], placeholders[...])
         return (try? JSONValue(parsing: Array(shown.utf8))) ?? .null
     }
@@ -218,8 +239,10 @@ struct PreviewSample: Sendable {
             let isCall = AudienceCall(target: token.text.utf8) != nil
             return SecretText.withoutTokens(isCall ? String(text) : token.redacted(in: String(text)))
         }
-        return text.split(separator: placeholder, omittingEmptySubsequences: false).map { shown($0, placeholders.dropFirst()) }
-            .joined(separator: placeholder)
+        return text.split(separator: placeholder, omittingEmptySubsequences: false).map {
+            shown($0, placeholders.dropFirst())
+        }
+        .joined(separator: placeholder)
     }
 }
 
@@ -251,7 +274,8 @@ struct PayloadBytes: Hashable, Sendable {
 }
 
 extension Preview {
-    /// The samples whose devices lack a value that a text may print, by their places in `samples` of the JSON document.
+    /// The samples whose devices lack a value that a text may print, by their places in `samples`
+    /// of the JSON document.
     public var samplesWithBlanks: [Int] {
         samples.indices.filter { samples[$0].recipient.fields.contains(where: Blank.isText) }
     }

@@ -9,7 +9,8 @@ struct PreviewSchedule: Sendable {
     let sendingTime: SendingTime
     /// In sending order; empty when all go out at once.
     let waves: [RunWave]
-    /// Recipients whose row names no zone, and recipients whose row names one that does not exist; 0 where zones do not matter.
+    /// Recipients whose row names no zone, and recipients whose row names one that does not exist;
+    /// 0 where zones do not matter.
     let withoutZone: Int, withUnknownZone: Int
     /// Recipients that are left out because it is already too late.
     let tooLate: Int
@@ -17,7 +18,9 @@ struct PreviewSchedule: Sendable {
     let inQuietHours: Int
 
     /// - Parameter counts: recipients by the numbers of their judgements.
-    package init(_ schedule: Schedule, _ sendingTime: SendingTime, _ times: SendTimes?, _ counts: [Int: Int], now: Timestamp) {
+    package init(
+        _ schedule: Schedule, _ sendingTime: SendingTime, _ times: SendTimes?, _ counts: [Int: Int], now: Timestamp
+    ) {
         self.schedule = schedule
         self.sendingTime = sendingTime
         let all = times?.runWaves(counts) ?? []
@@ -29,7 +32,8 @@ struct PreviewSchedule: Sendable {
         withUnknownZone = isByDevice ? counts[times?.unknownNumber ?? -1, default: 0] : 0
         func devices(where isMeant: (RunWave, ZoneRules) -> Bool) -> Int {
             all.reduce(0) { sum, wave in
-                guard let zone = times?.waves.first(where: { $0.zone.name == wave.zone })?.zone, isMeant(wave, zone) else { return sum }
+                guard let zone = times?.waves.first(where: { $0.zone.name == wave.zone })?.zone, isMeant(wave, zone)
+                else { return sum }
                 return sum + wave.ids.count
             }
         }
@@ -53,7 +57,8 @@ struct PreviewSchedule: Sendable {
             ("timezone", .string(schedule.zone.isRecipient ? "recipient" : schedule.zone.fallback.name)),
             ("fallback_timezone", schedule.zone.isRecipient ? .string(schedule.zone.fallback.name) : .null),
             ("quiet_hours", schedule.quietHours.map { .string($0.description) } ?? .null),
-            ("repeat", schedule.repeat.map { .string($0.description) } ?? .null), ("late", .string(schedule.late.description)),
+            ("repeat", schedule.repeat.map { .string($0.description) } ?? .null),
+            ("late", .string(schedule.late.description)),
             ("ignored", .bool(sendingTime == .now)),
         ]
         var occurrence: JSONValue = .null
@@ -69,7 +74,8 @@ struct PreviewSchedule: Sendable {
                 .array(
                     waves.map { wave in
                         .object(pairs: [
-                            ("at", .string(wave.due.description)), ("local_time", .string(localTime(wave)?.description ?? "")),
+                            ("at", .string(wave.due.description)),
+                            ("local_time", .string(localTime(wave)?.description ?? "")),
                             ("timezone", .string(wave.zone)), ("devices", .integer(Int64(wave.ids.count))),
                         ])
                     })
@@ -158,8 +164,10 @@ struct PreviewSchedule: Sendable {
                 found.append(
                     .warning(
                         .expiresBeforeSchedule,
-                        message: "\(TextFormat.devices(devices)) would be due only after the expiry \(expiry), and so would get none",
-                        at: position, remedy: "Write a later expiry, or one relative to the start, such as expires: 4h."))
+                        message:
+                            "\(TextFormat.devices(devices)) would be due only after the expiry \(expiry), and so would get none",
+                        at: position, remedy: "Write a later expiry, or one relative to the start, such as expires: 4h."
+                    ))
             }
         }
         return found

@@ -11,9 +11,10 @@ struct RunComparison: Sendable {
         var rowsNow: Int
     }
 
-    /// Devices that the campaign selects, also those that are left out on purpose: they say that the export is whole.
-    /// Devices suppressed since the last run are among those of now; others that are suppressed are on neither side, so
-    /// that an export from which they were removed in the meantime is no smaller.
+    /// Devices that the campaign selects, also those that are left out on purpose: they say that
+    /// the export is whole. Devices suppressed since the last run are among those of now; others
+    /// that are suppressed are on neither side, so that an export from which they were removed in
+    /// the meantime is no smaller.
     struct Selected: Hashable, Sendable {
         var then: Int, now: Int
         /// Whether any of them are left out on purpose.
@@ -22,7 +23,9 @@ struct RunComparison: Sendable {
         init(
             then: (audience: Int, skipped: [SkipReason: Int]), now: (audience: Int, skipped: [SkipReason: Int])
         ) {
-            func leftOut(_ skipped: [SkipReason: Int]) -> Int { skipped[.frequency, default: 0] + skipped[.holdout, default: 0] }
+            func leftOut(_ skipped: [SkipReason: Int]) -> Int {
+                skipped[.frequency, default: 0] + skipped[.holdout, default: 0]
+            }
             let suppressed = max(0, now.skipped[.suppressed, default: 0] - then.skipped[.suppressed, default: 0])
             self.then = then.audience + leftOut(then.skipped)
             self.now = now.audience + leftOut(now.skipped) + suppressed
@@ -62,19 +65,24 @@ struct RunComparison: Sendable {
         let then = "the \(TextFormat.count(before)) of \(run)"
         guard before != now else { return "as many as \(then)" }
         let word = now < before ? "fewer" : "more"
-        guard let change = Self.change(from: before, to: now) else { return "\(TextFormat.count(now)) more than \(then)" }
+        guard let change = Self.change(from: before, to: now) else {
+            return "\(TextFormat.count(now)) more than \(then)"
+        }
         return "\(TextFormat.percent(abs(change))) \(word) than \(then)"
     }
 
     /// The same of all devices that the campaign selects, where some are left out on purpose.
     private var selectedText: String {
         guard selected.hasLeftOut else { return text }
-        return "with those left out on purpose \(TextFormat.count(selected.now)), \(text(from: selected.then, to: selected.now))"
+        return
+            "with those left out on purpose \(TextFormat.count(selected.now)), \(text(from: selected.then, to: selected.now))"
     }
 
     /// A line for each reason whose share changed much.
     var shiftTexts: [String] {
-        shifts.map { "\($0.reason.rawValue): \(TextFormat.count($0.rowsNow)) rows now, \(TextFormat.count($0.rowsThen)) then" }
+        shifts.map {
+            "\($0.reason.rawValue): \(TextFormat.count($0.rowsNow)) rows now, \(TextFormat.count($0.rowsThen)) then"
+        }
     }
 
     /// A warning when the audience grew or shrank by more than a third.
@@ -84,7 +92,9 @@ struct RunComparison: Sendable {
         let reasons = shifts.isEmpty ? "" : " (\(shiftTexts.joined(separator: "; ")))"
         var found = Diagnostic.warning(
             .audienceChanged, message: "the audience changed a lot: \(selectedText)\(reasons)",
-            remedy: "Check that the export is complete and that its tags are written as before; `volley runs` shows earlier runs.")
+            remedy:
+                "Check that the export is complete and that its tags are written as before; `volley runs` shows earlier runs."
+        )
         found.remedies = [.ask(.checkExport), .seeRuns]
         return [found]
     }
@@ -102,14 +112,17 @@ struct RunComparison: Sendable {
     /// What `preview --json` holds as `compared_with`.
     var json: JSONValue {
         .object(pairs: [
-            ("run", .string(run)), ("audience", .integer(Int64(audienceThen))), ("change", change.map { .double($0) } ?? .null),
+            ("run", .string(run)), ("audience", .integer(Int64(audienceThen))),
+            ("change", change.map { .double($0) } ?? .null),
             (
                 "skipped",
                 .object(
                     pairs: shifts.map {
                         (
                             $0.reason.rawValue,
-                            .object(pairs: [("then", .integer(Int64($0.rowsThen))), ("now", .integer(Int64($0.rowsNow)))])
+                            .object(pairs: [
+                                ("then", .integer(Int64($0.rowsThen))), ("now", .integer(Int64($0.rowsNow))),
+                            ])
                         )
                     })
             ),
@@ -125,7 +138,8 @@ extension RunComparison {
         audienceNow = result.audience
         selected = Selected(then: (plan.audience, plan.skipped), now: (result.audience, result.skipped))
         shifts = SkipReason.allCases.compactMap { reason in
-            let shift = Shift(reason: reason, rowsThen: plan.skipped[reason, default: 0], rowsNow: result.skipped[reason, default: 0])
+            let shift = Shift(
+                reason: reason, rowsThen: plan.skipped[reason, default: 0], rowsNow: result.skipped[reason, default: 0])
             func share(_ rows: Int, total: Int) -> Double { total == 0 ? 0 : Double(rows) / Double(total) }
             let change = share(shift.rowsNow, total: result.rows) - share(shift.rowsThen, total: plan.rows)
             return abs(change) >= Self.tellingShare ? shift : nil

@@ -56,14 +56,17 @@ struct SkipNotes {
             command: reason == .suppressed ? "; `volley suppression list` shows why and since when" : nil)
     }
 
-    /// Rows that a condition cannot judge. A warning says so before planning; this note is also in the report.
+    /// Rows that a condition cannot judge. A warning says so before planning; this note is also in
+    /// the report.
     private var unreadableCells: [SkipNote] {
         result.conditions.filter { $0.unreadableRows > 0 }.map { condition in
             let (name, rows) = (condition.condition.column.value, condition.unreadableRows)
-            let cells = condition.cells.map { "'\(TargetRedaction.cell($0, maximumBytes: 40))'" }.joined(separator: ", ")
+            let cells = condition.cells.map { "'\(TargetRedaction.cell($0, maximumBytes: 40))'" }.joined(
+                separator: ", ")
             let hold = TextFormat.counted(rows, one: "row has", many: "rows have")
             return SkipNote(
-                reason: .filtered, rows: rows, text: "\(hold) a cell in \(name) that the condition cannot compare: \(cells)",
+                reason: .filtered, rows: rows,
+                text: "\(hold) a cell in \(name) that the condition cannot compare: \(cells)",
                 column: name, isTrouble: false)
         }
     }
@@ -76,7 +79,10 @@ struct SkipNotes {
         let text =
             "LeanCloud calls \(TextFormat.plural(invalid, one: "this device", many: "these devices")) invalid ('\(AudienceResult.validityColumn)' is false in the export): "
             + "no push reaches \(TextFormat.plural(invalid, one: "it", many: "them")), or \(TextFormat.plural(invalid, one: "its owner", many: "their owners")) opted out"
-        return refused + [SkipNote(reason: .suppressed, rows: invalid, text: text, column: AudienceResult.validityColumn, isTrouble: true)]
+        return refused + [
+            SkipNote(
+                reason: .suppressed, rows: invalid, text: text, column: AudienceResult.validityColumn, isTrouble: true)
+        ]
     }
 
     /// Rows that a newer one replaces, and users that get the push on a device of another service.
@@ -104,10 +110,16 @@ struct SkipNotes {
         guard case .column(let number, let flaw) = cause, number < context.messages.columns.count else {
             switch cause {
             case .blankText:
-                return ("a text would be blank for \(count); write one for them in the template, after {% else %} or in 'default'", nil)
+                return (
+                    "a text would be blank for \(count); write one for them in the template, after {% else %} or in 'default'",
+                    nil
+                )
             case .long(let number):
                 let parts = context.messages.limitedParts
-                return (parts.indices.contains(number) ? tooLong(parts[number], for: count) : "a text would be too long for \(count)", nil)
+                return (
+                    parts.indices.contains(number)
+                        ? tooLong(parts[number], for: count) : "a text would be too long for \(count)", nil
+                )
             case .column, .otherColumn: return ("\(count) \(have) cells that no text can be rendered from", nil)
             }
         }
@@ -125,9 +137,15 @@ struct SkipNotes {
                 column.value
             )
         case .notADate:
-            return ("\(count) \(have) no date in \(column.value), but \(column.position) needs one; check the export", column.value)
+            return (
+                "\(count) \(have) no date in \(column.value), but \(column.position) needs one; check the export",
+                column.value
+            )
         case .notANumber:
-            return ("\(count) \(have) no number in \(column.value), but \(column.position) needs one; check the export", column.value)
+            return (
+                "\(count) \(have) no number in \(column.value), but \(column.position) needs one; check the export",
+                column.value
+            )
         case .notHTTPS:
             return (
                 "for \(count), the image address would not begin with https://, which \(services[0].showing("require")); check \(column.value) in the export",
@@ -142,7 +160,8 @@ struct SkipNotes {
         return switch part.unit {
         case .characters:
             "for \(count), the \(part.noun) would be longer than \(most); shorten it, or what it prints: {{ column | truncate: 20 }}"
-        case .bytes: "for \(count), the \(part.noun) would be larger than \(most); shorten the texts, or what they print"
+        case .bytes:
+            "for \(count), the \(part.noun) would be larger than \(most); shorten the texts, or what they print"
         }
     }
 
@@ -163,18 +182,21 @@ struct SkipNotes {
         case .missingToken where columnOfActivity != nil: return missingActivity
         case .missingToken:
             let nouns = Set(services.map(\.target.noun)).sorted().joined(separator: " or ")
-            return (["these rows have no \(nouns), so there is no device to send to"] + targetsBesideTokens).joined(separator: "; ")
+            return (["these rows have no \(nouns), so there is no device to send to"] + targetsBesideTokens).joined(
+                separator: "; ")
         case .noService: return unreached
         case .badToken:
             let shapes = result.badTokens.prefix(3).map { found in
                 let rows = TextFormat.counted(found.rows, one: "row")
                 let targets = found.isOfActivity ? PushServices.standard.target : services[found.service].target
-                let what = services.count > 1 && !found.isOfActivity ? "for \(services[found.service].displayName), " : ""
+                let what =
+                    services.count > 1 && !found.isOfActivity ? "for \(services[found.service].displayName), " : ""
                 return
                     "\(what)in \(rows) \(targets.clause(of: found.shape, length: found.bytes)) ('\(found.shown)', \(place(found.position)))"
             }
             if let columnOfActivity, result.badTokens.contains(where: \.isOfActivity) {
-                return "the cell in the column '\(columnOfActivity)' is not \(ActivityTokens.aNoun): \(shapes.joined(separator: "; "))"
+                return
+                    "the cell in the column '\(columnOfActivity)' is not \(ActivityTokens.aNoun): \(shapes.joined(separator: "; "))"
             }
             let noun = TextFormat.withArticle(services.shortTargetNoun)
             return "the cell in the column of \(services.targetNouns) is not \(noun): \(shapes.joined(separator: "; "))"
@@ -182,7 +204,8 @@ struct SkipNotes {
             return
                 "these devices are on the suppression list: \(services.map(\.displayName).joined(separator: " or ")) said that the app is gone "
                 + "from them, or a person put them there, such as for a complaint"
-        case .duplicateToken: return "another row of the same device is newer, or equally new and read later, so that row decides"
+        case .duplicateToken:
+            return "another row of the same device is newer, or equally new and read later, so that row decides"
         case .aliasLimit:
             return "an alias gets the push on its \(audience.aliasLimit) most recently active devices; "
                 + "for more, write alias_limit under 'audience'"
@@ -214,7 +237,8 @@ struct SkipNotes {
     private var missingActivity: String {
         let devices = services.filter { $0.rules.activities != .target }.map(\.target.noun)
         let others = devices.isEmpty ? "" : ", or no \(Set(devices).sorted().joined(separator: " or "))"
-        return "these rows have no '\(columnOfActivity ?? "")', \(ActivityTokens.aNoun)\(others), so there is no activity to send to"
+        return
+            "these rows have no '\(columnOfActivity ?? "")', \(ActivityTokens.aNoun)\(others), so there is no activity to send to"
     }
 
     /// The cells that mean no service, or a note that no service has a target.
@@ -234,7 +258,9 @@ struct SkipNotes {
 
     private var tooLarge: String {
         let largest = result.largestSkippedPayload
-        let size = largest >= AudienceResult.measurablePayload ? "more than \(TextFormat.count(largest))" : TextFormat.count(largest)
+        let size =
+            largest >= AudienceResult.measurablePayload
+            ? "more than \(TextFormat.count(largest))" : TextFormat.count(largest)
         let groups = PreviewGroups(context.messages, result)
         let names = (result.skippedGroups[.payloadTooLarge] ?? [:]).sorted { $0.key < $1.key }.map { number, devices in
             "\(groups.messages.indices.contains(number) ? groups.name(of: number) : "other"): \(TextFormat.count(devices))"

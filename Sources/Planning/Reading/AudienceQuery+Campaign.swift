@@ -24,10 +24,13 @@ struct AudienceCompiler {
     /// Nothing is read yet; files that the campaign may not name are never read.
     var sources: SourceFiles {
         guard let roots else { return SourceFiles() }
-        return SourceFiles { path, descriptor, stamp in roots.refusal(ofOpened: path, descriptor: descriptor, stamp: stamp) }
+        return SourceFiles { path, descriptor, stamp in
+            roots.refusal(ofOpened: path, descriptor: descriptor, stamp: stamp)
+        }
     }
 
-    /// - Throws: every list or export that cannot be read, and with them every column that is missing.
+    /// - Throws: every list or export that cannot be read, and with them every column that is
+    ///   missing.
     func query(now: Timestamp) throws -> AudienceQuery {
         var mistakes: [Diagnostic] = []
         var lists = NameLists()
@@ -42,31 +45,37 @@ struct AudienceCompiler {
         query.allTags = load(audience.allTags, key: "tags", query.sources, &lists, &mistakes)
         query.noneTags = load(audience.noneTags, key: "tags", isChosen: false, query.sources, &lists, &mistakes)
         query.aliases = load(audience.aliases, key: "aliases", query.sources, &lists, &mistakes)
-        query.registrationIDs = load(audience.registrationIDs, key: "registration_ids", query.sources, &lists, &mistakes)
+        query.registrationIDs = load(
+            audience.registrationIDs, key: "registration_ids", query.sources, &lists, &mistakes)
         query.everyone = audience.everyone
         query.conditions = audience.conditions
         query.excludedTags = load(audience.excludedTags, key: "tags", isChosen: false, query.sources, &lists, &mistakes)
         query.excludedAliases = load(audience.excludedAliases, key: "aliases", query.sources, &lists, &mistakes)
-        query.excludedRegistrationIDs = load(audience.excludedRegistrationIDs, key: "registration_ids", query.sources, &lists, &mistakes)
+        query.excludedRegistrationIDs = load(
+            audience.excludedRegistrationIDs, key: "registration_ids", query.sources, &lists, &mistakes)
         query.excludedDevices = expand(audience.excludedDevices, besideFile: file, now: now, &mistakes)
         query.aliasLimit = audience.aliasLimit
         query.maximumBadRowShare = audience.maximumBadRowShare
         query.fields = fields
         query.places = NamePlaces(
-            tags: names(audience.anyTags, audience.allTags, audience.noneTags, audience.excludedTags) + lists.places(of: "tags"),
+            tags: names(audience.anyTags, audience.allTags, audience.noneTags, audience.excludedTags)
+                + lists.places(of: "tags"),
             aliases: names(audience.aliases, audience.excludedAliases) + lists.places(of: "aliases"),
-            registrationIDs: names(audience.registrationIDs, audience.excludedRegistrationIDs) + lists.places(of: "registration_ids"),
+            registrationIDs: names(audience.registrationIDs, audience.excludedRegistrationIDs)
+                + lists.places(of: "registration_ids"),
             lists: lists.files)
         (query.listWarnings, query.hashedLines) = (lists.warnings, lists.hashedLines)
         guard mistakes.isEmpty else { throw Diagnostics(mistakes + missingColumns(query)) }
         return query
     }
 
-    /// The files that a query would read, if they exist. Running the query reports what is wrong with them.
+    /// The files that a query would read, if they exist. Running the query reports what is wrong
+    /// with them.
     func inputFiles(now: Timestamp) -> [String] {
         var mistakes: [Diagnostic] = []
         let lists = [
-            audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
+            audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs,
+            audience.excludedTags,
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ].compactMap(\.file)
         return (audience.by == nil ? exportFiles(now, &mistakes) : [])
@@ -116,7 +125,9 @@ struct AudienceCompiler {
                 let found = try AudienceQuery.expand(paths: [FilePaths.resolve(dates.filled(path), besideFile: file)])
                 for missing in found where !FilePaths.exists(missing) {
                     mistakes.append(
-                        FilePaths.misencoded(missing).map { Diagnostic("\(missing): \($0.message)", at: path.position, remedy: $0.remedy) }
+                        FilePaths.misencoded(missing).map {
+                            Diagnostic("\(missing): \($0.message)", at: path.position, remedy: $0.remedy)
+                        }
                             ?? Diagnostic(
                                 "there is no file \(missing)", at: path.position,
                                 remedy: FilePaths.nearest(to: missing).map { "Did you mean \($0)?" }
@@ -130,8 +141,8 @@ struct AudienceCompiler {
                 mistakes += Diagnostics(explaining: error).all.map { placed($0, at: path.position) }
             }
         }
-        // Of two equally new rows of a device, the one that is read last counts. Sorting by name keeps that independent of the order in
-        // which the files are listed.
+        // Of two equally new rows of a device, the one that is read last counts. Sorting by name
+        // keeps that independent of the order in which the files are listed.
         return files.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     }
 
@@ -174,10 +185,13 @@ extension AudienceCompiler {
     var databaseQuery: DatabaseQuery? {
         guard let query = deviceQuery, let database = project.database(named: query.database.value) else { return nil }
         return DatabaseQuery(
-            AudienceDatabase(name: database.name.value, variable: database.variable, seconds: database.timeoutSeconds), query.sql)
+            AudienceDatabase(name: database.name.value, variable: database.variable, seconds: database.timeoutSeconds),
+            query.sql)
     }
 
-    private static func empty(_ list: SourceText, _ listed: NameFile.Listed, key: String, _ shown: (String) -> String) -> Diagnostic {
+    private static func empty(_ list: SourceText, _ listed: NameFile.Listed, key: String, _ shown: (String) -> String)
+        -> Diagnostic
+    {
         guard let first = listed.hashed.first else {
             return Diagnostic("\(list.value) holds no names", at: list.position, remedy: "Write one name per line.")
         }
@@ -201,19 +215,25 @@ extension CampaignContext {
     var databaseQuery: DatabaseQuery? { audienceCompiler.databaseQuery }
 
     /// The calls to audiences that a service keeps.
-    /// - Throws: every list that cannot be read, and every name of a list that the service cannot have.
+    /// - Throws: every list that cannot be read, and every name of a list that the service cannot
+    ///   have.
     func audienceCalls(_ own: OwnAudience) throws -> AudienceCalls { try audienceCompiler.calls(to: own) }
 
     /// The audience as a query that can run.
-    /// - Throws: every list or export that cannot be read, and with them every column that is missing.
+    /// - Throws: every list or export that cannot be read, and with them every column that is
+    ///   missing.
     func audienceQuery(now: Timestamp) throws -> AudienceQuery {
         var query = try audienceCompiler.query(now: now)
-        if let schedule = campaign.schedule, schedule.zone.isRecipient { query.timezonePosition = campaign.schedulePosition }
+        if let schedule = campaign.schedule, schedule.zone.isRecipient {
+            query.timezonePosition = campaign.schedulePosition
+        }
         if let schedule = campaign.schedule, schedule.quietHours != nil, !schedule.zone.isRecipient {
             query.quietHoursPosition = campaign.schedulePosition
         }
         (query.comparisons, query.texts) = (messages.comparisons, messages.texts)
-        if !campaign.variants.isEmpty, campaign.variantDealing == .alias { query.variantsPosition = campaign.variants.first?.name.position }
+        if !campaign.variants.isEmpty, campaign.variantDealing == .alias {
+            query.variantsPosition = campaign.variants.first?.name.position
+        }
         query.allowed = Set(campaign.allowed.map(\.name))
         return query
     }
@@ -233,18 +253,25 @@ extension AudienceCompiler {
     private static let mostMistakes = 10
 
     /// Makes the calls: lists loaded, names checked.
-    /// - Throws: every list that cannot be read, and every name of a list that the service cannot have.
+    /// - Throws: every list that cannot be read, and every name of a list that the service cannot
+    ///   have.
     func calls(to own: OwnAudience) throws(Diagnostics) -> AudienceCalls {
         guard !audience.everyone else { return AudienceCalls(calls: [.everyone], warnings: [], sources: SourceFiles()) }
         let sources = self.sources
-        var (mistakes, lists, chosen): ([Diagnostic], NameLists, [AudienceCall.Selector: [String]]) = ([], NameLists(areOfCalls: true), [:])
+        var (mistakes, lists, chosen): ([Diagnostic], NameLists, [AudienceCall.Selector: [String]]) = (
+            [], NameLists(areOfCalls: true), [:]
+        )
         for (selector, list) in audience.selectors where !list.isEmpty {
             let names = load(list, key: selector.rawValue, sources, &lists, &mistakes)
             chosen[selector] = names
             guard let kind = own.names(selector), let file = list.file else { continue }
-            let places = Dictionary(lists.places(of: selector.rawValue).map { ($0.value, $0.position) }) { first, _ in first }
+            let places = Dictionary(lists.places(of: selector.rawValue).map { ($0.value, $0.position) }) { first, _ in
+                first
+            }
             let wrong = names.dropFirst(list.names.count).lazy.compactMap { name in
-                kind.mistake(about: name, in: own.service.displayName).map { Diagnostic($0, at: places[name] ?? file.position) }
+                kind.mistake(about: name, in: own.service.displayName).map {
+                    Diagnostic($0, at: places[name] ?? file.position)
+                }
             }
             mistakes += wrong.prefix(Self.mostMistakes)
         }
@@ -265,11 +292,13 @@ extension AudienceCompiler {
         return [
             .warning(
                 .mayGetItTwice,
-                message: "\(kinds.joined(separator: ", ")) are \(TextFormat.count(calls.count)) calls to \(own.service.displayName): "
+                message:
+                    "\(kinds.joined(separator: ", ")) are \(TextFormat.count(calls.count)) calls to \(own.service.displayName): "
                     + "a device that several of them reach gets the push from each",
                 at: audience.position,
                 remedy:
-                    "To be sure, give all these devices one tag in the app, and name that; or let Volley choose the devices of an export.")
+                    "To be sure, give all these devices one tag in the app, and name that; or let Volley choose the devices of an export."
+            )
         ]
     }
 }

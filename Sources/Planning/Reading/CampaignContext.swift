@@ -8,7 +8,8 @@ import PushServices
 package import Runs
 public import Workspace
 
-/// A campaign with everything it refers to, read and checked. Every command about a campaign starts here.
+/// A campaign with everything it refers to, read and checked. Every command about a campaign starts
+/// here.
 package struct CampaignContext {
     package var campaign: Campaign
     package var project: Project
@@ -24,7 +25,8 @@ package struct CampaignContext {
     var ownAudience: OwnAudience? { campaign.audience.ownAudience }
 
     /// Reads a campaign file and its volley.yaml.
-    /// - Parameter isTest: whether it goes to the app's test devices, which are devices also where a service chooses those of the audience.
+    /// - Parameter isTest: whether it goes to the app's test devices, which are devices also where
+    ///   a service chooses those of the audience.
     /// - Throws: every mistake of both at once.
     package static func read(_ named: CampaignFile, now: Timestamp, isTest: Bool = false) throws -> CampaignContext {
         let file = named.path
@@ -32,7 +34,8 @@ package struct CampaignContext {
         let project = project(of: named, &projectMistakes, &projectWarnings)
         // With the catalog, none of its records is taken for a list or an export.
         let catalog = project?.catalog(named.project)
-        let services = { (name: String) in project?.app(named: name)?.services.map(\.service) ?? [PushServices.standard] }
+        let services = { (name: String) in project?.app(named: name)?.services.map(\.service) ?? [PushServices.standard]
+        }
         let draft =
             named.text.map { Campaign.draft(text: $0, file: file, now: now, services: services) }
             ?? Campaign.draft(file: file, now: now, services: services)
@@ -53,17 +56,21 @@ package struct CampaignContext {
             }
         }
         let messages = draft.content.flatMap { content in
-            // Places that the campaign's reader has already reported are not reported again. Nor is what is missing in content with a
-            // mistake on its first line: {titel: Hi} does have a title, only misspelt.
+            // Places that the campaign's reader has already reported are not reported again. Nor is
+            // what is missing in content with a mistake on its first line: {titel: Hi} does have a
+            // title, only misspelt.
             let start = content.position
-            let startsWrong = mistakes.contains { $0.position?.line == start.line && ($0.position?.column ?? 0) > start.column }
+            let startsWrong = mistakes.contains {
+                $0.position?.line == start.line && ($0.position?.column ?? 0) > start.column
+            }
             let known = Set(mistakes.compactMap(\.position) + (startsWrong ? [start] : []))
             var found: [Diagnostic] = []
             let messages = collect(&found, &warnings) { () throws(Diagnostics) in
                 let messages = try MessageCatalog(
                     content, for: app?.services.map(\.service) ?? [PushServices.standard], variants: draft.variants,
                     campaign: draft.campaign?.name.value ?? "",
-                    dealing: draft.campaign?.variantDealing ?? .alias, tracking: draft.campaign.flatMap { PushTracking($0) })
+                    dealing: draft.campaign?.variantDealing ?? .alias,
+                    tracking: draft.campaign.flatMap { PushTracking($0) })
                 return (messages, messages.warnings)
             }
             mistakes += found.filter { $0.position.map { !known.contains($0) } ?? true }
@@ -79,13 +86,15 @@ package struct CampaignContext {
             throw Diagnostics(mistakes)
         }
         var context = CampaignContext(
-            campaign: campaign, project: project, app: app, messages: messages, warnings: warnings + ServiceLint(app: app).environments,
+            campaign: campaign, project: project, app: app, messages: messages,
+            warnings: warnings + ServiceLint(app: app).environments,
             catalog: catalog, roots: roots)
         context.warnings += MakerLint(context)?.warningsOfFiles ?? []
         return context
     }
 
-    /// Mistakes of texts that would differ from device to device, where a service chooses the devices.
+    /// Mistakes of texts that would differ from device to device, where a service chooses the
+    /// devices.
     private static func placeholders(in messages: MessageCatalog?, _ own: OwnAudience) -> [Diagnostic] {
         (messages?.columns ?? []).map { column in
             own.broadcasts != nil
@@ -95,7 +104,8 @@ package struct CampaignContext {
                 : Diagnostic(
                     "'\(column.value)' differs from device to device, but \(own.service.displayName) chooses the devices",
                     at: column.position,
-                    remedy: "Write the same text for all; or remove 'by' under 'audience', so that Volley chooses the devices of an export."
+                    remedy:
+                        "Write the same text for all; or remove 'by' under 'audience', so that Volley chooses the devices of an export."
                 )
         }
     }
@@ -107,9 +117,12 @@ package struct CampaignContext {
         guard let audience = draft.audience else { return nil }
         let fields =
             messages?.columns
-            ?? draft.content.map { MessageCatalog.columns(of: $0, for: app.services.map(\.service), variants: draft.variants) } ?? []
+            ?? draft.content.map {
+                MessageCatalog.columns(of: $0, for: app.services.map(\.service), variants: draft.variants)
+            } ?? []
         return AudienceCompiler(
-            audience: audience, file: file, app: app, project: project, fields: fields, activity: draft.content?.activity)
+            audience: audience, file: file, app: app, project: project, fields: fields,
+            activity: draft.content?.activity)
     }
 
     /// Mistakes in the lists, exports and columns of an audience.
@@ -134,7 +147,8 @@ package struct CampaignContext {
                 "the folder of this campaign is not there", file: campaign,
                 remedy: "Put it back, or name the place where the campaign is now.")
         }
-        return Diagnostic("there is no volley.yaml in this campaign's folder or above it", file: campaign, remedy: remedy)
+        return Diagnostic(
+            "there is no volley.yaml in this campaign's folder or above it", file: campaign, remedy: remedy)
     }
 
     private static func project(
@@ -148,7 +162,8 @@ package struct CampaignContext {
     }
 
     private static func collect<Value>(
-        _ mistakes: inout [Diagnostic], _ warnings: inout [Diagnostic], _ read: () throws(Diagnostics) -> (Value, [Diagnostic])
+        _ mistakes: inout [Diagnostic], _ warnings: inout [Diagnostic],
+        _ read: () throws(Diagnostics) -> (Value, [Diagnostic])
     ) -> Value? {
         do throws(Diagnostics) {
             let (value, found) = try read()
@@ -191,8 +206,8 @@ public struct CampaignFile: Sendable {
     public var text: String?
     /// Which volley.yaml and which folder of runs to use.
     public var project: ProjectChoice
-    /// Whether it names only files that the console may read (`ConsoleRoots`): if a browser shows their content, or a
-    /// person without an account on the machine wrote the campaign.
+    /// Whether it names only files that the console may read (`ConsoleRoots`): if a browser shows
+    /// their content, or a person without an account on the machine wrote the campaign.
     public var isConfined = false
 
     /// A campaign file.
@@ -206,7 +221,8 @@ public struct CampaignFile: Sendable {
 /// The credentials that sending a campaign needs.
 extension CampaignContext {
     /// Checks the credentials of a run that will be sent.
-    /// - Returns: warnings about them, also that those of one of several services cannot be used, so that only the others are sent to.
+    /// - Returns: warnings about them, also that those of one of several services cannot be used,
+    ///   so that only the others are sent to.
     /// - Throws: `Diagnostic`: those of no service can be used.
     func credentialWarnings(_ settings: RunSettings, now: Timestamp) throws -> [Diagnostic] {
         var warnings: [Diagnostic] = [], mistakes: [(service: any PushService, mistake: Diagnostic)] = []
@@ -232,8 +248,9 @@ extension CampaignContext {
         }
     }
 
-    /// Checks the files of certificate authorities that volley.yaml names elsewhere: for other apps, notices, signing in to the console. A
-    /// file for another app that is not on this machine is not needed here.
+    /// Checks the files of certificate authorities that volley.yaml names elsewhere: for other
+    /// apps, notices, signing in to the console. A file for another app that is not on this machine
+    /// is not needed here.
     /// - Throws: `Diagnostics`: those that cannot be used.
     func checkAuthorities(now: Timestamp) throws(Diagnostics) {
         let others = project.apps.flatMap(\.services).compactMap { service -> SourceText? in
@@ -255,7 +272,9 @@ extension CampaignContext {
     }
 
     /// Places a mistake of a key, certificate or authority where volley.yaml names that file.
-    private func placingCredentials<Result>(ofService service: any PushService, _ body: () throws -> Result) throws -> Result {
+    private func placingCredentials<Result>(ofService service: any PushService, _ body: () throws -> Result) throws
+        -> Result
+    {
         do {
             return try body()
         } catch let mistake as Diagnostic {
@@ -268,13 +287,16 @@ extension CampaignContext {
                 if case .server(_, let authority?) = service.environment { names.append(authority) }
                 return names
             }
-            let place = names.first { FilePaths.anchored(FilePaths.resolve($0.value, besideFile: project.file)) == mistake.file }
+            let place = names.first {
+                FilePaths.anchored(FilePaths.resolve($0.value, besideFile: project.file)) == mistake.file
+            }
             throw place.map { placed(mistake, at: $0.position) } ?? mistake
         }
     }
 }
 
-/// A mistake of a whole file is placed where the campaign or volley.yaml names that file; one inside the file keeps its place.
+/// A mistake of a whole file is placed where the campaign or volley.yaml names that file; one
+/// inside the file keeps its place.
 package func placed(_ mistake: Diagnostic, at position: SourcePosition) -> Diagnostic {
     guard mistake.position == nil else { return mistake }
     var placed = mistake

@@ -10,8 +10,9 @@ extension ConsoleRoots {
         mistakes(in: campaign.audience, of: campaign.file, zone: campaign.schedule?.zone.fallback, at: now)
     }
 
-    /// The same for an audience alone, where the rest of its campaign cannot be read. Dates of paths are filled in and
-    /// patterns expanded, as they are now; `SourceFiles` decides again when a file is opened.
+    /// The same for an audience alone, where the rest of its campaign cannot be read. Dates of
+    /// paths are filled in and patterns expanded, as they are now; `SourceFiles` decides again when
+    /// a file is opened.
     /// - Parameters:
     ///   - file: the campaign's, which paths are relative to.
     ///   - zone: of the dates in paths; nil for this machine's.
@@ -19,7 +20,8 @@ extension ConsoleRoots {
         in audience: CampaignAudience, of file: String, zone: ZoneRules? = nil, at now: Timestamp = .now()
     ) -> [Diagnostic] {
         let lists = [
-            audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs, audience.excludedTags,
+            audience.anyTags, audience.allTags, audience.noneTags, audience.aliases, audience.registrationIDs,
+            audience.excludedTags,
             audience.excludedAliases, audience.excludedRegistrationIDs,
         ]
         let dates = DatedPath(now: now, zone: zone)
@@ -27,11 +29,12 @@ extension ConsoleRoots {
         let others = (audience.excludedDevices + lists.compactMap(\.file)).compactMap { path in
             (objection(to: path, dates, of: file) ?? (Self.isList(path.value) ? nil : .closed)).map { (path, $0) }
         }
-        return queries(in: audience) + (exports + others).map { path, objection in refusal(path.value, objection, at: path.position) }
+        return queries(in: audience)
+            + (exports + others).map { path, objection in refusal(path.value, objection, at: path.position) }
     }
 
-    /// SQL is written by the people that maintain volley.yaml: from a browser, it could read everything that
-    /// Volley's role may read.
+    /// SQL is written by the people that maintain volley.yaml: from a browser, it could read
+    /// everything that Volley's role may read.
     private func queries(in audience: CampaignAudience) -> [Diagnostic] {
         guard let query = audience.deviceQuery else { return [] }
         return [
@@ -53,7 +56,8 @@ extension ConsoleRoots {
         return files.lazy.compactMap(objection(to:)).first
     }
 
-    /// Lists hold names, a line each; anything else, such as a key, has another ending. Lines of it could be seen in messages.
+    /// Lists hold names, a line each; anything else, such as a key, has another ending. Lines of it
+    /// could be seen in messages.
     private static func isList(_ path: String) -> Bool {
         [".txt", ".csv", ".tsv", ".json", ".jsonl", ".gz"].contains { path.lowercased().hasSuffix($0) }
     }

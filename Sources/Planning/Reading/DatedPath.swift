@@ -3,31 +3,35 @@ package import Base
 
 /// Paths of exports that carry a date: `exports/devices-{{ date }}.csv`.
 ///
-/// `{{ date }}` is today, `{{ yesterday }}` the day before, as 2026-12-01, in the zone of the campaign's schedule or, without one, of this
-/// machine. `{{ date | date: '%Y%m%d' }}` writes them in another format, with `%Y`, `%m`, `%d`, `%H`, `%M` and `%j` (the day of the year).
+/// `{{ date }}` is today, `{{ yesterday }}` the day before, as 2026-12-01, in the zone of the
+/// campaign's schedule or, without one, of this machine. `{{ date | date: '%Y%m%d' }}` writes them
+/// in another format, with `%Y`, `%m`, `%d`, `%H`, `%M` and `%j` (the day of the year).
 package struct DatedPath {
     package let now: Timestamp
     /// nil for this machine's, which is read only for a path that has a date.
     let zone: ZoneRules?
 
-    private static let remedy = "Write {{ date }} or {{ yesterday }}; for another format, write {{ date | date: '%Y%m%d' }}."
+    private static let remedy =
+        "Write {{ date }} or {{ yesterday }}; for another format, write {{ date | date: '%Y%m%d' }}."
 
-    /// The files that a path can mean at any date: those of its pattern, in which a date is also a pattern. A path
-    /// without either is returned unchanged, even if nothing is there.
+    /// The files that a path can mean at any date: those of its pattern, in which a date is also a
+    /// pattern. A path without either is returned unchanged, even if nothing is there.
     /// - Throws: an error for a folder that could not be read.
     package static func files(ofAnyDate path: String) throws(Diagnostic) -> [String] {
         try AudienceQuery.matches(of: path.replacing(/\{\{.*?\}\}/, with: "*"))
     }
 
     /// Fills in the dates of a path.
-    /// - Throws: `Diagnostic`: the text between the braces is not known, or this machine's zone, which it depends on, cannot be read.
+    /// - Throws: `Diagnostic`: the text between the braces is not known, or this machine's zone,
+    ///   which it depends on, cannot be read.
     func filled(_ path: SourceText) throws(Diagnostic) -> String {
         var result = ""
         var rest = path.value[...]
         while let start = rest.firstRange(of: "{{") {
             result += rest[..<start.lowerBound]
             guard let end = rest[start.upperBound...].firstRange(of: "}}") else {
-                throw Diagnostic("the path \(quoted(path.value)) has no }} after its {{", at: path.position, remedy: Self.remedy)
+                throw Diagnostic(
+                    "the path \(quoted(path.value)) has no }} after its {{", at: path.position, remedy: Self.remedy)
             }
             result += try text(for: String(rest[start.upperBound..<end.lowerBound]), at: path.position)
             rest = rest[end.upperBound...]
@@ -47,16 +51,20 @@ package struct DatedPath {
         if parts[0] == "yesterday" { time = time.adding(minutes: -24 * 60) }
         guard parts.count == 2 else { return try written(time, format: "%Y-%m-%d", at: position) }
         let filter = parts[1].split(separator: ":", maxSplits: 1).map { trimmed($0) }
-        guard filter.count == 2, filter[0] == "date", let quote = filter[1].first, "'\"".contains(quote), filter[1].count > 2,
+        guard filter.count == 2, filter[0] == "date", let quote = filter[1].first, "'\"".contains(quote),
+            filter[1].count > 2,
             filter[1].last == quote
-        else { throw Diagnostic("the filter \(quoted(parts[1])) is not known in a path", at: position, remedy: Self.remedy) }
+        else {
+            throw Diagnostic("the filter \(quoted(parts[1])) is not known in a path", at: position, remedy: Self.remedy)
+        }
         return try written(time, format: String(filter[1].dropFirst().dropLast()), at: position)
     }
 
     private func machineZone(at position: SourcePosition) throws(Diagnostic) -> ZoneRules {
         do throws(Mistake) { return try ZoneDatabase.system.machineZone } catch {
             throw Diagnostic(
-                "the date in this path depends on where this machine is, but \(error.message)", at: position, remedy: error.remedy)
+                "the date in this path depends on where this machine is, but \(error.message)", at: position,
+                remedy: error.remedy)
         }
     }
 
@@ -84,11 +92,14 @@ package struct DatedPath {
             case "%": result += "%"
             default:
                 throw Diagnostic(
-                    "%\(character) is not known in a path", at: position, remedy: "You can use %Y, %m, %d, %H, %M and %j.")
+                    "%\(character) is not known in a path", at: position,
+                    remedy: "You can use %Y, %m, %d, %H, %M and %j.")
             }
         }
         guard !isDirective else {
-            throw Diagnostic("\(quoted(format)) ends with a single %", at: position, remedy: "You can use %Y, %m, %d, %H, %M and %j.")
+            throw Diagnostic(
+                "\(quoted(format)) ends with a single %", at: position, remedy: "You can use %Y, %m, %d, %H, %M and %j."
+            )
         }
         return result
     }

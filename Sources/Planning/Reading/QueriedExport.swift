@@ -2,7 +2,8 @@ import Audience
 import Base
 import Runs
 
-/// The rows that a query found in a database, as an export next to the runs: it exists as long as this value.
+/// The rows that a query found in a database, as an export next to the runs: it exists as long as
+/// this value.
 final class QueriedExport {
     private let query: DatabaseQuery
     private let folder: ScratchFolder
@@ -23,7 +24,8 @@ final class QueriedExport {
     }
 
     /// Runs the query in its database, and has an audience read the rows.
-    /// - Throws: `Diagnostic`: the database cannot be reached, or refuses the query; it found nothing; `CancellationError`.
+    /// - Throws: `Diagnostic`: the database cannot be reached, or refuses the query; it found
+    ///   nothing; `CancellationError`.
     static func of(
         _ query: DatabaseQuery?, for audience: inout AudienceQuery, in catalog: RunsFolder, _ options: PlanOptions
     ) throws -> QueriedExport? {
@@ -42,14 +44,16 @@ final class QueriedExport {
     ) throws -> [Diagnostic] {
         let columns = try query.columns(cancellation)
         let export = try QueriedExport(query, catalog)
-        var header = Array((columns.map { "\"\($0.replacing(scalar: "\"", with: "\"\""))\"" }.joined(separator: ",") + "\n").utf8)
+        var header = Array(
+            (columns.map { "\"\($0.replacing(scalar: "\"", with: "\"\""))\"" }.joined(separator: ",") + "\n").utf8)
         try SpoolFile(path: export.path).write(&header)
         var audience = audience
         export.supply(&audience)
         return try export.placing { try audience.checkColumns() }.map(export.placed)
     }
 
-    /// Names the query where errors name the file of its rows; exports that are files do not change.
+    /// Names the query where errors name the file of its rows; exports that are files do not
+    /// change.
     static func placing<Value>(_ export: QueriedExport?, _ body: () throws -> Value) throws -> Value {
         try export.map { try $0.placing(body) } ?? body()
     }

@@ -3,12 +3,13 @@ import Base
 import Content
 import PushServices
 
-/// Takes the recipients of a scan: keeps those of the first slots for samples, and hands all of them to the writer of the run file, if
-/// there is one.
+/// Takes the recipients of a scan: keeps those of the first slots for samples, and hands all of
+/// them to the writer of the run file, if there is one.
 final class RecipientCollector: RecipientSink {
     private let writer: RecipientWriter?
     private let keptSlots: Int
-    /// The recipients of the first slots as in their newest rows, including those that drop out in the end.
+    /// The recipients of the first slots as in their newest rows, including those that drop out in
+    /// the end.
     private(set) var kept: [Int: Recipient] = [:]
 
     /// - Parameters:
@@ -49,15 +50,16 @@ final class SlotCollector: RecipientSink {
     func finish(slots: Int, dropping dropped: BitSet) throws {}
 }
 
-/// Finds the samples of a preview: for each message that a device gets, the recipients that were found first. Which these are depends only
-/// on the exports, not on how they are read.
+/// Finds the samples of a preview: for each message that a device gets, the recipients that were
+/// found first. Which these are depends only on the exports, not on how they are read.
 struct SampleFinder {
     let messages: MessageCatalog
     /// How many samples of each message are wanted.
     let wanted: Int
 
-    /// How many slots' recipients the first scan keeps. Some of the first may drop out, and where there is a choice, a rare language may
-    /// come late: a sample that is not among them costs a second scan.
+    /// How many slots' recipients the first scan keeps. Some of the first may drop out, and where
+    /// there is a choice, a rare language may come late: a sample that is not among them costs a
+    /// second scan.
     var slotsToKeep: Int { messages.hasChoice ? 10_000 + wanted : 200 + wanted }
 
     /// - Parameters:
@@ -74,7 +76,9 @@ struct SampleFinder {
             try rescan(sink)
             recipients.merge(sink.found) { old, _ in old }
         }
-        return first.enumerated().flatMap { number, found in found.compactMap { sample(number, $0, recipients[$0.slot]) } }
+        return first.enumerated().flatMap { number, found in
+            found.compactMap { sample(number, $0, recipients[$0.slot]) }
+        }
     }
 
     /// nil when an export changed between the two scans.
@@ -83,11 +87,15 @@ struct SampleFinder {
         let message = messages.messages[number]
         guard let recipient, chooser.message(of: recipient, service: message.service) == number else { return nil }
         var payload: [UInt8] = []
-        guard message.template.render(recipient.fields, language: recipient.language, into: &payload) == nil else { return nil }
+        guard message.template.render(recipient.fields, language: recipient.language, into: &payload) == nil else {
+            return nil
+        }
         return PreviewSample(
             recipient: recipient, message: number, service: messages.services[message.service],
-            serviceName: messages.services.count > 1 ? messages.services[message.service].name : "", variant: message.variant,
+            serviceName: messages.services.count > 1 ? messages.services[message.service].name : "",
+            variant: message.variant,
             language: message.language, payload: payload,
-            placeholders: message.content.tracking.map { [$0.run, "\(PushID.sample)"] } ?? [], selectedBy: found.selectors)
+            placeholders: message.content.tracking.map { [$0.run, "\(PushID.sample)"] } ?? [],
+            selectedBy: found.selectors)
     }
 }

@@ -4,17 +4,19 @@ import Content
 import PushServices
 import Synchronization
 
-/// Renders the payload of one recipient after another, to see that it can be sent. Belongs to one thread.
+/// Renders the payload of one recipient after another, to see that it can be sent. Belongs to one
+/// thread.
 ///
-/// Its groups: for recipients, and for payloads that are too large, the number of the message; for what cannot be rendered, a
-/// `RenderCause`; for the holdout, the number of its variant.
+/// Its groups: for recipients, and for payloads that are too large, the number of the message; for
+/// what cannot be rendered, a `RenderCause`; for the holdout, the number of its variant.
 final class PayloadChecker {
     private let messages: MessageCatalog
     private let single: PayloadTemplate?
     /// When each device gets its push; nil when that does not depend on the device.
     private let times: SendTimes?
     private let numbersOfColumns: [String: Int], numbersOfParts: [PayloadPart: Int]
-    // Nothing calls back into this, so access cannot overlap. The exclusivity checks would cost more than handling a small cell.
+    // Nothing calls back into this, so access cannot overlap. The exclusivity checks would cost
+    // more than handling a small cell.
     @exclusivity(unchecked) private var cells = EscapedCells()
     /// Payloads one after the other: removing each one costs as much as copying its constants.
     @exclusivity(unchecked) private var payloads: [UInt8] = []
@@ -45,10 +47,17 @@ final class PayloadChecker {
 
     private func judgeAmongMany(_ recipient: RecipientRecord) -> RecipientCheck {
         let variant = chooser.variant(of: recipient.token, alias: recipient.alias)
-        guard let number = chooser.message(variant: variant, language: recipient.language, service: Int(recipient.service)) else {
-            // A device that could not have been sent to is not held back: otherwise the holdout would not be comparable with the rest.
+        guard
+            let number = chooser.message(
+                variant: variant, language: recipient.language, service: Int(recipient.service))
+        else {
+            // A device that could not have been sent to is not held back: otherwise the holdout
+            // would not be comparable with the rest.
             let sent = chooser.variantWithoutHoldout(of: recipient.token, alias: recipient.alias)
-            guard let number = chooser.message(variant: sent, language: recipient.language, service: Int(recipient.service)) else {
+            guard
+                let number = chooser.message(
+                    variant: sent, language: recipient.language, service: Int(recipient.service))
+            else {
                 return RecipientCheck(reason: .holdout, group: variant)
             }
             let other = judge(recipient, messages.messages[number].template, group: number)
@@ -57,7 +66,9 @@ final class PayloadChecker {
         return judge(recipient, messages.messages[number].template, group: number)
     }
 
-    @inline(__always) private func judge(_ recipient: RecipientRecord, _ template: PayloadTemplate, group: Int) -> RecipientCheck {
+    @inline(__always) private func judge(_ recipient: RecipientRecord, _ template: PayloadTemplate, group: Int)
+        -> RecipientCheck
+    {
         if payloads.count > Self.keptBytes { payloads.removeAll(keepingCapacity: true) }
         let start = payloads.count
         precondition(cells.locate(in: recipient.fields), "cells that were just written cannot be read")
@@ -74,17 +85,20 @@ final class PayloadChecker {
         if let cause = RenderCause(failure, number: { numbersOfColumns[$0] }, part: { numbersOfParts[$0] }) {
             return RecipientCheck(reason: failure.skipReason, group: cause.group)
         }
-        guard case .tooLarge(let bytes) = failure else { return RecipientCheck(reason: failure.skipReason, group: group) }
+        guard case .tooLarge(let bytes) = failure else {
+            return RecipientCheck(reason: failure.skipReason, group: group)
+        }
         return RecipientCheck(payloadBytes: bytes, reason: failure.skipReason, group: group)
     }
 }
 
-/// Counts the different texts that go through services whose requests carry several devices, but never several texts.
-/// Several threads add to it.
+/// Counts the different texts that go through services whose requests carry several devices, but
+/// never several texts. Several threads add to it.
 final class RequestTextCounts: Sendable {
     /// By the number of the service.
     private let texts: Mutex<[DistinctTexts]>
-    /// Whether the text of a message is counted: it differs from device to device, and each needs a request of its own.
+    /// Whether the text of a message is counted: it differs from device to device, and each needs a
+    /// request of its own.
     let counted: [Bool]
 
     /// nil if there is nothing to count.
@@ -131,10 +145,12 @@ struct ThreadTextCounts {
     }
 }
 
-/// How many different texts there are among many, from their hashes: exact up to `kept`, then an estimate that is off by about 1.6 %.
+/// How many different texts there are among many, from their hashes: exact up to `kept`, then an
+/// estimate that is off by about 1.6 %.
 ///
-/// It keeps the smallest hashes (Bar-Yossef et al., "Counting distinct elements in a data stream"): if the largest of k
-/// different ones is at the part p of all hashes, there are about (k − 1) / p texts.
+/// It keeps the smallest hashes (Bar-Yossef et al., "Counting distinct elements in a data stream"):
+/// if the largest of k different ones is at the part p of all hashes, there are about (k − 1) / p
+/// texts.
 struct DistinctTexts: Sendable {
     /// The highest number of hashes kept.
     static let kept = 4096

@@ -48,7 +48,9 @@ enum RenderCause: Hashable {
     ///   - number: the number of a column.
     ///   - part: the number of a part.
     init?(_ failure: RenderFailure, number: (String) -> Int?, part: (PayloadPart) -> Int?) {
-        func cause(_ column: String, _ flaw: Flaw) -> RenderCause { number(column).map { .column($0, flaw) } ?? .otherColumn }
+        func cause(_ column: String, _ flaw: Flaw) -> RenderCause {
+            number(column).map { .column($0, flaw) } ?? .otherColumn
+        }
         switch failure {
         case .blank(let column, _): self = cause(column, .blank)
         case .notADate(let column, _): self = cause(column, .notADate)

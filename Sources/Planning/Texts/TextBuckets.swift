@@ -4,10 +4,12 @@ import Content
 import PushServices
 import Runs
 
-/// Brings devices that get the same text next to each other, for services whose requests carry several devices but one text. Requests are
-/// then full although a run claims only some devices ahead of its pace, and a service that counts calls is as fast as its preview says.
+/// Brings devices that get the same text next to each other, for services whose requests carry
+/// several devices but one text. Requests are then full although a run claims only some devices
+/// ahead of its pace, and a service that counts calls is as fast as its preview says.
 ///
-/// A bucket holds the devices of some texts, by their hash: exact order would need all texts in memory.
+/// A bucket holds the devices of some texts, by their hash: exact order would need all texts in
+/// memory.
 final class TextBuckets {
     private let messages: MessageCatalog
     /// By the number of a service: whether its requests carry one text.
@@ -18,11 +20,13 @@ final class TextBuckets {
     private var cells = EscapedCells()
     private var payload: [UInt8] = []
 
-    /// More buckets hardly separate texts better, and cost the writer a pass over the gathered recipients.
+    /// More buckets hardly separate texts better, and cost the writer a pass over the gathered
+    /// recipients.
     private static let most = 4096
 
     /// - Parameter segments: the places in sending order that buckets are to divide.
-    /// - Returns: nil where no request carries several devices and one text, or all devices get the same text.
+    /// - Returns: nil where no request carries several devices and one text, or all devices get the
+    ///   same text.
     init?(_ messages: MessageCatalog, _ services: [any PushService], dividing segments: Int) {
         let isShared = services.map { $0.batching.largestTargets > 1 && !$0.batching.hasOwnTexts }
         let shared = messages.messages.filter { isShared[$0.service] }
@@ -38,7 +42,10 @@ final class TextBuckets {
     func bucket(of recipient: RecipientRecord) -> Int {
         guard isShared[Int(recipient.service)] else { return 0 }
         let variant = chooser.variant(of: recipient.token, alias: recipient.alias)
-        guard let number = chooser.message(variant: variant, language: recipient.language, service: Int(recipient.service)) else {
+        guard
+            let number = chooser.message(
+                variant: variant, language: recipient.language, service: Int(recipient.service))
+        else {
             return 0
         }
         let template = messages.messages[number].template

@@ -18,8 +18,8 @@ extension Planner {
         return try SendTimes(schedule, occurrence, now: now)
     }
 
-    /// The times that devices' zones are judged with; nil when zones do not matter. Also when a campaign is sent at once despite quiet
-    /// hours: a warning says how many devices are in theirs.
+    /// The times that devices' zones are judged with; nil when zones do not matter. Also when a
+    /// campaign is sent at once despite quiet hours: a warning says how many devices are in theirs.
     func deviceClocks(_ times: SendTimes?) throws(Diagnostic) -> SendTimes? {
         if let times { return times.isByDevice ? times : nil }
         guard let schedule = context.campaign.schedule, schedule.quietHours != nil else { return nil }

@@ -1,8 +1,9 @@
 import Base
 import Runs
 
-/// When each device of an audience gets its push, by the zone that its row names. Zones whose clocks agree at these hours share a wave,
-/// which gives about forty waves instead of about four hundred.
+/// When each device of an audience gets its push, by the zone that its row names. Zones whose
+/// clocks agree at these hours share a wave, which gives about forty waves instead of about four
+/// hundred.
 struct SendTimes: Sendable {
     /// Zones whose clocks agree, and the moment at which their devices are due.
     struct Wave: Sendable {
@@ -22,11 +23,14 @@ struct SendTimes: Sendable {
     /// - Parameters:
     ///   - occurrence: nil for a campaign that is sent by hand, from `now` on.
     /// - Throws: `Diagnostic` when there is no database of zones.
-    package init(_ schedule: Schedule, _ occurrence: Occurrence?, now: Timestamp, zones: ZoneDatabase = .system) throws(Diagnostic) {
+    package init(_ schedule: Schedule, _ occurrence: Occurrence?, now: Timestamp, zones: ZoneDatabase = .system)
+        throws(Diagnostic)
+    {
         let own = schedule.zone.fallback
         isByDevice = schedule.zone.isRecipient && occurrence != nil || schedule.quietHours != nil
         func due(in zone: ZoneRules) -> Timestamp {
-            let base = occurrence.map { schedule.zone.isRecipient ? zone.firstMoment(of: $0.localTime) : $0.begins } ?? now
+            let base =
+                occurrence.map { schedule.zone.isRecipient ? zone.firstMoment(of: $0.localTime) : $0.begins } ?? now
             return schedule.quietHours?.end(from: base, in: zone) ?? base
         }
         guard isByDevice else {
@@ -43,7 +47,8 @@ struct SendTimes: Sendable {
         let sorted = groups.map { (due: $0.key.due, zones: $0.value.sorted(by: Self.isBetterKnown)) }
             .sorted { ($0.due, $0.zones[0].name) < ($1.due, $1.zones[0].name) }
         guard sorted.count <= SegmentSorter.mostWaves else {
-            throw Diagnostic("the clocks of the zones in \(zones.folder) differ in more than \(SegmentSorter.mostWaves) ways")
+            throw Diagnostic(
+                "the clocks of the zones in \(zones.folder) differ in more than \(SegmentSorter.mostWaves) ways")
         }
         waves = sorted.map { Wave(zone: $0.zones[0], due: $0.due) }
         var places: [UInt64: Int] = [:]
@@ -54,8 +59,8 @@ struct SendTimes: Sendable {
         fallback = places[Self.hash(own.name.utf8)] ?? 0
     }
 
-    /// The common facts of a wave's zones: when it goes out and, where quiet hours apply, what their clocks show from
-    /// two days before to two weeks after.
+    /// The common facts of a wave's zones: when it goes out and, where quiet hours apply, what
+    /// their clocks show from two days before to two weeks after.
     private struct ClockKey: Hashable {
         var due: Timestamp
         var offsets: [Int64] = []
@@ -73,13 +78,17 @@ struct SendTimes: Sendable {
 
     /// The zone that gives a wave its name: a well-known one, otherwise the first in the alphabet.
     private static func isBetterKnown(_ left: ZoneRules, _ right: ZoneRules) -> Bool {
-        func rank(_ name: String) -> Int { wellKnown.firstIndex(of: name) ?? (name.contains("/") && !name.hasPrefix("Etc/") ? 100 : 101) }
+        func rank(_ name: String) -> Int {
+            wellKnown.firstIndex(of: name) ?? (name.contains("/") && !name.hasPrefix("Etc/") ? 100 : 101)
+        }
         return (rank(left.name), left.name) < (rank(right.name), right.name)
     }
 
     private static let wellKnown = [
-        "UTC", "Europe/London", "Europe/Berlin", "Europe/Athens", "Europe/Moscow", "Asia/Dubai", "Asia/Kolkata", "Asia/Bangkok",
-        "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland", "America/Sao_Paulo", "America/New_York", "America/Chicago",
+        "UTC", "Europe/London", "Europe/Berlin", "Europe/Athens", "Europe/Moscow", "Asia/Dubai", "Asia/Kolkata",
+        "Asia/Bangkok",
+        "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland", "America/Sao_Paulo", "America/New_York",
+        "America/Chicago",
         "America/Denver", "America/Los_Angeles",
     ]
 

@@ -14,9 +14,11 @@ enum SendingTime: Hashable, Sendable {
 }
 
 extension SendingTime {
-    /// What `volley send FILE` does, unless its time was already sent. That refusal says more than "too late", and `--now`, the remedy for
-    /// that, would reach every device again.
-    static func ofSending(_ context: CampaignContext, isNow: Bool, now: Timestamp, in catalog: RunsFolder) throws -> SendingTime {
+    /// What `volley send FILE` does, unless its time was already sent. That refusal says more than
+    /// "too late", and `--now`, the remedy for that, would reach every device again.
+    static func ofSending(_ context: CampaignContext, isNow: Bool, now: Timestamp, in catalog: RunsFolder) throws
+        -> SendingTime
+    {
         try unlessSentAlready(context.campaign, catalog) { () throws(Diagnostic) in
             try ofSending(context.campaign, isNow: isNow, now: now)
         }
@@ -24,7 +26,9 @@ extension SendingTime {
 
     /// What `volley plan FILE` freezes, unless that time was already sent.
     static func ofPlanning(_ context: CampaignContext, now: Timestamp, in catalog: RunsFolder) throws -> SendingTime {
-        try unlessSentAlready(context.campaign, catalog) { () throws(Diagnostic) in try ofPlanning(context.campaign, now: now) }
+        try unlessSentAlready(context.campaign, catalog) { () throws(Diagnostic) in
+            try ofPlanning(context.campaign, now: now)
+        }
     }
 
     private static func unlessSentAlready(
@@ -41,7 +45,9 @@ extension SendingTime {
         }
     }
 
-    private static func refusal(_ campaign: Campaign, time: LocalTime, _ catalog: RunsFolder) throws(Diagnostic) -> Diagnostic? {
+    private static func refusal(_ campaign: Campaign, time: LocalTime, _ catalog: RunsFolder) throws(Diagnostic)
+        -> Diagnostic?
+    {
         do { return try ScheduledTime.refusal(campaign, occurrence: time, in: catalog) } catch {
             throw Diagnostic(explaining: error)
         }
@@ -67,7 +73,9 @@ extension SendingTime {
     /// - Throws: `Diagnostic` when no time is left.
     static func ofPlanning(_ campaign: Campaign, now: Timestamp) throws(Diagnostic) -> SendingTime {
         let sendingTime = ofPreview(campaign, now: now)
-        if case .at(let occurrence) = sendingTime, let schedule = campaign.schedule, schedule.isPast(occurrence, at: now) {
+        if case .at(let occurrence) = sendingTime, let schedule = campaign.schedule,
+            schedule.isPast(occurrence, at: now)
+        {
             throw past(campaign, occurrence, schedule)
         }
         return sendingTime
@@ -88,7 +96,8 @@ extension SendingTime {
                 + "`volley schedule` sends it again at its time.", [.leaveToSender, .ask(.sendNow)])
     }
 
-    private static func refused(_ campaign: Campaign, when: String, remedy: String, _ remedies: [Remedy]) -> Diagnostic {
+    private static func refused(_ campaign: Campaign, when: String, remedy: String, _ remedies: [Remedy]) -> Diagnostic
+    {
         let message = "'\(campaign.name.value)' \(when); nothing was sent"
         return campaign.schedulePosition.map { Diagnostic(message, at: $0, remedy: remedy, remedies) }
             ?? Diagnostic(message, remedy: remedy, remedies)
@@ -96,16 +105,21 @@ extension SendingTime {
 
     private static func past(_ campaign: Campaign, _ occurrence: Occurrence, _ schedule: Schedule) -> Diagnostic {
         refused(
-            campaign, when: "was to go out at \(words(occurrence, schedule)), and it is too late for that now (late: \(schedule.late))",
+            campaign,
+            when:
+                "was to go out at \(words(occurrence, schedule)), and it is too late for that now (late: \(schedule.late))",
             remedy: "Write a later time; `volley send \(campaign.file) --now` sends it to all devices at once.",
             [.giveAnotherTime, .ask(.sendNow)])
     }
 
-    /// `2026-12-01 09:00 in Europe/Berlin (2026-12-01 08:00 in Etc/UTC)`: in the campaign's zone and in this machine's.
+    /// `2026-12-01 09:00 in Europe/Berlin (2026-12-01 08:00 in Etc/UTC)`: in the campaign's zone
+    /// and in this machine's.
     static func words(_ occurrence: Occurrence, _ schedule: Schedule) -> String {
         let here = ZoneDatabase.system.displayZone
         let begins = "\(here.localTime(at: occurrence.begins).words) in \(here.name)"
-        guard schedule.zone.isRecipient else { return "\(occurrence.localTime.words) in \(schedule.zone.fallback.name) (\(begins))" }
+        guard schedule.zone.isRecipient else {
+            return "\(occurrence.localTime.words) in \(schedule.zone.fallback.name) (\(begins))"
+        }
         return "\(occurrence.localTime.words) by each person's clock (from \(begins) on)"
     }
 }

@@ -1,12 +1,13 @@
 public import Base
 
-/// Requests to APNs and the answers to them. Source: Apple, "Sending notification requests to APNs", "Handling notification responses from
-/// APNs".
+/// Requests to APNs and the answers to them. Source: Apple, "Sending notification requests to
+/// APNs", "Handling notification responses from APNs".
 extension APNs {
     /// A POST to `/3/device/TOKEN` with the headers of the push.
     public func request(_ options: PushOptions) -> RequestTemplate {
         var headers = [
-            RequestTemplate.Header("apns-topic", value: options.topic), .init(Self.pushTypeHeader, value: options.pushType.rawValue),
+            RequestTemplate.Header("apns-topic", value: options.topic),
+            .init(Self.pushTypeHeader, value: options.pushType.rawValue),
             .init("apns-priority", value: String(options.priority.rawValue)),
         ]
         if let expiration = options.expiration { headers.append(.init("apns-expiration", value: String(expiration))) }

@@ -1,7 +1,8 @@
 public import Base
 
 /// Apple Push Notification service.
-/// Source: Apple, "Sending notification requests to APNs", "Handling notification responses from APNs", "Establishing a token-based connection to APNs".
+/// Source: Apple, "Sending notification requests to APNs", "Handling notification responses from
+/// APNs", "Establishing a token-based connection to APNs".
 public struct APNs: PushService {
     /// `apns`, in run files and as the key in volley.yaml.
     public let name = "apns"
@@ -18,28 +19,34 @@ public struct APNs: PushService {
         name: "Apple", reasonsPage: "Apple's \"Handling notification responses from APNs\"", ports: "443 and 2197",
         networks: "For Apple that is 17.0.0.0/8 and 2620:149::/32.")
     /// The terms of Apple's documentation.
-    public let terms = ServiceTerms(pushID: idHeader, aPushID: "an apns-id", collapseID: collapseHeader, pushType: pushTypeHeader)
-    /// Source: Apple, "Sending notification requests to APNs": a notification is stored for at most 30 days, a collapse id has at most 64 bytes,
-    /// and background pushes with priority 10 are an error.
+    public let terms = ServiceTerms(
+        pushID: idHeader, aPushID: "an apns-id", collapseID: collapseHeader, pushType: pushTypeHeader)
+    /// Source: Apple, "Sending notification requests to APNs": a notification is stored for at most
+    /// 30 days, a collapse id has at most 64 bytes, and background pushes with priority 10 are an
+    /// error.
     public let rules = CampaignRules(
-        carried: APNsPayload.carried, activities: .target, longestStorageDays: 30, collapseIDBytes: 64, silentPriority: .normal,
+        carried: APNsPayload.carried, activities: .target, longestStorageDays: 30, collapseIDBytes: 64,
+        silentPriority: .normal,
         payloadKey: "aps",
         payloadExample: "aps: {alert: Hello}",
         payloadExampleJSON: .object(pairs: [("aps", .object(pairs: [("alert", .string("Hello"))]))]))
     /// Source: Apple, "Preparing custom alert sounds".
-    public let system: PhoneSystem? = PhoneSystem(name: "iOS", phone: "iPhone", soundEndings: ["aiff", "aif", "wav", "caf"])
+    public let system: PhoneSystem? = PhoneSystem(
+        name: "iOS", phone: "iPhone", soundEndings: ["aiff", "aif", "wav", "caf"])
     /// All types: the list is Apple's.
     public let pushTypes = PushType.allCases
     /// For keys that are next to `aps`.
     public let warnings = [WarningName.outsideAPS]
-    /// Source: Apple, "Handling notification responses from APNs": apns-id is among the headers of every response.
+    /// Source: Apple, "Handling notification responses from APNs": apns-id is among the headers of
+    /// every response.
     public let answersCarryID = true
     /// A repeated push keeps its apns-id. Apple does not promise that APNs drops it.
     public let recognizesRepeats = true
 
     static let idHeader = "apns-id", collapseHeader = "apns-collapse-id", pushTypeHeader = "apns-push-type"
 
-    /// APNs answers TooManyProviderTokenUpdates to tokens younger than 20 minutes, and ExpiredProviderToken to those older than 60.
+    /// APNs answers TooManyProviderTokenUpdates to tokens younger than 20 minutes, and
+    /// ExpiredProviderToken to those older than 60.
     static let tokens = SignedTokenFacts(
         noun: "provider token", keyIDField: "kid", issuerClaim: "iss", lifetimeSeconds: 3600, renewalSeconds: 3000,
         shortestRenewalSeconds: 1200)
@@ -53,16 +60,18 @@ public struct APNs: PushService {
         switch answer.status {
         // The status is enough.
         case 200: return .accepted
-        // 410 is enough, too, if APNs itself says it. Its answers carry the push's apns-id, even those that are cut off: the id comes with
-        // the status.
+        // 410 is enough, too, if APNs itself says it. Its answers carry the push's apns-id, even
+        // those that are cut off: the id comes with the status.
         case 410: return isOwn || row != nil ? .invalidTarget(blamesSettings: false) : .notTheService
         case _ where answer.isCutOff: return answer.undocumentedMeaning
         case _ where row != nil: return row?.meaning ?? .rejected
         case 429: return .retry(.deviceBusy)
         // A proxy or a load balancer may have passed the push on before it answered.
         case 500... where isOwn: return .retry(.serviceBusy)
-        // Reasons that Apple adds later: only those of 403, 404 and 405 are about the sender, not the device.
-        case 400..<500 where ![401, 403, 404, 405, 407].contains(answer.status) && (isOwn || !answer.reason.isEmpty): return .rejected
+        // Reasons that Apple adds later: only those of 403, 404 and 405 are about the sender, not
+        // the device.
+        case 400..<500 where ![401, 403, 404, 405, 407].contains(answer.status) && (isOwn || !answer.reason.isEmpty):
+            return .rejected
         default: return answer.undocumentedMeaning
         }
     }
@@ -77,7 +86,8 @@ public struct APNs: PushService {
         if let advice = Self.answers[status, reason]?.advice { return advice }
         switch status {
         case 429, 500...: return "Try again in a few minutes."
-        case 404, 405: return "The server does not understand APNs requests: check environment (host and port) in volley.yaml."
+        case 404, 405:
+            return "The server does not understand APNs requests: check environment (host and port) in volley.yaml."
         default: return "Check key, team, topic and environment of the app in volley.yaml."
         }
     }
@@ -94,8 +104,8 @@ public struct APNs: PushService {
     }
 }
 
-/// The parts of an app's account with Apple. Source: Apple, "Establishing a token-based connection to APNs", "Establishing a
-/// certificate-based connection to APNs".
+/// The parts of an app's account with Apple. Source: Apple, "Establishing a token-based connection
+/// to APNs", "Establishing a certificate-based connection to APNs".
 extension APNs {
     /// Topic, environment, and a key or a certificate.
     public var account: AccountForm { Self.account }
@@ -111,7 +121,8 @@ extension APNs {
     static let account = AccountForm(topic: topic, environments: environments, credentials: [key, certificate])
 
     private static let topic = AccountField(
-        "topic", .name(pattern: "^[A-Za-z0-9.-]+$"), description: "The app's bundle id; suffixes that a push type needs are added.",
+        "topic", .name(pattern: "^[A-Za-z0-9.-]+$"),
+        description: "The app's bundle id; suffixes that a push type needs are added.",
         example: "com.example.shop", otherNames: ["bundle_id", "bundle", "bundle_identifier", "app_id", "package"],
         whatToAdd: "the app's bundle id", flaw: topicFlaw)
 
@@ -128,21 +139,26 @@ extension APNs {
         }, example: "sandbox", serverExample: "https://localhost:2197")
 
     private static let keyFile = KeyFileFacts(
-        description: "the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys", namePrefix: "AuthKey_",
+        description: "the .p8 file that Apple gives out under Certificates, Identifiers & Profiles, Keys",
+        namePrefix: "AuthKey_",
         nameSuffix: ".p8", idLength: 10)
 
     private static let key = CredentialForm(
-        key: "key", kind: .signingKey(tokens), description: "The key that signs for the app, from Apple's developer pages.",
+        key: "key", kind: .signingKey(tokens),
+        description: "The key that signs for the app, from Apple's developer pages.",
         example: "key: {file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ}",
-        shortExample: "key: {file: keys/AuthKey.p8, id: ABC123DEFG, team: DEF123GHIJ}", origin: "from Apple's developer pages",
+        shortExample: "key: {file: keys/AuthKey.p8, id: ABC123DEFG, team: DEF123GHIJ}",
+        origin: "from Apple's developer pages",
         fields: [
             AccountField("file", .file, description: "The .p8 file.", example: "keys/AuthKey_ABC123DEFG.p8"),
             AccountField(
-                "id", .keyID(length: 10), description: "The key's id, ten capital letters and digits.", example: "ABC123DEFG",
+                "id", .keyID(length: 10), description: "The key's id, ten capital letters and digits.",
+                example: "ABC123DEFG",
                 source: developerSite,
                 whatToAdd: "the ten characters that Apple shows next to it"),
             AccountField(
-                "team", .issuer(length: 10), description: "The team's id, ten capital letters and digits.", example: "DEF123GHIJ",
+                "team", .issuer(length: 10), description: "The team's id, ten capital letters and digits.",
+                example: "DEF123GHIJ",
                 source: developerSite, whatToAdd: "the ten characters of your team at Apple"),
         ], otherNames: ["key_id", "team_id", "team", "auth_key"], file: keyFile)
 
@@ -151,17 +167,25 @@ extension APNs {
     private static let certificate = CredentialForm(
         key: "certificate", kind: .clientCertificate, description: "A client certificate, instead of a key.",
         example: "certificate: {file: keys/push.p12, passphrase_env: PUSH_PASSPHRASE}",
-        shortExample: "certificate: {file: keys/push.p12, passphrase_env: PUSH_PASSPHRASE}", origin: "from Apple's developer pages",
+        shortExample: "certificate: {file: keys/push.p12, passphrase_env: PUSH_PASSPHRASE}",
+        origin: "from Apple's developer pages",
         fields: [
-            AccountField("file", .file, description: "A .p12, or a PEM with certificate and key.", example: "keys/push.p12"),
             AccountField(
-                "passphrase_env", .passphraseVariable, description: "The environment variable that holds the passphrase.",
+                "file", .file, description: "A .p12, or a PEM with certificate and key.", example: "keys/push.p12"),
+            AccountField(
+                "passphrase_env", .passphraseVariable,
+                description: "The environment variable that holds the passphrase.",
                 example: "PUSH_PASSPHRASE"),
         ], otherNames: [], file: nil)
 
-    /// What is wrong with a bundle id. Source: Apple, CFBundleIdentifier: letters, digits, hyphens and full stops.
+    /// What is wrong with a bundle id. Source: Apple, CFBundleIdentifier: letters, digits, hyphens
+    /// and full stops.
     @Sendable private static func topicFlaw(_ topic: String, shown: String) -> Mistake? {
-        guard topic.utf8.allSatisfy({ ASCIISet.lettersAndDigits.contains($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }) else {
+        guard
+            topic.utf8.allSatisfy({
+                ASCIISet.lettersAndDigits.contains($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
+            })
+        else {
             return .init(
                 "the topic \(shown) is not a bundle id; those have only letters, digits, hyphens and full stops",
                 remedy: "For example: topic: com.example.shop.")
@@ -172,9 +196,11 @@ extension APNs {
                 "the topic \(shown) is the app's number in the App Store, and APNs knows it by its bundle id",
                 remedy: "Write that, as in topic: com.example.shop.")
         }
-        // Source: Apple, "Sending notification requests to APNs", apns-topic: such topics are for pushes that show nothing to people.
+        // Source: Apple, "Sending notification requests to APNs", apns-topic: such topics are for
+        // pushes that show nothing to people.
         let suffixes = [
-            ".complication", ".voip", ".pushkit.fileprovider", ".location-query", ".push-type.liveactivity", ".push-type.controls",
+            ".complication", ".voip", ".pushkit.fileprovider", ".location-query", ".push-type.liveactivity",
+            ".push-type.controls",
         ]
         return suffixes.first(where: topic.hasSuffix).map { suffix in
             .init(
@@ -183,9 +209,12 @@ extension APNs {
         }
     }
 
-    /// Apple puts the topic in the certificate's user id and after the colon of its common name (`Apple Push Services: com.example.shop`).
+    /// Apple puts the topic in the certificate's user id and after the colon of its common name
+    /// (`Apple Push Services: com.example.shop`).
     public func topic(ofCertificate commonName: String, userID: String) -> String {
-        guard userID.isEmpty, commonName.hasPrefix("Apple "), let colon = commonName.firstRange(of: ": ") else { return userID }
+        guard userID.isEmpty, commonName.hasPrefix("Apple "), let colon = commonName.firstRange(of: ": ") else {
+            return userID
+        }
         return String(commonName[colon.upperBound...])
     }
 }
@@ -212,14 +241,17 @@ extension PayloadLint {
         case ("alert", .text(let text)): texts.append(("alert", text))
         case ("alert", .object(let members, _)):
             for member in members {
-                guard ["title", "subtitle", "body"].contains(member.name.value), case .text(let value) = member.value else { continue }
+                guard ["title", "subtitle", "body"].contains(member.name.value), case .text(let value) = member.value
+                else { continue }
                 texts.append((member.name.value, value))
             }
-        // Source: Apple, "Pushing background updates to your App": such a push has no alert, sound or badge.
+        // Source: Apple, "Pushing background updates to your App": such a push has no alert, sound
+        // or badge.
         case ("content-available", _) where !names.contains("alert") && !names.isDisjoint(with: ["sound", "badge"]):
             let visible = ["sound", "badge"].filter(names.contains).joined(separator: " and ")
             warn(
-                .silentAndVisible, message: "with \(visible) this is sent as a visible push, though it looks like a silent one",
+                .silentAndVisible,
+                message: "with \(visible) this is sent as a visible push, though it looks like a silent one",
                 at: member.name.position, remedy: "Remove \(visible) for a silent push, or add an alert.")
         case (let key, .text(let level)) where key == "interruption-level": check(interruption: level, key: key)
         case ("sound", .object(let keys, _)):
@@ -236,7 +268,8 @@ extension PayloadLint {
         switch level.value {
         case "time-sensitive":
             warn(
-                .timeSensitive, message: "a time-sensitive push breaks through Focus, and people can turn it off for the whole app",
+                .timeSensitive,
+                message: "a time-sensitive push breaks through Focus, and people can turn it off for the whole app",
                 at: level.position, remedy: "Keep it for what needs attention at once; otherwise leave \(key) out.")
         case "critical": warnCritical(at: level.position)
         default: break
@@ -245,7 +278,8 @@ extension PayloadLint {
 
     private mutating func warnCritical(at place: SourcePosition) {
         warn(
-            .criticalAlert, message: "a critical alert sounds on muted phones, and only apps with Apple's permission may send one",
+            .criticalAlert,
+            message: "a critical alert sounds on muted phones, and only apps with Apple's permission may send one",
             at: place,
             remedy: "Unless people's safety is at stake, leave it out.")
     }

@@ -2,20 +2,25 @@ extension APNs {
     /// Reasons that APNs gives only for a token that was valid here once.
     public var goneReasons: [String] { Self.answers.gone }
 
-    /// Reasons that blame a token, although a wrong environment or topic causes them for all tokens.
+    /// Reasons that blame a token, although a wrong environment or topic causes them for all
+    /// tokens.
     public var blamingReasons: Set<String> { Self.answers.blaming }
 
     static let answers = AnswerTable(rows)
 
-    /// A row that tells `doctor` that something else answers, unless it says otherwise: its push reaches no device.
+    /// A row that tells `doctor` that something else answers, unless it says otherwise: its push
+    /// reaches no device.
     private static func row(
-        _ statuses: ClosedRange<Int>, _ reason: String, _ meaning: AnswerMeaning, explanation: String, advice: String? = nil,
+        _ statuses: ClosedRange<Int>, _ reason: String, _ meaning: AnswerMeaning, explanation: String,
+        advice: String? = nil,
         probe: ProbeMeaning = .notTheService, mayBeClock: Bool = false
     ) -> DocumentedAnswer {
-        DocumentedAnswer(statuses, reason, meaning, explanation: explanation, advice: advice, probe: probe, mayBeClock: mayBeClock)
+        DocumentedAnswer(
+            statuses, reason, meaning, explanation: explanation, advice: advice, probe: probe, mayBeClock: mayBeClock)
     }
 
-    private static let badRequest = 400...400, forbidden = 403...403, channels = 400...404, wrongPath = 404...405, gone = 410...410,
+    private static let badRequest = 400...400, forbidden = 403...403, channels = 400...404, wrongPath = 404...405,
+        gone = 410...410,
         tooMany = 429...429
     /// The reason decides, whichever of these statuses comes with it.
     private static let trouble = 500...999
@@ -24,20 +29,24 @@ extension APNs {
     private static let credentials = "Check the app's key or certificate in volley.yaml."
     private static let otherEnvironment =
         "The credentials belong to the other environment: check environment (production or sandbox) in volley.yaml."
-    private static let ownFault = "The request itself is wrong. This is a fault in Volley or in a proxy in between: please report it."
+    private static let ownFault =
+        "The request itself is wrong. This is a fault in Volley or in a proxy in between: please report it."
     private static let tooManyTokens =
         "New signatures were made with the key too often. Send from one place at a time, and try again in 20 minutes."
     private static let unknownChannel =
         "`volley channels list` shows the channels of the app: check audience.channel in the campaign, and environment (production or sandbox) in volley.yaml."
-    private static let unknownPath = "The server does not understand APNs requests: check environment (host and port) in volley.yaml."
+    private static let unknownPath =
+        "The server does not understand APNs requests: check environment (host and port) in volley.yaml."
 
-    /// Source: Apple, "Handling notification responses from APNs", table "Values for the APNs JSON reason key".
+    /// Source: Apple, "Handling notification responses from APNs", table "Values for the APNs JSON
+    /// reason key".
     static let rows = aboutDevices + aboutCampaigns + aboutChannels + aboutCredentials + aboutTheServer
 
     private static let aboutDevices: [DocumentedAnswer] = [
         row(
             gone, "Unregistered", .invalidTarget(blamesSettings: false),
-            explanation: "The app was removed from these devices, or its push token has changed. Take them out of the next export.",
+            explanation:
+                "The app was removed from these devices, or its push token has changed. Take them out of the next export.",
             probe: .fine),
         row(
             gone, "ExpiredToken", .invalidTarget(blamesSettings: false),
@@ -49,7 +58,8 @@ extension APNs {
             probe: .fine),
         row(
             badRequest, "DeviceTokenNotForTopic", .invalidTarget(blamesSettings: true),
-            explanation: "These tokens belong to another app. Check the app's topic and which export the campaign reads.",
+            explanation:
+                "These tokens belong to another app. Check the app's topic and which export the campaign reads.",
             probe: .wrongTopic),
         row(
             tooMany, "TooManyRequests", .retry(.deviceBusy),
@@ -65,21 +75,28 @@ extension APNs {
             advice: "Check delivery.expires in the campaign."),
         row(
             badRequest, "BadMessageId", .stop,
-            explanation: "APNs did not accept the push's id. This is a fault in Volley: please report it.", advice: ownFault),
+            explanation: "APNs did not accept the push's id. This is a fault in Volley: please report it.",
+            advice: ownFault),
         row(
             badRequest, "BadPriority", .stop, explanation: "APNs does not know the priority. \(replan)",
             advice: "Check delivery.priority in the campaign; silent pushes must not be high."),
         row(
             badRequest, "BadTopic", .stop, explanation: "The app's topic is not valid. \(replan)",
-            advice: "Check the app's topic (its bundle id) in volley.yaml and the push type's suffix.", probe: .wrongTopic),
+            advice: "Check the app's topic (its bundle id) in volley.yaml and the push type's suffix.",
+            probe: .wrongTopic),
         row(
-            badRequest, "TopicDisallowed", .stop, explanation: "Pushes to this topic are not allowed with these credentials. \(replan)",
-            advice: "The key or certificate may not push to this topic: check topic, key and team in volley.yaml.", probe: .wrongTopic),
+            badRequest, "TopicDisallowed", .stop,
+            explanation: "Pushes to this topic are not allowed with these credentials. \(replan)",
+            advice: "The key or certificate may not push to this topic: check topic, key and team in volley.yaml.",
+            probe: .wrongTopic),
         row(
-            badRequest, "MissingTopic", .stop, explanation: "The app has no topic, and the certificate is for several. \(replan)",
-            advice: "Check the app's topic (its bundle id) in volley.yaml and the push type's suffix.", probe: .wrongTopic),
+            badRequest, "MissingTopic", .stop,
+            explanation: "The app has no topic, and the certificate is for several. \(replan)",
+            advice: "Check the app's topic (its bundle id) in volley.yaml and the push type's suffix.",
+            probe: .wrongTopic),
         row(
-            badRequest, "InvalidPushType", .stop, explanation: "The push type does not fit the payload or the topic. \(replan)",
+            badRequest, "InvalidPushType", .stop,
+            explanation: "The push type does not fit the payload or the topic. \(replan)",
             advice: "Check the kind of push in the campaign: silent or visible."),
         row(
             badRequest, "PayloadEmpty", .stop, explanation: "The message was empty. \(replan)",
@@ -95,25 +112,31 @@ extension APNs {
             explanation: "The push named no device. This is a fault in Volley: please report it.", advice: ownFault),
         row(
             wrongPath, "BadPath", .stop,
-            explanation: "APNs did not understand the request. This is a fault in Volley: please report it.", advice: unknownPath),
+            explanation: "APNs did not understand the request. This is a fault in Volley: please report it.",
+            advice: unknownPath),
         row(
             wrongPath, "MethodNotAllowed", .stop,
-            explanation: "APNs did not understand the request. This is a fault in Volley: please report it.", advice: unknownPath),
+            explanation: "APNs did not understand the request. This is a fault in Volley: please report it.",
+            advice: unknownPath),
     ]
 
-    /// Source: Apple, "Sending broadcast push notification requests to APNs", "Sending channel management requests to APNs".
+    /// Source: Apple, "Sending broadcast push notification requests to APNs", "Sending channel
+    /// management requests to APNs".
     private static let aboutChannels: [DocumentedAnswer] = [
         row(
             channels, "ChannelNotRegistered", .stop,
-            explanation: "The app has no such channel in this environment (production or sandbox). \(replan)", advice: unknownChannel),
+            explanation: "The app has no such channel in this environment (production or sandbox). \(replan)",
+            advice: unknownChannel),
         row(
-            channels, "BadChannelId", .stop, explanation: "The channel's id is not one of APNs. \(replan)", advice: unknownChannel),
+            channels, "BadChannelId", .stop, explanation: "The channel's id is not one of APNs. \(replan)",
+            advice: unknownChannel),
         row(
             channels, "MissingChannelId", .stop,
             explanation: "The request named no channel. This is a fault in Volley: please report it.", advice: ownFault),
         row(
             channels, "MissingPushType", .stop,
-            explanation: "The request named no push type. This is a fault in Volley: please report it.", advice: ownFault),
+            explanation: "The request named no push type. This is a fault in Volley: please report it.",
+            advice: ownFault),
         row(
             channels, "CannotCreateChannelConfig", .stop,
             explanation: "The app has as many channels in this environment as APNs allows: 10,000.",
@@ -122,20 +145,25 @@ extension APNs {
             channels, "FeatureNotEnabled", .stop,
             explanation:
                 "Broadcasts are not switched on for the app. Switch on Broadcast Capability, below Push Notifications, for its identifier on Apple's developer site.",
-            advice: "Switch on Broadcast Capability, below Push Notifications, for the app's identifier on Apple's developer site."),
+            advice:
+                "Switch on Broadcast Capability, below Push Notifications, for the app's identifier on Apple's developer site."
+        ),
     ]
 
     private static let aboutCredentials: [DocumentedAnswer] = [
         row(
             forbidden, "ExpiredProviderToken", .retry(.credentialExpired),
-            explanation: "The signature was too old for APNs. Check that this machine's clock is right.", mayBeClock: true),
+            explanation: "The signature was too old for APNs. Check that this machine's clock is right.",
+            mayBeClock: true),
         row(
-            forbidden, "InvalidProviderToken", .stop, explanation: "APNs did not accept the key, its id or the team. \(credentials)",
+            forbidden, "InvalidProviderToken", .stop,
+            explanation: "APNs did not accept the key, its id or the team. \(credentials)",
             advice:
                 "Check in volley.yaml that the key file, its id and the team id belong together, that the key was not revoked, and that this machine's "
                 + "clock is right.", mayBeClock: true),
         row(
-            forbidden, "MissingProviderToken", .stop, explanation: "APNs got neither a key's signature nor a certificate. \(credentials)",
+            forbidden, "MissingProviderToken", .stop,
+            explanation: "APNs got neither a key's signature nor a certificate. \(credentials)",
             advice: "Check that the app in volley.yaml has a key, or a certificate that is valid for this server."),
         row(
             forbidden, "BadCertificate", .stop, explanation: "APNs did not accept the certificate. \(credentials)",
@@ -146,14 +174,18 @@ extension APNs {
             advice: otherEnvironment),
         row(
             forbidden, "BadEnvironmentKeyInToken", .stop,
-            explanation: "The key is for the other environment (sandbox or production). \(credentials)", advice: otherEnvironment),
+            explanation: "The key is for the other environment (sandbox or production). \(credentials)",
+            advice: otherEnvironment),
         row(
             forbidden, "BadEnvironmentKeyIdInToken", .stop,
-            explanation: "The key is for the other environment (sandbox or production). \(credentials)", advice: otherEnvironment),
+            explanation: "The key is for the other environment (sandbox or production). \(credentials)",
+            advice: otherEnvironment),
         row(
             forbidden, "UnrelatedKeyIdInToken", .stop,
             explanation: "The key id belongs to another team or connection. \(credentials)",
-            advice: "Another key was used on this connection before: check that volley.yaml names one key for each team and topic."),
+            advice:
+                "Another key was used on this connection before: check that volley.yaml names one key for each team and topic."
+        ),
         row(
             forbidden, "Forbidden", .stop, explanation: "These credentials may not send this. \(credentials)",
             advice: "Check that the key may push to this topic, and that the team's membership is active."),
@@ -174,6 +206,7 @@ extension APNs {
             explanation: "APNs was not available until the retries ran out. You can send to these devices again."),
         row(
             trouble, "Shutdown", .retry(.serviceLeaves),
-            explanation: "APNs was shutting a server down until the retries ran out. You can send to these devices again."),
+            explanation:
+                "APNs was shutting a server down until the retries ran out. You can send to these devices again."),
     ]
 }

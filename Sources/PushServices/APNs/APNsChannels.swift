@@ -1,7 +1,8 @@
 import Base
 
 /// Broadcast channels of Live Activities, from iOS 18 on: 10,000 for each app and environment.
-/// Source: Apple, "Sending channel management requests to APNs", "Sending broadcast push notification requests to APNs".
+/// Source: Apple, "Sending channel management requests to APNs", "Sending broadcast push
+/// notification requests to APNs".
 extension APNs {
     /// Broadcasts to the phones that follow a channel.
     public var ownAudience: OwnAudience? { Self.channels }
@@ -15,12 +16,14 @@ extension APNs {
         of: APNs(),
         names: [
             OwnAudience.Names(
-                .channel, mostOfCall: 1, isOnlyOne: true, rule: "A channel's id is base64: `volley channels list` shows those of the app",
+                .channel, mostOfCall: 1, isOnlyOne: true,
+                rule: "A channel's id is base64: `volley channels list` shows those of the app",
                 normalize: channelID)
         ],
         answers: AudienceAnswers(
             words: [
-                "TooManyRequests": "The channel got too many broadcasts in a short time. Try again later, and less often.",
+                "TooManyRequests":
+                    "The channel got too many broadcasts in a short time. Try again later, and less often.",
                 "InternalServerError": "APNs had internal errors until the retries ran out. \(again)",
                 "ServiceUnavailable": "APNs was not available until the retries ran out. \(again)",
                 "Shutdown": "APNs was shutting a server down until the retries ran out. \(again)",
@@ -32,12 +35,15 @@ extension APNs {
             advice: [
                 "BadExpirationDate":
                     "`volley channels list` shows what the channel keeps. If that is nothing, remove delivery.expires from the campaign; otherwise write 8h at most."
-            ], aboutCampaign: ["BadExpirationDate", "ChannelNotRegistered", "BadChannelId"]), request: { broadcast($0) }, check: nil,
+            ], aboutCampaign: ["BadExpirationDate", "ChannelNotRegistered", "BadChannelId"]),
+        request: { broadcast($0) }, check: nil,
         broadcasts: BroadcastRules(
-            payloadBytes: 5120 - ActivityStamp.bytes, longestStorageSeconds: 8 * 3600, events: [.update, .end], id: channelID,
+            payloadBytes: 5120 - ActivityStamp.bytes, longestStorageSeconds: 8 * 3600, events: [.update, .end],
+            id: channelID,
             manager: { environment in
                 environment.name == sandbox.name
-                    ? ("api-manage-broadcast.sandbox.push.apple.com", 2195) : ("api-manage-broadcast.push.apple.com", 2196)
+                    ? ("api-manage-broadcast.sandbox.push.apple.com", 2195)
+                    : ("api-manage-broadcast.push.apple.com", 2196)
             }, request: request, ids: ids, storage: storage))
 
     @Sendable private static func channelID(_ text: String) -> String? {
@@ -70,7 +76,8 @@ extension APNs {
         let path = "/1/apps/\(topic)/channels"
         func named(_ id: String, _ method: String, goodStatus: Int) -> ChannelRequest {
             ChannelRequest(
-                method: method, path: path, headers: [.init(channelHeader, value: id)], goodStatus: goodStatus, idHeader: channelHeader)
+                method: method, path: path, headers: [.init(channelHeader, value: id)], goodStatus: goodStatus,
+                idHeader: channelHeader)
         }
         switch deed {
         case .create(let storage):
@@ -78,9 +85,12 @@ extension APNs {
                 (storagePolicy, .integer(storage == .nothing ? 0 : 1)), ("push-type", .string("LiveActivity")),
             ])
             return ChannelRequest(
-                method: "POST", path: path, headers: [.init("content-type", value: "application/json")], body: Array(body.text.utf8),
+                method: "POST", path: path, headers: [.init("content-type", value: "application/json")],
+                body: Array(body.text.utf8),
                 goodStatus: 201, idHeader: channelHeader)
-        case .list: return ChannelRequest(method: "GET", path: "/1/apps/\(topic)/all-channels", goodStatus: 200, idHeader: channelHeader)
+        case .list:
+            return ChannelRequest(
+                method: "GET", path: "/1/apps/\(topic)/all-channels", goodStatus: 200, idHeader: channelHeader)
         case .read(let id): return named(id, "GET", goodStatus: 200)
         case .delete(let id): return named(id, "DELETE", goodStatus: 204)
         }

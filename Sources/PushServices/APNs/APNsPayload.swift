@@ -4,7 +4,8 @@ import Base
 struct APNsPayload: ContentFindings {
     static let service = APNs().displayName
 
-    /// What becomes of the keys of content, for people that read the service's documentation; in Markdown.
+    /// What becomes of the keys of content, for people that read the service's documentation; in
+    /// Markdown.
     static let carried: [ContentKey: String] = [
         .title: "`aps.alert`",
         .subtitle: "`aps.alert`",
@@ -40,7 +41,8 @@ struct APNsPayload: ContentFindings {
                 (payload.fields(content), content.isSilent ? PushType.background : .alert)
             }
         if pushType == .liveactivity { root = ActivityStamp.reserved(in: root) }
-        return PayloadDraft(root: root, pushType: pushType, byteLimit: APNs.payloadLimit(of: pushType), findings: payload.findings)
+        return PayloadDraft(
+            root: root, pushType: pushType, byteLimit: APNs.payloadLimit(of: pushType), findings: payload.findings)
     }
 
     // MARK: - By the keys of content
@@ -85,7 +87,9 @@ struct APNsPayload: ContentFindings {
             default:
                 warnOutsideAPS(
                     member,
-                    remedy: APSRules.contentKeys[name].map { "If APNs should use it, write it as '\($0)' directly under 'content'." }
+                    remedy: APSRules.contentKeys[name].map {
+                        "If APNs should use it, write it as '\($0)' directly under 'content'."
+                    }
                         ?? "If APNs should use it, write the whole push as 'payload'.")
             }
         }
@@ -95,7 +99,9 @@ struct APNsPayload: ContentFindings {
     mutating func warnOutsideAPS(_ member: ContentMember, remedy: String?) {
         let name = member.name.value
         guard APSRules.keys.contains(where: { $0.name == name }) else { return }
-        warning(.outsideAPS, message: "'\(name)' is next to aps, where APNs does not look for it", at: member.name.position, remedy: remedy)
+        warning(
+            .outsideAPS, message: "'\(name)' is next to aps, where APNs does not look for it", at: member.name.position,
+            remedy: remedy)
     }
 }
 
@@ -138,7 +144,9 @@ extension APNsPayload {
             return .object(
                 members.map { member in
                     let name = member.name.value
-                    return (name, shown.contains(name) ? byHand(member.value, path: path + [name]) : .content(member.value))
+                    return (
+                        name, shown.contains(name) ? byHand(member.value, path: path + [name]) : .content(member.value)
+                    )
                 })
         default: return .content(node)
         }
@@ -163,7 +171,8 @@ extension APNsPayload {
         {
             warning(
                 .mutableWithoutAlert,
-                message: "'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text",
+                message:
+                    "'mutable-content' does nothing without 'alert': the app's extension runs only for a push with text",
                 at: member.name.position,
                 remedy: "Add an alert, or remove it.")
         }
@@ -177,7 +186,9 @@ extension APNsPayload {
 
     private mutating func reportUnknown(_ name: SourceText, of parent: String, valid: [String]) {
         let nearest = nearestName(to: name.value, among: valid)
-        let own = parent == "aps" ? "Custom keys go next to 'aps', not inside it." : "It may hold \(valid.joined(separator: ", "))."
+        let own =
+            parent == "aps"
+            ? "Custom keys go next to 'aps', not inside it." : "It may hold \(valid.joined(separator: ", "))."
         warnUnknown(name, of: parent, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
     }
 
@@ -215,7 +226,11 @@ extension APNsPayload {
                 if case .text = member.value { continue }
                 mustBe(name, what: "a text", member.value, remedy: "Put it in quotes.")
             } else if APSRules.alertLists.contains(name) {
-                if case .array(let items, _) = member.value, items.allSatisfy({ if case .text = $0 { true } else { false } }) { continue }
+                if case .array(let items, _) = member.value,
+                    items.allSatisfy({ if case .text = $0 { true } else { false } })
+                {
+                    continue
+                }
                 mustBe(name, what: "a list of texts", member.value, remedy: "For example: \(name): [\"Anna\", \"5\"].")
             } else {
                 reportUnknown(member.name, of: "alert", valid: APSRules.alertTexts + APSRules.alertLists)
@@ -227,12 +242,14 @@ extension APNsPayload {
         if case .text = value { return }
         guard case .object(let members, _) = value else {
             return mustBe(
-                "sound", what: "a text, or an object with critical, name and volume", value, remedy: "For example: sound: default.")
+                "sound", what: "a text, or an object with critical, name and volume", value,
+                remedy: "For example: sound: default.")
         }
         for member in members {
             switch (member.name.value, member.value) {
             case ("critical", .integer(0...1, _)), ("name", .text): continue
-            case ("critical", _): mustBe("critical", what: "0 or 1", member.value, remedy: "Write critical: 1 for a critical alert.")
+            case ("critical", _):
+                mustBe("critical", what: "0 or 1", member.value, remedy: "Write critical: 1 for a critical alert.")
             case ("name", _): mustBe("name", what: "a text", member.value, remedy: "For example: name: default.")
             case ("volume", let volume):
                 if let number = number(volume), (0...1).contains(number) { continue }
@@ -252,7 +269,8 @@ extension APNsPayload {
         // The contents of a cell are not known here.
         guard !text.isTemplate, !levels.contains(text.value) else { return }
         error(
-            "'interruption-level' must be one of \(levels.joined(separator: ", ")), not '\(text.value)'", at: text.position,
+            "'interruption-level' must be one of \(levels.joined(separator: ", ")), not '\(text.value)'",
+            at: text.position,
             remedy: nearestName(to: text.value, among: levels).map { "Did you mean '\($0)'?" })
     }
 
@@ -278,17 +296,21 @@ enum APSRules {
 
     /// The keys of `aps`, in the order of Apple's table.
     static let keys: [(name: String, rule: Rule)] = [
-        ("alert", .alert), ("badge", .badge), ("sound", .sound), ("thread-id", .text), ("category", .text), ("content-available", .flag),
+        ("alert", .alert), ("badge", .badge), ("sound", .sound), ("thread-id", .text), ("category", .text),
+        ("content-available", .flag),
         ("mutable-content", .flag), ("target-content-id", .text), ("interruption-level", .interruptionLevel),
         ("relevance-score", .relevanceScore), ("filter-criteria", .text),
     ]
 
     /// Keys of `aps.alert` that take a text.
-    static let alertTexts = ["title", "subtitle", "body", "launch-image", "title-loc-key", "subtitle-loc-key", "loc-key"]
+    static let alertTexts = [
+        "title", "subtitle", "body", "launch-image", "title-loc-key", "subtitle-loc-key", "loc-key",
+    ]
     /// Keys of `aps.alert` that take a list of texts.
     static let alertLists = ["title-loc-args", "subtitle-loc-args", "loc-args"]
 
-    /// Keys of `aps` that people tend to write next to it, with the key of `content` that they mean.
+    /// Keys of `aps` that people tend to write next to it, with the key of `content` that they
+    /// mean.
     static let contentKeys = [
         "sound": "sound", "category": "category", "badge": "badge", "alert": "body", "thread-id": "thread",
         "interruption-level": "interruption", "relevance-score": "relevance", "target-content-id": "target_content",

@@ -1,6 +1,7 @@
 import Base
 
-/// Live Activities of iPhones in payloads by hand: checks, the time of sending, and what a lock screen shows.
+/// Live Activities of iPhones in payloads by hand: checks, the time of sending, and what a lock
+/// screen shows.
 /// Source: Apple, "Starting and updating Live Activities with ActivityKit push notifications".
 extension ContentFindings {
     /// Checks the keys of `aps`.
@@ -18,8 +19,10 @@ extension ContentFindings {
         guard case .text(let text) = member.value, let demanded = ActivityRules.demanded[text.value] else {
             let words = ["start", "update", "end"], text = member.value.textValue ?? ""
             return error(
-                "'event' must be one of \(words.joined(separator: ", ")), not \(member.value.found)", at: member.value.position,
-                remedy: nearestName(to: text, among: words).map { "Did you mean '\($0)'?" } ?? "For example: event: update.")
+                "'event' must be one of \(words.joined(separator: ", ")), not \(member.value.found)",
+                at: member.value.position,
+                remedy: nearestName(to: text, among: words).map { "Did you mean '\($0)'?" }
+                    ?? "For example: event: update.")
         }
         let names = Set(members.map(\.name.value))
         for name in demanded where !names.contains(name) {
@@ -30,7 +33,8 @@ extension ContentFindings {
         guard text.value != "start" else { return }
         for member in members where ActivityRules.ofStart.contains(member.name.value) {
             error(
-                "'\(member.name.value)' is for the start of an activity, and this one \(text.value)s", at: member.name.position,
+                "'\(member.name.value)' is for the start of an activity, and this one \(text.value)s",
+                at: member.name.position,
                 remedy: "Remove it.")
         }
     }
@@ -39,7 +43,8 @@ extension ContentFindings {
         let name = member.name.value
         let what: String
         switch (name, member.value) {
-        case ("event", _), ("content-state", .object), ("attributes", .object), ("attributes-type", .text), ("input-push-channel", .text),
+        case ("event", _), ("content-state", .object), ("attributes", .object), ("attributes-type", .text),
+            ("input-push-channel", .text),
             ("input-push-token", .integer(1, _)), ("relevance-score", .integer), ("relevance-score", .double):
             return
         case ("timestamp", .integer(1...99_999_999_999, _)), ("stale-date", .integer(1...99_999_999_999, _)),
@@ -55,7 +60,8 @@ extension ContentFindings {
         default:
             let nearest = nearestName(to: name, among: ActivityRules.keys).map { "Did you mean '\($0)'?" }
             return warnUnknown(
-                member.name, of: "aps", remedy: nearest ?? "That of an activity may hold \(ActivityRules.keys.joined(separator: ", ")).")
+                member.name, of: "aps",
+                remedy: nearest ?? "That of an activity may hold \(ActivityRules.keys.joined(separator: ", ")).")
         }
         error(
             "'\(name)' must be \(what), not \(member.value.found)", at: member.value.position,
@@ -71,8 +77,11 @@ extension ContentFindings {
                     "'\(member.name.value)' must be a text, not \(member.value.found)", at: member.value.position,
                     remedy: "Put it in quotes.")
             default:
-                let nearest = nearestName(to: member.name.value, among: ["title", "body", "sound"]).map { "Did you mean '\($0)'?" }
-                warnUnknown(member.name, of: "alert", remedy: nearest ?? "That of an activity may hold title, body, sound.")
+                let nearest = nearestName(to: member.name.value, among: ["title", "body", "sound"]).map {
+                    "Did you mean '\($0)'?"
+                }
+                warnUnknown(
+                    member.name, of: "alert", remedy: nearest ?? "That of an activity may hold title, body, sound.")
             }
         }
     }
@@ -109,7 +118,8 @@ extension ContentFindings {
         .object([("aps", .object([(ActivityStamp.timestamp, .constant(.integer(0)))] + members(of: activity, alert)))])
     }
 
-    /// What `aps` of an activity has next to the time, with lengths of time as negative numbers (`ActivityStamp`).
+    /// What `aps` of an activity has next to the time, with lengths of time as negative numbers
+    /// (`ActivityStamp`).
     static func members(of activity: ActivityContent, _ alert: MessageContent) -> [Member] {
         func number(_ number: Int) -> PayloadNode { .constant(.integer(Int64(number))) }
         var aps: [Member] = []
@@ -135,7 +145,8 @@ enum ActivityStamp {
     /// What the times add to a payload at most, as a zero and two lengths of time are replaced.
     static let bytes = 9 + bytesOfLengths, bytesOfLengths = 2 * 8
 
-    /// A payload that gets the time at which it is sent, unless it has one. `aps` is its first member then.
+    /// A payload that gets the time at which it is sent, unless it has one. `aps` is its first
+    /// member then.
     static func reserved(in payload: PayloadNode) -> PayloadNode {
         guard case .object(var members) = payload, let place = members.firstIndex(where: { $0.name == "aps" }),
             case .object(let aps) = members[place].value, !aps.contains(where: { $0.name == timestamp })

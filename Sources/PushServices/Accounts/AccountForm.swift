@@ -1,6 +1,7 @@
 public import Base
 
-/// The keys of an app in volley.yaml that describe its account with a service, in addition to those that all apps have.
+/// The keys of an app in volley.yaml that describe its account with a service, in addition to those
+/// that all apps have.
 public struct AccountForm: Sendable {
     /// What the service calls an app.
     public let topic: AccountField
@@ -8,10 +9,11 @@ public struct AccountForm: Sendable {
     public let environments: EnvironmentForm
     /// The ways in which an app may authenticate; it uses one of them.
     public let credentials: [CredentialForm]
-    /// What an app may have differently from others: keys that are true or false, and false if they are not there.
+    /// What an app may have differently from others: keys that are true or false, and false if they
+    /// are not there.
     public let switches: [AccountSwitch]
-    /// What the service is asked about for statistics, in addition to the topic: a key that an app may have; nil where the topic is enough. It
-    /// is no part of the account, and no run keeps it.
+    /// What the service is asked about for statistics, in addition to the topic: a key that an app
+    /// may have; nil where the topic is enough. It is no part of the account, and no run keeps it.
     public let countedApp: AccountField?
 
     /// The keys below an app, in the order in which they are written.
@@ -27,7 +29,9 @@ public struct AccountForm: Sendable {
     }
 
     /// The key that signs tokens; nil for a service that takes none.
-    public var signingKey: CredentialForm? { credentials.first { if case .signingKey = $0.kind { true } else { false } } }
+    public var signingKey: CredentialForm? {
+        credentials.first { if case .signingKey = $0.kind { true } else { false } }
+    }
 
     /// How tokens are fetched; nil for a service that gives out none.
     public var tokenExchange: TokenExchange? {
@@ -35,14 +39,17 @@ public struct AccountForm: Sendable {
     }
 
     /// The client certificate; nil for a service that takes none.
-    public var certificate: CredentialForm? { credentials.first { if case .clientCertificate = $0.kind { true } else { false } } }
+    public var certificate: CredentialForm? {
+        credentials.first { if case .clientCertificate = $0.kind { true } else { false } }
+    }
 
     /// The credential with this key; nil if the service takes none of that name.
     public func credential(_ key: String) -> CredentialForm? { credentials.first { $0.key == key } }
 
     /// The parts of an account.
     package init(
-        topic: AccountField, environments: EnvironmentForm, credentials: [CredentialForm], switches: [AccountSwitch] = [],
+        topic: AccountField, environments: EnvironmentForm, credentials: [CredentialForm],
+        switches: [AccountSwitch] = [],
         countedApp: AccountField? = nil
     ) {
         self.topic = topic
@@ -53,7 +60,8 @@ public struct AccountForm: Sendable {
     }
 }
 
-/// A key of an app in volley.yaml that is true or false, and changes how the service is used (`PushService.switched`).
+/// A key of an app in volley.yaml that is true or false, and changes how the service is used
+/// (`PushService.switched`).
 public struct AccountSwitch: Sendable {
     /// Its key.
     public let key: String
@@ -99,17 +107,19 @@ public struct AccountField: Sendable {
     public let otherNames: [String]
     /// Where people find the value: a sentence without its full stop.
     public let source: String
-    /// What it is, as a remedy continues after the option to add: "the ten characters that …". Blank where no remedy needs it.
+    /// What it is, as a remedy continues after the option to add: "the ten characters that …".
+    /// Blank where no remedy needs it.
     public let whatToAdd: String
-    /// Whether it is next to the credential that it belongs to, rather than below it: a public name that the service gives an app together
-    /// with a secret.
+    /// Whether it is next to the credential that it belongs to, rather than below it: a public name
+    /// that the service gives an app together with a secret.
     public let isBeside: Bool
     /// What else is wrong with a text; `shown` is the text as a message shows it.
     public let flaw: @Sendable (_ text: String, _ shown: String) -> Mistake?
 
     /// A field.
     public init(
-        _ key: String, _ kind: Kind, description: String, example: String, otherNames: [String] = [], source: String = "",
+        _ key: String, _ kind: Kind, description: String, example: String, otherNames: [String] = [],
+        source: String = "",
         whatToAdd: String = "", isBeside: Bool = false,
         flaw: @escaping @Sendable (_ text: String, _ shown: String) -> Mistake? = { _, _ in nil }
     ) {
@@ -133,14 +143,17 @@ public struct CredentialForm: Sendable {
         case signingKey(SignedTokenFacts)
         /// A certificate for TLS.
         case clientCertificate
-        /// The file of an account. Its key signs for tokens that the service's own server gives out, or a secret that is proved there.
+        /// The file of an account. Its key signs for tokens that the service's own server gives
+        /// out, or a secret that is proved there.
         case fetchedToken(TokenExchange)
-        /// A secret that each request shows together with the account's topic: `authorization: Basic …` (RFC 7617).
+        /// A secret that each request shows together with the account's topic:
+        /// `authorization: Basic …` (RFC 7617).
         case basic
         /// A secret with which each request is signed.
         case signedRequest(RequestSignature)
 
-        /// Whether the credential is a text that the service gives out once: not a file that the service makes.
+        /// Whether the credential is a text that the service gives out once: not a file that the
+        /// service makes.
         public var isPlainSecret: Bool {
             switch self {
             case .basic, .signedRequest: true
@@ -167,8 +180,8 @@ public struct CredentialForm: Sendable {
     public let origin: String
     /// The keys below it.
     public let fields: [AccountField]
-    /// The keys of fields that exclude one another: the places where the secret may be. An app has exactly one of them. Empty if there is
-    /// one place only.
+    /// The keys of fields that exclude one another: the places where the secret may be. An app has
+    /// exactly one of them. Empty if there is one place only.
     public let alternatives: [String]
     /// What other tools call it and its parts.
     public let otherNames: [String]
@@ -177,7 +190,8 @@ public struct CredentialForm: Sendable {
 
     /// A form.
     package init(
-        key: String, kind: Kind, description: String, example: String, shortExample: String, origin: String, fields: [AccountField],
+        key: String, kind: Kind, description: String, example: String, shortExample: String, origin: String,
+        fields: [AccountField],
         alternatives: [String] = [], otherNames: [String] = [], file: KeyFileFacts? = nil
     ) {
         self.key = key
@@ -193,9 +207,12 @@ public struct CredentialForm: Sendable {
     }
 
     /// Whether an app must have this field, whatever else it has.
-    public func requires(_ field: AccountField) -> Bool { field.kind != .passphraseVariable && !alternatives.contains(field.key) }
+    public func requires(_ field: AccountField) -> Bool {
+        field.kind != .passphraseVariable && !alternatives.contains(field.key)
+    }
 
-    /// Whether these fields are all that an app must have: those that are required, and one of the alternatives.
+    /// Whether these fields are all that an app must have: those that are required, and one of the
+    /// alternatives.
     public func isComplete(_ keys: some Collection<String>) -> Bool {
         fields.allSatisfy { keys.contains($0.key) || !requires($0) }
             && (alternatives.isEmpty || alternatives.count(where: keys.contains) == 1)
@@ -209,7 +226,8 @@ public struct CredentialForm: Sendable {
     /// The fields that name files.
     public var files: [AccountField] { fields.filter { $0.kind == .file } }
 
-    /// The field that names the variable with the whole secret; nil for a form that takes it from a file only.
+    /// The field that names the variable with the whole secret; nil for a form that takes it from a
+    /// file only.
     public var variable: AccountField? { fields.first { $0.kind == .variable } }
 
     /// The field that identifies the key; nil for a certificate.
@@ -237,18 +255,22 @@ public struct KeyFileFacts: Hashable, Sendable {
     public let idLength: Int
 
     /// The name of a key's file; without an id, the name that all such files share.
-    public func name(id: String = "") -> String { (id.isEmpty ? String(namePrefix.dropLast()) : namePrefix + id) + nameSuffix }
+    public func name(id: String = "") -> String {
+        (id.isEmpty ? String(namePrefix.dropLast()) : namePrefix + id) + nameSuffix
+    }
 
     /// The id in a file's name; nil if the name has none.
     public func id(inName file: String) -> String? {
         let name = file.split(separator: "/").last ?? ""
         guard name.hasPrefix(namePrefix), name.hasSuffix(nameSuffix) else { return nil }
         let id = name.dropFirst(namePrefix.count).dropLast(nameSuffix.count)
-        return id.utf8.count == idLength && id.allSatisfy { $0.isASCII && ($0.isUppercase || $0.isNumber) } ? String(id) : nil
+        return id.utf8.count == idLength && id.allSatisfy { $0.isASCII && ($0.isUppercase || $0.isNumber) }
+            ? String(id) : nil
     }
 }
 
-/// What sentences call an app's credentials and their parts: by their keys in volley.yaml, as that is where people look for them.
+/// What sentences call an app's credentials and their parts: by their keys in volley.yaml, as that
+/// is where people look for them.
 ///
 /// A service that has no such credential or part never gets to a sentence about it.
 public struct CredentialNames: Hashable, Sendable {
@@ -274,7 +296,8 @@ extension AccountForm {
     /// What sentences call the credentials.
     public var names: CredentialNames {
         CredentialNames(
-            signingKey: signingKey?.key ?? "key", keyID: signingKey?.keyID?.key ?? "id", issuer: signingKey?.issuer?.key ?? "issuer",
+            signingKey: signingKey?.key ?? "key", keyID: signingKey?.keyID?.key ?? "id",
+            issuer: signingKey?.issuer?.key ?? "issuer",
             certificate: certificate?.key ?? "certificate", all: credentials.map(\.key))
     }
 }

@@ -2,24 +2,28 @@
 public struct EnvironmentForm: Sendable {
     /// The key below an app.
     public static let key = "environment"
-    /// The key for the part of the world with the servers that an app uses, where a service has several.
+    /// The key for the part of the world with the servers that an app uses, where a service has
+    /// several.
     public static let regionKey = "region"
 
     /// The service's own servers. The first one is for people's devices.
     public let choices: [ServiceEnvironment]
-    /// What to write instead of a word of other tools, by that word in lower-case letters: whole sentences.
+    /// What to write instead of a word of other tools, by that word in lower-case letters: whole
+    /// sentences.
     public let remedies: [String: String]
     /// The one that examples use.
     public let example: String
     /// The address of a server that replaces the service.
     public let serverExample: String
-    /// The parts of the world in which the service has servers of its own, each with accounts of its own; the first one is meant where an app
-    /// names none. Empty for a service that is in one place.
+    /// The parts of the world in which the service has servers of its own, each with accounts of
+    /// its own; the first one is meant where an app names none. Empty for a service that is in one
+    /// place.
     public let regions: [ServiceRegion]
 
     /// The servers of a service.
     public init(
-        choices: [ServiceEnvironment], remedies: [String: String], example: String, serverExample: String, regions: [ServiceRegion] = []
+        choices: [ServiceEnvironment], remedies: [String: String], example: String, serverExample: String,
+        regions: [ServiceRegion] = []
     ) {
         self.choices = choices
         self.remedies = remedies
@@ -51,14 +55,16 @@ public struct ServiceEnvironment: Hashable, Sendable {
     public let port: Int
     /// Other names of the same server.
     public let otherHosts: [String]
-    /// Servers that take the same pushes when this one does not answer, in the order in which they are tried.
+    /// Servers that take the same pushes when this one does not answer, in the order in which they
+    /// are tried.
     public private(set) var spareHosts: [String]
     /// The region that an app named; nil if it named none.
     public private(set) var region: String?
 
     /// A server.
     public init(
-        name: String, reachesPeople: Bool = true, purpose: String? = nil, note: String? = nil, host: String, port: Int = 443,
+        name: String, reachesPeople: Bool = true, purpose: String? = nil, note: String? = nil, host: String,
+        port: Int = 443,
         otherHosts: [String] = [], spareHosts: [String] = []
     ) {
         self.name = name

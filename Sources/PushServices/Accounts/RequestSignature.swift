@@ -1,4 +1,5 @@
-/// How a service has each request signed: with a number that is used once, the time, and the hex digits of SHA-1 over secret, number and time.
+/// How a service has each request signed: with a number that is used once, the time, and the hex
+/// digits of SHA-1 over secret, number and time.
 public struct RequestSignature: Sendable {
     /// The header with the app's public name, which is the account's topic.
     public let account: String

@@ -4,7 +4,8 @@ public import Base
 public struct TokenExchange: Sendable {
     /// What identifies the sender to the server.
     public enum Proof: Sendable {
-        /// A signed assertion (JWT, RS256), posted as a form. Source: RFC 7523, section 2.1 and RFC 6749, section 5.1.
+        /// A signed assertion (JWT, RS256), posted as a form. Source: RFC 7523, section 2.1 and RFC
+        /// 6749, section 5.1.
         case assertion(AssertionFacts)
         /// The digest of public names, the time and a secret, posted as JSON.
         case digest(DigestFacts)
@@ -14,7 +15,8 @@ public struct TokenExchange: Sendable {
     public let noun: String
     /// What identifies the sender to the server.
     public let proof: Proof
-    /// The header of requests that carries the token, in lower-case letters, and what precedes it there.
+    /// The header of requests that carries the token, in lower-case letters, and what precedes it
+    /// there.
     public let header: String
     /// See `header`.
     public let prefix: String
@@ -25,7 +27,8 @@ public struct TokenExchange: Sendable {
 
     /// An exchange.
     public init(
-        noun: String, proof: Proof, header: String = "authorization", prefix: String = "Bearer ", renewEarlySeconds: Double,
+        noun: String, proof: Proof, header: String = "authorization", prefix: String = "Bearer ",
+        renewEarlySeconds: Double,
         shortestRenewalSeconds: Double
     ) {
         self.noun = noun
@@ -39,13 +42,15 @@ public struct TokenExchange: Sendable {
     /// The same for tokens with another scope; itself where tokens have none.
     package func scoped(_ scope: String) -> TokenExchange {
         guard case .assertion(let facts) = proof else { return self }
-        let scoped = AssertionFacts(address: facts.address, path: facts.path, scope: scope, seconds: facts.seconds, read: facts.read)
+        let scoped = AssertionFacts(
+            address: facts.address, path: facts.path, scope: scope, seconds: facts.seconds, read: facts.read)
         return TokenExchange(
             noun: noun, proof: .assertion(scoped), header: header, prefix: prefix, renewEarlySeconds: renewEarlySeconds,
             shortestRenewalSeconds: shortestRenewalSeconds)
     }
 
-    /// The server that gives out the tokens of the service's own environments, at port 443; nil if those that take the pushes do.
+    /// The server that gives out the tokens of the service's own environments, at port 443; nil if
+    /// those that take the pushes do.
     public var host: String? {
         guard case .assertion(let facts) = proof else { return nil }
         return String(facts.address.dropFirst("https://".count).prefix { $0 != "/" })
@@ -54,8 +59,9 @@ public struct TokenExchange: Sendable {
 
 /// How an assertion is made and posted.
 public struct AssertionFacts: Sendable {
-    /// Where tokens are given out for the service's own environments; the claim `aud` too. Another server, and the simulator, give them out
-    /// themselves, at `path`, and `aud` is then that address: an assertion for one server is never worth anything at another.
+    /// Where tokens are given out for the service's own environments; the claim `aud` too. Another
+    /// server, and the simulator, give them out themselves, at `path`, and `aud` is then that
+    /// address: an assertion for one server is never worth anything at another.
     public let address: String
     /// The path at another server.
     public let path: String
@@ -79,7 +85,8 @@ public struct AssertionFacts: Sendable {
     }
 }
 
-/// How a digest is made and posted, and how its answer is read. The server that takes the pushes gives out the tokens.
+/// How a digest is made and posted, and how its answer is read. The server that takes the pushes
+/// gives out the tokens.
 public struct DigestFacts: Sendable {
     /// What a digest is made of, and a body says.
     public struct Parts: Sendable {
@@ -102,7 +109,8 @@ public struct DigestFacts: Sendable {
     public enum Reading: Hashable, Sendable {
         /// A token. `until`: the end of its time, in milliseconds since 1970 by the server's clock.
         case token(String, until: Int64)
-        /// The service's words for why it gave no token. `mayPass`: whether it will give one out later.
+        /// The service's words for why it gave no token. `mayPass`: whether it will give one out
+        /// later.
         case refused(String, mayPass: Bool)
         /// Something that is not the service's.
         case unreadable
@@ -119,7 +127,8 @@ public struct DigestFacts: Sendable {
 
     /// A digest.
     public init(
-        path: @escaping @Sendable (_ topic: String) -> String, text: @escaping @Sendable (_ parts: Parts, _ secret: String) -> String,
+        path: @escaping @Sendable (_ topic: String) -> String,
+        text: @escaping @Sendable (_ parts: Parts, _ secret: String) -> String,
         body: @escaping @Sendable (_ parts: Parts, _ digest: String) -> JSONValue,
         read: @escaping @Sendable (_ status: Int, _ answer: JSONValue) -> Reading
     ) {
@@ -138,7 +147,8 @@ public struct AssertionKey: Sendable {
     public var keyID: String
     /// PKCS#8 in PEM. A secret.
     public var privateKeyPEM: String
-    /// The name of the account that the file is for, as `AccountForm.topic` names it; nil if the file does not say.
+    /// The name of the account that the file is for, as `AccountForm.topic` names it; nil if the
+    /// file does not say.
     public var topic: String?
 
     /// A key.

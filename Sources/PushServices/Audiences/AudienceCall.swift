@@ -1,6 +1,7 @@
 public import Base
 
-/// One call to an audience that a service keeps itself: everyone, or the devices under some names of one kind.
+/// One call to an audience that a service keeps itself: everyone, or the devices under some names
+/// of one kind.
 public struct AudienceCall: Hashable, Sendable {
     /// A kind of names that choose devices.
     public enum Selector: String, CaseIterable, Hashable, Sendable {
@@ -31,7 +32,8 @@ public struct AudienceCall: Hashable, Sendable {
             }
         }
 
-        /// A name as it may be shown: the id of a device is shortened, unless it is too short to be one.
+        /// A name as it may be shown: the id of a device is shortened, unless it is too short to be
+        /// one.
         public func shown(_ name: String) -> String {
             let isID = self == .registrationIDs && name.count > Self.shortNameCharacters
             return TextFormat.foreign(isID ? Target.redact(name) : name, maximumBytes: 60)
@@ -64,8 +66,8 @@ public struct AudienceCall: Hashable, Sendable {
     private static let plain = ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~")
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// The target of the run that makes the call: `everyone`, `tags/vip:new`, `aliases/%E6%9D%8E`. What is neither a letter of ASCII nor a
-    /// digit is written in percent, apart from `_-.~`.
+    /// The target of the run that makes the call: `everyone`, `tags/vip:new`, `aliases/%E6%9D%8E`.
+    /// What is neither a letter of ASCII nor a digit is written in percent, apart from `_-.~`.
     public var target: Target {
         guard let selector else { return Target(normalized: Self.everyoneText) }
         return Target(normalized: "\(selector.rawValue)/\(names.map(Self.escaped).joined(separator: Self.separator))")
@@ -80,7 +82,9 @@ public struct AudienceCall: Hashable, Sendable {
         }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let selector = Selector(rawValue: String(parts[0])) else { return nil }
-        let names = parts[1].split(separator: Self.separator, omittingEmptySubsequences: false).map { Self.unescaped($0) }
+        let names = parts[1].split(separator: Self.separator, omittingEmptySubsequences: false).map {
+            Self.unescaped($0)
+        }
         guard names.allSatisfy({ $0.map { !$0.isEmpty } ?? false }) else { return nil }
         self.init(selector, names.compactMap(\.self))
     }
@@ -105,7 +109,9 @@ public struct AudienceCall: Hashable, Sendable {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(digits.firstIndex), let low = rest.popFirst().flatMap(digits.firstIndex) else {
+            guard let high = rest.popFirst().flatMap(digits.firstIndex),
+                let low = rest.popFirst().flatMap(digits.firstIndex)
+            else {
                 return nil
             }
             bytes.append(UInt8(high << 4 | low))
@@ -117,22 +123,26 @@ public struct AudienceCall: Hashable, Sendable {
     static let form = TargetForm(
         .text(ASCIISet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~%:/"), length: 1...1 << 20),
         tellingLength: nil, noun: "call", example: "tags/vip…", writing: "as Volley writes it",
-        rule: "A call names everyone, or tags, aliases, registration ids or a channel", remedy: "Plan the campaign again.")
+        rule: "A call names everyone, or tags, aliases, registration ids or a channel",
+        remedy: "Plan the campaign again.")
 
     // MARK: - For people
 
     /// How many names are shown one by one.
     private static let shownNames = 5
 
-    /// `everyone`, `tags vip, new`, `aliases u1, u2, u3, u4, u5 and 995 more`, `3 registration ids`: ids of devices are not shown.
+    /// `everyone`, `tags vip, new`, `aliases u1, u2, u3, u4, u5 and 995 more`,
+    /// `3 registration ids`: ids of devices are not shown.
     public var words: String {
         guard let selector else { return Self.everyoneText }
-        if selector == .registrationIDs { return TextFormat.counted(names.count, one: selector.noun, many: selector.nouns) }
+        if selector == .registrationIDs {
+            return TextFormat.counted(names.count, one: selector.noun, many: selector.nouns)
+        }
         return "\(names.count == 1 ? selector.noun : selector.nouns) \(Self.list(names))"
     }
 
-    /// What calls name: a line for each, as `words` has it; if they are more than `most`, a line for each kind of names:
-    /// `10,000 aliases in 10,000 calls: u1, u2, u3, u4, u5 and 9,995 more`.
+    /// What calls name: a line for each, as `words` has it; if they are more than `most`, a line
+    /// for each kind of names: `10,000 aliases in 10,000 calls: u1, u2, u3, u4, u5 and 9,995 more`.
     public static func lines(_ calls: [AudienceCall], atMost most: Int) -> [String] {
         guard calls.count > most else { return calls.map(\.words) }
         return CallsOfKind.all(of: calls).map(\.words)
@@ -176,8 +186,8 @@ public struct CallsOfKind: Sendable {
     }
 }
 
-/// The audiences that a service keeps itself, under names that apps gave their devices. A campaign names one, and the service chooses the
-/// devices: only the service has their list.
+/// The audiences that a service keeps itself, under names that apps gave their devices. A campaign
+/// names one, and the service chooses the devices: only the service has their list.
 public struct OwnAudience: Sendable {
     /// A kind of names that the service takes.
     public struct Names: Sendable {
@@ -185,11 +195,13 @@ public struct OwnAudience: Sendable {
         public let selector: AudienceCall.Selector
         /// The most of them in a call, at least 1.
         public let mostOfCall: Int
-        /// Whether a device has one of them at most, so that calls with different ones reach different devices.
+        /// Whether a device has one of them at most, so that calls with different ones reach
+        /// different devices.
         public let isOnlyOne: Bool
         /// What a name must look like, for people: a sentence without its full stop.
         public let rule: String
-        /// A name as the service writes it, by what a campaign says; nil for a text that cannot be one.
+        /// A name as the service writes it, by what a campaign says; nil for a text that cannot be
+        /// one.
         public let normalize: @Sendable (String) -> String?
 
         /// A kind of names.
@@ -212,13 +224,17 @@ public struct OwnAudience: Sendable {
         }
     }
 
-    /// The kinds of names that choose devices; everyone can be reached, too, except through channels.
+    /// The kinds of names that choose devices; everyone can be reached, too, except through
+    /// channels.
     public let names: [Names]
-    /// The service as runs of such campaigns use it: each of its targets is a call (`AudienceCall`).
+    /// The service as runs of such campaigns use it: each of its targets is a call
+    /// (`AudienceCall`).
     public let service: any PushService
-    /// The same, but its requests are only checked by the service, which sends nothing; nil if the service has no such requests.
+    /// The same, but its requests are only checked by the service, which sends nothing; nil if the
+    /// service has no such requests.
     public let checker: (any PushService)?
-    /// What differs where calls are broadcasts to channels, which campaigns name without the service; nil for other calls.
+    /// What differs where calls are broadcasts to channels, which campaigns name without the
+    /// service; nil for other calls.
     public let broadcasts: BroadcastRules?
 
     /// - Parameters:
@@ -227,13 +243,16 @@ public struct OwnAudience: Sendable {
     ///   - answers: how answers to calls differ from those to pushes to devices.
     ///   - broadcasts: what differs where calls are broadcasts to channels; nil for other calls.
     init(
-        of service: any PushService, names: [Names], answers: AudienceAnswers, request: @escaping AudienceService.MakeRequest,
+        of service: any PushService, names: [Names], answers: AudienceAnswers,
+        request: @escaping AudienceService.MakeRequest,
         check: AudienceService.MakeRequest?, broadcasts: BroadcastRules? = nil
     ) {
         self.names = names
         self.broadcasts = broadcasts
         self.service = AudienceService(base: service, makeRequest: request, answers: answers, broadcasts: broadcasts)
-        checker = check.map { AudienceService(base: service, makeRequest: $0, answers: answers, repeatProtection: RepeatProtection.none) }
+        checker = check.map {
+            AudienceService(base: service, makeRequest: $0, answers: answers, repeatProtection: RepeatProtection.none)
+        }
     }
 
     /// The facts about a kind of names; nil if the service has none of it.
@@ -243,7 +262,9 @@ public struct OwnAudience: Sendable {
     public func calls(to chosen: [AudienceCall.Selector: [String]]) -> [AudienceCall] {
         names.flatMap { kind -> [AudienceCall] in
             var seen: Set<String> = []
-            let list = (chosen[kind.selector] ?? []).map { kind.normalize($0) ?? $0 }.filter { seen.insert($0).inserted }
+            let list = (chosen[kind.selector] ?? []).map { kind.normalize($0) ?? $0 }.filter {
+                seen.insert($0).inserted
+            }
             return stride(from: 0, to: list.count, by: kind.mostOfCall).map { start in
                 AudienceCall(kind.selector, Array(list[start..<min(list.count, start + kind.mostOfCall)]))
             }

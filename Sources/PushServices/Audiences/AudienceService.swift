@@ -2,10 +2,11 @@ import Base
 
 /// How answers to calls differ from answers to pushes to devices.
 struct AudienceAnswers: Sendable {
-    /// What the report says about reasons that mean something else than with devices, by reason, or by the code with which it
-    /// begins.
+    /// What the report says about reasons that mean something else than with devices, by reason, or
+    /// by the code with which it begins.
     var words: [String: String] = [:]
-    /// Whether an answer refuses nothing but the names of its call, so that other calls may be taken.
+    /// Whether an answer refuses nothing but the names of its call, so that other calls may be
+    /// taken.
     var isAboutNames: @Sendable (ServiceAnswer) -> Bool = { _ in false }
     /// What the body of an answer says; nil if that is the same as with devices.
     var details: (@Sendable (_ body: JSONValue) -> AnswerDetails)?
@@ -15,8 +16,8 @@ struct AudienceAnswers: Sendable {
     var aboutCampaign: Set<String> = []
 }
 
-/// A service as it is used for audiences that it keeps itself: a target is a call, and what an answer says concerns the call, never a
-/// device. Everything else is as with the service.
+/// A service as it is used for audiences that it keeps itself: a target is a call, and what an
+/// answer says concerns the call, never a device. Everything else is as with the service.
 struct AudienceService: PushService {
     typealias MakeRequest = @Sendable (PushOptions) -> RequestTemplate
 
@@ -27,7 +28,8 @@ struct AudienceService: PushService {
     let repeatProtection: RepeatProtection
 
     init(
-        base: any PushService, makeRequest: @escaping MakeRequest, answers: AudienceAnswers, repeatProtection: RepeatProtection? = nil,
+        base: any PushService, makeRequest: @escaping MakeRequest, answers: AudienceAnswers,
+        repeatProtection: RepeatProtection? = nil,
         broadcasts: BroadcastRules? = nil
     ) {
         self.base = base
@@ -69,7 +71,8 @@ struct AudienceService: PushService {
         return isRefusalOfNames ? .rejected : Self.meaning(base.meaning(of: answer))
     }
 
-    /// No answer says that a device is gone. What would divide a request among devices is about the names of the call or about the text.
+    /// No answer says that a device is gone. What would divide a request among devices is about the
+    /// names of the call or about the text.
     private static func meaning(_ meaning: AnswerMeaning) -> AnswerMeaning {
         switch meaning {
         case .invalidTarget: .rejected
@@ -82,7 +85,8 @@ struct AudienceService: PushService {
         let (own, words) = (Self.entry(of: reason, in: answers.words), base.words(about: reason))
         guard let explanation = own ?? words?.explanation else { return nil }
         return ReasonWords(
-            explanation: explanation, meaning: words.map { Self.meaning($0.meaning) } ?? .rejected, mayBeClock: words?.mayBeClock ?? false)
+            explanation: explanation, meaning: words.map { Self.meaning($0.meaning) } ?? .rejected,
+            mayBeClock: words?.mayBeClock ?? false)
     }
 
     /// What a table says of a reason, or of its code, which may be followed by a text.
@@ -125,7 +129,9 @@ struct AudienceService: PushService {
 
     func lint(payload: [ContentMember]) -> PayloadLint { base.lint(payload: payload) }
     func shown(_ payload: JSONValue) -> ShownPush { base.shown(payload) }
-    func topic(ofCertificate commonName: String, userID: String) -> String { base.topic(ofCertificate: commonName, userID: userID) }
+    func topic(ofCertificate commonName: String, userID: String) -> String {
+        base.topic(ofCertificate: commonName, userID: userID)
+    }
     func topicSuffix(of type: PushType) -> String { base.topicSuffix(of: type) }
     func probeRequest(_ options: PushOptions) -> RequestTemplate { base.probeRequest(options) }
     func probeMeaning(status: Int, reason: String) -> ProbeMeaning { base.probeMeaning(status: status, reason: reason) }

@@ -1,6 +1,7 @@
 public import Base
 
-/// What differs where a call is a broadcast to the phones that follow a channel, and how channels are managed.
+/// What differs where a call is a broadcast to the phones that follow a channel, and how channels
+/// are managed.
 public struct BroadcastRules: Sendable {
     /// The most bytes of a payload.
     let payloadBytes: Int

@@ -2,9 +2,11 @@ public import Base
 
 /// What answers mean. Source: Google, "FCM error codes".
 extension FCM {
-    /// `{"error": {"code": 404, "status": "NOT_FOUND", "details": [{"@type": "…FcmError", "errorCode": "UNREGISTERED"}]}}`
+    /// `{"error": {"code": 404, "status": "NOT_FOUND", "details": [{"@type": "…FcmError",
+    /// "errorCode": "UNREGISTERED"}]}}`
     ///
-    /// FCM's code counts; without one, the status. Of a bad request, the field that it names is a part of the reason.
+    /// FCM's code counts; without one, the status. Of a bad request, the field that it names is a
+    /// part of the reason.
     public func details(of body: JSONValue) -> AnswerDetails {
         var details = AnswerDetails()
         // Calls that stream wrap an error in a list; so do some proxies of Google.
@@ -27,7 +29,8 @@ extension FCM {
     private static func messageName(in body: JSONValue) -> String? {
         guard let name = body["name"]?.stringValue else { return nil }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "projects" && parts[2] == "messages" && !parts[1].isEmpty && !parts[3].isEmpty ? name : nil
+        return parts.count == 4 && parts[0] == "projects" && parts[2] == "messages" && !parts[1].isEmpty
+            && !parts[3].isEmpty ? name : nil
     }
 
     /// The first field that a bad request names, if it is one: not text that could be anything.
@@ -41,7 +44,8 @@ extension FCM {
 
     /// What an answer means for the push, the device and the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        // FCM names each message that it takes. What has no name is not from it, or not whole. A name counts whatever came after it.
+        // FCM names each message that it takes. What has no name is not from it, or not whole. A
+        // name counts whatever came after it.
         if answer.status == 200 { return answer.hasReceipt ? .accepted : .maybeTaken }
         if !answer.isCutOff, let row = Self.row(answer.status, answer.reason) { return row.meaning }
         return answer.undocumentedMeaning
@@ -57,8 +61,11 @@ extension FCM {
         if let advice = Self.row(status, reason)?.advice { return advice }
         switch status {
         case 429, 500...: return "Try again in a few minutes."
-        case 404, 405: return "The server does not understand FCM's requests: check environment (host and port) in volley.yaml."
-        case 400: return "FCM did not accept the message: check the campaign's content, and its payload if it is written by hand."
+        case 404, 405:
+            return "The server does not understand FCM's requests: check environment (host and port) in volley.yaml."
+        case 400:
+            return
+                "FCM did not accept the message: check the campaign's content, and its payload if it is written by hand."
         default: return "Check project and service_account of the app in volley.yaml."
         }
     }
@@ -70,6 +77,9 @@ extension FCM {
 }
 
 extension JSONValue {
-    /// Whether a detail of an error is of a type, which is written as an address: `type.googleapis.com/TYPE`.
-    fileprivate func isOfType(_ name: String) -> Bool { self["@type"]?.stringValue?.split(separator: "/").last.map { $0 == name } ?? false }
+    /// Whether a detail of an error is of a type, which is written as an address:
+    /// `type.googleapis.com/TYPE`.
+    fileprivate func isOfType(_ name: String) -> Bool {
+        self["@type"]?.stringValue?.split(separator: "/").last.map { $0 == name } ?? false
+    }
 }

@@ -1,12 +1,14 @@
 public import Base
 
-/// Requests to FCM. Source: Google, "Method: projects.messages.send" and "REST Resource: projects.messages".
+/// Requests to FCM. Source: Google, "Method: projects.messages.send" and "REST Resource:
+/// projects.messages".
 extension FCM {
     /// A POST to the project, which carries one message.
     public func request(_ options: PushOptions) -> RequestTemplate {
         let body = FCMRequestBody(options)
         return RequestTemplate(
-            pathPrefix: "/v1/projects/\(options.topic)/messages:send", headers: [.init("content-type", value: "application/json")],
+            pathPrefix: "/v1/projects/\(options.topic)/messages:send",
+            headers: [.init("content-type", value: "application/json")],
             idHeader: Self.idHeader
         ) { pushes, now, bytes in
             for push in pushes { body.append(push, now: now, to: &bytes) }
@@ -16,21 +18,26 @@ extension FCM {
     /// A message with the campaign's own data in it.
     public func payload(of content: MessageContent) -> PayloadDraft { FCMPayload.draft(of: content) }
 
-    /// FCM only checks it, because of `validate_only`; and no device has such a token, because its signature is all zeros.
+    /// FCM only checks it, because of `validate_only`; and no device has such a token, because its
+    /// signature is all zeros.
     public var probe: ProbePush {
         ProbePush(
-            target: String(repeating: "0", count: Self.installationIDLength) + ":APA91b" + String(repeating: "0", count: 134),
-            payload: FCMRequestBody.dryRun + FCMRequestBody.openingOfProbe + FCMRequestBody.headers + "}}" + FCMRequestBody.androidAlone
+            target: String(repeating: "0", count: Self.installationIDLength) + ":APA91b"
+                + String(repeating: "0", count: 134),
+            payload: FCMRequestBody.dryRun + FCMRequestBody.openingOfProbe + FCMRequestBody.headers + "}}"
+                + FCMRequestBody.androidAlone
                 + FCMRequestBody.end)
     }
 }
 
 /// Puts the target of a push, and what all pushes of a run have in common, into a payload.
 ///
-/// Payloads have a fixed beginning and a fixed end (`FCMPayload`), so that neither needs to be searched:
-/// `{"message":{` target `"apns":{"headers":{` expiry, priority … `},…},…,"android":{…` time to live, priority … `}}}`.
+/// Payloads have a fixed beginning and a fixed end (`FCMPayload`), so that neither needs to be
+/// searched: `{"message":{` target `"apns":{"headers":{` expiry, priority … `},…},…,"android":{…`
+/// time to live, priority … `}}}`.
 struct FCMRequestBody: Sendable {
-    static let opening = "{\"message\":{", headers = "\"apns\":{\"headers\":{", androidAlone = ",\"android\":{", end = "}}}"
+    static let opening = "{\"message\":{", headers = "\"apns\":{\"headers\":{", androidAlone = ",\"android\":{",
+        end = "}}}"
     /// What the probe's payload has in front of its `message`.
     static let dryRun = "{\"validate_only\":true,", openingOfProbe = "\"message\":{"
     /// The longest time that FCM keeps a message: four weeks. Source: Google, "AndroidConfig", ttl.
@@ -44,7 +51,8 @@ struct FCMRequestBody: Sendable {
     init(_ options: PushOptions) {
         expiration = options.expiration
         isActivity = options.pushType == .liveactivity
-        // Apple refuses background pushes with another priority. Android may wake at once for a message without a notification.
+        // Apple refuses background pushes with another priority. Android may wake at once for a
+        // message without a notification.
         let priority = options.pushType == .background ? .normal : options.priority
         var headers: [(String, JSONValue)] = [("apns-priority", .string(String(priority.rawValue)))]
         // FCM writes that of activities itself, by their token.
@@ -89,10 +97,15 @@ struct FCMRequestBody: Sendable {
         bytes += Self.end.utf8
     }
 
-    /// A text of JSON has no quotes without a backslash before them, so the first such bytes are those of the payload for iPhones.
+    /// A text of JSON has no quotes without a backslash before them, so the first such bytes are
+    /// those of the payload for iPhones.
     private func appendActivity(_ members: ArraySlice<UInt8>, now: Int64, to bytes: inout [UInt8]) {
         let key = ",\"payload\":", opening = Array((key + ActivityStamp.unstamped).utf8)
-        guard let start = members.indices.first(where: { members[$0...].starts(with: opening) }).map({ $0 + key.utf8.count }) else {
+        guard
+            let start = members.indices.first(where: { members[$0...].starts(with: opening) }).map({
+                $0 + key.utf8.count
+            })
+        else {
             bytes += members
             return
         }
@@ -108,8 +121,9 @@ struct FCMRequestBody: Sendable {
     }
 }
 
-/// What a key of a message may hold, for messages that are written by hand. Source: Google, "REST Resource: projects.messages"; for the
-/// forms of labels, colours and durations, firebase-admin-python, `_messaging_encoder.py`.
+/// What a key of a message may hold, for messages that are written by hand. Source: Google, "REST
+/// Resource: projects.messages"; for the forms of labels, colours and durations,
+/// firebase-admin-python, `_messaging_encoder.py`.
 indirect enum FCMMessageForm: Sendable {
     case text, flag, wholeNumber
     /// A number from 0 to 1.
@@ -150,8 +164,10 @@ indirect enum FCMMessageForm: Sendable {
     ])
 
     private static let androidNotification = FCMMessageForm.group([
-        ("title", .text), ("body", .text), ("icon", .text), ("color", .color), ("sound", .text), ("tag", .text), ("click_action", .text),
-        ("body_loc_key", .text), ("body_loc_args", .list(.text)), ("title_loc_key", .text), ("title_loc_args", .list(.text)),
+        ("title", .text), ("body", .text), ("icon", .text), ("color", .color), ("sound", .text), ("tag", .text),
+        ("click_action", .text),
+        ("body_loc_key", .text), ("body_loc_args", .list(.text)), ("title_loc_key", .text),
+        ("title_loc_args", .list(.text)),
         ("channel_id", .text), ("ticker", .text), ("sticky", .flag), ("event_time", .text), ("local_only", .flag),
         (
             "notification_priority",
@@ -159,7 +175,8 @@ indirect enum FCMMessageForm: Sendable {
         ),
         ("default_sound", .flag), ("default_vibrate_timings", .flag), ("default_light_settings", .flag),
         ("vibrate_timings", .list(.duration)), ("visibility", .choice(["PRIVATE", "PUBLIC", "SECRET"])),
-        ("notification_count", .wholeNumber), ("light_settings", lights), ("image", .text), ("bypass_proxy_notification", .flag),
+        ("notification_count", .wholeNumber), ("light_settings", lights), ("image", .text),
+        ("bypass_proxy_notification", .flag),
         ("proxy", .choice(["ALLOW", "DENY", "IF_PRIORITY_LOWERED"])),
     ])
 

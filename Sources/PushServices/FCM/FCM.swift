@@ -1,7 +1,8 @@
 public import Base
 
 /// Firebase Cloud Messaging over its HTTP v1 API. Every device gets a request of its own.
-/// Source: Google, "FCM: REST resource projects.messages", "FCM error codes", "Best practices when sending FCM messages at scale".
+/// Source: Google, "FCM: REST resource projects.messages", "FCM error codes", "Best practices when
+/// sending FCM messages at scale".
 public struct FCM: PushService {
     /// `fcm`, in run files and as the key in volley.yaml.
     public let name = "fcm"
@@ -22,8 +23,8 @@ public struct FCM: PushService {
     /// The terms of Google's documentation. FCM has no id that a sender chooses.
     public let terms = ServiceTerms(
         pushID: idHeader, aPushID: "an \(idHeader)", collapseID: "collapse_key", pushType: "apns-push-type")
-    /// Source: Google, "AndroidConfig": `ttl` is at most four weeks. A collapse id reaches iPhones as `apns-collapse-id`: 64 bytes; silent
-    /// pushes to them have the priority 5.
+    /// Source: Google, "AndroidConfig": `ttl` is at most four weeks. A collapse id reaches iPhones
+    /// as `apns-collapse-id`: 64 bytes; silent pushes to them have the priority 5.
     public let rules = CampaignRules(
         carried: FCMPayload.carried,
         ownKeys: [
@@ -35,7 +36,11 @@ public struct FCM: PushService {
                 FCMPayload.labelKey,
                 "A label by which Firebase counts the pushes: the same for all devices, at most 100 different ones a day."
             ),
-        ], ownForms: [FCMPayload.androidKey: .group(FCMPayload.androidKeys), FCMPayload.labelKey: .pattern(FCMPayload.labelPattern)],
+        ],
+        ownForms: [
+            FCMPayload.androidKey: .group(FCMPayload.androidKeys),
+            FCMPayload.labelKey: .pattern(FCMPayload.labelPattern),
+        ],
         activities: .inPayload, payloadTargets: [FCMPayload.activityKey], longestStorageDays: 28, collapseIDBytes: 64,
         silentPriority: .normal, payloadKey: "message",
         payloadExample: "message: {notification: {title: Hello}}",
@@ -46,11 +51,12 @@ public struct FCM: PushService {
     /// What people see, what wakes the app, and Live Activities of iPhones.
     public let pushTypes = [PushType.alert, .background, .liveactivity]
 
-    /// Answers do not repeat it, and Google's support has no use for it. It tells pushes apart in the logs of proxies.
+    /// Answers do not repeat it, and Google's support has no use for it. It tells pushes apart in
+    /// the logs of proxies.
     static let idHeader = "x-request-id"
 
-    /// Source: Google, "Best practices when sending FCM messages at scale": wait at least 10 seconds before a retry, with exponential
-    /// back-off and jitter, and give up after 60 minutes.
+    /// Source: Google, "Best practices when sending FCM messages at scale": wait at least 10
+    /// seconds before a retry, with exponential back-off and jitter, and give up after 60 minutes.
     public let retry = {
         var policy = RetryPolicy()
         (policy.shortestDelaySeconds, policy.firstDelaySeconds) = (10, 20)
@@ -58,9 +64,11 @@ public struct FCM: PushService {
         return policy
     }()
 
-    /// Source: Google, "Best practices when sending FCM messages at scale": a project may send 600,000 messages a minute, and a sender begins
-    /// with none and takes at least 60 seconds to reach its rate. A project may have bought more, which a pace with FCM's own keys says.
-    public let usualPace: ServicePace? = ServicePace(Pace(pushes: 600_000, intervalSeconds: 60), rampSeconds: 60, isLimit: true)
+    /// Source: Google, "Best practices when sending FCM messages at scale": a project may send
+    /// 600,000 messages a minute, and a sender begins with none and takes at least 60 seconds to
+    /// reach its rate. A project may have bought more, which a pace with FCM's own keys says.
+    public let usualPace: ServicePace? = ServicePace(
+        Pace(pushes: 600_000, intervalSeconds: 60), rampSeconds: 60, isLimit: true)
 
     /// FCM names each message that it takes, and refuses with other statuses.
     public let readsAcceptedBodies = true
@@ -74,18 +82,21 @@ public struct FCM: PushService {
     /// Bytes of the payload as Volley makes it.
     public func payloadLimit(of type: PushType) -> Int { Self.payloadLimit }
 
-    /// FCM takes 4,096 bytes. What a run adds to a payload (`FCMRequestBody`) counts as part of it, in case FCM counts it too: at most 287
-    /// bytes, with a collapse id of 64 bytes, which is there twice. The target does not count.
+    /// FCM takes 4,096 bytes. What a run adds to a payload (`FCMRequestBody`) counts as part of it,
+    /// in case FCM counts it too: at most 287 bytes, with a collapse id of 64 bytes, which is there
+    /// twice. The target does not count.
     /// Source: Google, "About FCM messages": "maximum payload is 4096 bytes".
     static let payloadLimit = 4096 - 300
 
-    /// The label under which Google counts the messages of a tracked run: its id, as far as it fits with its moment and its last digits.
-    /// Source: Google, "FcmOptions": at most 50 of `[a-zA-Z0-9-_.~%]`, and at most 100 labels a day.
+    /// The label under which Google counts the messages of a tracked run: its id, as far as it fits
+    /// with its moment and its last digits.
+    /// Source: Google, "FcmOptions": at most 50 of `[a-zA-Z0-9-_.~%]`, and at most 100 labels a
+    /// day.
     static func label(ofRun id: String) -> String { id.count <= 50 ? id : "\(id.prefix(45))\(id.suffix(5))" }
 }
 
-/// The parts of an app's account with Firebase. Source: Google, "Authorize send requests" and "Using OAuth 2.0 for server to server
-/// applications".
+/// The parts of an app's account with Firebase. Source: Google, "Authorize send requests" and
+/// "Using OAuth 2.0 for server to server applications".
 extension FCM {
     /// Project, environment, and a service account.
     public var account: AccountForm { Self.account }
@@ -109,9 +120,11 @@ extension FCM {
         })
 
     private static let project = AccountField(
-        "project", .name(pattern: "^[a-z][a-z0-9-]{4,28}[a-z0-9]$"), description: "The id of the Firebase project.", example: "shop-1a2b",
+        "project", .name(pattern: "^[a-z][a-z0-9-]{4,28}[a-z0-9]$"), description: "The id of the Firebase project.",
+        example: "shop-1a2b",
         otherNames: ["project_id", "firebase_project", "topic", "sender_id", "app_id", "package", "package_name"],
-        source: "Copy it from the Firebase console: Project settings, General, Project ID", whatToAdd: "the id of the Firebase project",
+        source: "Copy it from the Firebase console: Project settings, General, Project ID",
+        whatToAdd: "the id of the Firebase project",
         flaw: projectFlaw)
 
     private static let environments = EnvironmentForm(
@@ -129,29 +142,36 @@ extension FCM {
     private static let serviceAccount = CredentialForm(
         key: "service_account", kind: .fetchedToken(tokens),
         description: "The service account that sends for the project, from the Firebase console.",
-        example: "service_account: {file: keys/shop-fcm.json}", shortExample: "service_account: {file: keys/shop-fcm.json}",
+        example: "service_account: {file: keys/shop-fcm.json}",
+        shortExample: "service_account: {file: keys/shop-fcm.json}",
         origin: "from the Firebase console",
         fields: [
             AccountField(
                 "file", .file, description: "The .json file that the console gives out under Service accounts.",
                 example: "keys/shop-fcm.json"),
             AccountField(
-                "env", .variable, description: "The environment variable that holds the file's text, instead of the file.",
+                "env", .variable,
+                description: "The environment variable that holds the file's text, instead of the file.",
                 example: "FCM_SERVICE_ACCOUNT"),
         ], alternatives: ["file", "env"],
-        otherNames: ["credentials", "google_application_credentials", "service_account_key", "server_key", "key", "certificate"])
+        otherNames: [
+            "credentials", "google_application_credentials", "service_account_key", "server_key", "key", "certificate",
+        ])
 
-    /// Source: Google, "Using OAuth 2.0 for server to server applications": an assertion is valid for at most an hour. Tokens are valid for
-    /// an hour, too; so they are replaced five minutes early.
+    /// Source: Google, "Using OAuth 2.0 for server to server applications": an assertion is valid
+    /// for at most an hour. Tokens are valid for an hour, too; so they are replaced five minutes
+    /// early.
     static let tokens = TokenExchange(
         noun: "access token", proof: .assertion(assertion), renewEarlySeconds: 300, shortestRenewalSeconds: 10)
 
     static let assertion = AssertionFacts(
-        address: "https://oauth2.googleapis.com/token", path: "/token", scope: "https://www.googleapis.com/auth/firebase.messaging",
+        address: "https://oauth2.googleapis.com/token", path: "/token",
+        scope: "https://www.googleapis.com/auth/firebase.messaging",
         seconds: 3600, read: ServiceAccountFile.key)
 
-    /// What is wrong with a project's id. Source: Google Cloud, "Creating and managing projects": 6 to 30 lower-case letters, digits and
-    /// hyphens, beginning with a letter, and not ending with a hyphen.
+    /// What is wrong with a project's id. Source: Google Cloud, "Creating and managing projects": 6
+    /// to 30 lower-case letters, digits and hyphens, beginning with a letter, and not ending with a
+    /// hyphen.
     @Sendable private static func projectFlaw(_ project: String, shown: String) -> Mistake? {
         let isName = project.utf8.allSatisfy(ASCIISet("abcdefghijklmnopqrstuvwxyz0123456789-").contains)
         let example = "For example: project: shop-1a2b."
@@ -165,18 +185,25 @@ extension FCM {
                 "the project \(shown) is the id of one app of a Firebase project, and FCM is told the project's id",
                 remedy: "Copy the Project ID from the Firebase console, Project settings. \(example)")
         }
-        if project.contains("."), project.utf8.allSatisfy({ ASCIISet.lettersAndDigits.contains($0) || "._-".utf8.contains($0) }) {
-            let isDomain = [".firebaseapp.com", ".web.app", ".appspot.com", ".iam.gserviceaccount.com"].contains { project.hasSuffix($0) }
+        if project.contains("."),
+            project.utf8.allSatisfy({ ASCIISet.lettersAndDigits.contains($0) || "._-".utf8.contains($0) })
+        {
+            let isDomain = [".firebaseapp.com", ".web.app", ".appspot.com", ".iam.gserviceaccount.com"].contains {
+                project.hasSuffix($0)
+            }
             return Mistake(
                 "the project \(shown) is \(isDomain ? "an address of a Firebase project" : "an app's package or bundle id"), and FCM is told the project's id",
                 remedy: "Copy the Project ID from the Firebase console, Project settings. \(example)")
         }
-        if isName, (6...30).contains(project.utf8.count), project.first?.isLetter == true, project.last != "-" { return nil }
+        if isName, (6...30).contains(project.utf8.count), project.first?.isLetter == true, project.last != "-" {
+            return nil
+        }
         let isShouting = project.lowercased() != project && projectFlaw(project.lowercased(), shown: "") == nil
         return Mistake(
             "the project \(shown) is not the id of a Firebase project; those have 6 to 30 lower-case letters, digits and hyphens, and begin with a letter",
             remedy: isShouting
-                ? "Write it in lower case if that is the Project ID in the Firebase console: project: \(project.lowercased())." : example)
+                ? "Write it in lower case if that is the Project ID in the Firebase console: project: \(project.lowercased())."
+                : example)
     }
 }
 
@@ -187,7 +214,9 @@ extension FCM {
         var lint = PayloadLint()
         let message = members.members(of: "message")
         let alert = message.members(of: "apns").members(of: "payload").members(of: "aps").members(of: "alert")
-        for part in [message.members(of: "notification"), message.members(of: "android").members(of: "notification"), alert] {
+        for part in [
+            message.members(of: "notification"), message.members(of: "android").members(of: "notification"), alert,
+        ] {
             for member in part where ["title", "subtitle", "body"].contains(member.name.value) {
                 if case .text(let text) = member.value { lint.texts.append((member.name.value, text)) }
             }
@@ -209,10 +238,13 @@ extension FCM {
         push.readTexts(message["notification"])
         push.readTexts(android)
         push.isSilent =
-            message["notification"] == nil && android == nil && !["alert", "badge", "sound"].contains { aps?[$0] != nil }
+            message["notification"] == nil && android == nil
+            && !["alert", "badge", "sound"].contains { aps?[$0] != nil }
         push.readMarks(of: android, and: aps)
         push.readActivity(aps)
-        if let label = message["fcm_options"]?["analytics_label"] { push.marks.append(("label", ShownPush.plain(label))) }
+        if let label = message["fcm_options"]?["analytics_label"] {
+            push.marks.append(("label", ShownPush.plain(label)))
+        }
         push.ownKeys = (message["data"]?.members ?? []).map { ($0.name, ShownPush.plain($0.value)) }
         return push
     }
@@ -228,7 +260,8 @@ extension ShownPush {
         if case .string(let address)? = notification?["image"] { image = address }
     }
 
-    /// Properties other than texts. Android's sound is not said if it is that of iPhones without its ending.
+    /// Properties other than texts. Android's sound is not said if it is that of iPhones without
+    /// its ending.
     fileprivate mutating func readMarks(of android: JSONValue?, and aps: JSONValue?) {
         for key in aps?.members ?? [] {
             switch (key.name, key.value) {
@@ -256,11 +289,14 @@ extension JSONValue {
 
 /// The answer that nearly every push gets, without a look at JSON as such.
 extension FCM {
-    /// `{"name": "projects/PROJECT/messages/ID"}`, with white space around its parts as JSON allows it, and no escapes in the name.
+    /// `{"name": "projects/PROJECT/messages/ID"}`, with white space around its parts as JSON allows
+    /// it, and no escapes in the name.
     public func plainlyAccepts(_ body: [UInt8]) -> Bool {
         var scan = PlainScan(bytes: body)
-        guard scan.take("{", afterSpace: true), scan.take("\"name\"", afterSpace: true), scan.take(":", afterSpace: true),
-            scan.take("\"projects/", afterSpace: true), scan.takeWord(), scan.take("/messages/"), scan.takeWord(), scan.take("\""),
+        guard scan.take("{", afterSpace: true), scan.take("\"name\"", afterSpace: true),
+            scan.take(":", afterSpace: true),
+            scan.take("\"projects/", afterSpace: true), scan.takeWord(), scan.take("/messages/"), scan.takeWord(),
+            scan.take("\""),
             scan.take("}", afterSpace: true)
         else { return false }
         return scan.isAtEnd
@@ -304,7 +340,9 @@ private struct PlainScan {
     }
 
     private mutating func skipSpace() {
-        while index < bytes.count, bytes[index] == 0x20 || bytes[index] == 0x0A || bytes[index] == 0x0D || bytes[index] == 0x09 {
+        while index < bytes.count,
+            bytes[index] == 0x20 || bytes[index] == 0x0A || bytes[index] == 0x0D || bytes[index] == 0x09
+        {
             index += 1
         }
     }

@@ -9,7 +9,8 @@ extension FCMPayload {
 
     /// What `FCMRequestBody` writes, with the key of `delivery` that sets it.
     private static let deliveryKeys = [
-        "ttl": "expires", "priority": "priority", "collapse_key": "collapse", "apns-expiration": "expires", "apns-priority": "priority",
+        "ttl": "expires", "priority": "priority", "collapse_key": "collapse", "apns-expiration": "expires",
+        "apns-priority": "priority",
         "apns-collapse-id": "collapse",
     ]
 
@@ -17,7 +18,8 @@ extension FCMPayload {
 
     /// The payload with its members in the order that `FCMRequestBody` expects.
     mutating func byHand(_ payload: ContentNode) -> PayloadNode {
-        guard case .object(let members, _) = payload, case .object(let message, _)? = members.value(of: "message") else {
+        guard case .object(let members, _) = payload, case .object(let message, _)? = members.value(of: "message")
+        else {
             return Self.root(headers: .object([]), apns: [], others: [], android: .object([]))
         }
         findings += members.repeatedNames + message.repeatedNames
@@ -49,7 +51,9 @@ extension FCMPayload {
                     return (name, .shown(text, mustShow: name != "subtitle", isStrict: false))
                 }
                 guard name == step else { return (name, .content(member.value)) }
-                if name == "alert", case .text(let text) = member.value { return (name, .shown(text, mustShow: true, isStrict: false)) }
+                if name == "alert", case .text(let text) = member.value {
+                    return (name, .shown(text, mustShow: true, isStrict: false))
+                }
                 return (name, shown(member.value, Array(path.dropFirst())))
             })
     }
@@ -102,12 +106,15 @@ extension FCMPayload {
         case (.data, .object(let members, _)): checkData(members)
         case (.headers, .object(let members, _)): members.forEach { check($0, .text, below: name) }
         case (.foreign, .object): break
-        case (.list(let form), .array(let nodes, _)): nodes.forEach { check(ContentMember(member.name, $0), form, below: parent) }
+        case (.list(let form), .array(let nodes, _)):
+            nodes.forEach { check(ContentMember(member.name, $0), form, below: parent) }
         default: checkValue(member, form, below: parent)
         }
     }
 
-    private mutating func check(_ members: [ContentMember], _ forms: [(key: String, form: FCMMessageForm)], of parent: String) {
+    private mutating func check(
+        _ members: [ContentMember], _ forms: [(key: String, form: FCMMessageForm)], of parent: String
+    ) {
         for member in members {
             if let form = forms.first(where: { $0.key == member.name.value })?.form {
                 check(member, form, below: parent)
@@ -120,7 +127,9 @@ extension FCMPayload {
     private mutating func checkValue(_ member: ContentMember, _ form: FCMMessageForm, below parent: String) {
         let name = member.name.value
         guard let (what, remedy) = form.expectation(of: name, holding: member.value) else { return }
-        error("'\(name)' in '\(parent)' must be \(what), not \(member.value.found)", at: member.value.position, remedy: remedy)
+        error(
+            "'\(name)' in '\(parent)' must be \(what), not \(member.value.found)", at: member.value.position,
+            remedy: remedy)
     }
 
     private mutating func checkData(_ members: [ContentMember]) {
@@ -140,7 +149,9 @@ extension FCMPayload {
                     remedy: "Remove it.")
             }
             if case .text = header.value { continue }
-            error("'\(header.name.value)' must be a text, as all headers are", at: header.value.position, remedy: "Put it in quotes.")
+            error(
+                "'\(header.name.value)' must be a text, as all headers are", at: header.value.position,
+                remedy: "Put it in quotes.")
         }
         // Source: firebase-admin-node, `messaging-internal.ts`: they are sent as the number 1.
         for flag in members.members(of: "payload").members(of: "aps")
@@ -155,13 +166,15 @@ extension FCMPayload {
     private mutating func refusesDelivery(_ name: SourceText) -> Bool {
         guard let key = Self.deliveryKeys[name.value] else { return false }
         error(
-            "'\(name.value)' is set by 'delivery' in the campaign", at: name.position, remedy: "Write it as '\(key)' under 'delivery'.")
+            "'\(name.value)' is set by 'delivery' in the campaign", at: name.position,
+            remedy: "Write it as '\(key)' under 'delivery'.")
         return true
     }
 
     private mutating func reportUnknown(_ name: SourceText, of parent: String, valid: [String]) {
         let nearest = nearestName(to: name.value, among: valid)
-        let own = parent == "message" ? "The app's own keys go into 'data'." : "It may hold \(valid.joined(separator: ", "))."
+        let own =
+            parent == "message" ? "The app's own keys go into 'data'." : "It may hold \(valid.joined(separator: ", "))."
         warnUnknown(name, of: parent, remedy: nearest.map { "Did you mean '\($0)'?" } ?? own)
     }
 
@@ -173,26 +186,31 @@ extension FCMPayload {
     static let activityKey = "live_activity_token"
 
     /// The kind of an activity's message; nil for others.
-    private mutating func activity(_ message: [ContentMember], _ aps: [ContentMember], at place: SourcePosition) -> PushType? {
+    private mutating func activity(_ message: [ContentMember], _ aps: [ContentMember], at place: SourcePosition)
+        -> PushType?
+    {
         let own = aps.first { ActivityRules.own.contains($0.name.value) }
         guard Self.isActivity(message) else {
             guard let own else { return nil }
             error(
-                "'\(own.name.value)' belongs to a Live Activity, and 'apns' has no \(Self.activityKey)", at: own.name.position,
-                remedy: "Name the column of the activities' tokens: apns: {\(Self.activityKey): \"{{ activity_token }}\"}.")
+                "'\(own.name.value)' belongs to a Live Activity, and 'apns' has no \(Self.activityKey)",
+                at: own.name.position,
+                remedy:
+                    "Name the column of the activities' tokens: apns: {\(Self.activityKey): \"{{ activity_token }}\"}.")
             return .alert
         }
         if own == nil {
             error(
-                "the message has a \(Self.activityKey), and 'aps' no event", at: place, remedy: "Add event: start, update or end to 'aps'.")
+                "the message has a \(Self.activityKey), and 'aps' no event", at: place,
+                remedy: "Add event: start, update or end to 'aps'.")
         } else {
             checkActivity(aps, at: place)
         }
         return .liveactivity
     }
 
-    /// Whether people see the push. A message with data alone is common on Android, where the app decides what to show; iPhones show nothing of
-    /// it, and APNs takes it as what it is.
+    /// Whether people see the push. A message with data alone is common on Android, where the app
+    /// decides what to show; iPhones show nothing of it, and APNs takes it as what it is.
     private mutating func pushType(_ message: [ContentMember], at place: SourcePosition) -> PushType {
         let aps = message.members(of: "apns").members(of: "payload").members(of: "aps")
         if let kind = activity(message, aps, at: place) { return kind }
@@ -204,7 +222,8 @@ extension FCMPayload {
         if message.value(of: "webpush") != nil { return .alert }
         if !message.members(of: "data").isEmpty { return .background }
         warning(
-            .nothingVisible, message: "'message' has neither notification nor data: no one would see this push", at: place,
+            .nothingVisible, message: "'message' has neither notification nor data: no one would see this push",
+            at: place,
             remedy: "Add a notification, or data for the app.")
         return .alert
     }
@@ -220,13 +239,16 @@ extension [ContentMember] {
 }
 
 extension FCMMessageForm {
-    /// What a key must hold, and an example of it; nil if it holds that. What a cell holds is not known here.
+    /// What a key must hold, and an example of it; nil if it holds that. What a cell holds is not
+    /// known here.
     fileprivate func expectation(of key: String, holding value: ContentNode) -> (what: String, remedy: String)? {
         let quotes = "Put it in quotes."
         if case .text(let text) = value {
             if takesText { return text.isTemplate ? nil : expectation(of: key, reading: text.value) }
         } else if takesText {
-            return (expectation(of: key, reading: "")?.what ?? "a text", expectation(of: key, reading: "")?.remedy ?? quotes)
+            return (
+                expectation(of: key, reading: "")?.what ?? "a text", expectation(of: key, reading: "")?.remedy ?? quotes
+            )
         }
         switch (self, value) {
         case (.flag, .bool), (.wholeNumber, .integer), (.share, .integer(0...1, _)): return nil
@@ -249,7 +271,8 @@ extension FCMMessageForm {
     /// The same for a text.
     private func expectation(of key: String, reading text: String) -> (what: String, remedy: String)? {
         switch self {
-        case .color where text.wholeMatch(of: /#[0-9A-Fa-f]{6}/) == nil: ("a colour like #FF8800", "For example: \(key): \"#FF8800\".")
+        case .color where text.wholeMatch(of: /#[0-9A-Fa-f]{6}/) == nil:
+            ("a colour like #FF8800", "For example: \(key): \"#FF8800\".")
         case .duration where text.wholeMatch(of: /[0-9]{1,12}(?:\.[0-9]{1,9})?s/) == nil:
             ("seconds with an s behind them", "For example: \(key): 1.5s.")
         case .label where text.wholeMatch(of: /[A-Za-z0-9\-_.~%]{1,50}/) == nil:
@@ -259,7 +282,8 @@ extension FCMMessageForm {
         case .choice(let words) where !words.contains(text):
             (
                 "one of \(words.joined(separator: ", "))",
-                nearestName(to: text.uppercased(), among: words).map { "Did you mean '\($0)'?" } ?? "For example: \(key): \(words[0])."
+                nearestName(to: text.uppercased(), among: words).map { "Did you mean '\($0)'?" }
+                    ?? "For example: \(key): \(words[0])."
             )
         default: nil
         }

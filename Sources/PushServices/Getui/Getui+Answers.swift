@@ -2,9 +2,11 @@ public import Base
 
 /// What answers mean. Source: docs.getui.com, RestAPI V2, "push" and "code".
 extension Getui {
-    /// `{"code": 0, "msg": "", "data": {"TASK": {"CID": "successed_online"}}}`, or `{"code": 20001, "msg": "…"}`
+    /// `{"code": 0, "msg": "", "data": {"TASK": {"CID": "successed_online"}}}`, or
+    /// `{"code": 20001, "msg": "…"}`
     ///
-    /// The code counts. Of a bad parameter, and of a code that is not documented, the text is a part of the reason.
+    /// The code counts. Of a bad parameter, and of a code that is not documented, the text is a
+    /// part of the reason.
     public func details(of body: JSONValue) -> AnswerDetails {
         var details = AnswerDetails()
         guard let code = body["code"]?.integerValue else { return details }
@@ -24,8 +26,9 @@ extension Getui {
 
     static let otherDataCentre = "301"
 
-    /// The first of Getui's servers that an answer lists: `{"hostList": [{"domainList": ["https://restapi.getui.com"]}]}`. Any other name is
-    /// ignored, because an unknown server must not get the app's token. Source: Getui's SDK for Java, `RasDomainBO` and
+    /// The first of Getui's servers that an answer lists: `{"hostList": [{"domainList":
+    /// ["https://restapi.getui.com"]}]}`. Any other name is ignored, because an unknown server must
+    /// not get the app's token. Source: Getui's SDK for Java, `RasDomainBO` and
     /// `HostManager.handleDomain`, which writes names with capitals; others do with underscores.
     private static func server(in data: JSONValue?) -> String? {
         guard let data, case .array(let lists)? = data["hostList"] ?? data["host_list"] else { return nil }
@@ -60,14 +63,16 @@ extension Getui {
             return targets.map { Self.goodStatuses.contains($0) ? .accepted : $0.isEmpty ? .untold : .rejected }
         }
         // Of several pushes with texts of their own it is not known which one is meant.
-        guard targets.count == 1, Self.code(of: answer.reason) == Self.badParameter || Self.reasonsOfBadTargets.contains(answer.reason)
+        guard targets.count == 1,
+            Self.code(of: answer.reason) == Self.badParameter || Self.reasonsOfBadTargets.contains(answer.reason)
         else { return nil }
         return Self.row(of: answer.reason).map { [$0.meaning] }
     }
 
     /// What an answer means for a request, and the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        // Getui writes a code into every answer, also below good statuses: what has none is not from it, or not whole.
+        // Getui writes a code into every answer, also below good statuses: what has none is not
+        // from it, or not whole.
         if answer.isCutOff || answer.status == 200 && answer.reason.isEmpty {
             return answer.wasNotPassedOn ? .notTheService : .maybeTaken
         }
@@ -83,7 +88,8 @@ extension Getui {
         return answer.status == 200 ? .rejectedLikeAll : answer.undocumentedMeaning
     }
 
-    /// Getui has no code for a list with a text that it no longer keeps: it refuses a parameter, as it refuses others.
+    /// Getui has no code for a list with a text that it no longer keeps: it refuses a parameter, as
+    /// it refuses others.
     public func mayHaveForgottenText(_ answer: ServiceAnswer) -> Bool {
         Self.code(of: answer.reason) == Self.badParameter && !Self.reasonsOfBadTargets.contains(answer.reason)
     }
@@ -104,8 +110,11 @@ extension Getui {
         if let advice = Self.row(of: reason)?.advice { return advice }
         switch status {
         case 429, 500...: return "Try again in a few minutes."
-        case 404, 405: return "The server does not understand Getui's requests: check environment (host and port) in volley.yaml."
-        case 200, 400: return "Getui did not accept the message: check the campaign's content, and its payload if it is written by hand."
+        case 404, 405:
+            return "The server does not understand Getui's requests: check environment (host and port) in volley.yaml."
+        case 200, 400:
+            return
+                "Getui did not accept the message: check the campaign's content, and its payload if it is written by hand."
         default: return "Check app_id, app_key and master_secret of the app in volley.yaml."
         }
     }

@@ -9,7 +9,8 @@ extension Getui {
         let message = GetuiMessage(options)
         guard usesLists else {
             return RequestTemplate(
-                pathPrefix: "/v2/\(options.topic)/push/single/batch/cid", headers: Self.headers, idHeader: Self.idHeader,
+                pathPrefix: "/v2/\(options.topic)/push/single/batch/cid", headers: Self.headers,
+                idHeader: Self.idHeader,
                 body: message.appendBatch)
         }
         return RequestTemplate(
@@ -20,7 +21,8 @@ extension Getui {
                 } else {
                     message.appendBatch(call, now: now, to: &bytes)
                 }
-            }, pathEnd: { $0.name == nil ? "single/batch/cid" : "list/cid" }, keptTexts: GetuiList.texts(options, message))
+            }, pathEnd: { $0.name == nil ? "single/batch/cid" : "list/cid" },
+            keptTexts: GetuiList.texts(options, message))
     }
 
     /// A message with the campaign's own data in it.
@@ -30,16 +32,18 @@ extension Getui {
     public var probe: ProbePush {
         ProbePush(
             target: String(repeating: "0", count: Self.digits),
-            payload: GetuiMessage.opening + GetuiPayload.strategyText(.appleOnly) + "},\"push_message\":{\"transmission\":\"{}\"}}")
+            payload: GetuiMessage.opening + GetuiPayload.strategyText(.appleOnly)
+                + "},\"push_message\":{\"transmission\":\"{}\"}}")
     }
 }
 
 /// Puts the target of a push, and what all pushes of a run have in common, into a payload.
 ///
 /// Payloads have a fixed order (`GetuiPayload`), so that nothing in them needs to be parsed:
-/// `{"settings":{` time to live … `"strategy":{…}},"push_channel":{"ios":{` collapse id …`},"android":{"ups":{"notification":{` number …
-/// `}}},"harmony":{"notification":{` number …`}}},"push_message":{…` number of the notification `}}}`.
-/// `push_channel`, its parts and the notification need not be there.
+/// `{"settings":{` time to live … `"strategy":{…}},"push_channel":{"ios":{` collapse id
+/// …`},"android":{"ups":{"notification":{` number … `}}},"harmony":{"notification":{` number
+/// …`}}},"push_message":{…` number of the notification `}}}`. `push_channel`, its parts and the
+/// notification need not be there.
 struct GetuiMessage: Sendable {
     static let opening = "{\"settings\":{"
     private static let openingOfChannel = ",\"push_channel\":{"
@@ -53,7 +57,8 @@ struct GetuiMessage: Sendable {
     /// How long a message lives that names no time: two hours. Source: as above.
     static let usualSeconds: Int64 = 7200
 
-    /// What is between the request's id and the target, and the members for the two systems, as JSON.
+    /// What is between the request's id and the target, and the members for the two systems, as
+    /// JSON.
     private let label: [UInt8], apnsCollapse: [UInt8], androidCollapse: [UInt8]
     private let expiration: Int64?
 
@@ -70,7 +75,8 @@ struct GetuiMessage: Sendable {
         androidCollapse = Array(",\"notify_id\":\(Self.number(of: id))".utf8)
     }
 
-    /// The number by which Android replaces a notification: the same for the same id. Source: docs.getui.com, "push": 0 to 2³¹ − 1.
+    /// The number by which Android replaces a notification: the same for the same id. Source:
+    /// docs.getui.com, "push": 0 to 2³¹ − 1.
     static func number(of collapseID: String) -> UInt32 {
         // FNV-1a.
         collapseID.utf8.reduce(2_166_136_261 as UInt32) { ($0 ^ UInt32($1)) &* 16_777_619 } & 0x7FFF_FFFF
@@ -124,7 +130,8 @@ struct GetuiMessage: Sendable {
         appendContent(payload, now: now, to: &bytes)
     }
 
-    /// The payload, with what all pushes of a run have in common in it, and the brace that ends the message.
+    /// The payload, with what all pushes of a run have in common in it, and the brace that ends the
+    /// message.
     private func appendContent(_ payload: ArraySlice<UInt8>, now: Int64, to bytes: inout [UInt8]) {
         precondition(payload.starts(with: Self.opening.utf8), "payloads begin as GetuiPayload has them written")
         bytes += Self.opening.utf8.dropFirst()
@@ -178,8 +185,8 @@ struct GetuiMessage: Sendable {
         return nil
     }
 
-    /// 32 hex digits that no other push of any run has: those of the push's id, changed by its generation in the half that all pushes of a
-    /// run share.
+    /// 32 hex digits that no other push of any run has: those of the push's id, changed by its
+    /// generation in the half that all pushes of a run share.
     static func appendName(of push: RequestPush, to bytes: inout [UInt8]) {
         for half in [push.id.high ^ UInt64(push.generation) << 16, push.id.low] {
             for shift in stride(from: 60, through: 0, by: -4) {
@@ -190,9 +197,11 @@ struct GetuiMessage: Sendable {
     }
 }
 
-/// Lists: Getui is handed a text once (`/push/list/message`) and keeps it as a task, to which up to 1,000 devices are then named at a time
-/// (`/push/list/cid`). The text does not travel again, but a list has no `request_id`: Getui does not recognize one that comes again.
-/// Source: docs.getui.com, RestAPI V2, "push", toList; the SDK for Java, `PushApi.createMsg` and `pushListByCid`.
+/// Lists: Getui is handed a text once (`/push/list/message`) and keeps it as a task, to which up to
+/// 1,000 devices are then named at a time (`/push/list/cid`). The text does not travel again, but a
+/// list has no `request_id`: Getui does not recognize one that comes again.
+/// Source: docs.getui.com, RestAPI V2, "push", toList; the SDK for Java, `PushApi.createMsg` and
+/// `pushListByCid`.
 extension Getui {
     /// The key that has lists sent.
     static let lists = AccountSwitch(
@@ -226,14 +235,16 @@ enum GetuiList {
         bytes += ",\"is_async\":false}".utf8
     }
 
-    /// How Getui is handed texts. It keeps one for as long as the message lives; a tenth of that is left for requests that wait.
+    /// How Getui is handed texts. It keeps one for as long as the message lives; a tenth of that is
+    /// left for requests that wait.
     static func texts(_ options: PushOptions, _ message: GetuiMessage) -> KeptTexts {
         let expiration = options.expiration
         return KeptTexts(
             path: "/v2/\(options.topic)/push/list/message",
             body: { payload, now, bytes in message.appendMessage(payload, now: now, to: &bytes) },
             usableSeconds: { now in
-                let lifetime = expiration.map { min($0 - now, GetuiMessage.longestSeconds) } ?? GetuiMessage.usualSeconds
+                let lifetime =
+                    expiration.map { min($0 - now, GetuiMessage.longestSeconds) } ?? GetuiMessage.usualSeconds
                 return max(shortestSeconds, Double(lifetime) * 0.9)
             },
             read: { body in body["code"] == .integer(0) ? body["data"]?["taskid"]?.stringValue : nil })

@@ -1,7 +1,8 @@
 public import Base
 
 /// Getui's RestAPI V2. A request carries up to 200 pushes, each with its own text.
-/// Source: docs.getui.com, RestAPI V2: "push", "token", "code"; Getui's SDK for Java, getui-pushapi-java-client-v2.
+/// Source: docs.getui.com, RestAPI V2: "push", "token", "code"; Getui's SDK for Java,
+/// getui-pushapi-java-client-v2.
 public struct Getui: PushService {
     /// `getui`, in run files and as the key in volley.yaml.
     public let name = "getui"
@@ -16,12 +17,13 @@ public struct Getui: PushService {
     /// Getui, which publishes names, not addresses.
     public let owner = ServiceOwner(
         name: "Getui", reasonsPage: "Getui's page about return codes", ports: "443",
-        networks: "For Getui those are restapi.getui.com, and cncrestapi.getui.com and nzrestapi.getui.com in its stead.")
+        networks:
+            "For Getui those are restapi.getui.com, and cncrestapi.getui.com and nzrestapi.getui.com in its stead.")
     /// The terms of Getui's documentation.
     public let terms = ServiceTerms(
         pushID: "request_id", aPushID: "a request_id", collapseID: "apns-collapse-id", pushType: "push type")
-    /// Source: docs.getui.com, "push": `ttl` is at most three days. There are no priorities. A collapse id reaches iPhones as
-    /// `apns-collapse-id`: 64 bytes.
+    /// Source: docs.getui.com, "push": `ttl` is at most three days. There are no priorities. A
+    /// collapse id reaches iPhones as `apns-collapse-id`: 64 bytes.
     public let rules = CampaignRules(
         carried: GetuiPayload.carried,
         ownKeys: [
@@ -34,7 +36,8 @@ public struct Getui: PushService {
                 "What the app gets while it runs, as JSON, instead of a notification on Android: your own keys."
             ), CampaignRules.makers(GetuiPayload.makers),
             (
-                CampaignRules.harmonyKey, "What phones with HarmonyOS 5 and later need: category (required; MARKETING for offers), want."
+                CampaignRules.harmonyKey,
+                "What phones with HarmonyOS 5 and later need: category (required; MARKETING for offers), want."
             ),
         ],
         ownForms: CampaignRules.forms(GetuiPayload.makers, harmony: [(key: "want", form: .data)]).merging([
@@ -50,7 +53,8 @@ public struct Getui: PushService {
     /// It names a request in the logs of proxies; Getui does not read it.
     static let idHeader = "x-request-id"
 
-    /// 200: docs.getui.com, "push", batches of single pushes; 1,000: lists, of DCloud's page about uni-push. A pace counts devices.
+    /// 200: docs.getui.com, "push", batches of single pushes; 1,000: lists, of DCloud's page about
+    /// uni-push. A pace counts devices.
     public var batching: Batching {
         usesLists
             ? Batching(largestTargets: 1000, hasOwnTexts: false, paceUnit: .targets, largestWithOwnTexts: 200)
@@ -66,14 +70,17 @@ public struct Getui: PushService {
     /// The status of each target is in the body, and some refusals come with the status 200.
     public let readsAcceptedBodies = true
 
-    /// A `request_id` that comes again loses its message. Source: docs.getui.com, "push". Lists have none.
+    /// A `request_id` that comes again loses its message. Source: docs.getui.com, "push". Lists
+    /// have none.
     public var recognizesRepeats: Bool { !usesLists }
 
-    /// Getui does not document how long it keeps a `request_id`. An hour is a guess, and as long as a push is tried. It does not document
-    /// either whether it keeps those of messages that it refused, so these get new ones.
+    /// Getui does not document how long it keeps a `request_id`. An hour is a guess, and as long as
+    /// a push is tried. It does not document either whether it keeps those of messages that it
+    /// refused, so these get new ones.
     public let repeatProtection = RepeatProtection.derived(windowSeconds: 3600)
 
-    /// Getui publishes nothing about waits. Its service starts again within seconds, and its limits are those of minutes.
+    /// Getui publishes nothing about waits. Its service starts again within seconds, and its limits
+    /// are those of minutes.
     public let retry = {
         var policy = RetryPolicy()
         (policy.shortestDelaySeconds, policy.firstDelaySeconds) = (10, 20)
@@ -92,8 +99,8 @@ public struct Getui: PushService {
     /// Bytes of the payload as Volley makes it.
     public func payloadLimit(of type: PushType) -> Int { Self.payloadLimit }
 
-    /// Getui publishes limits of parts (`GetuiPayload`), and none of the whole. Its own channel, makers and HarmonyOS have the texts and the
-    /// data each.
+    /// Getui publishes limits of parts (`GetuiPayload`), and none of the whole. Its own channel,
+    /// makers and HarmonyOS have the texts and the data each.
     static let payloadLimit = 16_000
 }
 
@@ -106,12 +113,14 @@ extension Getui {
     public static let production = ServiceEnvironment(
         name: "production", host: "restapi.getui.com", spareHosts: ["cncrestapi.getui.com", "nzrestapi.getui.com"])
 
-    static let account = AccountForm(topic: appID, environments: environments, credentials: [masterSecret], switches: [lists])
+    static let account = AccountForm(
+        topic: appID, environments: environments, credentials: [masterSecret], switches: [lists])
 
     private static let console = "Copy it from Getui's console (dev.getui.com): the app's configuration"
 
     private static let appID = AccountField(
-        "app_id", .name(pattern: "^[A-Za-z0-9]{8,64}$"), description: "The app's AppID at Getui.", example: "Jz1kA9xW2pQ7vB4nL5sT8y",
+        "app_id", .name(pattern: "^[A-Za-z0-9]{8,64}$"), description: "The app's AppID at Getui.",
+        example: "Jz1kA9xW2pQ7vB4nL5sT8y",
         otherNames: ["appid", "getui_app_id", "topic", "package", "package_name"], source: "\(console), AppID",
         whatToAdd: "the app's AppID at Getui", flaw: flaw("app id", in: "AppID"))
 
@@ -136,20 +145,26 @@ extension Getui {
         fields: [
             AccountField(
                 appKeyName, .name(pattern: "^[A-Za-z0-9]{8,64}$"), description: "The app's AppKey at Getui.",
-                example: "K8sdW0qPz16JbcXy2mV5t4", otherNames: ["appkey", "getui_app_key"], source: "\(console), AppKey",
+                example: "K8sdW0qPz16JbcXy2mV5t4", otherNames: ["appkey", "getui_app_key"],
+                source: "\(console), AppKey",
                 whatToAdd: "the app's AppKey at Getui", isBeside: true, flaw: flaw("app key", in: "AppKey")),
-            AccountField("file", .file, description: "A file that holds the master secret, and nothing else.", example: "keys/getui.txt"),
             AccountField(
-                "env", .variable, description: "The environment variable that holds the master secret.", example: "GETUI_MASTER_SECRET"),
+                "file", .file, description: "A file that holds the master secret, and nothing else.",
+                example: "keys/getui.txt"),
+            AccountField(
+                "env", .variable, description: "The environment variable that holds the master secret.",
+                example: "GETUI_MASTER_SECRET"),
         ], alternatives: ["file", "env"], otherNames: ["mastersecret", "secret", "app_secret", "key", "certificate"])
 
-    /// Source: docs.getui.com, "token": a token is valid for a day, and an app may ask 100 times a minute. The SDK for Java renews it an
-    /// hour early.
+    /// Source: docs.getui.com, "token": a token is valid for a day, and an app may ask 100 times a
+    /// minute. The SDK for Java renews it an hour early.
     static let tokens = TokenExchange(
-        noun: "token", proof: .digest(proof), header: "token", prefix: "", renewEarlySeconds: 3600, shortestRenewalSeconds: 5)
+        noun: "token", proof: .digest(proof), header: "token", prefix: "", renewEarlySeconds: 3600,
+        shortestRenewalSeconds: 5)
 
     private static let proof = DigestFacts(
-        path: { "/v2/\($0)/auth" }, text: { parts, secret in "\(parts.names[appKeyName] ?? "")\(parts.milliseconds)\(secret)" },
+        path: { "/v2/\($0)/auth" },
+        text: { parts, secret in "\(parts.names[appKeyName] ?? "")\(parts.milliseconds)\(secret)" },
         body: { parts, digest in
             .object(pairs: [
                 ("sign", .string(digest)), ("timestamp", .string(String(parts.milliseconds))),
@@ -164,7 +179,9 @@ extension Getui {
         guard let code = answer["code"]?.integerValue else { return .unreadable }
         guard code == 0 else {
             let words = answer["msg"]?.stringValue ?? ""
-            return .refused(words.isEmpty ? String(code) : "\(code), \(words)", mayPass: passingCodes.contains(code) || status >= 500)
+            return .refused(
+                words.isEmpty ? String(code) : "\(code), \(words)",
+                mayPass: passingCodes.contains(code) || status >= 500)
         }
         // The documentation writes the end as a text; a number says the same.
         let expiry = answer["data"]?["expire_time"]
@@ -174,11 +191,18 @@ extension Getui {
         return .token(token, until: end)
     }
 
-    /// What is wrong with a name that Getui gave an app. It publishes no form; all of its examples are letters and digits.
-    private static func flaw(_ noun: String, in place: String) -> @Sendable (_ text: String, _ shown: String) -> Mistake? {
+    /// What is wrong with a name that Getui gave an app. It publishes no form; all of its examples
+    /// are letters and digits.
+    private static func flaw(_ noun: String, in place: String)
+        -> @Sendable (_ text: String, _ shown: String) -> Mistake?
+    {
         { text, shown in
-            if (8...64).contains(text.utf8.count), text.utf8.allSatisfy(ASCIISet.lettersAndDigits.contains) { return nil }
-            let isBundle = text.contains(".") && text.utf8.allSatisfy { ASCIISet.lettersAndDigits.contains($0) || "._-".utf8.contains($0) }
+            if (8...64).contains(text.utf8.count), text.utf8.allSatisfy(ASCIISet.lettersAndDigits.contains) {
+                return nil
+            }
+            let isBundle =
+                text.contains(".")
+                && text.utf8.allSatisfy { ASCIISet.lettersAndDigits.contains($0) || "._-".utf8.contains($0) }
             return Mistake(
                 isBundle
                     ? "the \(noun) \(shown) is an app's package or bundle id, and Getui gave the app one of its own"
@@ -212,19 +236,25 @@ extension Getui {
         let (notification, aps) = (message?["notification"], ios?["aps"])
         push.readAlert(aps?["alert"])
         push.readTexts(notification)
-        if let address = (notification?["big_image"] ?? ios?["multimedia"]?.first?["url"])?.stringValue { push.image = address }
+        if let address = (notification?["big_image"] ?? ios?["multimedia"]?.first?["url"])?.stringValue {
+            push.image = address
+        }
         push.isSilent = notification == nil && aps?["alert"] == nil && aps?["sound"] == nil && ios?["auto_badge"] == nil
         push.readMarks(of: ios, notification)
         let transmission = message?["transmission"]?.stringValue
         let isInApp = transmission != nil && !push.isSilent
-        let channel = payload["push_channel"], ups = channel?["android"]?["ups"], harmony = channel?["harmony"]?["notification"]
+        let channel = payload["push_channel"], ups = channel?["android"]?["ups"],
+            harmony = channel?["harmony"]?["notification"]
         if isInApp {
-            push.marks.append(("shown by the app itself on Android\(ups?["notification"] == nil ? "" : ", while it runs")", ""))
+            push.marks.append(
+                ("shown by the app itself on Android\(ups?["notification"] == nil ? "" : ", while it runs")", ""))
         }
         push.readClasses(ups?["options"], GetuiPayload.makers)
         push.readClass(harmony, [("category", "category"), ("want", "opens")], of: "HarmonyOS")
         // The app gets the same data on both systems.
-        for text in [ios?["payload"]?.stringValue ?? notification?["payload"]?.stringValue, isInApp ? transmission : nil] {
+        for text in [
+            ios?["payload"]?.stringValue ?? notification?["payload"]?.stringValue, isInApp ? transmission : nil,
+        ] {
             push.readOwnKeys(text)
         }
         if push.isSilent, ios?["payload"] == nil { push.readOwnKeys(transmission) }
@@ -250,7 +280,9 @@ extension ShownPush {
         if let category = aps?["category"]?.stringValue { marks.append(("category", category)) }
         if let thread = aps?["thread-id"]?.stringValue { marks.append(("thread", thread)) }
         if !isSilent, aps?["content-available"] != nil { marks.append(("wakes the app", "")) }
-        for key in ["url", "intent"] { if let link = notification?[key]?.stringValue { marks.append(("link (Android)", link)) } }
+        for key in ["url", "intent"] {
+            if let link = notification?[key]?.stringValue { marks.append(("link (Android)", link)) }
+        }
         for key in GetuiPayload.androidKeys {
             if let value = notification?[key.payload] { marks.append(("\(key.name) (Android)", key.shown(value))) }
         }
@@ -271,39 +303,48 @@ extension JSONValue {
     fileprivate var first: JSONValue? { if case .array(let values) = self { values.first } else { nil } }
 }
 
-/// What Getui counts of pushes. Source: docs.getui.com, RestAPI V2, "report"; the shape of the answer from Getui's SDK for Java,
-/// `StatisticApi`. Reports of tasks are kept for 90 days; for those of groups the documentation does not say.
+/// What Getui counts of pushes. Source: docs.getui.com, RestAPI V2, "report"; the shape of the
+/// answer from Getui's SDK for Java, `StatisticApi`. Reports of tasks are kept for 90 days; for
+/// those of groups the documentation does not say.
 extension Getui {
-    /// By the run's label, which is the `group_name` of its pushes: Getui has no report of single ones.
+    /// By the run's label, which is the `group_name` of its pushes: Getui has no report of single
+    /// ones.
     public var statistics: StatisticsFacts? { Self.statistics }
 
     private static let counted: [StatisticsFacts.Count] = [
-        .init("target_num", "passed on to phones"), .init("receive_num", "received by phones"), .init("display_num", "shown"),
+        .init("target_num", "passed on to phones"), .init("receive_num", "received by phones"),
+        .init("display_num", "shown"),
         .init("click_num", "tapped"),
     ]
 
     private static let statistics = StatisticsFacts(
         subject: .label, days: 90, counts: counted,
-        question: { app, labels, _ in StatisticsFacts.Question(path: "/v2/\(app)/report/push/task_group/\(labels.joined(separator: ","))")
+        question: { app, labels, _ in
+            StatisticsFacts.Question(path: "/v2/\(app)/report/push/task_group/\(labels.joined(separator: ","))")
         },
         read: counts)
 
-    /// `{"code": 0, "data": {"GROUP": {"total": {"target_num": 5, "receive_num": 4}, "gt": {…}}}}`: the total is that of all channels.
+    /// `{"code": 0, "data": {"GROUP": {"total": {"target_num": 5, "receive_num": 4}, "gt": {…}}}}`:
+    /// the total is that of all channels.
     @Sendable private static func counts(in answer: JSONValue, of labels: [String]) -> [String: [String: Int]]? {
         guard answer["code"] == .integer(0), case .object(let groups)? = answer["data"] else { return nil }
         var counts: [String: [String: Int]] = [:]
         for group in groups where labels.contains(group.name) {
             guard case .object(let members)? = group.value["total"] else { continue }
-            guard counts[group.name] == nil, let own = StatisticsFacts.counts(members, Set(counted.map(\.key))) else { return nil }
+            guard counts[group.name] == nil, let own = StatisticsFacts.counts(members, Set(counted.map(\.key))) else {
+                return nil
+            }
             counts[group.name] = own
         }
         return counts
     }
 }
 
-/// The audiences that Getui keeps: tags and aliases that apps gave their devices. Each alias and each client id is a call of its own: in a
-/// batch one that Getui does not know would lose all others their push, and a list has no `request_id` by which Getui recognizes it.
-/// Source: docs.getui.com, RestAPI V2, "push", toSingle and toApp, and "user"; limits from DCloud's page about uni-push.
+/// The audiences that Getui keeps: tags and aliases that apps gave their devices. Each alias and
+/// each client id is a call of its own: in a batch one that Getui does not know would lose all
+/// others their push, and a list has no `request_id` by which Getui recognizes it.
+/// Source: docs.getui.com, RestAPI V2, "push", toSingle and toApp, and "user"; limits from DCloud's
+/// page about uni-push.
 extension Getui {
     /// Everyone, tags, aliases and client ids.
     public var ownAudience: OwnAudience? { Self.audiences }
@@ -316,21 +357,24 @@ extension Getui {
             names: [
                 OwnAudience.Names(
                     .tags, mostOfCall: mostTags, isOnlyOne: false,
-                    rule: "A tag of Getui has at most \(longestTag) characters, and neither a space nor a comma", normalize: tag),
+                    rule: "A tag of Getui has at most \(longestTag) characters, and neither a space nor a comma",
+                    normalize: tag),
                 OwnAudience.Names(
                     .aliases, mostOfCall: 1, isOnlyOne: true,
-                    rule: "An alias of Getui has at most \(longestAlias) characters: letters, digits, Chinese characters, and _@.+-",
+                    rule:
+                        "An alias of Getui has at most \(longestAlias) characters: letters, digits, Chinese characters, and _@.+-",
                     normalize: alias),
                 OwnAudience.Names(
                     .registrationIDs, mostOfCall: 1, isOnlyOne: true,
-                    rule: "Getui chooses devices by their client ids (cid): \(digits) hex digits", normalize: { targets.target($0)?.text }),
+                    rule: "Getui chooses devices by their client ids (cid): \(digits) hex digits",
+                    normalize: { targets.target($0)?.text }),
             ], answers: audienceAnswers, request: service.audienceRequest, check: nil)
     }()
 
     // MARK: - Names
 
-    /// Getui does not publish how many a call may name; 30016 says that they were too many. Few calls are wanted, as an app has a hundred a
-    /// day.
+    /// Getui does not publish how many a call may name; 30016 says that they were too many. Few
+    /// calls are wanted, as an app has a hundred a day.
     private static let mostTags = 100
     /// 30005: shorter than 32 characters. The page about tags allows 32.
     private static let longestTag = 31
@@ -347,7 +391,8 @@ extension Getui {
         return isName ? name : nil
     }
 
-    /// The page about aliases has letters, digits, `_` and Chinese characters, and says that an address of e-mail may be one.
+    /// The page about aliases has letters, digits, `_` and Chinese characters, and says that an
+    /// address of e-mail may be one.
     @Sendable private static func alias(_ name: String) -> String? {
         let isName =
             (1...longestAlias).contains(name.utf16.count)
@@ -367,7 +412,9 @@ extension Getui {
         return RequestTemplate(
             pathPrefix: "/v2/\(options.topic)/push/", headers: Self.headers, idHeader: Self.idHeader,
             body: { calls, now, bytes in
-                for push in calls { message.append(push, audience: Self.audience(of: Self.call(push)), now: now, to: &bytes) }
+                for push in calls {
+                    message.append(push, audience: Self.audience(of: Self.call(push)), now: now, to: &bytes)
+                }
             }, pathEnd: { calls in calls.first.map { Self.path(of: Self.call($0)) } ?? "" })
     }
 
@@ -394,7 +441,12 @@ extension Getui {
         case nil: .string("all")
         case .tags:
             .object(pairs: [
-                ("tag", .array([.object(pairs: [("key", .string("custom_tag")), ("values", names), ("opt_type", .string("or"))])]))
+                (
+                    "tag",
+                    .array([
+                        .object(pairs: [("key", .string("custom_tag")), ("values", names), ("opt_type", .string("or"))])
+                    ])
+                )
             ])
         case .aliases: .object(pairs: [("alias", names)])
         case .registrationIDs: .object(pairs: [("cid", names)])
@@ -412,7 +464,8 @@ extension Getui {
         words: [
             badTarget:
                 "Getui has no device under these aliases and client ids, or they belong to another app. Check them, and the app's app_id.",
-            "21001": "Getui could not send to these aliases and client ids, because they are not valid. Check them, and the app's app_id.",
+            "21001":
+                "Getui could not send to these aliases and client ids, because they are not valid. Check them, and the app's app_id.",
             "successed_ignore":
                 "The app has not been used on these devices for 90 days, so Getui sent them nothing. They need no other push.",
             badParameter:
@@ -428,18 +481,22 @@ extension Getui {
 
     /// A target that is wrong; a status, where all devices of a call have bad ones.
     @Sendable private static func isAboutNames(_ answer: ServiceAnswer) -> Bool {
-        reasonsOfBadTargets.contains(answer.reason) || answer.status == 200 && !answer.reason.isEmpty && Int(answer.reason) == nil
+        reasonsOfBadTargets.contains(answer.reason)
+            || answer.status == 200 && !answer.reason.isEmpty && Int(answer.reason) == nil
     }
 
-    /// `{"code": 0, "data": {"taskid": "RASA_…"}}` to everyone and to tags; of an alias or a client id
-    /// `{"code": 0, "data": {"TASK": {"CID": "successed_online"}}}`, with a status for each device of the alias.
+    /// `{"code": 0, "data": {"taskid": "RASA_…"}}` to everyone and to tags; of an alias or a client
+    /// id `{"code": 0, "data": {"TASK": {"CID": "successed_online"}}}`, with a status for each
+    /// device of the alias.
     ///
-    /// A call is accepted for one device that gets its push. Without a task the answer is not whole.
+    /// A call is accepted for one device that gets its push. Without a task the answer is not
+    /// whole.
     @Sendable private static func audienceDetails(of body: JSONValue) -> AnswerDetails {
         var details = Getui().details(of: body)
         let statuses = details.targets.values.filter { !$0.isEmpty }
         details.targets = [:]
-        guard details.reason == success, body["data"]?["taskid"]?.stringValue == nil, !statuses.contains(where: goodStatuses.contains)
+        guard details.reason == success, body["data"]?["taskid"]?.stringValue == nil,
+            !statuses.contains(where: goodStatuses.contains)
         else { return details }
         guard case .object(let tasks)? = body["data"], !tasks.isEmpty else {
             details.reason = ""

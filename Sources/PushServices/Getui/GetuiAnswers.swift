@@ -4,7 +4,8 @@ extension Getui {
     /// Bad parameters, and the text that comes with them if the parameter is the target.
     static let badParameter = "20001", badTargetText = "target user is invalid"
     static let badTarget = "\(badParameter) (\(badTargetText))"
-    /// Refusals of a whole request because of one of its targets. A request of one target says which one that was.
+    /// Refusals of a whole request because of one of its targets. A request of one target says
+    /// which one that was.
     static let reasonsOfBadTargets: Set<String> = [badTarget, "21001"]
     /// What Getui says of a target that it takes.
     static let goodStatuses: Set<String> = ["successed_online", "successed_offline"]
@@ -27,7 +28,8 @@ extension Getui {
     static let codesAboutTags: Set<String> = ["30005", "30016"]
 
     /// The code decides, whatever the status that comes with it.
-    /// Source: docs.getui.com, RestAPI V2, "code" up to 20001; from 21001 on a copy of that page of 2022. Quotas can be changed per app.
+    /// Source: docs.getui.com, RestAPI V2, "code" up to 20001; from 21001 on a copy of that page
+    /// of 2022. Quotas can be changed per app.
     static let rows = aboutDevices + aboutCampaigns + aboutTheSender + aboutQuotas + aboutAudiences + aboutTheServer
 
     private static let aboutDevices: [DocumentedAnswer] = [
@@ -68,13 +70,17 @@ extension Getui {
         [
             DocumentedAnswer(
                 401, "10001", .retry(.credentialExpired), explanation: "Getui did not accept the token. \(credentials)",
-                advice: "\(credentials) Check that no other program deletes the app's tokens.", probe: .wrongCredentials),
+                advice: "\(credentials) Check that no other program deletes the app's tokens.", probe: .wrongCredentials
+            ),
             DocumentedAnswer(
-                401, "10002", .stop, explanation: "The app, or this machine's address, is on Getui's black list. Ask Getui's support.",
-                advice: "Ask Getui's support why the app, or this machine's address, is on its black list.", probe: .wrongCredentials),
+                401, "10002", .stop,
+                explanation: "The app, or this machine's address, is on Getui's black list. Ask Getui's support.",
+                advice: "Ask Getui's support why the app, or this machine's address, is on its black list.",
+                probe: .wrongCredentials),
             DocumentedAnswer(
                 401, "10004", .stop, explanation: "The app may not use this function of Getui. Ask Getui's support.",
-                advice: "Ask Getui's support for the right to send batches of single pushes, and lists if the app has 'lists'.",
+                advice:
+                    "Ask Getui's support for the right to send batches of single pushes, and lists if the app has 'lists'.",
                 probe: .wrongTopic),
         ]
         + ["30000", "30001", "30002", "30017"].map { code in
@@ -99,7 +105,8 @@ extension Getui {
         + ["30012", "30013", "30015", "30018"].map { code in
             DocumentedAnswer(
                 403, code, .retry(.quota),
-                explanation: "The app had sent as much in a minute as it may, until it was too late for these. Set a slower pace. \(again)",
+                explanation:
+                    "The app had sent as much in a minute as it may, until it was too late for these. Set a slower pace. \(again)",
                 advice: "Wait a minute, and set a slower pace.", probe: .busy)
         }
 
@@ -107,15 +114,18 @@ extension Getui {
     private static let aboutAudiences: [DocumentedAnswer] =
         [
             DocumentedAnswer(
-                403, "30003", .stop, explanation: "The app has no right to send to tags, or a tag is not valid. Ask Getui's support.",
-                advice: "Ask Getui's support for the right to send to tags, and check the campaign's tags.", probe: .wrongTopic),
+                403, "30003", .stop,
+                explanation: "The app has no right to send to tags, or a tag is not valid. Ask Getui's support.",
+                advice: "Ask Getui's support for the right to send to tags, and check the campaign's tags.",
+                probe: .wrongTopic),
             DocumentedAnswer(
                 403, "30005", .stop, explanation: "A tag is longer than Getui allows. Shorten the campaign's tags.",
                 advice:
                     "Shorten the campaign's tags, and plan again without those whom this run has reached: a run keeps the tags that it was "
                     + "planned with.", probe: .wrongTopic),
             DocumentedAnswer(
-                403, "30016", .stop, explanation: "The call named more tags than the app may name. Name fewer tags in a campaign.",
+                403, "30016", .stop,
+                explanation: "The call named more tags than the app may name. Name fewer tags in a campaign.",
                 advice:
                     "Ask Getui's support how many tags a call may name, and write campaigns with fewer tags: a run keeps the tags that it was "
                     + "planned with.", probe: .wrongTopic),
@@ -128,7 +138,8 @@ extension Getui {
         + ["30007", "30010"].map { code in
             DocumentedAnswer(
                 403, code, .usedUp,
-                explanation: "The app had sent to everyone and to tags as often in a day as it may, which is 100 times in all. \(again)",
+                explanation:
+                    "The app had sent to everyone and to tags as often in a day as it may, which is 100 times in all. \(again)",
                 advice:
                     "An app may send to everyone and to tags 100 times a day in all. Resume the run tomorrow, or ask Getui for a larger quota.",
                 probe: .busy)
@@ -137,28 +148,36 @@ extension Getui {
     private static let aboutTheServer: [DocumentedAnswer] =
         [
             DocumentedAnswer(
-                200, "1", .stop, explanation: "Getui could not read Volley's request. Please report this: it is a defect in Volley.",
+                200, "1", .stop,
+                explanation: "Getui could not read Volley's request. Please report this: it is a defect in Volley.",
                 advice: "Please report this: Getui could not read Volley's request.", probe: .notTheService),
             DocumentedAnswer(
-                200, "2", .retry(.serviceBusy), explanation: "Getui's service was starting until the retries ran out. \(again)",
+                200, "2", .retry(.serviceBusy),
+                explanation: "Getui's service was starting until the retries ran out. \(again)",
                 probe: .busy),
             DocumentedAnswer(
                 200, Getui.otherDataCentre, .retry(.otherServer),
-                explanation: "Getui serves the app at another data centre, and none of its servers that Volley knows took these. \(again)",
-                advice: "Ask Getui's support which server the app belongs to, and name it: environment: {url: …} in volley.yaml.",
+                explanation:
+                    "Getui serves the app at another data centre, and none of its servers that Volley knows took these. \(again)",
+                advice:
+                    "Ask Getui's support which server the app belongs to, and name it: environment: {url: …} in volley.yaml.",
                 probe: .busy),
             DocumentedAnswer(
-                404, "404", .stop, explanation: "The server does not know this address. Check the app's app_id and environment.",
+                404, "404", .stop,
+                explanation: "The server does not know this address. Check the app's app_id and environment.",
                 advice: "Check app_id and environment (host and port) in volley.yaml.", probe: .notTheService),
             DocumentedAnswer(
-                405, "405", .stop, explanation: "The server does not understand Getui's requests. Check the app's environment.",
+                405, "405", .stop,
+                explanation: "The server does not understand Getui's requests. Check the app's environment.",
                 advice: "Check environment (host and port) in volley.yaml.", probe: .notTheService),
             DocumentedAnswer(
-                403, "30019", .retry(.serviceBusy), explanation: "Getui was overloaded until the retries ran out. \(again)", probe: .busy),
+                403, "30019", .retry(.serviceBusy),
+                explanation: "Getui was overloaded until the retries ran out. \(again)", probe: .busy),
         ]
         + ["22001", "22002", "23001"].map { code in
             DocumentedAnswer(
-                400, code, .rejected, explanation: "Getui refused an operation with schedules or tags, which Volley does not use.",
+                400, code, .rejected,
+                explanation: "Getui refused an operation with schedules or tags, which Volley does not use.",
                 probe: .notTheService)
         }
 }

@@ -33,11 +33,14 @@ extension GetuiPayload {
             channel: channel.sorted { Self.rank($0) < Self.rank($1) }.map(member),
             message: (message.filter { !kinds.contains($0) } + kinds).map(member))
         let aps = channel.members(of: "ios").members(of: "aps")
-        let isVisible = kinds.first?.name.value == "notification" || ["alert", "sound"].contains { aps.value(of: $0) != nil }
+        let isVisible =
+            kinds.first?.name.value == "notification" || ["alert", "sound"].contains { aps.value(of: $0) != nil }
         return (root, !isVisible && aps.value(of: "content-available") != nil ? .background : .alert)
     }
 
-    private static func rank(_ channel: ContentMember) -> Int { ["ios", "android"].firstIndex(of: channel.name.value) ?? 2 }
+    private static func rank(_ channel: ContentMember) -> Int {
+        ["ios", "android"].firstIndex(of: channel.name.value) ?? 2
+    }
 
     private func member(_ member: ContentMember) -> Member { (member.name.value, shown(member)) }
 
@@ -48,12 +51,18 @@ extension GetuiPayload {
         // A run numbers the notifications of makers, for which they come first.
         let isOfMakers = ["ups", "harmony"].contains(member.name.value)
         return .object(
-            (isOfMakers ? members.sorted { $0.name.value == "notification" && $1.name.value != "notification" } : members).map { inner in
-                if holdsTexts, ["title", "subtitle", "body"].contains(inner.name.value), case .text(let text) = inner.value {
-                    return (inner.name.value, .shown(text, mustShow: inner.name.value != "subtitle", isStrict: false))
-                }
-                return (inner.name.value, shown(inner))
-            })
+            (isOfMakers
+                ? members.sorted { $0.name.value == "notification" && $1.name.value != "notification" } : members).map {
+                    inner in
+                    if holdsTexts, ["title", "subtitle", "body"].contains(inner.name.value),
+                        case .text(let text) = inner.value
+                    {
+                        return (
+                            inner.name.value, .shown(text, mustShow: inner.name.value != "subtitle", isStrict: false)
+                        )
+                    }
+                    return (inner.name.value, shown(inner))
+                })
     }
 
     // MARK: - Checking
@@ -89,9 +98,11 @@ extension GetuiPayload {
                     reportUnknown(inner.name, of: name, valid: forms.map(\.key))
                 }
             }
-        case (.list(let form), .array(let nodes, _)): nodes.forEach { check(ContentMember(member.name, $0), form, below: parent) }
+        case (.list(let form), .array(let nodes, _)):
+            nodes.forEach { check(ContentMember(member.name, $0), form, below: parent) }
         case (.text, .text), (.number, .integer), (.flag, .bool), (.options, .object), (.digits, .integer): break
-        case (.digits, .text(let text)) where text.isTemplate || text.value.utf8.allSatisfy(ASCIISet("0123456789").contains): break
+        case (.digits, .text(let text))
+        where text.isTemplate || text.value.utf8.allSatisfy(ASCIISet("0123456789").contains): break
         default:
             error(
                 "'\(name)' in '\(parent)' must be \(form.words)", at: member.value.position,
@@ -103,7 +114,9 @@ extension GetuiPayload {
     private mutating func refusesDelivery(_ name: SourceText, of parent: String) -> Bool {
         switch (parent, name.value) {
         case ("settings", "ttl"):
-            error("'ttl' is set by 'delivery' in the campaign", at: name.position, remedy: "Write it as 'expires' under 'delivery'.")
+            error(
+                "'ttl' is set by 'delivery' in the campaign", at: name.position,
+                remedy: "Write it as 'expires' under 'delivery'.")
         case ("ios", "apns-collapse-id"), ("notification", "notify_id"):
             error(
                 "'\(name.value)' is set by 'delivery' in the campaign", at: name.position,
@@ -119,8 +132,8 @@ extension GetuiPayload {
     }
 }
 
-/// What a key of a message may hold, for messages that are written by hand. Source: docs.getui.com, RestAPI V2, "push", and the SDK for
-/// Java.
+/// What a key of a message may hold, for messages that are written by hand. Source: docs.getui.com,
+/// RestAPI V2, "push", and the SDK for Java.
 indirect enum GetuiForm: Sendable {
     case text, number, flag
     /// A whole number, or a text of its digits, which the SDK writes.
@@ -146,17 +159,23 @@ indirect enum GetuiForm: Sendable {
     static let payload: [(key: String, form: GetuiForm)] = [
         (
             "push_message",
-            .group([("notification", notification), ("transmission", .text), ("network_type", .number), ("duration", .text)])
+            .group([
+                ("notification", notification), ("transmission", .text), ("network_type", .number), ("duration", .text),
+            ])
         ),
         (
             "push_channel",
             .group([
                 ("ios", ios),
-                ("android", .group([("ups", .group([("notification", third), ("transmission", .text), ("options", .options)]))])),
+                (
+                    "android",
+                    .group([("ups", .group([("notification", third), ("transmission", .text), ("options", .options)]))])
+                ),
                 (
                     "harmony",
                     .group([
-                        ("notification", .group(click + [("category", .text), ("want", .text)])), ("transmission", .text),
+                        ("notification", .group(click + [("category", .text), ("want", .text)])),
+                        ("transmission", .text),
                         ("options", .options),
                     ])
                 ),
@@ -181,8 +200,10 @@ indirect enum GetuiForm: Sendable {
 
     private static let notification = GetuiForm.group(
         click + [
-            ("big_text", .text), ("big_image", .text), ("logo", .text), ("logo_url", .text), ("channel_id", .text), ("channel_name", .text),
-            ("channel_level", .digits), ("ring_name", .text), ("badge_add_num", .digits), ("thread_id", .text), ("category", .text),
+            ("big_text", .text), ("big_image", .text), ("logo", .text), ("logo_url", .text), ("channel_id", .text),
+            ("channel_name", .text),
+            ("channel_level", .digits), ("ring_name", .text), ("badge_add_num", .digits), ("thread_id", .text),
+            ("category", .text),
             ("slot_type", .text), ("want", .text), ("redisplay_freq", .number), ("redisplay_duration", .number),
         ])
 

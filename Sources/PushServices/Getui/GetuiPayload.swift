@@ -1,14 +1,17 @@
 import Base
 
-/// A payload from the keys of `content`: a message without its request id, its target, and what all pushes of a run have in common, which
-/// `GetuiMessage` adds. For that its members have a fixed order: `settings`, with `strategy` as its last member; `push_channel`, with `ios`
-/// as its first member, and the notifications of `ups` and `harmony` first in these; `push_message`, with the notification or the
-/// transmission as its last member.
+/// A payload from the keys of `content`: a message without its request id, its target, and what all
+/// pushes of a run have in common, which `GetuiMessage` adds. For that its members have a fixed
+/// order: `settings`, with `strategy` as its last member; `push_channel`, with `ios` as its first
+/// member, and the notifications of `ups` and `harmony` first in these; `push_message`, with the
+/// notification or the transmission as its last member.
 ///
-/// Getui shows a notification on Android only, while the app has a connection to it. Where it has none, the phone's maker shows
-/// `push_channel.android.ups`, or HarmonyOS `push_channel.harmony`; iPhones get `push_channel.ios` through APNs. A message has either a
-/// notification or a transmission, which the app reads while it runs and which shows nothing.
-/// Source: docs.getui.com, RestAPI V2, "push"; limits from DCloud's page about uni-push and Getui's SDK for Java, `GTNotification`.
+/// Getui shows a notification on Android only, while the app has a connection to it. Where it has
+/// none, the phone's maker shows `push_channel.android.ups`, or HarmonyOS `push_channel.harmony`;
+/// iPhones get `push_channel.ios` through APNs. A message has either a notification or a
+/// transmission, which the app reads while it runs and which shows nothing.
+/// Source: docs.getui.com, RestAPI V2, "push"; limits from DCloud's page about uni-push and Getui's
+/// SDK for Java, `GTNotification`.
 struct GetuiPayload: ContentFindings {
     static let service = Getui().displayName
 
@@ -25,7 +28,8 @@ struct GetuiPayload: ContentFindings {
     /// Without a sound Getui plays the usual one.
     static let silence = "com.gexin.ios.silence"
 
-    /// What becomes of the keys of content, for people that read the service's documentation; in Markdown.
+    /// What becomes of the keys of content, for people that read the service's documentation; in
+    /// Markdown.
     static let carried: [ContentKey: String] = [
         .title: "notification (required), iPhones' `alert`",
         .subtitle: "iPhones' `alert`",
@@ -54,15 +58,17 @@ struct GetuiPayload: ContentFindings {
             } else {
                 (payload.fields(content), content.isSilent ? PushType.background : .alert)
             }
-        var draft = PayloadDraft(root: root, pushType: pushType, byteLimit: Getui.payloadLimit, findings: payload.findings)
+        var draft = PayloadDraft(
+            root: root, pushType: pushType, byteLimit: Getui.payloadLimit, findings: payload.findings)
         draft.losses = losses(content)
         return draft
     }
 
-    /// What the app does not get on Android, where a message in the app takes the place of the notification: what that message does not have
-    /// under the same key.
+    /// What the app does not get on Android, where a message in the app takes the place of the
+    /// notification: what that message does not have under the same key.
     private static func losses(_ content: MessageContent) -> [ContentLoss] {
-        guard !content.isSilent, content.payload == nil, let inApp = content.own.first(where: { $0.name.value == inAppKey }),
+        guard !content.isSilent, content.payload == nil,
+            let inApp = content.own.first(where: { $0.name.value == inAppKey }),
             case .object(let members, _) = inApp.value
         else { return [] }
         let there = Set(members.map(\.name.value))
@@ -75,7 +81,8 @@ struct GetuiPayload: ContentFindings {
             unshown.append(
                 ContentLoss(
                     key: content.title == nil ? .title : .body, reason: "makers of phones show a title and a body",
-                    effect: "Android phones on which the app is not running show nothing of this push", place: inApp.name.position,
+                    effect: "Android phones on which the app is not running show nothing of this push",
+                    place: inApp.name.position,
                     remedy: "Add a title and a body to content", isPartial: true))
         }
         return unshown
@@ -88,7 +95,9 @@ struct GetuiPayload: ContentFindings {
             }
     }
 
-    static func strategyText(_ strategy: AppleStrategy) -> String { "\"strategy\":{\"default\":1,\"ios\":\(strategy.rawValue)}" }
+    static func strategyText(_ strategy: AppleStrategy) -> String {
+        "\"strategy\":{\"default\":1,\"ios\":\(strategy.rawValue)}"
+    }
 
     static func strategy(_ strategy: AppleStrategy) -> PayloadNode {
         .object([("default", .constant(.integer(1))), ("ios", .constant(.integer(strategy.rawValue)))])
@@ -110,7 +119,8 @@ struct GetuiPayload: ContentFindings {
         let message = message(content, data, inApp)
         let strategy = inApp == nil || content.isSilent ? AppleStrategy.appleOnly : .ownFirst
         let ios = PayloadNode.limited(
-            .object(ios(content, data)), Self.limit(Self.largestForApple, .bytes, of: "part for iPhones", at: content.position))
+            .object(ios(content, data)),
+            Self.limit(Self.largestForApple, .bytes, of: "part for iPhones", at: content.position))
         let channel = [("ios", ios)] + ups(content, data) + harmonyPart(content, data)
         return Self.root(settings: [("strategy", Self.strategy(strategy))], channel: channel, message: [message])
     }
@@ -129,13 +139,15 @@ struct GetuiPayload: ContentFindings {
                     "a silent push has 'data' for the app, and needs no '\(Self.inAppKey)'", at: inApp.name.position,
                     remedy: "Write its keys into 'data', or remove 'silent'.")
             } else {
-                _ = group(Self.inAppKey, in: content, example: "For example: \(Self.inAppKey): {title: Hello, screen: sale}.")
+                _ = group(
+                    Self.inAppKey, in: content, example: "For example: \(Self.inAppKey): {title: Hello, screen: sale}.")
             }
             var inside = PayloadNode.content(inApp.value)
             if content.tracking != nil, case .object(let members, _) = inApp.value {
                 findings += members.repeatedNames
                 inside = .object(
-                    members.map { ($0.name.value, .content($0.value)) } + tracking(content, beside: members, of: Self.inAppKey))
+                    members.map { ($0.name.value, .content($0.value)) }
+                        + tracking(content, beside: members, of: Self.inAppKey))
             }
             return transmission(inside, at: inApp.value.position)
         }
@@ -148,14 +160,18 @@ struct GetuiPayload: ContentFindings {
     }
 
     private func transmission(_ value: PayloadNode, at place: SourcePosition) -> Member {
-        ("transmission", .limited(.encoded(value), Self.limit(Self.longestText, .characters, of: "data for the app", at: place)))
+        (
+            "transmission",
+            .limited(.encoded(value), Self.limit(Self.longestText, .characters, of: "data for the app", at: place))
+        )
     }
 
     private mutating func checkIncomplete(_ content: MessageContent) {
         if let text = content.title ?? content.body ?? content.subtitle {
             let missing = content.title == nil ? (content.body == nil ? "a title and a body" : "a title") : "a body"
             error(
-                "Getui's notifications on Android have a title and a body, and this push lacks \(missing)", at: text.position,
+                "Getui's notifications on Android have a title and a body, and this push lacks \(missing)",
+                at: text.position,
                 remedy: "Add \(missing).")
         } else {
             warnInvisible(content, remedy: "Add a title and a body.")
@@ -165,29 +181,36 @@ struct GetuiPayload: ContentFindings {
     /// What Android shows.
     private func notification(_ content: MessageContent, _ title: SourceText, _ body: SourceText) -> [Member] {
         var members = texts(title, body)
-        if let image = content.image { members.append(("big_image", address(image, "address of the image", mustBeSecure: true))) }
+        if let image = content.image {
+            members.append(("big_image", address(image, "address of the image", mustBeSecure: true)))
+        }
         return members
     }
 
     private func address(_ text: SourceText, _ noun: String, mustBeSecure: Bool = false) -> PayloadNode {
         .limited(
-            .address(text, mustBeSecure: mustBeSecure), Self.limit(Self.longestAddress, .characters, of: noun, at: text.position))
+            .address(text, mustBeSecure: mustBeSecure),
+            Self.limit(Self.longestAddress, .characters, of: noun, at: text.position))
     }
 
-    /// Where a tap on Android leads. A notification leads to one place, so the app gets a link together with data.
+    /// Where a tap on Android leads. A notification leads to one place, so the app gets a link
+    /// together with data.
     private func click(_ content: MessageContent, _ data: [Member]) -> [Member] {
         func kind(_ kind: String) -> Member { ("click_type", .constant(.string(kind))) }
         guard !data.isEmpty else { return [kind("startapp")] }
         // A link alone is opened by the phone, whether the push is tracked or not.
         if let link = content.link, data.count == (content.tracking == nil ? 1 : 2) {
-            if ["http://", "https://"].contains(where: link.value.hasPrefix) { return [kind("url"), ("url", address(link, "link"))] }
+            if ["http://", "https://"].contains(where: link.value.hasPrefix) {
+                return [kind("url"), ("url", address(link, "link"))]
+            }
             if link.value.hasPrefix("intent:") { return [kind("intent"), ("intent", .text(link))] }
         }
         return [kind("payload"), payload(content, data)]
     }
 
-    /// What the makers of Android phones show while the app is not running. Source: docs.getui.com, "push", push_channel.android.ups; the paths
-    /// of `options` are those of the makers' own messages.
+    /// What the makers of Android phones show while the app is not running. Source: docs.getui.com,
+    /// "push", push_channel.android.ups; the paths of `options` are those of the makers' own
+    /// messages.
     private mutating func ups(_ content: MessageContent, _ data: [Member]) -> [Member] {
         let options = makers(content, Self.makers)
         guard !content.isSilent, let title = content.title, let body = content.body else {
@@ -199,13 +222,16 @@ struct GetuiPayload: ContentFindings {
         return [("android", .object([("ups", .object(ups))]))]
     }
 
-    /// Makers and HarmonyOS show a title and a body, and nothing without them, which a message in the app does not demand.
+    /// Makers and HarmonyOS show a title and a body, and nothing without them, which a message in
+    /// the app does not demand.
     private mutating func checkUnshown(_ content: MessageContent) {
         guard !content.isSilent, content.own.contains(where: { $0.name.value == Self.inAppKey }) else { return }
-        for member in content.own where [CampaignRules.makersKey, CampaignRules.harmonyKey].contains(member.name.value) {
+        for member in content.own where [CampaignRules.makersKey, CampaignRules.harmonyKey].contains(member.name.value)
+        {
             error(
                 "'\(member.name.value)' is about what phones show while the app is not running, and this push lacks a title and a body",
-                at: member.name.position, remedy: "Add a title and a body to content, or remove '\(member.name.value)'.")
+                at: member.name.position, remedy: "Add a title and a body to content, or remove '\(member.name.value)'."
+            )
         }
     }
 
@@ -223,15 +249,18 @@ struct GetuiPayload: ContentFindings {
         MakerForm(.vivo, "VV", [(.category, "/category"), (.classification, "/classification")]),
     ]
 
-    /// What HarmonyOS 5 and later show: nothing without the group `harmony`, as Huawei demands a category. Source: Getui's SDK for Java,
-    /// `HarmonyDTO`.
+    /// What HarmonyOS 5 and later show: nothing without the group `harmony`, as Huawei demands a
+    /// category. Source: Getui's SDK for Java, `HarmonyDTO`.
     private mutating func harmonyPart(_ content: MessageContent, _ data: [Member]) -> [Member] {
         let own = harmony(content, valid: ["want"])
         guard let own, let title = content.title, let body = content.body else { return [] }
         var notification = texts(title, body)
         if let category = harmonyCategory(own) {
             notification.append(
-                ("category", .limited(category, Self.limit(Self.longestTitle, .characters, of: "category", at: content.position))))
+                (
+                    "category",
+                    .limited(category, Self.limit(Self.longestTitle, .characters, of: "category", at: content.position))
+                ))
         }
         let want = own.first { $0.name.value == "want" }.map { member -> PayloadNode in
             if case .object = member.value { return .encoded(.content(member.value)) }
@@ -247,11 +276,15 @@ struct GetuiPayload: ContentFindings {
     }
 
     private func texts(_ title: SourceText, _ body: SourceText) -> [Member] {
-        [("title", Self.shown(title, .title, atMost: Self.longestTitle)), ("body", Self.shown(body, .body, atMost: Self.longestBody))]
+        [
+            ("title", Self.shown(title, .title, atMost: Self.longestTitle)),
+            ("body", Self.shown(body, .body, atMost: Self.longestBody)),
+        ]
     }
 
     private func payload(_ content: MessageContent, _ data: [Member]) -> Member {
-        let limit = Self.limit(Self.longestText, .characters, of: "data for the app", at: content.data?.position ?? content.position)
+        let limit = Self.limit(
+            Self.longestText, .characters, of: "data for the app", at: content.data?.position ?? content.position)
         return ("payload", .limited(.encoded(.object(data)), limit))
     }
 
@@ -270,7 +303,11 @@ struct GetuiPayload: ContentFindings {
             members.append(
                 (
                     "multimedia",
-                    .list([.object([("url", address), ("type", .constant(.integer(1))), ("only_wifi", .constant(.bool(false)))])])
+                    .list([
+                        .object([
+                            ("url", address), ("type", .constant(.integer(1))), ("only_wifi", .constant(.bool(false))),
+                        ])
+                    ])
                 ))
         }
         return members
@@ -293,7 +330,8 @@ struct GetuiPayload: ContentFindings {
 
     // MARK: - Android
 
-    /// The members of the notification that a campaign names for Android alone. What is wrong with them is noted.
+    /// The members of the notification that a campaign names for Android alone. What is wrong with
+    /// them is noted.
     private mutating func androidMembers(_ content: MessageContent) -> [Member] {
         let example = "For example: \(Self.androidKey): {channel: offers, logo: sale.png}."
         let members = values(of: Self.androidKey, in: content, Self.androidKeys, example: example)
@@ -308,9 +346,11 @@ struct GetuiPayload: ContentFindings {
     }
 
     private static let bigTextKey = "big_text"
-    /// Source: docs.getui.com, "push", notification: `channel_level` is 0 for none to 4 for high; what Getui adds to a badge is at most 999.
+    /// Source: docs.getui.com, "push", notification: `channel_level` is 0 for none to 4 for high;
+    /// what Getui adds to a badge is at most 999.
     static let androidKeys = [
-        OwnKey("channel", "channel_id"), OwnKey("channel_name", "channel_name"), OwnKey("logo", "logo"), OwnKey("logo_url", "logo_url"),
+        OwnKey("channel", "channel_id"), OwnKey("channel_name", "channel_name"), OwnKey("logo", "logo"),
+        OwnKey("logo_url", "logo_url"),
         OwnKey(
             "priority", "channel_level",
             .words([("min", .integer(1)), ("low", .integer(2)), ("default", .integer(3)), ("high", .integer(4))])),

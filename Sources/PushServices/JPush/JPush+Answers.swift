@@ -4,7 +4,8 @@ public import Base
 extension JPush {
     /// `{"error": {"code": 1003, "message": "…", "illegal_rids": ["…"]}}`
     ///
-    /// Registration ids that are wrong are named in the error or next to it (calvinit/jiguang-sdk-go).
+    /// Registration ids that are wrong are named in the error or next to it
+    /// (calvinit/jiguang-sdk-go).
     public func details(of body: JSONValue) -> AnswerDetails {
         var details = AnswerDetails()
         guard let error = body["error"], let code = error["code"]?.integerValue else {
@@ -20,10 +21,15 @@ extension JPush {
             for id in ids.compactMap(\.stringValue) { details.targets[id] = Self.badDevice }
         }
         // Whatever in the text is the id of a device of the request.
-        let words = text.split(whereSeparator: { !$0.isASCII || !($0.isLetter || $0.isNumber) }).filter { $0.utf8.count >= 10 }
+        let words = text.split(whereSeparator: { !$0.isASCII || !($0.isLetter || $0.isNumber) }).filter {
+            $0.utf8.count >= 10
+        }
         for word in words { details.targets[String(word)] = Self.badDevice }
-        // Words of letters alone are JPush's own. The longest go first, as one may be a part of another.
-        let ids = words.filter { $0.contains(where: \.isNumber) }.map(String.init).sorted { $0.utf8.count > $1.utf8.count }
+        // Words of letters alone are JPush's own. The longest go first, as one may be a part of
+        // another.
+        let ids = words.filter { $0.contains(where: \.isNumber) }.map(String.init).sorted {
+            $0.utf8.count > $1.utf8.count
+        }
         let shown = ids.reduce(text) { $0.replacing($1, with: Target.redact($1)) }
         details.reason = text.isEmpty ? Self.badValue : "\(Self.badDevice) (\(SecretText.withoutTokens(shown)))"
         return details
@@ -32,11 +38,13 @@ extension JPush {
     /// The number of a push, as JPush writes it: digits, as a text or not.
     static func number(of value: JSONValue?) -> String? {
         let text = value?.stringValue ?? value?.integerValue.map { String($0) } ?? ""
-        return (1...20).contains(text.utf8.count) && text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) ? text : nil
+        return (1...20).contains(text.utf8.count)
+            && text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) ? text : nil
     }
 
-    /// A bad value is that of the devices that JPush names; it sent nothing to the others. If it names none, the value may be one of the text,
-    /// and a device that is refused alone is no worse for it.
+    /// A bad value is that of the devices that JPush names; it sent nothing to the others. If it
+    /// names none, the value may be one of the text, and a device that is refused alone is no worse
+    /// for it.
     public func meanings(of answer: ServiceAnswer, targets: [String]) -> [AnswerMeaning]? {
         guard Self.isBadValue(answer), targets.contains(where: { !$0.isEmpty }) else { return nil }
         return targets.map { $0.isEmpty ? .split : .invalidTarget(blamesSettings: true) }
@@ -44,7 +52,8 @@ extension JPush {
 
     /// What an answer means for all devices of a request, and for the run.
     public func meaning(of answer: ServiceAnswer) -> AnswerMeaning {
-        // JPush numbers each push that it takes, and refuses with other statuses. What has no number is not from it, or not whole.
+        // JPush numbers each push that it takes, and refuses with other statuses. What has no
+        // number is not from it, or not whole.
         if answer.status == 200 { return answer.hasReceipt && !answer.isCutOff ? .accepted : .maybeTaken }
         if Self.isBadValue(answer) { return .split }
         if !answer.isCutOff, let row = Self.row(answer.status, answer.reason) { return row.meaning }
@@ -76,7 +85,8 @@ extension JPush {
         if let advice = Self.row(status, reason)?.advice { return advice }
         switch status {
         case 429, 500...: return "Try again in a few minutes."
-        case 404, 405: return "The server does not understand JPush's requests: check environment (host and port) in volley.yaml."
+        case 404, 405:
+            return "The server does not understand JPush's requests: check environment (host and port) in volley.yaml."
         case 400: return "JPush did not accept the push: check the campaign's content."
         default: return "Check app_key, master_secret and region of the app in volley.yaml."
         }

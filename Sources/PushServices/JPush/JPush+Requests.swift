@@ -11,7 +11,9 @@ extension JPush {
     /// A request to an audience that JPush keeps.
     func audienceRequest(_ path: String, _ options: PushOptions) -> RequestTemplate { template(path, options, .own) }
 
-    private func template(_ path: String, _ options: PushOptions, _ kind: JPushRequestBody.Audience = .devices) -> RequestTemplate {
+    private func template(_ path: String, _ options: PushOptions, _ kind: JPushRequestBody.Audience = .devices)
+        -> RequestTemplate
+    {
         let body = JPushRequestBody(options, kind)
         return RequestTemplate(
             pathPrefix: path, headers: [.init("content-type", value: "application/json")], idHeader: Self.idHeader
@@ -28,15 +30,17 @@ extension JPush {
     public var probe: ProbePush {
         ProbePush(
             target: String(repeating: "0", count: 19),
-            payload: JPushRequestBody.opening + "\"alert\":\"Volley\"}}" + JPushRequestBody.options + JPushRequestBody.end)
+            payload: JPushRequestBody.opening + "\"alert\":\"Volley\"}}" + JPushRequestBody.options
+                + JPushRequestBody.end)
     }
 }
 
 /// Puts the devices, and what all pushes of a run have in common, around a payload.
 ///
-/// Payloads have a fixed beginning and a fixed end (`JPushPayload`), so that neither needs to be searched:
-/// `{"cid":"…","audience":{"registration_id":[…]},"notification":{"android":{` priority …`},…},…,"options":{`… time to live, … `}}`, or
-/// `…,"live_activity":{"ios":{"apns-priority":` priority `,` times …`}},"platform":"all","options":{`….
+/// Payloads have a fixed beginning and a fixed end (`JPushPayload`), so that neither needs to be
+/// searched: `{"cid":"…","audience":{"registration_id":[…]},"notification":{"android":{` priority
+/// …`},…},…,"options":{`… time to live, … `}}`, or `…,"live_activity":{"ios":{"apns-priority":`
+/// priority `,` times …`}},"platform":"all","options":{`….
 struct JPushRequestBody: Sendable {
     static let opening = "{\"notification\":{\"android\":{", options = ",\"platform\":\"all\",\"options\":{", end = "}}"
     static let priorityKey = "apns-priority"
@@ -48,7 +52,8 @@ struct JPushRequestBody: Sendable {
     /// A day, for pushes without a time to live. Source: as above.
     static let usualSeconds: Int64 = 86_400
 
-    /// Members without their braces, as JSON; with a comma behind them for the notification of Android, which has others.
+    /// Members without their braces, as JSON; with a comma behind them for the notification of
+    /// Android, which has others.
     private let android: [UInt8], options: [UInt8]
     private let expiration: Int64?
     private let audience: Audience

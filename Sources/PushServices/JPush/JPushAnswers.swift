@@ -1,11 +1,14 @@
 extension JPush {
-    /// A bad value of a parameter: of a registration id that JPush names, or of whatever its text says.
+    /// A bad value of a parameter: of a registration id that JPush names, or of whatever its text
+    /// says.
     static let badDevice = "1003", badValue = "1003 (bad value)"
 
     static let answers = AnswerTable(rows)
 
     /// The documented row for a status and a reason; nil if JPush documents none.
-    static func row(_ status: Int, _ reason: String) -> DocumentedAnswer? { row(of: reason).flatMap { answers[status, $0.reason] } }
+    static func row(_ status: Int, _ reason: String) -> DocumentedAnswer? {
+        row(of: reason).flatMap { answers[status, $0.reason] }
+    }
 
     /// The row of a reason, whatever text it has.
     static func row(of reason: String) -> DocumentedAnswer? {
@@ -44,7 +47,8 @@ extension JPush {
                 + "below services: {jpush: …}, and \(DocumentedAnswer.planAgain)", probe: .fine),
         DocumentedAnswer(
             400, 1005, .rejected,
-            explanation: "The push was too large for JPush: it takes 2,000 bytes for iPhones, and 4,000 for Android. Shorten the texts.",
+            explanation:
+                "The push was too large for JPush: it takes 2,000 bytes for iPhones, and 4,000 for Android. Shorten the texts.",
             probe: .fine),
         DocumentedAnswer(
             400, 1012, .usedUp,
@@ -58,20 +62,26 @@ extension JPush {
     private static let aboutTheApp: [DocumentedAnswer] = [
         DocumentedAnswer(
             401, 1004, .stop, explanation: "JPush did not accept the master secret. \(credentials)",
-            advice: "\(credentials) The secret is the Master Secret that JPush's console shows for this app key. \(newPlan)",
+            advice:
+                "\(credentials) The secret is the Master Secret that JPush's console shows for this app key. \(newPlan)",
             probe: .wrongCredentials),
         DocumentedAnswer(
-            400, 1008, .stop, explanation: "JPush does not know the app key. \(credentials)", advice: "\(credentials) \(newPlan)",
+            400, 1008, .stop, explanation: "JPush does not know the app key. \(credentials)",
+            advice: "\(credentials) \(newPlan)",
             probe: .wrongCredentials),
         DocumentedAnswer(
-            403, 2003, .stop, explanation: "JPush has blocked the app. \(console)", advice: "JPush has blocked the app. \(console)",
+            403, 2003, .stop, explanation: "JPush has blocked the app. \(console)",
+            advice: "JPush has blocked the app. \(console)",
             probe: .wrongTopic),
         DocumentedAnswer(
-            403, 2004, .stop, explanation: "JPush does not take calls of this app from this machine's address. \(console)",
-            advice: "Add this machine's address, or that of its proxy, to the list of addresses in JPush's console.", probe: .wrongTopic),
+            403, 2004, .stop,
+            explanation: "JPush does not take calls of this app from this machine's address. \(console)",
+            advice: "Add this machine's address, or that of its proxy, to the list of addresses in JPush's console.",
+            probe: .wrongTopic),
         DocumentedAnswer(
             403, 2005, .usedUp, explanation: "The app has sent as much as it may. \(console)",
-            advice: "The app has sent as much as it may. \(console) After that, volley resume sends the rest.", probe: .wrongTopic),
+            advice: "The app has sent as much as it may. \(console) After that, volley resume sends the rest.",
+            probe: .wrongTopic),
         DocumentedAnswer(
             403, 2006, .stop, explanation: "JPush offers this only to apps that pay. \(console)",
             advice: "JPush offers this only to apps that pay. \(console)", probe: .wrongTopic),
@@ -80,33 +90,42 @@ extension JPush {
             advice: "The app has no right to send. \(console)", probe: .wrongTopic),
         DocumentedAnswer(
             403, 2008, .usedUp, explanation: "The app has sent as many pushes to everyone as it may in a day.",
-            advice: "The app has sent as many pushes to everyone as it may in a day. Resume the run tomorrow.", probe: .wrongTopic),
+            advice: "The app has sent as many pushes to everyone as it may in a day. Resume the run tomorrow.",
+            probe: .wrongTopic),
     ]
 
     private static let aboutRequests: [DocumentedAnswer] = [
         DocumentedAnswer(
-            405, 1001, .stop, explanation: "JPush got a request that it does not take. Check whether a proxy changes it.",
+            405, 1001, .stop,
+            explanation: "JPush got a request that it does not take. Check whether a proxy changes it.",
             advice: "Check whether a proxy between this machine and JPush changes requests.", probe: .notTheService),
         DocumentedAnswer(
             400, 1002, .stop, explanation: "JPush misses something in the push.",
-            advice: "JPush misses something in the push: check what the campaign has below services: {jpush: …}. \(correct)", probe: .fine),
-        DocumentedAnswer(
-            400, 1009, .stop, explanation: "JPush does not know a key of the push.",
-            advice: "JPush does not know a key of the push: check what the campaign has below services: {jpush: …}. \(correct)",
+            advice:
+                "JPush misses something in the push: check what the campaign has below services: {jpush: …}. \(correct)",
             probe: .fine),
         DocumentedAnswer(
-            404, 1020, .stop, explanation: "The server has no such path. Check environment and region of the app in volley.yaml.",
+            400, 1009, .stop, explanation: "JPush does not know a key of the push.",
+            advice:
+                "JPush does not know a key of the push: check what the campaign has below services: {jpush: …}. \(correct)",
+            probe: .fine),
+        DocumentedAnswer(
+            404, 1020, .stop,
+            explanation: "The server has no such path. Check environment and region of the app in volley.yaml.",
             advice: "Check environment (host and port) and region of the app in volley.yaml.", probe: .notTheService),
     ]
 
     private static let aboutTheServer: [DocumentedAnswer] = [
         DocumentedAnswer(
             429, 2002, .retry(.quota),
-            explanation: "The app had made as many calls as it may in a minute, until it was too late for these devices. \(again)",
+            explanation:
+                "The app had made as many calls as it may in a minute, until it was too late for these devices. \(again)",
             advice: "Wait a minute: an app may make 600 calls in it, unless it pays for more.", probe: .busy),
         DocumentedAnswer(
-            500, 1000, .retry(.serviceBusy), explanation: "JPush had internal errors until the retries ran out. \(again)", probe: .busy),
+            500, 1000, .retry(.serviceBusy),
+            explanation: "JPush had internal errors until the retries ran out. \(again)", probe: .busy),
         DocumentedAnswer(
-            503, 1030, .retry(.serviceBusy), explanation: "JPush was overloaded until the retries ran out. \(again)", probe: .busy),
+            503, 1030, .retry(.serviceBusy), explanation: "JPush was overloaded until the retries ran out. \(again)",
+            probe: .busy),
     ]
 }

@@ -1,8 +1,10 @@
 import Base
 
-/// What a campaign says to makers of phones and to HarmonyOS (`PhoneMaker`), in payloads and on cards.
+/// What a campaign says to makers of phones and to HarmonyOS (`PhoneMaker`), in payloads and on
+/// cards.
 extension ContentFindings {
-    /// What a campaign says to makers, in the order of the service's forms, by the names of payloads. What is wrong with it is noted.
+    /// What a campaign says to makers, in the order of the service's forms, by the names of
+    /// payloads. What is wrong with it is noted.
     /// - Parameter numbersAreTexts: whether numbers are texts in the payload.
     mutating func makers(
         _ content: MessageContent, _ forms: [MakerForm], numbersAreTexts: Bool = false
@@ -10,13 +12,17 @@ extension ContentFindings {
         let key = CampaignRules.makersKey, example = "For example: \(key): {oppo: {category: MARKETING}}."
         guard let groups = group(key, in: content, example: example) else { return [] }
         refuseInSilence(key, content)
-        if groups.isEmpty, let place = content.own.value(of: key)?.position { error("'\(key)' names no maker", at: place, remedy: example) }
+        if groups.isEmpty, let place = content.own.value(of: key)?.position {
+            error("'\(key)' names no maker", at: place, remedy: example)
+        }
         findings += groups.repeatedNames
         for member in groups where !forms.contains(where: { $0.maker.rawValue == member.name.value }) {
             let name = member.name.value, names = forms.map(\.maker.rawValue)
-            let meant = PhoneMaker.otherNames[name.lowercased()]?.rawValue ?? nearestName(to: name.lowercased(), among: names)
+            let meant =
+                PhoneMaker.otherNames[name.lowercased()]?.rawValue ?? nearestName(to: name.lowercased(), among: names)
             error(
-                "\(Self.service) has no keys for a maker '\(TextFormat.foreign(name, maximumBytes: 40))'", at: member.name.position,
+                "\(Self.service) has no keys for a maker '\(TextFormat.foreign(name, maximumBytes: 40))'",
+                at: member.name.position,
                 remedy: meant.map { "Did you mean '\($0)'?" } ?? "Valid here: \(names.joined(separator: ", ")).")
         }
         return forms.compactMap { form in
@@ -39,7 +45,8 @@ extension ContentFindings {
             guard let (key, name) = form.keys.first(where: { $0.key.rawValue == member.name.value }) else {
                 let nearest = nearestName(to: member.name.value, among: valid).map { "Did you mean '\($0)'?" }
                 error(
-                    "unknown key '\(TextFormat.foreign(member.name.value, maximumBytes: 40))' in '\(maker)'", at: member.name.position,
+                    "unknown key '\(TextFormat.foreign(member.name.value, maximumBytes: 40))' in '\(maker)'",
+                    at: member.name.position,
                     remedy: nearest ?? "Valid here: \(valid.joined(separator: ", ")).")
                 continue
             }
@@ -65,7 +72,9 @@ extension ContentFindings {
     mutating func nonBlankText(_ member: ContentMember) -> SourceText? {
         guard let text = text(member) else { return nil }
         guard !text.value.allSatisfy(\.isWhitespace) else {
-            error("'\(member.name.value)' has no text", at: member.value.position, remedy: "Write one, or remove the key.")
+            error(
+                "'\(member.name.value)' has no text", at: member.value.position, remedy: "Write one, or remove the key."
+            )
             return nil
         }
         return text
@@ -73,11 +82,16 @@ extension ContentFindings {
 
     /// Notes a group that is about notifications in a push that shows none.
     mutating func refuseInSilence(_ key: String, _ content: MessageContent) {
-        guard content.isSilent, let place = content.own.first(where: { $0.name.value == key })?.name.position else { return }
-        error("'\(key)' is about a notification, and a silent push shows none", at: place, remedy: "Remove it, or remove 'silent'.")
+        guard content.isSilent, let place = content.own.first(where: { $0.name.value == key })?.name.position else {
+            return
+        }
+        error(
+            "'\(key)' is about a notification, and a silent push shows none", at: place,
+            remedy: "Remove it, or remove 'silent'.")
     }
 
-    /// What a campaign says to HarmonyOS, whose pushes need a category; nil without the group, or where it cannot be read.
+    /// What a campaign says to HarmonyOS, whose pushes need a category; nil without the group, or
+    /// where it cannot be read.
     /// - Parameter valid: the keys next to `category`.
     mutating func harmony(_ content: MessageContent, valid: [String] = []) -> [ContentMember]? {
         let key = CampaignRules.harmonyKey, category = MakerKey.category.rawValue
@@ -96,7 +110,9 @@ extension ContentFindings {
 
     /// The category for HarmonyOS, which also has a limit at the services.
     mutating func harmonyCategory(_ members: [ContentMember]) -> PayloadNode? {
-        guard let member = members.first(where: { $0.name.value == MakerKey.category.rawValue }), let text = nonBlankText(member) else {
+        guard let member = members.first(where: { $0.name.value == MakerKey.category.rawValue }),
+            let text = nonBlankText(member)
+        else {
             return nil
         }
         return .text(text)

@@ -20,7 +20,8 @@ extension ContentFindings {
     }
 
     /// The most that the service takes of a part of the payload.
-    static func limit(_ most: Int, _ unit: PayloadPart.Unit, of noun: String, at place: SourcePosition) -> PayloadLimit {
+    static func limit(_ most: Int, _ unit: PayloadPart.Unit, of noun: String, at place: SourcePosition) -> PayloadLimit
+    {
         PayloadLimit(most, unit, of: noun, service: service, at: place)
     }
 
@@ -31,17 +32,19 @@ extension ContentFindings {
             PayloadLimit(most, .characters, of: key.rawValue, key: key, service: service, at: text.position))
     }
 
-    /// Notes a key of a payload by hand that is not among those which are known. It goes out as written: services get new ones.
+    /// Notes a key of a payload by hand that is not among those which are known. It goes out as
+    /// written: services get new ones.
     mutating func warnUnknown(_ name: SourceText, of parent: String, remedy: String) {
         warning(
-            .unknownPayloadKey, message: "'\(parent)' has no key '\(TextFormat.foreign(name.value, maximumBytes: 40))'", at: name.position,
+            .unknownPayloadKey, message: "'\(parent)' has no key '\(TextFormat.foreign(name.value, maximumBytes: 40))'",
+            at: name.position,
             remedy: remedy)
     }
 
     // MARK: - What services have in common
 
-    /// The texts of an alert on iPhones, in the order of their lines. Texts of the app are there instead of those of
-    /// the campaign. Source: Apple, "Generating a remote notification".
+    /// The texts of an alert on iPhones, in the order of their lines. Texts of the app are there
+    /// instead of those of the campaign. Source: Apple, "Generating a remote notification".
     /// - Parameter subtitleMustShow: whether a push in which the subtitle is blank is not sent.
     static func alert(_ content: MessageContent, subtitleMustShow: Bool = false) -> [Member] {
         let texts: [(ContentKey, String, SourceText?, Bool)] = [
@@ -49,7 +52,9 @@ extension ContentFindings {
             (.body, "loc", content.body, true),
         ]
         return texts.flatMap { key, name, text, mustShow -> [Member] in
-            if let localized = content.localized[key] { return members(localized, key: "\(name)-key", arguments: "\(name)-args") }
+            if let localized = content.localized[key] {
+                return members(localized, key: "\(name)-key", arguments: "\(name)-args")
+            }
             return text.map { [(key.rawValue, .shown($0, mustShow: mustShow))] } ?? []
         }
     }
@@ -60,11 +65,13 @@ extension ContentFindings {
         return [(key, .text(text.key))] + (text.arguments.isEmpty ? [] : [(arguments, list)])
     }
 
-    /// The sound of iPhones. A critical alert is one by its sound, too. Source: Apple, "Generating a remote notification", sound.
+    /// The sound of iPhones. A critical alert is one by its sound, too. Source: Apple, "Generating
+    /// a remote notification", sound.
     static func appleSound(_ content: MessageContent) -> PayloadNode? {
         guard content.interruption?.value == "critical" else { return content.sound.map { .text($0) } }
         return .object([
-            ("critical", .constant(.integer(1))), ("name", content.sound.map { .text($0) } ?? .constant(.string("default"))),
+            ("critical", .constant(.integer(1))),
+            ("name", content.sound.map { .text($0) } ?? .constant(.string("default"))),
         ])
     }
 
@@ -96,17 +103,21 @@ extension ContentFindings {
     /// - Parameter onlyTexts: whether the service carries nothing but texts there.
     mutating func ownKeys(_ content: MessageContent, onlyTexts: Bool) -> [Member] {
         let link: [Member] = content.link.map { [("link", .address($0))] } ?? []
-        guard case .object(let data, _) = content.data else { return link + tracking(content, beside: [], asText: onlyTexts) }
+        guard case .object(let data, _) = content.data else {
+            return link + tracking(content, beside: [], asText: onlyTexts)
+        }
         findings += data.repeatedNames
         refuseTwice("link", content.link, in: data)
         if onlyTexts { findings += data.compactMap { $0.mistakeUnlessText(in: "data", of: Self.service) } }
-        return link + data.map { ($0.name.value, .content($0.value)) } + tracking(content, beside: data, asText: onlyTexts)
+        return link + data.map { ($0.name.value, .content($0.value)) }
+            + tracking(content, beside: data, asText: onlyTexts)
     }
 
     /// What a tracked push says of itself; empty for one that is not tracked.
     /// - Parameters:
     ///   - own: the app's own keys in the same place, below `group` of the campaign.
-    ///   - asText: whether the service carries nothing but texts there, so that it is the JSON of the same.
+    ///   - asText: whether the service carries nothing but texts there, so that it is the JSON of
+    ///     the same.
     mutating func tracking(
         _ content: MessageContent, beside own: [ContentMember], of group: String = "data", asText: Bool = false
     ) -> [Member] {
@@ -116,11 +127,13 @@ extension ContentFindings {
                 "'\(group)' holds '\(PushTracking.key)', which 'track' writes", at: member.name.position,
                 remedy: "Rename it, here and in the app; or write track: false under 'delivery'.")
         }
-        let value = PayloadNode.object(tracking.members.map { ($0.name, .constant(.string($0.value))) } + [("id", .pushID)])
+        let value = PayloadNode.object(
+            tracking.members.map { ($0.name, .constant(.string($0.value))) } + [("id", .pushID)])
         return [(PushTracking.key, asText ? .encoded(value) : value)]
     }
 
-    /// Whether the app's extension on iPhones is to run before the push is shown: it loads an image, or reports that a tracked push arrived.
+    /// Whether the app's extension on iPhones is to run before the push is shown: it loads an
+    /// image, or reports that a tracked push arrived.
     static func runsExtension(_ content: MessageContent) -> Bool {
         content.image != nil || content.tracking != nil && !alert(content).isEmpty
     }
@@ -129,7 +142,9 @@ extension ContentFindings {
     mutating func refuseTwice(_ name: String, _ text: SourceText?, in data: [ContentMember]) {
         guard text != nil else { return }
         for member in data where member.name.value == name {
-            error("'data' holds '\(name)', which 'content' sets too", at: member.name.position, remedy: "Keep one of them.")
+            error(
+                "'data' holds '\(name)', which 'content' sets too", at: member.name.position,
+                remedy: "Keep one of them.")
         }
     }
 
@@ -140,24 +155,28 @@ extension ContentFindings {
             remedy: "Write a badge from 0 to \(highest).")
     }
 
-    /// Android has no subtitle, and its badges count notifications: what a push without title and body is there.
+    /// Android has no subtitle, and its badges count notifications: what a push without title and
+    /// body is there.
     mutating func checkInvisible(_ content: MessageContent) {
         guard let subtitle = content.subtitle else { return warnInvisible(content, remedy: "Add a title or a body.") }
         error(
-            "Android shows no subtitle, so a push through \(Self.service) needs a title or a body, too", at: subtitle.position,
+            "Android shows no subtitle, so a push through \(Self.service) needs a title or a body, too",
+            at: subtitle.position,
             remedy: "Write the text as 'title' or 'body'.")
     }
 
     mutating func warnInvisible(_ content: MessageContent, remedy: String) {
         warning(
-            .nothingVisible, message: "a push without title and body does nothing on Android; iPhones get its badge and its sound",
+            .nothingVisible,
+            message: "a push without title and body does nothing on Android; iPhones get its badge and its sound",
             at: content.position, remedy: remedy)
     }
 }
 
 /// Sounds that Android and iPhones play: one name for both.
 extension ContentFindings {
-    /// What Android calls a sound: a resource of the app, without the ending that iPhones need. Source: Android, "App resources overview".
+    /// What Android calls a sound: a resource of the app, without the ending that iPhones need.
+    /// Source: Android, "App resources overview".
     static func androidSound(_ sound: SourceText) -> SourceText {
         var sound = sound
         if let ending = ending(of: sound) { sound.value.removeLast(ending.count + 1) }
@@ -166,7 +185,8 @@ extension ContentFindings {
 
     /// What follows the last full stop that does not belong to a template.
     private static func ending(of sound: SourceText) -> Substring? {
-        let plain = sound.value.lastIndex(of: "}").map { sound.value[sound.value.index(after: $0)...] } ?? sound.value[...]
+        let plain =
+            sound.value.lastIndex(of: "}").map { sound.value[sound.value.index(after: $0)...] } ?? sound.value[...]
         return plain.lastIndex(of: ".").map { plain[plain.index(after: $0)...] }
     }
 
@@ -176,18 +196,24 @@ extension ContentFindings {
         let ending = Self.ending(of: sound)
         if ending == nil, sound.isTemplate {
             return error(
-                "the ending of the sound must stand behind its template, because Android needs the name without it", at: sound.position,
+                "the ending of the sound must stand behind its template, because Android needs the name without it",
+                at: sound.position,
                 remedy: "For example: sound: \"{{ tone }}.caf\", with a column that holds the name alone.")
         }
         let name = Self.androidSound(sound).value
         if !sound.isTemplate, !name.utf8.allSatisfy(ASCIISet("abcdefghijklmnopqrstuvwxyz0123456789_").contains) {
-            // Source: Android, "App resources overview": file names are lower-case letters, digits and underscores.
+            // Source: Android, "App resources overview": file names are lower-case letters, digits
+            // and underscores.
             warning(
-                .soundNotPlayable, message: "Android has no sound '\(name)': its names are lower-case letters, digits and underscores",
-                at: sound.position, remedy: "Rename the file in both apps, for example: sound: spring_sale.\(ending ?? "caf").")
+                .soundNotPlayable,
+                message: "Android has no sound '\(name)': its names are lower-case letters, digits and underscores",
+                at: sound.position,
+                remedy: "Rename the file in both apps, for example: sound: spring_sale.\(ending ?? "caf").")
         } else if let ending, !Self.endingsOfPhones.contains(ending.lowercased()) {
             warning(
-                .soundNotPlayable, message: "the sound '\(sound.value)' is not in a format that iPhones play, so they play their usual one",
+                .soundNotPlayable,
+                message:
+                    "the sound '\(sound.value)' is not in a format that iPhones play, so they play their usual one",
                 at: sound.position, remedy: "End it in .caf, .aiff or .wav; Android finds its own file of that name.")
         }
     }
@@ -222,7 +248,8 @@ extension ContentFindings {
         }
     }
 
-    /// All members of such a group; nil if the group is missing, or if it cannot be read, which is noted.
+    /// All members of such a group; nil if the group is missing, or if it cannot be read, which is
+    /// noted.
     mutating func group(_ key: String, in content: MessageContent, example: String) -> [ContentMember]? {
         guard let own = content.own.first(where: { $0.name.value == key }) else { return nil }
         if case .object(let members, _) = own.value { return members }
@@ -242,9 +269,13 @@ extension ContentFindings {
         case (.text, _): return nonBlankText(member).map { (key.payload, .text($0)) }
         case (.limitedText(let most), _):
             return nonBlankText(member).map {
-                (key.payload, .limited(.shown($0, mustShow: true), Self.limit(most, .characters, of: key.name, at: $0.position)))
+                (
+                    key.payload,
+                    .limited(.shown($0, mustShow: true), Self.limit(most, .characters, of: key.name, at: $0.position))
+                )
             }
-        case (.color, .text(let text)) where text.value.wholeMatch(of: /#[0-9A-Fa-f]{6}/) != nil: return (key.payload, .text(text))
+        case (.color, .text(let text)) where text.value.wholeMatch(of: /#[0-9A-Fa-f]{6}/) != nil:
+            return (key.payload, .text(text))
         case (.words(let words), .text(let text)):
             if let word = words.first(where: { $0.word == text.value }) { return (key.payload, .constant(word.value)) }
         case (.number(let range), .integer(let number, _)) where range.contains(number):
@@ -259,12 +290,15 @@ extension ContentFindings {
         let (what, example) = key.form.expectation
         error(
             "'\(key.name)' must be \(what), not \(member.value.found)", at: member.value.position,
-            remedy: key.form.nearest(member.value).map { "Did you mean '\($0)'?" } ?? "For example: \(key.name): \(example).")
+            remedy: key.form.nearest(member.value).map { "Did you mean '\($0)'?" }
+                ?? "For example: \(key.name): \(example).")
         return nil
     }
 
     private static func addition(_ text: SourceText, _ range: ClosedRange<Int64>) -> Int64? {
-        guard text.value.hasPrefix("+"), let number = Int64(text.value.dropFirst()), range.contains(number) else { return nil }
+        guard text.value.hasPrefix("+"), let number = Int64(text.value.dropFirst()), range.contains(number) else {
+            return nil
+        }
         return number
     }
 

@@ -1,6 +1,7 @@
 public import Base
 
-/// A payload before its templates are compiled: its structure, and the texts that have rules of their own.
+/// A payload before its templates are compiled: its structure, and the texts that have rules of
+/// their own.
 public indirect enum PayloadNode: Sendable {
     /// Always the same.
     case constant(JSONValue)
@@ -8,7 +9,8 @@ public indirect enum PayloadNode: Sendable {
     case content(ContentNode)
     /// A text that may contain templates.
     case text(SourceText)
-    /// A text that people see. `mustShow`: a push in which this text is blank is not sent. `isStrict`: what looks like a tag must be one.
+    /// A text that people see. `mustShow`: a push in which this text is blank is not sent.
+    /// `isStrict`: what looks like a tag must be one.
     case shown(SourceText, mustShow: Bool, isStrict: Bool = true)
     /// A web address with templates. `mustBeSecure`: it begins with https://.
     case address(SourceText, mustBeSecure: Bool = false)
@@ -16,7 +18,8 @@ public indirect enum PayloadNode: Sendable {
     case object([(name: String, value: PayloadNode)])
     /// Values in their order.
     case list([PayloadNode])
-    /// The id of the push, or of the request that carries it with others: a text of `PushID.textCount` characters.
+    /// The id of the push, or of the request that carries it with others: a text of
+    /// `PushID.textCount` characters.
     case pushID
     /// The JSON of a value as a text, for services that carry an app's own data in one.
     case encoded(PayloadNode)
@@ -62,14 +65,17 @@ public struct PayloadLimit: Hashable, Sendable {
     public let place: SourcePosition
 
     /// A limit.
-    public init(_ most: Int, _ unit: PayloadPart.Unit, of noun: String, key: ContentKey? = nil, service: String, at place: SourcePosition) {
+    public init(
+        _ most: Int, _ unit: PayloadPart.Unit, of noun: String, key: ContentKey? = nil, service: String,
+        at place: SourcePosition
+    ) {
         part = PayloadPart(most: most, unit: unit, noun: noun, key: key, service: service)
         self.place = place
     }
 }
 
-/// A part of the content that a service has, and leaves out of this payload: a mistake where no other service takes the campaign's pushes,
-/// and a warning in a campaign with several services.
+/// A part of the content that a service has, and leaves out of this payload: a mistake where no
+/// other service takes the campaign's pushes, and a warning in a campaign with several services.
 public struct ContentLoss: Sendable {
     /// The key of `content`.
     public let key: ContentKey
@@ -81,7 +87,8 @@ public struct ContentLoss: Sendable {
     public let place: SourcePosition
     /// What to do to have it: a sentence without its full stop.
     public let remedy: String
-    /// Whether devices of another system get it from the same service. Then it is a warning wherever it is, which can only be allowed.
+    /// Whether devices of another system get it from the same service. Then it is a warning
+    /// wherever it is, which can only be allowed.
     public var isPartial = false
 }
 

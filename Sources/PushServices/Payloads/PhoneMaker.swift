@@ -1,8 +1,9 @@
 public import Base
 
-/// A maker of phones in China whose own service shows what Getui, JPush and RongCloud send while an app is not running, by classes: few
-/// pushes a day of the class that holds marketing, and as many as wanted of the other one.
-/// Sources: docs.getui.com, "mobile/vendor/qps"; docs.jiguang.cn, "android_3rd_qps"; Huawei, "push-msg-freq-control"; dev.mi.com, 1656.
+/// A maker of phones in China whose own service shows what Getui, JPush and RongCloud send while an
+/// app is not running, by classes: few pushes a day of the class that holds marketing, and as many
+/// as wanted of the other one. Sources: docs.getui.com, "mobile/vendor/qps"; docs.jiguang.cn,
+/// "android_3rd_qps"; Huawei, "push-msg-freq-control"; dev.mi.com, 1656.
 public enum PhoneMaker: String, CaseIterable, Sendable {
     case huawei, honor, xiaomi, oppo, vivo, meizu
 
@@ -20,7 +21,8 @@ public enum PhoneMaker: String, CaseIterable, Sendable {
 
     /// What people write instead: its short names, and its other brands.
     static let otherNames: [String: PhoneMaker] = [
-        "hw": .huawei, "ho": .honor, "mi": .xiaomi, "xm": .xiaomi, "redmi": .xiaomi, "op": .oppo, "oneplus": .oppo, "realme": .oppo,
+        "hw": .huawei, "ho": .honor, "mi": .xiaomi, "xm": .xiaomi, "redmi": .xiaomi, "op": .oppo, "oneplus": .oppo,
+        "realme": .oppo,
         "vv": .vivo, "iqoo": .vivo,
     ]
 
@@ -40,12 +42,14 @@ public enum PhoneMaker: String, CaseIterable, Sendable {
         }
     }
 
-    /// The values of `category` that leave a push in the class of marketing. Source: Huawei, "message classification"; OPPO and vivo,
-    /// "message classes" of 2024.
-    private var marketingCategories: Set<String> { self == .huawei ? ["MARKETING"] : ["MARKETING", "NEWS", "CONTENT", "SOCIAL"] }
+    /// The values of `category` that leave a push in the class of marketing. Source: Huawei,
+    /// "message classification"; OPPO and vivo, "message classes" of 2024.
+    private var marketingCategories: Set<String> {
+        self == .huawei ? ["MARKETING"] : ["MARKETING", "NEWS", "CONTENT", "SOCIAL"]
+    }
 
-    /// How many pushes of the marketing class a phone shows of an app in a day, if the app is not one for news; nil where the content puts
-    /// itself into the other class.
+    /// How many pushes of the marketing class a phone shows of an app in a day, if the app is not
+    /// one for news; nil where the content puts itself into the other class.
     public func mostADay(_ content: MessageContent, through service: any PushService) -> Int? {
         guard !isOfServiceClass(content, service.rules) else { return nil }
         return switch self {
@@ -79,12 +83,17 @@ struct ClassesByHand: Sendable {
 
     /// Whether the options put a push into the other class than marketing at all makers.
     fileprivate func claimsServiceClass(_ own: [ContentMember]) -> Bool {
-        if case .integer(1, _)? = own.members(of: options).value(of: MakerKey.classification.rawValue) { true } else { false }
+        if case .integer(1, _)? = own.members(of: options).value(of: MakerKey.classification.rawValue) {
+            true
+        } else {
+            false
+        }
     }
 
     /// What the options say to a maker, in the words of `makers`.
     fileprivate func value(of key: MakerKey, for maker: PhoneMaker, in own: [ContentMember]) -> String? {
-        guard let form = forms.first(where: { $0.maker == maker }), let name = form.keys.first(where: { $0.key == key })?.name,
+        guard let form = forms.first(where: { $0.maker == maker }),
+            let name = form.keys.first(where: { $0.key == key })?.name,
             let value = own.members(of: options).members(of: channels).members(of: form.name).value(of: name)
         else { return nil }
         var text = value.textValue
@@ -131,7 +140,9 @@ extension CampaignRules {
 
     /// `makers`, with its description for editors.
     static func makers(_ forms: [MakerForm]) -> (key: String, description: String) {
-        let makers = forms.map { form in "\(form.maker.rawValue) (\(form.keys.map(\.key.rawValue).joined(separator: ", ")))" }
+        let makers = forms.map { form in
+            "\(form.maker.rawValue) (\(form.keys.map(\.key.rawValue).joined(separator: ", ")))"
+        }
         let what = "The class of the push at the makers of phones, which show it while the app is not running"
         return (makersKey, "\(what): \(makers.joined(separator: ", ")).")
     }
@@ -140,11 +151,16 @@ extension CampaignRules {
     /// - Parameter harmony: the keys next to `category`.
     static func forms(_ makers: [MakerForm], harmony: [(key: String, form: OwnForm)] = []) -> [String: OwnForm] {
         let groups = makers.map { form in
-            let keys = form.keys.map { (key: $0.key.rawValue, form: $0.key.words.map { .words($0.map(\.word)) } ?? OwnForm.text) }
+            let keys = form.keys.map {
+                (key: $0.key.rawValue, form: $0.key.words.map { .words($0.map(\.word)) } ?? OwnForm.text)
+            }
             return (key: form.maker.rawValue, form: OwnForm.group(keys))
         }
         let category = MakerKey.category.rawValue
-        return [makersKey: .group(groups), harmonyKey: .group([(key: category, form: .text)] + harmony, required: [category])]
+        return [
+            makersKey: .group(groups),
+            harmonyKey: .group([(key: category, form: .text)] + harmony, required: [category]),
+        ]
     }
 }
 
@@ -157,8 +173,8 @@ extension MessageContent {
             ?? rules.classesByHand?.value(of: key, for: maker, in: own)
     }
 
-    /// What this content of a service that makers show lacks, although they demand it: makers with the key, and HarmonyOS as nil. Nothing
-    /// for payloads that are written by hand.
+    /// What this content of a service that makers show lacks, although they demand it: makers with
+    /// the key, and HarmonyOS as nil. Nothing for payloads that are written by hand.
     public func lackedByMakers(_ service: any PushService) -> [(maker: PhoneMaker?, key: String)] {
         guard service.rules.reachesMakers, payload == nil, !isSilent else { return [] }
         let makers = PhoneMaker.allCases.compactMap { maker -> (maker: PhoneMaker?, key: String)? in
@@ -168,7 +184,8 @@ extension MessageContent {
         return makers + (own.value(of: CampaignRules.harmonyKey) == nil ? [(nil, MakerKey.category.rawValue)] : [])
     }
 
-    /// How many marketing pushes of an app phones with HarmonyOS show in a day; nil where it is of another class, or does not go there.
+    /// How many marketing pushes of an app phones with HarmonyOS show in a day; nil where it is of
+    /// another class, or does not go there.
     public var mostADayOnHarmony: Int? {
         guard own.value(of: CampaignRules.harmonyKey) != nil else { return nil }
         let category = own.members(of: CampaignRules.harmonyKey).value(of: MakerKey.category.rawValue)?.textValue

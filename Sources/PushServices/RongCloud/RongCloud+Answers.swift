@@ -34,8 +34,8 @@ extension RongCloud {
         }
     }
 
-    /// The documented row for a status and a code; nil if RongCloud documents none. A code that comes with the status 200 means what it means
-    /// with its own.
+    /// The documented row for a status and a code; nil if RongCloud documents none. A code that
+    /// comes with the status 200 means what it means with its own.
     private static func row(_ status: Int, _ reason: String) -> DocumentedAnswer? {
         status == 200 ? answers[reason] : answers[status, reason]
     }
@@ -54,7 +54,9 @@ extension RongCloud {
         if let advice = row?.advice { return advice }
         switch row?.status ?? status {
         case 429, 500...: return "Try again in a few minutes."
-        case 200, 404, 405: return "The server does not understand RongCloud's requests: check environment (host and port) in volley.yaml."
+        case 200, 404, 405:
+            return
+                "The server does not understand RongCloud's requests: check environment (host and port) in volley.yaml."
         case 400: return "RongCloud did not accept the message: check the campaign's content."
         default: return "Check app_key, app_secret and region of the app in volley.yaml."
         }
@@ -86,50 +88,67 @@ extension RongCloud {
     private static let aboutCampaigns: [DocumentedAnswer] = [
         DocumentedAnswer(
             400, 1002, .rejectedLikeAll,
-            explanation: "RongCloud did not accept a value of the message. Correct the campaign's content, or the IDs of these users.",
-            advice: "RongCloud does not accept a value of the message, or these are no user IDs. \(correct)", probe: .fine),
+            explanation:
+                "RongCloud did not accept a value of the message. Correct the campaign's content, or the IDs of these users.",
+            advice: "RongCloud does not accept a value of the message, or these are no user IDs. \(correct)",
+            probe: .fine),
         DocumentedAnswer(
             400, 1003, .stop, explanation: "RongCloud got a request without content. Check whether a proxy removes it.",
-            advice: "Check whether a proxy between this machine and RongCloud removes the content of requests.", probe: .notTheService),
+            advice: "Check whether a proxy between this machine and RongCloud removes the content of requests.",
+            probe: .notTheService),
         DocumentedAnswer(
             400, 1005, .rejected,
-            explanation: "A text of the message was too long for RongCloud: a title has at most 50 characters. Shorten it.", probe: .fine),
+            explanation:
+                "A text of the message was too long for RongCloud: a title has at most 50 characters. Shorten it.",
+            probe: .fine),
     ]
 
     private static let aboutTheApp: [DocumentedAnswer] = [
         DocumentedAnswer(
-            401, 1001, .stop, explanation: "RongCloud does not know the app key, or not with this app secret. \(credentials)",
+            401, 1001, .stop,
+            explanation: "RongCloud does not know the app key, or not with this app secret. \(credentials)",
             advice: "\(credentials) \(newPlan)", probe: .wrongCredentials),
         DocumentedAnswer(
             401, 1004, .stop,
-            explanation: "RongCloud did not accept the signature. \(credentials) Check that this machine's clock is right.",
-            advice: "\(credentials) Check that this machine's clock is right.", probe: .wrongCredentials, mayBeClock: true),
+            explanation:
+                "RongCloud did not accept the signature. \(credentials) Check that this machine's clock is right.",
+            advice: "\(credentials) Check that this machine's clock is right.", probe: .wrongCredentials,
+            mayBeClock: true),
         DocumentedAnswer(
             401, 1006, .stop, explanation: "The app is locked or deleted at RongCloud. See its console.",
-            advice: "The app is locked or deleted: see RongCloud's console, or check app_key and region in volley.yaml.",
+            advice:
+                "The app is locked or deleted: see RongCloud's console, or check app_key and region in volley.yaml.",
             probe: .wrongCredentials),
         DocumentedAnswer(
             401, 1007, .stop, explanation: "RongCloud has restricted this method for the app. Ask RongCloud.",
             advice: "RongCloud has restricted pushes to users for the app: ask RongCloud.", probe: .wrongTopic),
         DocumentedAnswer(
-            430, 1009, .stop, explanation: "Pushes to users are not enabled for the app. Enable them in RongCloud's console.",
+            430, 1009, .stop,
+            explanation: "Pushes to users are not enabled for the app. Enable them in RongCloud's console.",
             advice: "Enable pushes to users for the app in RongCloud's console.", probe: .wrongTopic),
         DocumentedAnswer(
             403, 2007, .stop,
-            explanation: "The app is in development, and has more than 100 users. Use the App Key of the app in production.",
-            advice: "An app in development has at most 100 users: use the App Key of the app in production. \(newPlan)", probe: .wrongTopic),
+            explanation:
+                "The app is in development, and has more than 100 users. Use the App Key of the app in production.",
+            advice: "An app in development has at most 100 users: use the App Key of the app in production. \(newPlan)",
+            probe: .wrongTopic),
     ]
 
     private static let aboutTheServer: [DocumentedAnswer] = [
         DocumentedAnswer(
-            500, 1000, .retry(.otherServer), explanation: "RongCloud had internal errors until the retries ran out. \(again)", probe: .busy),
+            500, 1000, .retry(.otherServer),
+            explanation: "RongCloud had internal errors until the retries ran out. \(again)", probe: .busy),
         DocumentedAnswer(
             429, 1008, .retry(.quota),
             explanation:
                 "The app had sent to as many users as it may, until it was too late for these. Set a slower pace. \(again)",
-            advice: "Wait a minute, and set a slower pace: an app may send to 100 users a second, unless it bought more.", probe: .busy),
+            advice:
+                "Wait a minute, and set a slower pace: an app may send to 100 users a second, unless it bought more.",
+            probe: .busy),
         DocumentedAnswer(
             504, 1050, .maybeTaken,
-            explanation: "RongCloud did not finish in time. It may have sent to these users, and recognizes no repeats.", probe: .busy),
+            explanation:
+                "RongCloud did not finish in time. It may have sent to these users, and recognizes no repeats.",
+            probe: .busy),
     ]
 }

@@ -6,14 +6,16 @@ extension RongCloud {
     public func request(_ options: PushOptions) -> RequestTemplate {
         let body = RongCloudRequestBody(options)
         return RequestTemplate(
-            pathPrefix: "/push/user.json", headers: [.init("content-type", value: "application/json")], idHeader: Self.idHeader
+            pathPrefix: "/push/user.json", headers: [.init("content-type", value: "application/json")],
+            idHeader: Self.idHeader
         ) { call, _, bytes in body.append(call, to: &bytes) }
     }
 
     /// A notification with the campaign's own data in it.
     public func payload(of content: MessageContent) -> PayloadDraft { RongCloudPayload.draft(of: content) }
 
-    /// RongCloud has no request that only checks. It accepts a push to a user that does not exist, and no app has such a user.
+    /// RongCloud has no request that only checks. It accepts a push to a user that does not exist,
+    /// and no app has such a user.
     public var probe: ProbePush {
         ProbePush(
             target: "volley-doctor=nobody", payload: RongCloudRequestBody.opening + #"},"pushContent":"Volley"}}"#)

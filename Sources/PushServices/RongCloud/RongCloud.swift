@@ -1,10 +1,12 @@
 public import Base
 
-/// RongCloud's pushes to users (`/push/user.json`): a request carries one text and up to a hundred users, and its answer is for all of
-/// them. Source: RongCloud, "send a push to users", and its server SDKs for Go (`sdk/push.go`) and Java (`models/push`).
+/// RongCloud's pushes to users (`/push/user.json`): a request carries one text and up to a hundred
+/// users, and its answer is for all of them. Source: RongCloud, "send a push to users", and its
+/// server SDKs for Go (`sdk/push.go`) and Java (`models/push`).
 ///
-/// A target is a user of the app, not a device: RongCloud pushes to all devices on which the user was signed in within the last 30 days,
-/// and says neither which nor whether there is any. So no answer makes a target invalid.
+/// A target is a user of the app, not a device: RongCloud pushes to all devices on which the user
+/// was signed in within the last 30 days, and says neither which nor whether there is any. So no
+/// answer makes a target invalid.
 public struct RongCloud: PushService {
     /// `rongcloud`, in run files and as the key in volley.yaml.
     public let name = "rongcloud"
@@ -23,7 +25,8 @@ public struct RongCloud: PushService {
             "RongCloud publishes no addresses: for apps in Beijing the servers are api.rong-api.com and api-b.rong-api.com, for others those of "
             + "their region, api.REGION-light-api.com and api-b.REGION-light-api.com.")
     /// The terms of RongCloud's documentation.
-    public let terms = ServiceTerms(pushID: idHeader, aPushID: "an \(idHeader)", collapseID: "apns-collapse-id", pushType: "push type")
+    public let terms = ServiceTerms(
+        pushID: idHeader, aPushID: "an \(idHeader)", collapseID: "apns-collapse-id", pushType: "push type")
     /// RongCloud has no sound, no subtitle, no expiry and no priority, and every push shows a text.
     public let rules = CampaignRules(
         carried: RongCloudPayload.carried,
@@ -50,7 +53,8 @@ public struct RongCloud: PushService {
     /// RongCloud's own SDKs take only the code in the body for an answer.
     public let readsAcceptedBodies = true
 
-    /// Internal errors pass: ten seconds, doubled each time. What came too often waits for a second, doubled each time.
+    /// Internal errors pass: ten seconds, doubled each time. What came too often waits for a
+    /// second, doubled each time.
     public let retry = {
         var policy = RetryPolicy()
         (policy.shortestDelaySeconds, policy.firstDelaySeconds) = (10, 20)
@@ -59,8 +63,10 @@ public struct RongCloud: PushService {
         return policy
     }()
 
-    /// Source: RongCloud, "send a push to users": 100 a second, where a request to 100 users counts as 100.
-    public let usualPace: ServicePace? = ServicePace(Pace(pushes: 100, intervalSeconds: 1), rampSeconds: 0, isLimit: true)
+    /// Source: RongCloud, "send a push to users": 100 a second, where a request to 100 users counts
+    /// as 100.
+    public let usualPace: ServicePace? = ServicePace(
+        Pace(pushes: 100, intervalSeconds: 1), rampSeconds: 0, isLimit: true)
 
     /// The only RongCloud there is.
     public init() {}
@@ -71,13 +77,14 @@ public struct RongCloud: PushService {
     /// Bytes of the payload as Volley makes it.
     public func payloadLimit(of type: PushType) -> Int { Self.payloadLimit }
 
-    /// RongCloud documents no limit. This is what a push to an iPhone may have, less room for the collapse id that a run adds: at most 150
-    /// bytes, if each of its 64 characters needs an escape.
+    /// RongCloud documents no limit. This is what a push to an iPhone may have, less room for the
+    /// collapse id that a run adds: at most 150 bytes, if each of its 64 characters needs an
+    /// escape.
     static let payloadLimit = 4096 - 160
 }
 
-/// The parts of an app's account with RongCloud. Source: RongCloud, "API signature" and "data centers"; for the hosts, its SDK for Java
-/// (`CenterEnum`).
+/// The parts of an app's account with RongCloud. Source: RongCloud, "API signature" and "data
+/// centers"; for the hosts, its SDK for Java (`CenterEnum`).
 extension RongCloud {
     /// App key, environment, region, and the app secret.
     public var account: AccountForm { Self.account }
@@ -87,13 +94,16 @@ extension RongCloud {
     private static let appKey = AccountField(
         "app_key", .name(pattern: "^[a-z0-9]{8,24}$"), description: "The App Key of the app, from RongCloud's console.",
         example: "e0x9wycfx7flq", otherNames: ["appkey", "app_id", "topic", "rongcloud_key"],
-        source: "Copy it from RongCloud's console: the app's settings, App Key", whatToAdd: "the App Key of the app", flaw: appKeyFlaw)
+        source: "Copy it from RongCloud's console: the app's settings, App Key", whatToAdd: "the App Key of the app",
+        flaw: appKeyFlaw)
 
     /// An app in development has an App Key of its own, and at most 100 users.
     private static let environments = EnvironmentForm(
         choices: [
             server(name: "production"),
-            server(name: "development", reachesPeople: false, purpose: "for an app in development, which has at most 100 users"),
+            server(
+                name: "development", reachesPeople: false,
+                purpose: "for an app in development, which has at most 100 users"),
         ],
         remedies: [
             (
@@ -108,11 +118,13 @@ extension RongCloud {
 
     private static func server(name: String, reachesPeople: Bool = true, purpose: String? = nil) -> ServiceEnvironment {
         ServiceEnvironment(
-            name: name, reachesPeople: reachesPeople, purpose: purpose, host: regions[0].host, spareHosts: regions[0].spareHosts)
+            name: name, reachesPeople: reachesPeople, purpose: purpose, host: regions[0].host,
+            spareHosts: regions[0].spareHosts)
     }
 
     static let regions = [
-        region("beijing", "rong-api.com"), region("singapore", "sg-light-api.com"), region("singapore-b", "sg-b-light-api.com"),
+        region("beijing", "rong-api.com"), region("singapore", "sg-light-api.com"),
+        region("singapore-b", "sg-b-light-api.com"),
         region("north-america", "us-light-api.com"), region("saudi-arabia", "sau-light-api.com"),
     ]
 
@@ -121,29 +133,36 @@ extension RongCloud {
     }
 
     private static let appSecret = CredentialForm(
-        key: "app_secret", kind: .signedRequest(signature), description: "The App Secret of the app, from RongCloud's console.",
-        example: "app_secret: {file: keys/rongcloud-secret.txt}", shortExample: "app_secret: {file: keys/rongcloud-secret.txt}",
+        key: "app_secret", kind: .signedRequest(signature),
+        description: "The App Secret of the app, from RongCloud's console.",
+        example: "app_secret: {file: keys/rongcloud-secret.txt}",
+        shortExample: "app_secret: {file: keys/rongcloud-secret.txt}",
         origin: "from RongCloud's console",
         fields: [
             AccountField(
-                "file", .file, description: "A file that holds the App Secret and nothing else.", example: "keys/rongcloud-secret.txt"),
+                "file", .file, description: "A file that holds the App Secret and nothing else.",
+                example: "keys/rongcloud-secret.txt"),
             AccountField(
-                "env", .variable, description: "The environment variable that holds the App Secret, instead of the file.",
+                "env", .variable,
+                description: "The environment variable that holds the App Secret, instead of the file.",
                 example: "RONGCLOUD_SECRET"),
         ], alternatives: ["file", "env"], otherNames: ["secret", "appsecret", "master_secret", "rongcloud_secret"])
 
-    /// The number has at most 18 characters. RongCloud's page specifies milliseconds, and its own SDKs send seconds.
+    /// The number has at most 18 characters. RongCloud's page specifies milliseconds, and its own
+    /// SDKs send seconds.
     static let signature = RequestSignature(
         account: "app-key", nonce: "nonce", nonceDigits: 16, timestamp: "timestamp", signature: "signature")
 
-    /// What is wrong with an App Key. RongCloud documents no form; all that are known are lower-case letters and digits.
+    /// What is wrong with an App Key. RongCloud documents no form; all that are known are
+    /// lower-case letters and digits.
     @Sendable private static func appKeyFlaw(_ key: String, shown: String) -> Mistake? {
         let isKey = !key.isEmpty && key.utf8.allSatisfy(ASCIISet("abcdefghijklmnopqrstuvwxyz0123456789").contains)
         if isKey, (8...24).contains(key.utf8.count) { return nil }
         return Mistake(
             "the app key \(shown) is not an App Key of RongCloud; those have about 13 lower-case letters and digits",
             remedy:
-                "Copy it from RongCloud's console: the app's settings, App Key. The App Secret, which has capitals, belongs to app_secret.")
+                "Copy it from RongCloud's console: the app's settings, App Key. The App Secret, which has capitals, belongs to app_secret."
+        )
     }
 }
 
@@ -170,7 +189,8 @@ extension ShownPush {
             case ("contentAvailable", _): marks.append(("wakes the app", ""))
             case ("badge", .integer(0)): marks.append(("badge", "removed"))
             case ("thread-id", .string(let text)): marks.append(("thread", text))
-            case ("extras", .object(let extras)): ownKeys = extras.map { ($0.name, $0.value.stringValue ?? $0.value.text) }
+            case ("extras", .object(let extras)):
+                ownKeys = extras.map { ($0.name, $0.value.stringValue ?? $0.value.text) }
             case (let name, .string(let text)): marks.append((name, text))
             case (let name, let value): marks.append((name, value.text))
             }

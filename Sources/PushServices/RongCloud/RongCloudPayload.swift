@@ -1,13 +1,15 @@
 import Base
 
-/// A payload from the keys of `content`: a notification without its users, and without what all pushes of a run have in common, which
-/// `RongCloudRequestBody` adds. For that `ios` is its first member.
-/// Source: rongcloud/server-sdk-go, `PushNotification`; rongcloud/server-sdk-java, `PlatformNotification`,
-/// `HarmonyOSPlatformNotification`.
+/// A payload from the keys of `content`: a notification without its users, and without what all
+/// pushes of a run have in common, which `RongCloudRequestBody` adds. For that `ios` is its first
+/// member.
+/// Source: rongcloud/server-sdk-go, `PushNotification`; rongcloud/server-sdk-java,
+/// `PlatformNotification`, `HarmonyOSPlatformNotification`.
 struct RongCloudPayload: ContentFindings {
     static let service = RongCloud().displayName
 
-    /// What becomes of the keys of content, for people that read the service's documentation; in Markdown.
+    /// What becomes of the keys of content, for people that read the service's documentation; in
+    /// Markdown.
     static let carried: [ContentKey: String] = [
         .title: "`title`",
         .body: "`pushContent` (required)",
@@ -27,7 +29,8 @@ struct RongCloudPayload: ContentFindings {
     static func draft(of content: MessageContent) -> PayloadDraft {
         var payload = RongCloudPayload()
         let root = payload.root(content)
-        var draft = PayloadDraft(root: root, pushType: .alert, byteLimit: RongCloud.payloadLimit, findings: payload.findings)
+        var draft = PayloadDraft(
+            root: root, pushType: .alert, byteLimit: RongCloud.payloadLimit, findings: payload.findings)
         draft.losses = losses(content)
         return draft
     }
@@ -37,7 +40,9 @@ struct RongCloudPayload: ContentFindings {
         checkBadge(content, highest: Self.highestBadge)
         // The apps of all systems get them.
         let extras = ownKeys(content, onlyTexts: true)
-        var notification: [Member] = [("ios", .object(ios(content) + (extras.isEmpty ? [] : [("extras", .object(extras))])))]
+        var notification: [Member] = [
+            ("ios", .object(ios(content) + (extras.isEmpty ? [] : [("extras", .object(extras))])))
+        ]
         let data: [Member] = extras.isEmpty ? [] : [("extras", .object(extras))]
         let android = data + makers(content, Self.makers, numbersAreTexts: true).map { ($0.name, .object($0.members)) }
         if !android.isEmpty { notification.append(("android", .object(android))) }
@@ -45,7 +50,9 @@ struct RongCloudPayload: ContentFindings {
         if !data.isEmpty || !ohos.isEmpty {
             notification.append(("harmonyOS", .object(data + (ohos.isEmpty ? [] : [("ohos", .object(ohos))]))))
         }
-        if let title = content.title { notification.append(("title", Self.shown(title, .title, atMost: Self.mostTitleCharacters))) }
+        if let title = content.title {
+            notification.append(("title", Self.shown(title, .title, atMost: Self.mostTitleCharacters)))
+        }
         if let body = content.body { notification.append(("pushContent", .shown(body, mustShow: true))) }
         return .object([("notification", .object(notification))])
     }
@@ -72,14 +79,17 @@ struct RongCloudPayload: ContentFindings {
         if let category = content.category { members.append(("category", .text(category))) }
         if let thread = content.thread { members.append(("thread-id", .text(thread))) }
         members += Self.interruption(content)
-        if let image = content.image, content.category != nil { members.append(("richMediaUri", .address(image, mustBeSecure: true))) }
+        if let image = content.image, content.category != nil {
+            members.append(("richMediaUri", .address(image, mustBeSecure: true)))
+        }
         if content.wakesApp { members.append(("contentAvailable", .constant(.integer(1)))) }
         return members
     }
 
     // MARK: - Checks
 
-    /// Source: rongcloud/server-sdk-go, `PushNotification`: `pushContent` is required, also where the push wakes the app.
+    /// Source: rongcloud/server-sdk-go, `PushNotification`: `pushContent` is required, also where
+    /// the push wakes the app.
     private mutating func checkText(_ content: MessageContent) {
         if content.isSilent {
             return error(
@@ -94,13 +104,15 @@ struct RongCloudPayload: ContentFindings {
         }
     }
 
-    /// Source: rongcloud/server-sdk-go, `PushNotification`: at most 50 characters. Volley counts them as Java does, so an emoji is two.
+    /// Source: rongcloud/server-sdk-go, `PushNotification`: at most 50 characters. Volley counts
+    /// them as Java does, so an emoji is two.
     private static let mostTitleCharacters = 50
 
     private static let highestBadge = 9999
 
     /// An image without a category, which iPhones do not get.
-    /// Source: rongcloud/server-sdk-java, `PlatformNotification`: `richMediaUri` is used together with `category`.
+    /// Source: rongcloud/server-sdk-java, `PlatformNotification`: `richMediaUri` is used together
+    /// with `category`.
     private static func losses(_ content: MessageContent) -> [ContentLoss] {
         guard let image = content.image, content.category == nil else { return [] }
         return [

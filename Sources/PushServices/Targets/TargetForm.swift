@@ -6,21 +6,24 @@ public struct TargetForm: Sendable {
     public enum Notation: Hashable, Sendable {
         /// Bytes as hex digits of either case, so an even number of them. Kept in lower case.
         case hex(digits: ClosedRange<Int>)
-        /// ASCII characters; `length` is their number, and `except` the numbers within it that no target has. Case is significant, and
-        /// nothing is changed.
+        /// ASCII characters; `length` is their number, and `except` the numbers within it that no
+        /// target has. Case is significant, and nothing is changed.
         case text(ASCIISet, length: ClosedRange<Int>, except: ClosedRange<Int>? = nil)
     }
 
     /// How they are written.
     public let notation: Notation
-    /// From this many bytes on, a text in this notation can only be a target, so it is never shown whole, even where something else is
-    /// expected; nil if names and numbers look the same.
+    /// From this many bytes on, a text in this notation can only be a target, so it is never shown
+    /// whole, even where something else is expected; nil if names and numbers look the same.
     public let tellingLength: Int?
-    /// The length in bytes that nearly all have, where other names rarely have it in this notation; nil without such a length.
+    /// The length in bytes that nearly all have, where other names rarely have it in this notation;
+    /// nil without such a length.
     public let usualLength: Int?
-    /// Whether targets are people: the service reaches all devices of each, so a device also has a target of another service.
+    /// Whether targets are people: the service reaches all devices of each, so a device also has a
+    /// target of another service.
     public let areUsers: Bool
-    /// The column that holds them in an export for several services, and its key in volley.yaml: `token`.
+    /// The column that holds them in an export for several services, and its key in volley.yaml:
+    /// `token`.
     public let column: String
     /// What a target is called in sentences: "device token".
     public let noun: String
@@ -28,20 +31,24 @@ public struct TargetForm: Sendable {
     public let aNoun: String
     /// Several of them: "device tokens".
     public let nouns: String
-    /// What a target looks like where it is shortened: its first four characters, "…", and its last four.
+    /// What a target looks like where it is shortened: its first four characters, "…", and its last
+    /// four.
     public let example: String
     /// How they are written, after a comma: "in hex".
     public let writing: String
-    /// What a target must look like, for people that write one into a file: a sentence without its full stop.
+    /// What a target must look like, for people that write one into a file: a sentence without its
+    /// full stop.
     public let rule: String
     /// What to do, for people that typed a wrong one: a whole sentence.
     public let remedy: String
-    /// Shapes that other services and programs use and that are not targets here, with a clause for each: "it …".
+    /// Shapes that other services and programs use and that are not targets here, with a clause for
+    /// each: "it …".
     public let foreignShapes: [TargetShape: String]
 
     /// A form of targets.
     public init(
-        _ notation: Notation, tellingLength: Int?, usualLength: Int? = nil, areUsers: Bool = false, column: String = "token",
+        _ notation: Notation, tellingLength: Int?, usualLength: Int? = nil, areUsers: Bool = false,
+        column: String = "token",
         noun: String = "device token", example: String = "7276…89f1",
         writing: String, rule: String, remedy: String, foreignShapes: [TargetShape: String] = [:]
     ) {
@@ -71,7 +78,8 @@ public struct TargetForm: Sendable {
         }
     }
 
-    /// Numbers of bytes among `lengths` that no target has: shorter ones and longer ones are of two kinds. nil for none.
+    /// Numbers of bytes among `lengths` that no target has: shorter ones and longer ones are of two
+    /// kinds. nil for none.
     public var exceptedLengths: ClosedRange<Int>? {
         if case .text(_, _, let except) = notation { except } else { nil }
     }
@@ -104,8 +112,8 @@ extension TargetForm {
         return normalize(&bytes) ? Target(normalized: String(decoding: bytes, as: UTF8.self)) : nil
     }
 
-    /// Converts a target in place to the form in which it is stored and compared, also one that is decorated (`undecorated`); false if the
-    /// text cannot be one.
+    /// Converts a target in place to the form in which it is stored and compared, also one that is
+    /// decorated (`undecorated`); false if the text cannot be one.
     public func normalize(_ bytes: inout [UInt8]) -> Bool {
         if normalizePlain(&bytes) { return true }
         guard let target = bytes.withUnsafeBufferPointer(undecorated) else { return false }
@@ -113,16 +121,22 @@ extension TargetForm {
         return true
     }
 
-    /// A target in its stored form without what programs and people write around it and within it: `<9f3c1a2b 0d…>` (iOS before 13), quotes
-    /// and the apostrophe of spreadsheets, blanks, no-break spaces and other invisible characters, `0x`, and blanks between hex digits. nil
-    /// without a target, and for a text too short to be certainly a target. A row that is read like this decides for its device, and a line
-    /// of a list excludes it: the device must not be reached through another row.
+    /// A target in its stored form without what programs and people write around it and within it:
+    /// `<9f3c1a2b 0d…>` (iOS before 13), quotes and the apostrophe of spreadsheets, blanks,
+    /// no-break spaces and other invisible characters, `0x`, and blanks between hex digits. nil
+    /// without a target, and for a text too short to be certainly a target. A row that is read like
+    /// this decides for its device, and a line of a list excludes it: the device must not be
+    /// reached through another row.
     public func undecorated(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         // Texts that are no target at all, such as UUIDs, are told apart without copying them.
-        guard let tellingLength, text.count > tellingLength, text.allSatisfy({ isCharacter($0) || Self.mayDecorate($0) }) else {
+        guard let tellingLength, text.count > tellingLength,
+            text.allSatisfy({ isCharacter($0) || Self.mayDecorate($0) })
+        else {
             return nil
         }
-        func isMark(_ scalar: Unicode.Scalar) -> Bool { "<>'\"".unicodeScalars.contains(scalar) || Blank.isInvisible(scalar) }
+        func isMark(_ scalar: Unicode.Scalar) -> Bool {
+            "<>'\"".unicodeScalars.contains(scalar) || Blank.isInvisible(scalar)
+        }
         var scalars = String(decoding: text, as: UTF8.self).unicodeScalars.drop(while: isMark)
         while scalars.last.map(isMark) ?? false { scalars.removeLast() }
         var bytes = Array(String(scalars).utf8)
@@ -131,7 +145,9 @@ extension TargetForm {
             let groups = String(decoding: bytes, as: UTF8.self).unicodeScalars.split { $0.properties.isWhitespace }
             bytes = groups.flatMap { Array(String($0).utf8) }
             // Blanks of no known form may separate two targets.
-            guard groups.count < 2 || bytes.count == usualLength || groups.allSatisfy({ $0.count == Self.digitsOfGroup }) else {
+            guard
+                groups.count < 2 || bytes.count == usualLength || groups.allSatisfy({ $0.count == Self.digitsOfGroup })
+            else {
                 return nil
             }
         }
@@ -142,7 +158,9 @@ extension TargetForm {
     private static let digitsOfGroup = 8
 
     /// Whether a byte may be in a decorated target: in a blank, a quote or bracket, or `0x`.
-    private static func mayDecorate(_ byte: UInt8) -> Bool { byte <= 0x20 || byte >= 0x80 || "<>'\"xX".utf8.contains(byte) }
+    private static func mayDecorate(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte >= 0x80 || "<>'\"xX".utf8.contains(byte)
+    }
 
     /// The same of a target that is written as its service gives it out.
     private func normalizePlain(_ bytes: inout [UInt8]) -> Bool {
@@ -155,8 +173,9 @@ extension TargetForm {
     /// A hex digit in lower case; other bytes unchanged.
     private static func folded(_ byte: UInt8) -> UInt8 { (byte &- UInt8(ascii: "A")) <= 5 ? byte | 0x20 : byte }
 
-    /// Whether a text is written like a target, in a notation that little else uses. Also for texts where something else is expected.
-    /// If targets are of two lengths, the shorter ones look like names.
+    /// Whether a text is written like a target, in a notation that little else uses. Also for texts
+    /// where something else is expected. If targets are of two lengths, the shorter ones look like
+    /// names.
     public func recognizes(_ text: some StringProtocol) -> Bool {
         tellingLength != nil && text.utf8.count > exceptedLengths?.upperBound ?? 0 && target(text) != nil
     }
@@ -180,11 +199,13 @@ extension TargetForm {
     }
 
     /// The form of targets in files that Volley wrote.
-    public var kept: KeptTargets { KeptTargets(lengths: lengths, exceptedLengths: exceptedLengths, characters: characters) }
+    public var kept: KeptTargets {
+        KeptTargets(lengths: lengths, exceptedLengths: exceptedLengths, characters: characters)
+    }
 }
 
-/// The form of targets in files that Volley wrote. Such a file may have been damaged or edited, so each target is checked before it goes
-/// into a request.
+/// The form of targets in files that Volley wrote. Such a file may have been damaged or edited, so
+/// each target is checked before it goes into a request.
 public struct KeptTargets: Sendable {
     private let lengths: ClosedRange<Int>, exceptedLengths: ClosedRange<Int>?, characters: ASCIISet
     private let isLowercaseHex: Bool
@@ -199,9 +220,11 @@ public struct KeptTargets: Sendable {
     /// Whether a text may be a target.
     public func contains(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard lengths.contains(text.count) else { return false }
-        guard isLowercaseHex else { return exceptedLengths?.contains(text.count) != true && text.allSatisfy(characters.contains) }
-        // Every push that is read passes here. Without a branch the compiler compares many digits at a time; a look into the set for each
-        // costs as much as all the rest of reading a push.
+        guard isLowercaseHex else {
+            return exceptedLengths?.contains(text.count) != true && text.allSatisfy(characters.contains)
+        }
+        // Every push that is read passes here. Without a branch the compiler compares many digits
+        // at a time; a look into the set for each costs as much as all the rest of reading a push.
         var others: UInt8 = 0
         for byte in text {
             others |= (byte &- UInt8(ascii: "0") > 9 ? 1 : 0) & (byte &- UInt8(ascii: "a") > 5 ? 1 : 0)
@@ -226,7 +249,8 @@ extension TargetForm {
         return "'\(Target.redact(text))' cannot be \(aNoun), as \(clause(of: .oddDigits, length: count))"
     }
 
-    /// Whether this many characters are fewer than a target has, or fewer than one of the longer kind.
+    /// Whether this many characters are fewer than a target has, or fewer than one of the longer
+    /// kind.
     func isTooShort(_ count: Int) -> Bool { count < lengths.lowerBound || exceptedLengths?.contains(count) == true }
 
     /// What its characters are called, in the plural.
@@ -287,16 +311,18 @@ extension TargetForm {
 
     /// What something is that names no device: "neither a device token nor a registration id".
     public var nothingListed: String {
-        noun == Self.registrationID ? "no \(noun)" : "neither \(aNoun) nor \(TextFormat.withArticle(Self.registrationID))"
+        noun == Self.registrationID
+            ? "no \(noun)" : "neither \(aNoun) nor \(TextFormat.withArticle(Self.registrationID))"
     }
 }
 
 extension [any PushService] {
-    /// What their targets are called next to a device: `token` where they have device tokens and registration tokens, and `target` where
-    /// their words have nothing in common.
+    /// What their targets are called next to a device: `token` where they have device tokens and
+    /// registration tokens, and `target` where their words have nothing in common.
     public var shortTargetNoun: String {
         let nouns = map(\.target.shortNoun)
-        return Self.common(nouns) ?? Self.common(nouns.map { $0.split(separator: " ").last.map(String.init) ?? $0 }) ?? "target"
+        return Self.common(nouns) ?? Self.common(nouns.map { $0.split(separator: " ").last.map(String.init) ?? $0 })
+            ?? "target"
     }
 
     /// Several of them, in full, as alternatives: "device tokens or registration tokens".

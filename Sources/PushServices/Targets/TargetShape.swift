@@ -2,7 +2,8 @@ import Base
 
 /// What a text that is not a target seems to be, by its shape.
 public enum TargetShape: String, CaseIterable, Hashable, Sendable {
-    case brackets, shortened, uuid, blanks, separated, oddDigits, prefix, exponent, word, email, surrounded, fcm, base64, hexDigits,
+    case brackets, shortened, uuid, blanks, separated, oddDigits, prefix, exponent, word, email, surrounded, fcm,
+        base64, hexDigits,
         tooShort,
         tooLong, other
 
@@ -25,13 +26,15 @@ public enum TargetShape: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether this shape is checked only if the service gives it a clause. The others are checked for every service.
+    /// Whether this shape is checked only if the service gives it a clause. The others are checked
+    /// for every service.
     fileprivate var isForeign: Bool { self == .fcm || self == .base64 || self == .hexDigits }
 
     /// Whether it is a shape of hex digits.
     fileprivate var isOfHex: Bool { [.uuid, .blanks, .surrounded, .separated, .prefix, .exponent].contains(self) }
 
-    /// Whether a text of this shape was certainly meant as a target, so that it cannot be any other kind of name.
+    /// Whether a text of this shape was certainly meant as a target, so that it cannot be any other
+    /// kind of name.
     public func wasTarget(_ text: String) -> Bool {
         switch self {
         case .brackets, .shortened, .blanks, .separated, .prefix, .exponent, .hexDigits: true
@@ -43,7 +46,8 @@ public enum TargetShape: String, CaseIterable, Hashable, Sendable {
 }
 
 extension TargetForm {
-    /// What a text that is not a target seems to be, by the text alone; nil if it is a target, and for a blank text.
+    /// What a text that is not a target seems to be, by the text alone; nil if it is a target, and
+    /// for a blank text.
     public func shape(of text: String) -> TargetShape? {
         guard !text.isEmpty, target(text) == nil else { return nil }
         let count = text.utf8.count
@@ -79,7 +83,10 @@ enum Hex {
         (.shortened, { text in ["…", "..."].contains { text.contains($0) } && text.utf8.count <= 40 }),
         (
             .uuid,
-            { $0.split(separator: "-", omittingEmptySubsequences: false).map(\.utf8.count) == [8, 4, 4, 4, 12] && isHex($0, but: "-") }
+            {
+                $0.split(separator: "-", omittingEmptySubsequences: false).map(\.utf8.count) == [8, 4, 4, 4, 12]
+                    && isHex($0, but: "-")
+            }
         ),
         (.blanks, { $0.contains(where: \.isWhitespace) && isHex($0, but: " \t\u{A0}") }),
         (.surrounded, { !runs(in: $0).isEmpty }),
@@ -88,12 +95,24 @@ enum Hex {
         (.exponent, { isExponent($0) }),
         (
             .word,
-            { ["null", "nil", "none", "n/a", "na", "nan", "undefined", "\\n", "-", "#n/a", "#name?", "#value!"].contains($0.lowercased()) }
+            {
+                ["null", "nil", "none", "n/a", "na", "nan", "undefined", "\\n", "-", "#n/a", "#name?", "#value!"]
+                    .contains($0.lowercased())
+            }
         ),
         (.email, { text in text.split(separator: "@").count == 2 && !text.contains(" ") }),
-        (.fcm, { $0.contains(":APA91") || $0.utf8.count >= 100 && $0.utf8.allSatisfy { isBase64($0) || $0 == UInt8(ascii: ":") } }),
+        (
+            .fcm,
+            {
+                $0.contains(":APA91")
+                    || $0.utf8.count >= 100 && $0.utf8.allSatisfy { isBase64($0) || $0 == UInt8(ascii: ":") }
+            }
+        ),
         (.hexDigits, { $0.utf8.count >= 64 && $0.utf8.allSatisfy(isDigit) }),
-        (.base64, { (40...88).contains($0.utf8.count) && $0.utf8.allSatisfy { isBase64($0) || $0 == UInt8(ascii: "=") } }),
+        (
+            .base64,
+            { (40...88).contains($0.utf8.count) && $0.utf8.allSatisfy { isBase64($0) || $0 == UInt8(ascii: "=") } }
+        ),
     ]
 
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 <= 9 || (byte | 0x20) &- 0x61 <= 5 }
@@ -114,7 +133,8 @@ enum Hex {
         return parts.count == 2 && parts[1].first == "+" && parts[0].allSatisfy { $0.isNumber || ".,".contains($0) }
     }
 
-    /// The hex strings in a text: 32 digits or more, an even number, with no letter or digit next to them.
+    /// The hex strings in a text: 32 digits or more, an even number, with no letter or digit next
+    /// to them.
     static func runs(in text: String) -> [Range<Int>] {
         let bytes = Array(text.utf8)
         var (found, start): ([Range<Int>], Int) = ([], 0)

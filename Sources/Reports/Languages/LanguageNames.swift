@@ -90,13 +90,16 @@ public enum LanguageName {
         guard let language = codes.lazy.compactMap({ LanguageNames.languages[$0] }).first else { return nil }
         var details: [Substring] = []
         for part in parts.dropFirst() {
-            guard let name = part.count == 4 ? LanguageNames.scripts[part] : LanguageNames.regions[part] else { return nil }
+            guard let name = part.count == 4 ? LanguageNames.scripts[part] : LanguageNames.regions[part] else {
+                return nil
+            }
             details.append(name)
         }
         return details.isEmpty ? String(language) : "\(language) (\(details.joined(separator: ", ")))"
     }
 
-    /// `Portuguese, Brazil (pt-BR)`, as a form's label has it; the name of `de` for `de-x`, and the tag alone for a language without a name.
+    /// `Portuguese, Brazil (pt-BR)`, as a form's label has it; the name of `de` for `de-x`, and the
+    /// tag alone for a language without a name.
     public static func words(_ tag: String) -> String {
         guard let name = LanguageTag.fallbacks(of: tag).lazy.compactMap(english).first else { return tag }
         return "\(name.replacing(" (", with: ", ").replacing(")", with: "")) (\(tag))"

@@ -1,8 +1,8 @@
 public import Base
 
-/// The look of Volley's pages: previews, reports and the console. A part's style is in its own file. The browser draws
-/// everything: no fonts, images or scripts are loaded. Text has a contrast of at least 4.5 to its background, in both
-/// themes (WCAG 2.2, 1.4.3).
+/// The look of Volley's pages: previews, reports and the console. A part's style is in its own
+/// file. The browser draws everything: no fonts, images or scripts are loaded. Text has a contrast
+/// of at least 4.5 to its background, in both themes (WCAG 2.2, 1.4.3).
 public enum PageStyle {
     /// A whole page, which loads nothing else and runs no script.
     /// - Parameters:
@@ -31,12 +31,13 @@ public enum PageStyle {
         """
     }
 
-    /// The rules of every page, for servers that send them as a separate file. No page has a style in its markup, so
-    /// that a server can forbid them (Content-Security-Policy).
+    /// The rules of every page, for servers that send them as a separate file. No page has a style
+    /// in its markup, so that a server can forbid them (Content-Security-Policy).
     public static let sheet: HTML = "\(colours)\(layout)\(parts)"
 
     private static let parts = HTML([
-        EnvironmentBadge.style, PushCard.style, BarList.style, Funnel.style, DataTable.style, TextMatrix.style, FoldedSection.style,
+        EnvironmentBadge.style, PushCard.style, BarList.style, Funnel.style, DataTable.style, TextMatrix.style,
+        FoldedSection.style,
     ])
 
     private static let colours: HTML = """

@@ -14,7 +14,8 @@ extension ReportPage {
             return "\(hidden("rows", number: plan.rows))\(leftOut ?? "")"
         }
         var funnel = Funnel(
-            rows: plan.rows, skipped: plan.skipped, audience: plan.audience, target: report.service.target, notes: notes, figure: figure)
+            rows: plan.rows, skipped: plan.skipped, audience: plan.audience, target: report.service.target,
+            notes: notes, figure: figure)
         if hasBegun, plan.audience > 0 {
             let lost = plan.audience - report.count(.accepted)
             funnel.end(
@@ -35,33 +36,43 @@ extension ReportPage {
 
     private var notes: [SkipReason: [Funnel.Note]] {
         // Trouble is listed among the losses.
-        let texts = whyInPreview.map { name, texts in (SkipReason(rawValue: name), texts.map { Funnel.Note($0, isTrouble: false) }) }
+        let texts = whyInPreview.map { name, texts in
+            (SkipReason(rawValue: name), texts.map { Funnel.Note($0, isTrouble: false) })
+        }
         return texts.reduce(into: [:]) { all, note in if let reason = note.0 { all[reason] = note.1 } }
     }
 
     /// Sentences of the preview, by skip reason.
     var whyInPreview: [String: [String]] {
-        guard case .array(let notes)? = report.plan.preview["skipped_why"], report.plan.retryOf == nil else { return [:] }
+        guard case .array(let notes)? = report.plan.preview["skipped_why"], report.plan.retryOf == nil else {
+            return [:]
+        }
         var texts: [String: [String]] = [:]
         for note in notes {
-            guard let reason = note["reason"]?.stringValue, let why = note["why"]?.stringValue, !why.isEmpty else { continue }
+            guard let reason = note["reason"]?.stringValue, let why = note["why"]?.stringValue, !why.isEmpty else {
+                continue
+            }
             // The frozen sentence names the command that lists them; the guide's own says the rest.
             if report.face == .console, SkipReason(rawValue: reason) == .suppressed { continue }
             // The frozen sentence was written for a terminal.
             let rows = /(?<before>[ (])\/(?:[^\/ ]+\/)*(?<row>[^\/ ]+:[0-9]+)/
-            texts[reason, default: []].append(report.face == .console ? why.replacing(rows) { "\($0.before)\($0.row)" } : why)
+            texts[reason, default: []].append(
+                report.face == .console ? why.replacing(rows) { "\($0.before)\($0.row)" } : why)
         }
         return texts
     }
 
     private var selectedBy: HTML {
-        guard case .object(let members)? = report.plan.preview["selected_by"], report.plan.retryOf == nil, !report.plan.isTest else {
+        guard case .object(let members)? = report.plan.preview["selected_by"], report.plan.retryOf == nil,
+            !report.plan.isTest
+        else {
             return ""
         }
         let items = members.prefix(Self.shownRows).compactMap { member -> BarList.Item? in
             guard let count = member.value.integerValue.map({ Int($0) }) else { return nil }
             return BarList.Item(
-                "<span dir=\"auto\">\(member.name)</span>", "\(TextFormat.count(count))", share: percent(count), parts: [.init(count)])
+                "<span dir=\"auto\">\(member.name)</span>", "\(TextFormat.count(count))", share: percent(count),
+                parts: [.init(count)])
         }
         guard !items.isEmpty else { return "" }
         return """

@@ -11,7 +11,9 @@ extension ReportPage {
             Prose.html(([before] + remedies.map(\.sentence) + [after]).filter { !$0.isEmpty }.joined(separator: " "))
         }
         if report.restored != nil {
-            let why = report.isHeld ? "It may have been sent on since the backup" : "It may have been retried since the backup"
+            let why =
+                report.isHeld
+                ? "It may have been sent on since the backup" : "It may have been retried since the backup"
             return told("\(why), so nothing goes on with it here.", [.ask(.restoreRun(run))] + planAnew + repetition)
         }
         if let order = report.orderToPassOn {
@@ -30,7 +32,9 @@ extension ReportPage {
         case .cancelled: consoleAdviceOfCancelled
         case .paused: told("", [.resume(run: run)])
         case .stopped where report.isLeftToOthers:
-            told("\(TextFormat.capitalized(report.wordsOfOthers)).", [report.isAnythingLeft ? .resume(run: run) : .watch(run: run)])
+            told(
+                "\(TextFormat.capitalized(report.wordsOfOthers)).",
+                [report.isAnythingLeft ? .resume(run: run) : .watch(run: run)])
         case .stopped where report.forgetting != nil && report.isAnythingLeft:
             told(
                 "\(TextFormat.capitalized(report.proAndContraOfGoingOn.contra)). \(Remedy.cancel(run: run).sentence) "
@@ -68,7 +72,8 @@ extension ReportPage {
         return settings?.schedule?.occurrence != nil ? [.leaveToSender] : [.send(run: run)]
     }
 
-    /// “Cancel” ends a run for good in the console: the page of a cancelled run has no button that continues it, and one for a retry.
+    /// “Cancel” ends a run for good in the console: the page of a cancelled run has no button that
+    /// continues it, and one for a retry.
     private var consoleAdviceOfCancelled: HTML {
         let run = report.plan.id
         let (before, remedies): (String, [Remedy]) =
@@ -77,7 +82,10 @@ extension ReportPage {
             } else if report.isAnythingLeft {
                 (
                     "",
-                    [report.count(.unsent) > 0 && !report.plan.isTest ? .retryUnsent(run: run) : .ask(.resumeCancelled(run: run))]
+                    [
+                        report.count(.unsent) > 0 && !report.plan.isTest
+                            ? .retryUnsent(run: run) : .ask(.resumeCancelled(run: run))
+                    ]
                         + planAnew + repetition
                 )
             } else if repeats > 0, !report.plan.isTest {
@@ -96,7 +104,9 @@ extension ReportPage {
     /// What a new plan would do to devices that have the push.
     private var repetition: [Remedy] {
         report.count(.accepted) + report.count(.unknown) == 0
-            ? [] : [.newPlanRepeats] + (report.service.choosesDevices ? [] : [.ask(.leaveOutReached(runs: [report.plan.id]))])
+            ? []
+            : [.newPlanRepeats]
+                + (report.service.choosesDevices ? [] : [.ask(.leaveOutReached(runs: [report.plan.id]))])
     }
 
     private var afterNothingLeft: [Remedy] {

@@ -2,7 +2,8 @@ import Base
 import PushServices
 import Runs
 
-/// Facts that few people need, folded: how fast it went, how often devices were sent to, and the run's own facts.
+/// Facts that few people need, folded: how fast it went, how often devices were sent to, and the
+/// run's own facts.
 extension ReportPage {
     var details: HTML {
         """
@@ -26,10 +27,14 @@ extension ReportPage {
         ]
         if let mean = report.meanPerSecond {
             facts.append(
-                ("Mean rate", "\(figure("rate/mean_per_second", number: mean)) \(noun)s a second, from start to end with all pauses"))
+                (
+                    "Mean rate",
+                    "\(figure("rate/mean_per_second", number: mean)) \(noun)s a second, from start to end with all pauses"
+                ))
         }
         if let peak = report.peakPerSecond, peak > 0 {
-            facts.append(("Peak rate", "\(figure("rate/peak_per_second", number: peak)) \(noun)s in the busiest second"))
+            facts.append(
+                ("Peak rate", "\(figure("rate/peak_per_second", number: peak)) \(noun)s in the busiest second"))
         }
         if let latency = figures.latency {
             facts.append(
@@ -50,7 +55,9 @@ extension ReportPage {
         guard let first = steps.first, let last = steps.last else { return "" }
         let answers = steps.reduce(0) { $0 + $1.answers }
         let highest = steps.max { $0.answers < $1.answers } ?? first
-        func name(_ step: String) -> String { step == "longer" ? "more than 30,000 ms" : "up to \(TextFormat.count(Int(step) ?? 0)) ms" }
+        func name(_ step: String) -> String {
+            step == "longer" ? "more than 30,000 ms" : "up to \(TextFormat.count(Int(step) ?? 0)) ms"
+        }
         let items = steps.map { step in
             BarList.Item(
                 "\(name(step.name))", figure("latency_histogram/\(step.name)", number: step.answers),
@@ -59,10 +66,13 @@ extension ReportPage {
         }
         let chart = Chart(
             title: "How long answers took",
-            description: "\(TextFormat.count(answers)) answers, most of them (\(TextFormat.count(highest.answers))) \(name(highest.name)).",
+            description:
+                "\(TextFormat.count(answers)) answers, most of them (\(TextFormat.count(highest.answers))) \(name(highest.name)).",
             unit: "Answers by how long they took",
             columns: steps.map {
-                Chart.Column(title: "\(name($0.name)): \(TextFormat.count($0.answers))", parts: [.init(value: $0.answers, ink: "answers")])
+                Chart.Column(
+                    title: "\(name($0.name)): \(TextFormat.count($0.answers))",
+                    parts: [.init(value: $0.answers, ink: "answers")])
             },
             marks: steps.count > 1 ? [name(first.name), name(last.name)] : [name(first.name)],
             note:
@@ -77,7 +87,8 @@ extension ReportPage {
         let total = counts.reduce(0) { $0 + $1.recipients }
         let items = counts.prefix(Self.shownRows).map { attempts, recipients in
             BarList.Item(
-                attempts == 1 ? "once" : "\(TextFormat.count(attempts)) times", figure("attempts_by_count/\(attempts)", number: recipients),
+                attempts == 1 ? "once" : "\(TextFormat.count(attempts)) times",
+                figure("attempts_by_count/\(attempts)", number: recipients),
                 share: Self.percent(recipients, of: total), parts: [.init(recipients)])
         }
         return """
@@ -88,14 +99,18 @@ extension ReportPage {
 
     private var facts: [(name: String, value: HTML)] {
         let (plan, status) = (report.plan, report.status)
-        var facts: [(String, HTML)] = [("App", "\(plan.app)"), ("Run", "\(plan.id)"), ("State", "\(status.state.rawValue)")]
+        var facts: [(String, HTML)] = [
+            ("App", "\(plan.app)"), ("Run", "\(plan.id)"), ("State", "\(status.state.rawValue)"),
+        ]
         if !badges.markup.isEmpty { facts.append(("Sent to", badges)) }
         if let first = plan.retryOf { facts.append(("Retry of", "\(first)")) }
         facts.append(("Planned", "\(Self.moment(plan.plannedAt))"))
         for (name, key) in [("Expires", "expires"), ("Priority", "priority"), ("Frequency", "frequency")] {
             if let words = plan.preview["in_words"]?[key]?.stringValue { facts.append((name, "\(words)")) }
         }
-        if let approval = report.approval { facts.append(("Approved", "by \(approval.name), \(Self.moment(approval.approvedAt))")) }
+        if let approval = report.approval {
+            facts.append(("Approved", "by \(approval.name), \(Self.moment(approval.approvedAt))"))
+        }
         if let start = status.startedAt { facts.append(("Started", "\(Self.moment(start))")) }
         if let end = status.finishedAt {
             let isOdd = report.milliseconds == nil && status.startedAt != nil

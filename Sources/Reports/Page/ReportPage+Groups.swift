@@ -24,7 +24,8 @@ extension ReportPage {
         if let holdout = report.holdout {
             boxes.append(
                 box(
-                    "Holdout", number: figure("skipped/holdout", number: holdout), share: "\(Self.percent(holdout, of: all))",
+                    "Holdout", number: figure("skipped/holdout", number: holdout),
+                    share: "\(Self.percent(holdout, of: all))",
                     what: "got nothing, to compare with", isHoldout: true))
         }
         let table = groupTable("Variant", path: "variants", variants)
@@ -68,7 +69,8 @@ extension ReportPage {
         let devices = hidden.reduce(0) { $0 + $1.audience }
         let more: HTML =
             hidden.isEmpty
-            ? "" : "<p class=\"note\">and \(TextFormat.count(hidden.count)) more languages with \(TextFormat.devices(devices))</p>"
+            ? ""
+            : "<p class=\"note\">and \(TextFormat.count(hidden.count)) more languages with \(TextFormat.devices(devices))</p>"
         let how =
             hasBegun
             ? "The share says for how many of a language’s devices it was accepted; the bar’s end shows the others."
@@ -84,7 +86,8 @@ extension ReportPage {
     }
 
     private static func name(_ language: String) -> HTML {
-        language == Report.unknownLanguage ? "Not known <span class=\"code\">\(language)</span>" : LanguageName.html(language)
+        language == Report.unknownLanguage
+            ? "Not known <span class=\"code\">\(language)</span>" : LanguageName.html(language)
     }
 
     private var cross: HTML {
@@ -98,7 +101,9 @@ extension ReportPage {
 
     private func groupTable(_ name: String, path: String, _ groups: [ReportGroup]) -> HTML {
         guard !groups.isEmpty else { return "" }
-        let shown = Outcome.allCases.filter { outcome in outcome == .accepted || groups.contains { $0.count(outcome) > 0 } }
+        let shown = Outcome.allCases.filter { outcome in
+            outcome == .accepted || groups.contains { $0.count(outcome) > 0 }
+        }
         var rows = groups.prefix(Self.shownRows).map { group in
             DataTable.Row(
                 name: name == "Language" ? Self.name(group.name) : "\(group.name)",
@@ -112,7 +117,8 @@ extension ReportPage {
             rows.append(
                 DataTable.Row(
                     name: "and \(TextFormat.count(hidden.count)) more",
-                    cells: ["\(TextFormat.count(hidden.reduce(0) { $0 + $1.audience }))"] + Array(repeating: "", count: shown.count + 1)))
+                    cells: ["\(TextFormat.count(hidden.reduce(0) { $0 + $1.audience }))"]
+                        + Array(repeating: "", count: shown.count + 1)))
         }
         return DataTable(columns: [name, "devices", "share accepted"] + shown.map(\.name), rows: rows).html
     }

@@ -17,7 +17,8 @@ extension ReportPage {
                 "<section class=\"panel short\"><h2>Nothing was lost</h2><p class=\"note\">Every \(noun) of the audience \(report.service.choosesDevices ? "was accepted" : "got the push"), or its answer is still to come.</p>\(folded)\(others)</section>"
         }
         return section(
-            report.isHeld ? "What was lost by the backup, and what is not known since" : "What was lost, and why", losses.map(\.item),
+            report.isHeld ? "What was lost by the backup, and what is not known since" : "What was lost, and why",
+            losses.map(\.item),
             "\(folded)\(others)")
     }
 
@@ -39,11 +40,15 @@ extension ReportPage {
     /// Bad outcomes, and rows that were intended but could not become devices.
     var allLosses: [Loss] {
         let isUnderway = !report.isHeld && (state == .running || state == .paused)
-        let outcomes = !hasOutcomes ? [] : Outcome.allCases.filter { $0 != .accepted && !(isUnderway && ($0 == .unknown || $0 == .unsent)) }
+        let outcomes =
+            !hasOutcomes
+            ? [] : Outcome.allCases.filter { $0 != .accepted && !(isUnderway && ($0 == .unknown || $0 == .unsent)) }
         let causes = reasonsByOutcome
         let ofPushes = outcomes.filter { report.count($0) > 0 }.map { outcome in
             let count = report.count(outcome)
-            let stop = state == .stopped && outcome == .unsent && !report.isHeld ? report.status.because(for: report.face) : nil
+            let stop =
+                state == .stopped && outcome == .unsent && !report.isHeld
+                ? report.status.because(for: report.face) : nil
             let meaning =
                 stop.map { Prose.html("The run stopped: \($0)") }
                 ?? "\(report.guide.meaning(outcome))"
@@ -53,7 +58,8 @@ extension ReportPage {
                 count: count,
                 item: BarList.Item(
                     "\(Chart.swatch(outcome))\(report.guide.title(outcome))",
-                    figure("outcomes/\(outcome.name)", number: count), share: percent(count), parts: [.init(count, ink: outcome.name)],
+                    figure("outcomes/\(outcome.name)", number: count), share: percent(count),
+                    parts: [.init(count, ink: outcome.name)],
                     notes: notes(known, of: count, otherwise: meaning)))
         }
         let why = whyInPreview
@@ -104,12 +110,14 @@ extension ReportPage {
         return report.services.flatMap { service in
             service.reasons.map {
                 Cause(
-                    service: service.service, path: "services/\(service.name)/reasons/\($0.name)", name: $0.name, recipients: $0.recipients)
+                    service: service.service, path: "services/\(service.name)/reasons/\($0.name)", name: $0.name,
+                    recipients: $0.recipients)
             }
         }.sorted { ($1.recipients, $0.path) < ($0.recipients, $1.path) }
     }
 
-    /// The three most frequent reasons of each outcome; nil if the figures do not connect reasons with outcomes.
+    /// The three most frequent reasons of each outcome; nil if the figures do not connect reasons
+    /// with outcomes.
     private var reasonsByOutcome: [Outcome: [Cause]]? {
         var found: [Outcome: [Cause]] = [:]
         for reason in causes {
@@ -130,10 +138,13 @@ extension ReportPage {
 
     private var outcomeTable: HTML {
         guard hasOutcomes, report.plan.audience > 0 else { return "" }
-        let hiddenOutcomes: [HTML] = Outcome.allCases.filter { !report.isShown($0) }.map { hidden("outcomes/\($0.name)", number: 0) }
+        let hiddenOutcomes: [HTML] = Outcome.allCases.filter { !report.isShown($0) }.map {
+            hidden("outcomes/\($0.name)", number: 0)
+        }
         let items = Outcome.allCases.filter(report.isShown).map { outcome in
             BarList.Item(
-                "\(Chart.swatch(outcome))\(outcome.name)", figure("outcomes/\(outcome.name)", number: report.count(outcome)),
+                "\(Chart.swatch(outcome))\(outcome.name)",
+                figure("outcomes/\(outcome.name)", number: report.count(outcome)),
                 share: percent(report.count(outcome)), parts: [.init(report.count(outcome), ink: outcome.name)],
                 notes: ["\(report.guide.meaning(outcome))"])
         }
@@ -160,7 +171,9 @@ extension ReportPage {
         return HTML(joined: folds + report.reasons.map { hidden("reasons/\($0.name)", number: $0.recipients) })
     }
 
-    private func reasonList(_ all: [(name: String, recipients: Int)], of service: any PushService, below path: String) -> HTML {
+    private func reasonList(_ all: [(name: String, recipients: Int)], of service: any PushService, below path: String)
+        -> HTML
+    {
         guard !all.isEmpty else { return "" }
         let total = all.reduce(0) { $0 + $1.recipients }
         let items = all.prefix(Self.shownRows).map { reason in
@@ -172,7 +185,9 @@ extension ReportPage {
         }
         let hidden = all.count - items.count
         let more: HTML =
-            hidden > 0 ? "<p class=\"note\">and \(TextFormat.count(hidden)) more reasons; the JSON report names them all</p>" : ""
-        return "<p class=\"note\">Shares are of all \(noun)s that have a reason.</p>\(BarList(Array(items), whole: total).html)\(more)"
+            hidden > 0
+            ? "<p class=\"note\">and \(TextFormat.count(hidden)) more reasons; the JSON report names them all</p>" : ""
+        return
+            "<p class=\"note\">Shares are of all \(noun)s that have a reason.</p>\(BarList(Array(items), whole: total).html)\(more)"
     }
 }

@@ -75,11 +75,15 @@ extension ReportPage {
         switch state {
         case .planned: return ("Next step: send it", "This sends it:", "volley send --plan \(id)")
         case .running:
-            return ("Still running: these figures are as of \(Self.moment(madeAt))", "This shows newer figures:", "volley report \(id)")
+            return (
+                "Still running: these figures are as of \(Self.moment(madeAt))", "This shows newer figures:",
+                "volley report \(id)"
+            )
         case .paused: return ("Paused", "This resumes it where it paused:", "volley resume \(id)")
         case .stopped where report.isLeftToOthers:
             return (
-                "Stopped here", "\(TextFormat.capitalized(report.wordsOfOthers)). This goes on with it, and fetches what became of it:",
+                "Stopped here",
+                "\(TextFormat.capitalized(report.wordsOfOthers)). This goes on with it, and fetches what became of it:",
                 "volley resume \(id)"
             )
         case .stopped where report.forgetting != nil && report.isAnythingLeft:
@@ -96,9 +100,11 @@ extension ReportPage {
                 "This run keeps the settings that it was planned with. Correct them; then this plans the campaign again and sends it\(again)\(report.atOnce):",
                 report.sendAgain
             )
-        case .stopped where report.hasStoppedServices && report.resumableServices.isEmpty && report.servicesWithoutMessage.isEmpty:
+        case .stopped
+        where report.hasStoppedServices && report.resumableServices.isEmpty && report.servicesWithoutMessage.isEmpty:
             return (
-                "Why it stopped", "Nothing is left to send in this run. This checks the settings of \(report.stoppedServices):",
+                "Why it stopped",
+                "Nothing is left to send in this run. This checks the settings of \(report.stoppedServices):",
                 "volley doctor \(report.plan.app)"
             )
         case .stopped where report.hasStoppedServices && !report.resumableServices.isEmpty:
@@ -109,12 +115,17 @@ extension ReportPage {
             )
         case .stopped where report.hasStoppedServices || report.needsNewMessage || !report.isAnythingLeft:
             let step = report.nextSteps.first
-            return ("Why it stopped", Prose.html(TextFormat.capitalized(step?.words ?? "nothing is left to send.")), step?.command ?? "")
+            return (
+                "Why it stopped", Prose.html(TextFormat.capitalized(step?.words ?? "nothing is left to send.")),
+                step?.command ?? ""
+            )
         case .stopped where report.isInterrupted:
             return ("Why it stopped", "This resumes the run. \(onlyOnce):", "volley resume \(id)")
         case .stopped where report.hasPassedLimit: return adviceOnLimit
         case .stopped:
-            return ("Why it stopped", "Once you have fixed that, this resumes the run. \(onlyOnce):", "volley resume \(id)")
+            return (
+                "Why it stopped", "Once you have fixed that, this resumes the run. \(onlyOnce):", "volley resume \(id)"
+            )
         case .cancelled where report.forgetting != nil && report.isAnythingLeft:
             let pro = report.proAndContraOfGoingOn.pro
             return (
@@ -124,10 +135,14 @@ extension ReportPage {
             )
         case .cancelled:
             let step = report.nextSteps.first
-            return ("Cancelled", Prose.html(TextFormat.capitalized(step?.words ?? "nothing is left to do.")), step?.command ?? "")
+            return (
+                "Cancelled", Prose.html(TextFormat.capitalized(step?.words ?? "nothing is left to do.")),
+                step?.command ?? ""
+            )
         case .finished:
             return (
-                report.service.choosesDevices ? "Next step: make some calls again" : "Next step: send to some devices again",
+                report.service.choosesDevices
+                    ? "Next step: make some calls again" : "Next step: send to some devices again",
                 "\(report.service.recipients(repeats)) failed or gave \(report.guide.noAnswer). The latter may have \(report.words("got it. This sends to them", ofCalls: "gone out. This makes them")) again:",
                 "volley retry \(id)"
             )
@@ -137,7 +152,8 @@ extension ReportPage {
     /// Why a run that was put back from a backup is not continued, and what a person can do.
     private var restoredAdvice: HTML {
         let title: HTML = report.isHeld ? "Held: put back from a backup" : "Put back from a backup"
-        let facts: HTML = report.isHeld ? "<p>\(Prose.html(TextFormat.capitalized(report.whatMayHaveBeenSent)))</p>" : ""
+        let facts: HTML =
+            report.isHeld ? "<p>\(Prose.html(TextFormat.capitalized(report.whatMayHaveBeenSent)))</p>" : ""
         if report.face == .console {
             return "<section class=\"warnings\" id=\"next\"><h2>\(title)</h2>\(facts)<p>\(consoleAdvice)</p></section>"
         }
@@ -150,7 +166,8 @@ extension ReportPage {
 
     /// What a resumption does not do again.
     var onlyOnce: String {
-        report.service.choosesDevices ? "Calls that were accepted are not made twice" : "Devices that got the push do not get it twice"
+        report.service.choosesDevices
+            ? "Calls that were accepted are not made twice" : "Devices that got the push do not get it twice"
     }
 
     /// How missed devices can still get it.

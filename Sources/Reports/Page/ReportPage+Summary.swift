@@ -54,7 +54,9 @@ extension ReportPage {
         if report.service.choosesDevices, plan.audience > 0, hasOutcomes { return calls }
         guard plan.audience > 0 else { return "There was no \(noun) in the audience, so nothing was sent." }
         let all: HTML = "\(figure("audience", number: plan.audience)) \(TextFormat.plural(plan.audience, one: noun))"
-        guard report.isHeld || state != .planned && (hasBegun || state.hasEnded) else { return "Planned for \(all), and not sent yet." }
+        guard report.isHeld || state != .planned && (hasBegun || state.hasEnded) else {
+            return "Planned for \(all), and not sent yet."
+        }
         let by = "accepted by \(report.acceptors) for"
         let beginning: HTML =
             switch state {
@@ -75,20 +77,24 @@ extension ReportPage {
                 )
                 : report.guide.areActivities
                     ? (.invalidToken, "had its activity end before", "had their activities end before")
-                    : (.invalidToken, "no longer has the app", "no longer have the app"), (.rejected, "was refused", "were refused"),
+                    : (.invalidToken, "no longer has the app", "no longer have the app"),
+            (.rejected, "was refused", "were refused"),
             (.failed, "could not be reached in time", "could not be reached in time"),
             (.unknown, "gave \(report.guide.noAnswer)", "gave \(report.guide.noAnswer)"),
             report.isHeld
                 ? (.unsent, "may have got it since", "may have got it since")
                 : state == .running || state == .paused
-                    ? (.unsent, "is still to come", "are still to come") : (.unsent, "was never sent to", "were never sent to"),
+                    ? (.unsent, "is still to come", "are still to come")
+                    : (.unsent, "was never sent to", "were never sent to"),
         ]
         let isTold = report.missedForGood == report.count(.unsent)
         let parts = rest.filter { report.count($0.0) > 0 && !($0.0 == .unsent && isTold) }.sorted {
             report.count($0.0) > report.count($1.0)
         }.map { outcome, one, many in
             let count = report.count(outcome)
-            return "\(figure("outcomes/\(outcome.name)", number: count)) \(TextFormat.plural(count, one: one, many: many))" as HTML
+            return
+                "\(figure("outcomes/\(outcome.name)", number: count)) \(TextFormat.plural(count, one: one, many: many))"
+                as HTML
         }
         let list = parts.enumerated().map { place, part -> HTML in
             place == 0 ? part : place == parts.count - 1 ? " and \(part)" : ", \(part)"
@@ -100,7 +106,8 @@ extension ReportPage {
     private var calls: HTML {
         let (all, accepted) = (report.plan.audience, report.count(.accepted))
         let figures: HTML = "\(figure("outcomes/accepted", number: accepted)) of \(figure("audience", number: all))"
-        let calls: HTML = "\(report.takers) accepted \(figures) \(TextFormat.plural(all, one: report.service.recipientNoun))"
+        let calls: HTML =
+            "\(report.takers) accepted \(figures) \(TextFormat.plural(all, one: report.service.recipientNoun))"
         let choice = "It chooses the devices, and it alone knows how many they are."
         guard report.isHeld else { return "\(calls). \(choice)" }
         let unsent: HTML = "\(figure("outcomes/unsent", number: report.notKnownSinceBackup)) may have gone out since"
@@ -136,7 +143,9 @@ extension ReportPage {
     // MARK: - Audience, time, place
 
     private var answers: [(name: String, value: HTML)] {
-        [("To", audienceInWords)].compactMap { name, words in words.map { (name, $0) } } + [("When", time), ("Where", place)]
+        [("To", audienceInWords)].compactMap { name, words in words.map { (name, $0) } } + [
+            ("When", time), ("Where", place),
+        ]
     }
 
     /// nil if the plan does not say.
@@ -174,7 +183,9 @@ extension ReportPage {
         let texts = PlannedText.all(in: report.plan)
         guard let text = texts.max(by: { $0.recipients < $1.recipients }) else { return "" }
         let place = text.place(among: texts)
-        let which = texts.count == 1 ? "" : "What most devices read: \(place). One of \(texts.count) texts; the others are below. "
+        let which =
+            texts.count == 1
+            ? "" : "What most devices read: \(place). One of \(texts.count) texts; the others are below. "
         let who = report.service.choosesDevices ? "every device" : "the first of its devices"
         let how = text.isExample ? "As \(who) gets it." : "As the campaign file has it."
         return "<aside>\(PushCard(app: report.plan.app, text.push).html)<p class=\"note\">\(which)\(how)</p></aside>"
@@ -198,7 +209,8 @@ extension ReportPage {
         let services = texts.map(\.service).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         let matrices: [HTML] =
             services.count == 1
-            ? [matrix(texts)] : services.map { name in "<h3>\(name)</h3>\(matrix(texts.filter { $0.service == name }))" }
+            ? [matrix(texts)]
+            : services.map { name in "<h3>\(name)</h3>\(matrix(texts.filter { $0.service == name }))" }
         return """
             <section class="panel folds"><h2>What it said</h2>
             \(FoldedSection("All \(texts.count) texts, by \(services.count == 1 ? "" : "service, ")language and variant", HTML(matrices)).html)</section>
@@ -228,7 +240,9 @@ struct PlannedText {
             let (variant, language) = (message["variant"]?.stringValue ?? "", message["language"]?.stringValue ?? "")
             let taker = services.first { $0.name == message["service"]?.stringValue } ?? plan.service
             let example = samples.first { sample in
-                ["variant", "language", "service"].allSatisfy { (sample[$0]?.stringValue ?? "") == (message[$0]?.stringValue ?? "") }
+                ["variant", "language", "service"].allSatisfy {
+                    (sample[$0]?.stringValue ?? "") == (message[$0]?.stringValue ?? "")
+                }
             }
             let push = example?["payload"].map(taker.shown)
             let texts = ["title", "subtitle", "body"].map { message[$0]?.stringValue ?? "" }
@@ -248,7 +262,8 @@ struct PlannedText {
     func place(among texts: [PlannedText]) -> String {
         let language = language.isEmpty ? "every other language" : LanguageName.english(language) ?? language
         return [
-            service, texts.contains { !$0.language.isEmpty } ? language : "", variant.isEmpty ? "" : "variant \(variant)",
+            service, texts.contains { !$0.language.isEmpty } ? language : "",
+            variant.isEmpty ? "" : "variant \(variant)",
         ].filter { !$0.isEmpty }.joined(separator: ", ")
     }
 }
@@ -265,8 +280,10 @@ public enum PlannedTextCards {
         let shown = first ? 1 : most
         let cards: [HTML] = texts.prefix(shown).map { text in
             let place = text.place(among: texts)
-            let who: HTML = "\(place.isEmpty ? "" : "\(TextFormat.capitalized(place)): ")\(TextFormat.devices(text.recipients))"
-            return "<div class=\"text\"><p class=\"note\" dir=\"auto\">\(who)</p>\(PushCard(app: plan.app, text.push).html)</div>"
+            let who: HTML =
+                "\(place.isEmpty ? "" : "\(TextFormat.capitalized(place)): ")\(TextFormat.devices(text.recipients))"
+            return
+                "<div class=\"text\"><p class=\"note\" dir=\"auto\">\(who)</p>\(PushCard(app: plan.app, text.push).html)</div>"
         }
         guard !cards.isEmpty else { return "" }
         let more = TextFormat.counted(texts.count - shown, one: "more text", many: "more texts")

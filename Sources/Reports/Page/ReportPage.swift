@@ -2,12 +2,15 @@ public import Base
 import PushServices
 import Runs
 
-/// A report as a page: one file that needs no network and no script, for a phone, a large screen or paper.
+/// A report as a page: one file that needs no network and no script, for a phone, a large screen or
+/// paper.
 ///
-/// The first screen says what was sent, the audience, the time, the place, the result, and what to do next. Then follow
-/// what was lost and why, the way from the export to the devices, and the groups. Details are folded. Every figure says
-/// in words what it is. Figures that `report --format json` also holds carry `data-figure` (the path of members that
-/// leads to it, joined by slashes) and `data-value` (the number); tests compare them. Device tokens are shortened.
+/// The first screen says what was sent, the audience, the time, the place, the result, and what to
+/// do next. Then follow what was lost and why, the way from the export to the devices, and the
+/// groups. Details are folded. Every figure says in words what it is. Figures that
+/// `report --format json` also holds carry `data-figure` (the path of members that leads to it,
+/// joined by slashes) and `data-value` (the number); tests compare them. Device tokens are
+/// shortened.
 ///
 /// ```swift
 /// let page = ReportPage(report, madeBy: "Volley", madeAt: .now()).html.markup
@@ -30,7 +33,8 @@ public struct ReportPage {
 
     /// Whether there can be results.
     var hasBegun: Bool { report.status.startedAt != nil }
-    /// Whether outcomes have a meaning: for a held plan they say that it may have been sent since the backup.
+    /// Whether outcomes have a meaning: for a held plan they say that it may have been sent since
+    /// the backup.
     var hasOutcomes: Bool { hasBegun || report.isHeld }
 
     /// Where it went; empty when the plan does not say.
@@ -38,7 +42,9 @@ public struct ReportPage {
 
     /// The names of the places where it went, each once.
     private var places: [String] {
-        EnvironmentBadge.all(of: report.plan).map(\.badge.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        EnvironmentBadge.all(of: report.plan).map(\.badge.name).reduce(into: []) {
+            if !$0.contains($1) { $0.append($1) }
+        }
     }
 
     var isSimulated: Bool { places == ["simulator"] }
@@ -87,7 +93,8 @@ public struct ReportPage {
         var chips: [HTML] = [badges, "<span class=\"chip\">\(state.rawValue)</span>"]
         if plan.isTest { chips.append("<span class=\"chip\">test</span>") }
         if plan.retryOf != nil { chips.append("<span class=\"chip\">retry</span>") }
-        let about: HTML = plan.preview["description"]?.stringValue.map { "<p class=\"about\" dir=\"auto\">\($0)</p>" } ?? ""
+        let about: HTML =
+            plan.preview["description"]?.stringValue.map { "<p class=\"about\" dir=\"auto\">\($0)</p>" } ?? ""
         return """
             <header>
             <p class="eyebrow"><span>Delivery report</span> \(chips)</p>
@@ -120,7 +127,9 @@ public struct ReportPage {
     }
 
     /// `2026-12-01 09:00:00`
-    static func moment(_ moment: Timestamp) -> String { String(moment.description.dropLast().replacing("T", with: " ")) }
+    static func moment(_ moment: Timestamp) -> String {
+        String(moment.description.dropLast().replacing("T", with: " "))
+    }
 
     /// Names and their values.
     static func facts(_ facts: [(name: String, value: HTML)]) -> HTML {
@@ -148,7 +157,8 @@ extension ReportPage {
     private var chain: HTML {
         guard let first = report.chain.first else { return "" }
         let rows = report.chain.map { link in
-            let accepted: HTML = link.accepted.map { figure("chain/\(link.id)/accepted", number: $0) } ?? "cannot be read"
+            let accepted: HTML =
+                link.accepted.map { figure("chain/\(link.id)/accepted", number: $0) } ?? "cannot be read"
             let isOwn = link.id == report.plan.id
             return DataTable.Row(
                 name: "\(link.id)\(isOwn ? " (this run)" : "")",
@@ -171,7 +181,9 @@ extension ReportPage {
 
     /// The accepted share of the devices that go through a service.
     private func part(of link: Report.ChainLink, _ service: String) -> HTML {
-        guard let part = link.services.first(where: { $0.name == service }), let accepted = part.accepted else { return "–" }
+        guard let part = link.services.first(where: { $0.name == service }), let accepted = part.accepted else {
+            return "–"
+        }
         let path = "chain/\(link.id)/services/\(service)"
         return "\(figure("\(path)/accepted", number: accepted)) of \(figure("\(path)/audience", number: part.audience))"
     }
@@ -181,7 +193,8 @@ extension ReportPage {
         let own = DataTable.Row(
             name: "\(Self.moment(report.plan.plannedAt)), this run",
             cells: [
-                badges, "\(TextFormat.count(report.plan.audience))", hasBegun ? "\(percent(report.count(.accepted)))" : "–",
+                badges, "\(TextFormat.count(report.plan.audience))",
+                hasBegun ? "\(percent(report.count(.accepted)))" : "–",
                 hasBegun ? "\(percent(report.count(.invalidToken)))" : "–",
             ], isTotal: true)
         let rows = report.earlier.map { run in
@@ -193,7 +206,8 @@ extension ReportPage {
                     "\(Self.percent(run.invalidToken, of: run.audience))\(count("earlier_runs/\(run.id)/invalid_token", number: run.invalidToken))",
                 ])
         }
-        let table = DataTable(columns: ["Planned (UTC)", "where", "\(noun)s", "accepted", "app gone"], rows: [own] + rows)
+        let table = DataTable(
+            columns: ["Planned (UTC)", "where", "\(noun)s", "accepted", "app gone"], rows: [own] + rows)
         return """
             <h3>Earlier runs of this campaign</h3>
             <p class="note">Tests and retries are left out. If the audience shrinks, or more devices have lost the app, check the export.</p>
@@ -201,7 +215,9 @@ extension ReportPage {
             """
     }
 
-    private func count(_ path: String, number: Int) -> HTML { " <span class=\"note\">\(figure(path, number: number))</span>" }
+    private func count(_ path: String, number: Int) -> HTML {
+        " <span class=\"note\">\(figure(path, number: number))</span>"
+    }
 }
 
 /// What each service of a run of several did, one below the other.
@@ -210,7 +226,9 @@ extension ReportPage {
         let services = report.services
         guard !services.isEmpty, hasBegun else { return "" }
         let rows = services.map { service in
-            let outcomes = Outcome.allCases.map { figure("services/\(service.name)/outcomes/\($0.name)", number: service.count($0)) }
+            let outcomes = Outcome.allCases.map {
+                figure("services/\(service.name)/outcomes/\($0.name)", number: service.count($0))
+            }
             return DataTable.Row(
                 name: "\(service.displayName)\(service.cause == nil ? "" : ", stopped")",
                 cells: [figure("services/\(service.name)/audience", number: service.audience)] + outcomes + [
@@ -238,7 +256,8 @@ extension ReportPage {
             BarList.Item(
                 "\(Chart.swatch(outcome))\(part.guide.title(outcome))",
                 figure("services/\(part.name)/outcomes/\(outcome.name)", number: part.count(outcome)),
-                share: Self.percent(part.count(outcome), of: part.audience), parts: [.init(part.count(outcome), ink: outcome.name)],
+                share: Self.percent(part.count(outcome), of: part.audience),
+                parts: [.init(part.count(outcome), ink: outcome.name)],
                 notes: ["\(part.guide.meaning(outcome))"])
         }
         return "\(Self.facts(facts(of: part)))\(BarList(items, whole: part.audience).html)"
@@ -289,10 +308,14 @@ extension ReportPage {
 
     /// Everything on one scale: what was lost next to what was not.
     private func chart(_ timeline: RunTimeline, length: String) -> HTML {
-        let outcomes = Outcome.allCases.filter { outcome in outcome != .unsent && timeline.steps.contains { $0[outcome.rawValue] > 0 } }
+        let outcomes = Outcome.allCases.filter { outcome in
+            outcome != .unsent && timeline.steps.contains { $0[outcome.rawValue] > 0 }
+        }
         let last = timeline.steps.count - 1
         let columns = timeline.steps.enumerated().map { place, step in
-            let words = outcomes.filter { step[$0.rawValue] > 0 }.map { "\(TextFormat.count(step[$0.rawValue])) \($0.name)" }
+            let words = outcomes.filter { step[$0.rawValue] > 0 }.map {
+                "\(TextFormat.count(step[$0.rawValue])) \($0.name)"
+            }
             return Chart.Column(
                 title: "\(clock(timeline, step: place)): \(words.joined(separator: ", "))",
                 parts: outcomes.map { Chart.Part(value: step[$0.rawValue], ink: $0.name) })
@@ -316,7 +339,9 @@ extension ReportPage {
     }
 
     private func timeTable(_ timeline: RunTimeline) -> HTML {
-        let shown = Outcome.allCases.filter { outcome in outcome != .unsent && timeline.steps.contains { $0[outcome.rawValue] > 0 } }
+        let shown = Outcome.allCases.filter { outcome in
+            outcome != .unsent && timeline.steps.contains { $0[outcome.rawValue] > 0 }
+        }
         let rows = timeline.steps.enumerated().filter { $0.element.contains { $0 > 0 } }.map { place, step in
             let begin = timeline.begin(of: place).description
             return DataTable.Row(
@@ -329,7 +354,9 @@ extension ReportPage {
     /// The time of day, with the date where a run took more than one.
     private func clock(_ timeline: RunTimeline, step: Int) -> String {
         let text = Self.moment(timeline.begin(of: step))
-        let hasDays = Self.moment(timeline.begin(of: 0)).prefix(10) != Self.moment(timeline.begin(of: timeline.steps.count - 1)).prefix(10)
+        let hasDays =
+            Self.moment(timeline.begin(of: 0)).prefix(10)
+            != Self.moment(timeline.begin(of: timeline.steps.count - 1)).prefix(10)
         return String(hasDays ? text.dropLast(3) : text.dropFirst(11))
     }
 
@@ -338,7 +365,8 @@ extension ReportPage {
         let (number, unit) =
             seconds % 86_400 == 0
             ? (seconds / 86_400, "day")
-            : seconds % 3600 == 0 ? (seconds / 3600, "hour") : seconds % 60 == 0 ? (seconds / 60, "minute") : (seconds, "second")
+            : seconds % 3600 == 0
+                ? (seconds / 3600, "hour") : seconds % 60 == 0 ? (seconds / 60, "minute") : (seconds, "second")
         return "\(number) \(TextFormat.plural(number, one: unit))"
     }
 }

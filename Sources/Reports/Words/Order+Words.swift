@@ -2,7 +2,8 @@ import Base
 public import Runs
 
 extension Order.Kind {
-    /// The order, as written after a name and before a colon: `send 20261201-090000-spring-sale-7f3a`.
+    /// The order, as written after a name and before a colon:
+    /// `send 20261201-090000-spring-sale-7f3a`.
     public var words: String {
         let most = values.mostDevices.map { " for at most \(TextFormat.devices($0))" } ?? ""
         let subject =

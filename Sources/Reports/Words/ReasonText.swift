@@ -1,13 +1,16 @@
 import Base
 public import PushServices
 
-/// What the reasons behind outcomes mean and what to do about them: those of push services, and Volley's own.
+/// What the reasons behind outcomes mean and what to do about them: those of push services, and
+/// Volley's own.
 public enum ReasonText {
     /// What a reason means and what to do, one to three sentences; nil for an unknown one.
     /// - Parameters:
     ///   - service: the service that gave it.
     ///   - face: the readers.
-    public static func explanation(of reason: String, by service: any PushService, for face: TextMedium = .terminal) -> String? {
+    public static func explanation(of reason: String, by service: any PushService, for face: TextMedium = .terminal)
+        -> String?
+    {
         OwnReason(rawValue: reason)?.explanation(for: face) ?? service.words(about: reason)?.explanation
     }
 
@@ -15,8 +18,8 @@ public enum ReasonText {
     static let activityOver =
         "The Live Activity is over, or its token has changed. The device itself is not left out of later campaigns."
 
-    /// The outcome to which a reason leads as a rule; nil if it may be any. A gateway's answer with the same words can
-    /// lead to another one.
+    /// The outcome to which a reason leads as a rule; nil if it may be any. A gateway's answer with
+    /// the same words can lead to another one.
     static func outcome(of reason: String, by service: any PushService) -> Outcome? {
         if let own = OwnReason(rawValue: reason) { return own.outcome }
         return service.words(about: reason)?.meaning.usualOutcome ?? .rejected
@@ -26,7 +29,9 @@ public enum ReasonText {
 extension OwnReason {
     /// What it means and what to do.
     fileprivate func explanation(for face: TextMedium) -> String {
-        let anyway = face == .console ? "The people who run Volley can send anyway." : "`volley retry RUN --outcome unsent` sends anyway."
+        let anyway =
+            face == .console
+            ? "The people who run Volley can send anyway." : "`volley retry RUN --outcome unsent` sends anyway."
         return switch self {
         case .connectionLost:
             "The connection broke before an answer came, so these may have been delivered. If you send again, some may appear twice."

@@ -19,7 +19,8 @@ extension Remedy {
         case .wait(let run): "Wait until \(run) is over; its page shows its progress."
         case .planAgain: "“Plan” on the campaign’s page plans it again."
         case .newPlanRepeats: "A new plan would send again to the devices that got the push."
-        case .giveAnotherTime: "Each time goes out only once: to send the campaign again, “Edit” it and write a later time."
+        case .giveAnotherTime:
+            "Each time goes out only once: to send the campaign again, “Edit” it and write a later time."
         case .leaveToSender: "It is sent by itself at its time."
         case .seeCalendar: "“Calendar” shows when its times come."
         case .preview: "“Preview” on the campaign’s page shows it."
@@ -38,7 +39,8 @@ extension Remedy.Task {
     fileprivate var words: String {
         switch self {
         case .restoreRun(let run): "put back the newest file of \(run), so that no device gets the push twice"
-        case .undoChange: "undo what was changed since it was planned, in its file, in volley.yaml or in the credentials"
+        case .undoChange:
+            "undo what was changed since it was planned, in its file, in volley.yaml or in the credentials"
         case .nameProject: "put volley.yaml back where it was when the run was planned"
         case .approveBegun(let run): "have \(run) approved, as it was begun without the approval that it needs now"
         case .resumeCancelled(let run): "resume \(run) after all, if the rest is to be sent"
@@ -52,7 +54,8 @@ extension Remedy.Task {
         case .pushToOne: "push to that single device"
         case .tidyRuns: "remove what an interrupted command left"
         case .giveMemory: "give Volley more memory, or more space for temporary files"
-        case .mendOrders: "remove the damaged order, or put the record of orders back from a backup; then order it again"
+        case .mendOrders:
+            "remove the damaged order, or put the record of orders back from a backup; then order it again"
         case .shortenName: "give the account another name"
         }
     }
@@ -67,7 +70,8 @@ extension Diagnostic {
         face == .terminal || remedies.isEmpty ? remedy : remedies.map(\.sentence).joined(separator: " ")
     }
 
-    /// What people read in a browser, as written after a colon. Paths of the server are left to logs.
+    /// What people read in a browser, as written after a colon. Paths of the server are left to
+    /// logs.
     public var inConsole: String {
         let place = position.map { "line \($0.line), column \($0.column): " } ?? ""
         let remedy = remedy(for: .console).map { ". \($0)" } ?? ""

@@ -13,7 +13,8 @@ extension ScheduleProblem {
     /// The same in the words of a face.
     public func sentence(for face: TextMedium) -> String {
         switch self {
-        case .noticedLate(let seconds): "it was noticed \(Self.duration(seconds)) after its time, which is later than 'late' allows"
+        case .noticedLate(let seconds):
+            "it was noticed \(Self.duration(seconds)) after its time, which is later than 'late' allows"
         case .brokenTooLong(let seconds):
             "its file had mistakes until \(Self.duration(seconds)) after its time, which is later than 'late' allows"
         case .sentUnderAnotherName: "its file was sent or skipped at this time already, under another name"

@@ -31,18 +31,23 @@ extension StopCause {
         }
     }
 
-    /// Each service's sentence, and which services were not affected. If only the end showed that the settings are
-    /// wrong, everything was sent, and nothing is left.
-    private static func sentence(_ partial: PartialStop, for face: TextMedium, _ service: (String) -> (any PushService)?) -> String {
+    /// Each service's sentence, and which services were not affected. If only the end showed that
+    /// the settings are wrong, everything was sent, and nothing is left.
+    private static func sentence(
+        _ partial: PartialStop, for face: TextMedium, _ service: (String) -> (any PushService)?
+    ) -> String {
         func name(_ name: String) -> String { service(name)?.displayName ?? name }
         let stops = partial.stopped.map { stop in
             let sentence = stop.cause.sentence(for: face, service)
-            return stop.cause.isJudgedAtEnd ? sentence : "Nothing more was sent through \(name(stop.service)): \(sentence)"
+            return stop.cause.isJudgedAtEnd
+                ? sentence : "Nothing more was sent through \(name(stop.service)): \(sentence)"
         }
         let others = Report.listed(partial.finished.map(name), by: "and")
         let isLeft = partial.stopped.contains { !$0.cause.isJudgedAtEnd && !$0.cause.blamesMessage(service) }
         let resume = face == .console ? "“Resume”" : "`volley resume`"
-        let ends = others.isEmpty ? [] : ["All pushes through \(others) were sent\(isLeft ? "; \(resume) sends what is left." : ".")"]
+        let ends =
+            others.isEmpty
+            ? [] : ["All pushes through \(others) were sent\(isLeft ? "; \(resume) sends what is left." : ".")"]
         return (stops + ends).joined(separator: " ")
     }
 
@@ -51,8 +56,10 @@ extension StopCause {
         if case .service(_, .targetsRefused) = self { true } else { false }
     }
 
-    /// Whether a service does not accept the message, which the run keeps, so that resuming it would not help.
-    /// - Parameter service: the service with a name; nil for one that this Volley no longer supports.
+    /// Whether a service does not accept the message, which the run keeps, so that resuming it
+    /// would not help.
+    /// - Parameter service: the service with a name; nil for one that this Volley no longer
+    ///   supports.
     func blamesMessage(_ service: (String) -> (any PushService)? = PushServices.named) -> Bool {
         guard case .service(let name, .refused(let reason, let status, _)) = self else { return false }
         return service(name)?.blamesMessage(status: status, reason: reason) ?? false
@@ -178,7 +185,8 @@ private struct ServiceStopWords {
         let advice = service.service?.advice(status: status, reason: reason) ?? check
         var clock = ""
         if service.service?.words(about: reason)?.mayBeClock == true, let complaint = clockComplaint(lagSeconds) {
-            clock = " \(complaint) That alone makes \(service.service?.signedToken?.noun ?? "signature")s invalid. Set the clock."
+            clock =
+                " \(complaint) That alone makes \(service.service?.signedToken?.noun ?? "signature")s invalid. Set the clock."
         }
         let extent =
             service.service?.words(about: reason)?.meaning == .stopIfRepeated
@@ -191,7 +199,8 @@ private struct ServiceStopWords {
         let code = reason.isEmpty ? StatusReason.text(status) : reason
         let name = service.requestName
         return "\(service.name) refused to give out \(name)s with \(code) (\(status)). "
-            + "Each call needs a \(name), so nothing more was sent. " + (service.service?.advice(status: status, reason: reason) ?? check)
+            + "Each call needs a \(name), so nothing more was sent. "
+            + (service.service?.advice(status: status, reason: reason) ?? check)
     }
 
     private func tokenRefused(_ reason: String, status: Int, lagSeconds: Double?) -> String {
@@ -208,7 +217,9 @@ private struct ServiceStopWords {
     private func tokenExpired(_ ageSeconds: Double?, lagSeconds: Double?) -> String {
         let complaint = clockComplaint(lagSeconds)
         if let known = service.service, let exchange = known.account.tokenExchange {
-            let age = ageSeconds.map { "only \(TextFormat.duration(seconds: $0)) after it was given out" } ?? "although it is new"
+            let age =
+                ageSeconds.map { "only \(TextFormat.duration(seconds: $0)) after it was given out" }
+                ?? "although it is new"
             return
                 "\(service.name) does not accept the \(exchange.noun), \(age). \(complaint.map { "\($0) Set the clock." } ?? known.advice(status: 401, reason: ""))"
         }
@@ -222,8 +233,10 @@ private struct ServiceStopWords {
                     + "\(TextFormat.duration(seconds: max(0, facts.lifetimeSeconds - $0))) behind the server's."
             }
         let shortest = Self.span(facts.shortestRenewalSeconds)
-        let age = ageSeconds.map { "it is only \(TextFormat.duration(seconds: $0)) old" } ?? "it is younger than \(shortest)"
-        return "\(service.name) calls the \(facts.noun) expired although \(age), and allows no newer one within \(shortest). "
+        let age =
+            ageSeconds.map { "it is only \(TextFormat.duration(seconds: $0)) old" } ?? "it is younger than \(shortest)"
+        return
+            "\(service.name) calls the \(facts.noun) expired although \(age), and allows no newer one within \(shortest). "
             + setClock(clock)
     }
 
@@ -295,7 +308,8 @@ private struct ConnectionStopWords {
         case .proxyNotTrusted(let proxy, let cause):
             "The certificate of the proxy \(proxy) cannot be trusted: \(cause). Check the proxy's name in volley.yaml (proxy) or in the environment "
                 + "(https_proxy), this machine's clock and its ca-certificates package."
-        case .unreachable(let destination, let attempts, let cause): unreachable(destination, attempts: attempts, cause: cause)
+        case .unreachable(let destination, let attempts, let cause):
+            unreachable(destination, attempts: attempts, cause: cause)
         case .lost(let destination, let cause):
             "The connection to \(way(destination)) was lost and could not be restored: \(cause). Check the network, then resume the run."
         }
@@ -322,14 +336,16 @@ extension LedgerStop {
         case .unusable(let error): "The run file cannot be used. \(error)"
         case .endNotRecorded(let error): "The end of the run could not be recorded. \(error)"
         case .recordingFailed(let error): "Recording stopped. \(error)"
-        case .claimNotNoted(let error): "Claiming stopped because the claim could not be recorded next to the run. \(error)"
+        case .claimNotNoted(let error):
+            "Claiming stopped because the claim could not be recorded next to the run. \(error)"
         case .readingFailed(let error): "Reading and claiming stopped. \(error)"
         case .beginNotNoted: "its start could not be recorded next to it, so nothing was sent"
         case .takenOver: "Another volley took over the run while this one stood still."
         case .fileLost(let file, let activity): "The run file \(file) was removed or replaced while \(activity.clause)."
         case .accountFileLost(let file, let activity):
             "\(file) was removed or replaced while \(activity.clause). Without it the account of the run would be lost."
-        case .lockLost(let error, let activity): "Another volley took over while \(activity.clause), as its lock file was removed. \(error)"
+        case .lockLost(let error, let activity):
+            "Another volley took over while \(activity.clause), as its lock file was removed. \(error)"
         case .processGone: "the process that sent it has ended: it was killed, or the machine went down"
         case .forgotten(let entries):
             "The store has forgotten \(TextFormat.counted(entries, one: "entry", many: "entries")) that it had confirmed, as a standby took over that "
@@ -356,8 +372,11 @@ extension RunStatus {
 
     /// The same in the words of a face.
     func because(for face: TextMedium) -> String? {
-        if isSenderHidden { return "whether a process is still sending it is not known: you may not read its lock file" }
+        if isSenderHidden {
+            return "whether a process is still sending it is not known: you may not read its lock file"
+        }
         guard let sentence = cause?.sentence(for: face) else { return nil }
-        return state == .cancelled && cause?.isForgetting == true ? "A person cancelled it. Besides: \(sentence)" : sentence
+        return state == .cancelled && cause?.isForgetting == true
+            ? "A person cancelled it. Besides: \(sentence)" : sentence
     }
 }

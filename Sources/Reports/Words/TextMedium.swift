@@ -1,4 +1,5 @@
-/// The readers of a text: the same facts are written for users of the command line and for users of the console.
+/// The readers of a text: the same facts are written for users of the command line and for users of
+/// the console.
 public enum TextMedium: Hashable, Sendable {
     /// The command line, and the files that it writes.
     case terminal

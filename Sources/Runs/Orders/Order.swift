@@ -1,8 +1,8 @@
 public import Base
 import Glibc
 
-/// A request from the console to `volley schedule`: a row next to the runs, which a sender takes and carries out. A run
-/// that is being sent gets its orders in its own file (`RunOrder`).
+/// A request from the console to `volley schedule`: a row next to the runs, which a sender takes
+/// and carries out. A run that is being sent gets its orders in its own file (`RunOrder`).
 public struct Order: Hashable, Sendable {
     /// What must be done, with what the page showed when it was given.
     public enum Kind: Hashable, Sendable {
@@ -11,7 +11,8 @@ public struct Order: Hashable, Sendable {
         case approve(run: String, digest: String)
         /// Cancel a plan, with a reason that may be blank.
         case reject(run: String, digest: String, reason: String)
-        /// Cancel a plan that was not begun: people that may ask for one may take it back, also after it was approved.
+        /// Cancel a plan that was not begun: people that may ask for one may take it back, also
+        /// after it was approved.
         case withdraw(run: String)
         /// Send a plan.
         case send(run: String, digest: String)
@@ -51,13 +52,15 @@ public struct Order: Hashable, Sendable {
     public var askedAt: Timestamp
     /// When it lapses: what was not begun by then is never done.
     public var lapsesAt: Timestamp
-    /// Where and how long after the machine's start it was given. Unlike the clock, that cannot be set.
+    /// Where and how long after the machine's start it was given. Unlike the clock, that cannot be
+    /// set.
     public var uptime: Uptime
 
     /// An order that is given now.
     public init(nonce: String, kind: Kind, by: String, at moment: OrderMoment = .now()) {
         self.init(
-            nonce: nonce, kind: kind, by: by, askedAt: moment.time, lapsesAt: moment.time.adding(seconds: kind.timeoutSeconds),
+            nonce: nonce, kind: kind, by: by, askedAt: moment.time,
+            lapsesAt: moment.time.adding(seconds: kind.timeoutSeconds),
             uptime: moment.uptime)
     }
 
@@ -73,11 +76,12 @@ public struct Order: Hashable, Sendable {
     /// A clock that is this much behind the moment at which an order was given was set back.
     static let clockToleranceSeconds = 5.0
 
-    /// Whether it may not be begun any more. How long it has waited is known from the machine's uptime, whatever the
-    /// clock says: setting the clock forward lets nothing lapse early, and setting it back keeps nothing alive. An
-    /// order from before the machine's last start has lapsed, as a clock that has been set since then cannot say how
-    /// long ago that was. Where the machine has no number for its start, the clock decides, and an order from the
-    /// future has lapsed.
+    /// Whether it may not be begun any more. How long it has waited is known from the machine's
+    /// uptime, whatever the clock says: setting the clock forward lets nothing lapse early, and
+    /// setting it back keeps nothing alive. An order from before the machine's last start has
+    /// lapsed, as a clock that has been set since then cannot say how long ago that was. Where the
+    /// machine has no number for its start, the clock decides, and an order from the future has
+    /// lapsed.
     public func hasLapsed(at moment: OrderMoment) -> Bool {
         guard !moment.uptime.start.isEmpty || !uptime.start.isEmpty else {
             return moment.time >= lapsesAt || moment.time < askedAt.adding(seconds: -Self.clockToleranceSeconds)
@@ -89,11 +93,13 @@ public struct Order: Hashable, Sendable {
 
 /// The table of kinds: a row for each. `orders.sqlite`, lists, words and the queue follow from it.
 extension Order.Kind {
-    /// What an order of any kind may hold: the columns of `orders.sqlite`, and the members of its JSON.
+    /// What an order of any kind may hold: the columns of `orders.sqlite`, and the members of its
+    /// JSON.
     public struct Values: Hashable, Sendable {
         /// What it is about: a run, a campaign's file, or a time of a campaign.
         public var run: String?, file: String?, campaign: String?, occurrence: String?
-        /// What the page showed when it was given; `reason` is what the person wrote, or chose for a test.
+        /// What the page showed when it was given; `reason` is what the person wrote, or chose for
+        /// a test.
         public var digest: String?, reason: String?, mostDevices: Int?
 
         /// The texts, which come from outside.
@@ -102,7 +108,8 @@ extension Order.Kind {
 
     /// The names of the kinds, in `orders.sqlite` and in JSON.
     enum Name: String, CaseIterable {
-        case approve, reject, withdraw, send, test, plan, resume, retry, pause, cancel, skip, approveTime = "approve_time"
+        case approve, reject, withdraw, send, test, plan, resume, retry, pause, cancel, skip, approveTime =
+            "approve_time"
         case withdrawApproval = "withdraw_approval", retryUnsent = "retry_unsent"
     }
 
@@ -113,28 +120,35 @@ extension Order.Kind {
 
     private var row: Row {
         switch self {
-        case .approve(let run, let digest): Row(name: .approve, values: Values(run: run, digest: digest), leadsToPushes: true)
+        case .approve(let run, let digest):
+            Row(name: .approve, values: Values(run: run, digest: digest), leadsToPushes: true)
         case .reject(let run, let digest, let reason):
             Row(name: .reject, values: Values(run: run, digest: digest, reason: reason))
         case .withdraw(let run): Row(name: .withdraw, values: Values(run: run), overtakes: true)
         case .send(let run, let digest):
             Row(
-                name: .send, values: Values(run: run, digest: digest), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
+                name: .send, values: Values(run: run, digest: digest), isTakenOnce: true, sendsItsRun: true,
+                leadsToPushes: true)
         case .test(let file, let digest, let choice):
             Row(
-                name: .test, values: Values(file: file, digest: digest, reason: choice.isEmpty ? nil : choice), isTakenOnce: true)
-        case .plan(let file, let digest): Row(name: .plan, values: Values(file: file, digest: digest), isTakenOnce: true)
+                name: .test, values: Values(file: file, digest: digest, reason: choice.isEmpty ? nil : choice),
+                isTakenOnce: true)
+        case .plan(let file, let digest):
+            Row(name: .plan, values: Values(file: file, digest: digest), isTakenOnce: true)
         case .resume(let run):
             Row(name: .resume, values: Values(run: run), isTakenOnce: true, sendsItsRun: true, leadsToPushes: true)
         case .retry(let run): Row(name: .retry, values: Values(run: run), isTakenOnce: true, leadsToPushes: true)
-        case .retryUnsent(let run): Row(name: .retryUnsent, values: Values(run: run), isTakenOnce: true, leadsToPushes: true)
+        case .retryUnsent(let run):
+            Row(name: .retryUnsent, values: Values(run: run), isTakenOnce: true, leadsToPushes: true)
         case .pause(let run): Row(name: .pause, values: Values(run: run), overtakes: true)
         case .cancel(let run): Row(name: .cancel, values: Values(run: run), overtakes: true)
-        case .skip(let campaign, let occurrence): Row(name: .skip, values: Values(campaign: campaign, occurrence: occurrence))
+        case .skip(let campaign, let occurrence):
+            Row(name: .skip, values: Values(campaign: campaign, occurrence: occurrence))
         case .approveTime(let campaign, let occurrence, let digest, let most):
             Row(
                 name: .approveTime,
-                values: Values(campaign: campaign, occurrence: occurrence, digest: digest, mostDevices: most), leadsToPushes: true)
+                values: Values(campaign: campaign, occurrence: occurrence, digest: digest, mostDevices: most),
+                leadsToPushes: true)
         case .withdrawApproval(let campaign, let occurrence):
             Row(name: .withdrawApproval, values: Values(campaign: campaign, occurrence: occurrence))
         }
@@ -166,7 +180,8 @@ extension Order.Kind {
                         .approveTime(campaign: campaign, occurrence: occurrence, digest: $0, mostDevices: $1)
                     }
                 }
-            case .withdrawApproval: both(values.campaign, values.occurrence) { .withdrawApproval(campaign: $0, occurrence: $1) }
+            case .withdrawApproval:
+                both(values.campaign, values.occurrence) { .withdrawApproval(campaign: $0, occurrence: $1) }
             case nil: nil
             }
         guard let kind else { return nil }
@@ -179,18 +194,20 @@ extension Order.Kind {
     /// What it holds.
     public var values: Values { row.values }
 
-    /// How long an order may wait for its beginning: ten minutes, so that what was ordered while no sender was there
-    /// does not go out at night. What only holds up a run, an hour.
+    /// How long an order may wait for its beginning: ten minutes, so that what was ordered while no
+    /// sender was there does not go out at night. What only holds up a run, an hour.
     public var timeoutSeconds: Double { overtakes ? 3600 : 600 }
 
     /// Whether it is done before all others of its run: an order that stops a run cannot wait.
     public var overtakes: Bool { row.overtakes }
 
-    /// Whether the sender that takes it is the only one that ever does it: it sends its run, or notes a run that it made, by which
-    /// the next sender sees how far it came. Doing any of the others a second time changes nothing.
+    /// Whether the sender that takes it is the only one that ever does it: it sends its run, or
+    /// notes a run that it made, by which the next sender sees how far it came. Doing any of the
+    /// others a second time changes nothing.
     public var isTakenOnce: Bool { row.isTakenOnce }
 
-    /// Whether it has the run itself sent, which a later pause or cancellation of that run contradicts.
+    /// Whether it has the run itself sent, which a later pause or cancellation of that run
+    /// contradicts.
     public var sendsItsRun: Bool { row.sendsItsRun }
 
     /// Whether devices of an audience get pushes because of it.
@@ -225,7 +242,8 @@ extension Order.Kind {
 
 /// How long a machine has been running, its sleep included (CLOCK_BOOTTIME), and since which start.
 public struct Uptime: Hashable, Sendable {
-    /// The start, by the number that the kernel gave it (/proc/sys/kernel/random/boot_id); blank if it cannot be read.
+    /// The start, by the number that the kernel gave it (/proc/sys/kernel/random/boot_id); blank if
+    /// it cannot be read.
     public var start: String
     /// Since then.
     public var milliseconds: Int64
@@ -236,8 +254,8 @@ public struct Uptime: Hashable, Sendable {
         self.milliseconds = milliseconds
     }
 
-    /// The seconds between two moments since one start; nil if they cannot be compared: the machine was started again,
-    /// or it is another one.
+    /// The seconds between two moments since one start; nil if they cannot be compared: the machine
+    /// was started again, or it is another one.
     func seconds(since earlier: Uptime) -> Double? {
         guard !start.isEmpty, start == earlier.start, milliseconds >= earlier.milliseconds else { return nil }
         return Double(milliseconds - earlier.milliseconds) / 1000
@@ -265,6 +283,7 @@ public struct OrderMoment: Hashable, Sendable {
         let bytes = (try? RegularFile.bytes(of: "/proc/sys/kernel/random/boot_id", atMost: 64)) ?? []
         let start = String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
         return OrderMoment(
-            time: .now(), uptime: Uptime(start: start, milliseconds: Int64(since.tv_sec) * 1000 + Int64(since.tv_nsec) / 1_000_000))
+            time: .now(),
+            uptime: Uptime(start: start, milliseconds: Int64(since.tv_sec) * 1000 + Int64(since.tv_nsec) / 1_000_000))
     }
 }

@@ -69,7 +69,8 @@ public enum OrderRefusal: Hashable, Sendable {
     case noSuchTime
     /// The time has come; its run, if it has one.
     case timeHasCome(run: String?)
-    /// A push service chooses the devices of the campaign, so that their number is not known beforehand.
+    /// A push service chooses the devices of the campaign, so that their number is not known
+    /// beforehand.
     case devicesUnknown
     /// In words: what an error says.
     case described(String)
@@ -87,14 +88,16 @@ public enum OrderRemains: Hashable, Sendable {
     case elsewhere(run: String)
     /// The run is over.
     case ended(run: String, RunState)
-    /// The order was to change something and may have done so, or the run cannot be read; with an error's words, or
-    /// blank.
+    /// The order was to change something and may have done so, or the run cannot be read; with an
+    /// error's words, or blank.
     case unknown(run: String?, String)
 }
 
-/// The form in which `orders.sqlite` keeps states, next to their names: an object with their values.
+/// The form in which `orders.sqlite` keeps states, next to their names: an object with their
+/// values.
 extension OrderState {
-    /// The values of an ended order, `{"end": "stopped", "cause": {…}}`; null for a state without values.
+    /// The values of an ended order, `{"end": "stopped", "cause": {…}}`; null for a state without
+    /// values.
     public var values: JSONValue {
         switch self {
         case .waiting, .taken, .lapsed: .null
@@ -174,8 +177,10 @@ extension OrderRefusal {
     }
 
     private static let plain: [(name: String, refusal: OrderRefusal)] = [
-        ("not_permitted", .notPermitted), ("wrote_it", .wroteIt), ("asked_for_it", .askedForIt), ("plan_differs", .planDiffers),
-        ("file_differs", .fileDiffers), ("overtaken", .overtaken), ("nothing_to_retry", .nothingToRetry), ("no_such_time", .noSuchTime),
+        ("not_permitted", .notPermitted), ("wrote_it", .wroteIt), ("asked_for_it", .askedForIt),
+        ("plan_differs", .planDiffers),
+        ("file_differs", .fileDiffers), ("overtaken", .overtaken), ("nothing_to_retry", .nothingToRetry),
+        ("no_such_time", .noSuchTime),
         ("devices_unknown", .devicesUnknown),
     ]
 }
@@ -205,7 +210,8 @@ extension OrderRemains {
             case "not_begun": run.map { .notBegun(run: $0) }
             case "unfinished": run.map { .unfinished(run: $0) }
             case "elsewhere": run.map { .elsewhere(run: $0) }
-            case "ended": run.flatMap { run in json["state"]?.stringValue.flatMap(RunState.init).map { .ended(run: run, $0) } }
+            case "ended":
+                run.flatMap { run in json["state"]?.stringValue.flatMap(RunState.init).map { .ended(run: run, $0) } }
             case "unknown": json["words"]?.stringValue.map { .unknown(run: run, $0) }
             default: nil
             }

@@ -56,8 +56,8 @@ public struct DamagedOrder: Hashable, Sendable {
         self.mistake = mistake
     }
 
-    /// Whether it may have held up what another order has sent: as a pause, a cancellation, a refusal, or an approval
-    /// taken back.
+    /// Whether it may have held up what another order has sent: as a pause, a cancellation, a
+    /// refusal, or an approval taken back.
     public func mayForbid(_ kind: Order.Kind) -> Bool {
         guard kind.leadsToPushes else { return false }
         return subject.map { $0 == kind.subject } ?? true
@@ -78,10 +78,12 @@ public struct OrderRecords: Sendable {
     public var isThere: Bool { DatabaseFile.kind(place) != .missing }
 
     /// Opens them; makes a missing file.
-    /// - Throws: `Diagnostic`: it is damaged, of a newer version, something else, not permitted; the disk is full.
+    /// - Throws: `Diagnostic`: it is damaged, of a newer version, something else, not permitted;
+    ///   the disk is full.
     public func open() throws -> OrderStore { try OrderStore(folder: folder) }
 
-    /// The newest orders, newest first, whether or not processes work with them; none when there is no file.
+    /// The newest orders, newest first, whether or not processes work with them; none when there is
+    /// no file.
     /// - Parameters:
     ///   - number: only orders before this one; nil for the newest.
     ///   - limit: the most orders to return; at least 1.

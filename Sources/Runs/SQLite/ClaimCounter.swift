@@ -2,17 +2,18 @@ import Base
 import Glibc
 import Synchronization
 
-/// How many claims of a run were made (`RunClaims.made`), kept next to it while it is sent (`RUN.sqlite.claimed`):
-/// after a kill it shows whether the run file has lost its newest part, because SQLite's files next to it were removed
-/// or an older copy was restored. If the counter is missing after a kill, it is unknown how far the run was, and the
-/// run cannot be resumed (`SendingHistory.Entry.claimed`).
+/// How many claims of a run were made (`RunClaims.made`), kept next to it while it is sent
+/// (`RUN.sqlite.claimed`): after a kill it shows whether the run file has lost its newest part,
+/// because SQLite's files next to it were removed or an older copy was restored. If the counter is
+/// missing after a kill, it is unknown how far the run was, and the run cannot be resumed
+/// (`SendingHistory.Entry.claimed`).
 ///
-/// A few bytes of fixed width, overwritten in place: a mark survives the process at once, costs no transaction, and
-/// waits for no other run. It survives the machine's power a moment later: the run file is synchronised with every
-/// claim, and a mark that is lost only shows less.
+/// A few bytes of fixed width, overwritten in place: a mark survives the process at once, costs no
+/// transaction, and waits for no other run. It survives the machine's power a moment later: the run
+/// file is synchronised with every claim, and a mark that is lost only shows less.
 ///
-/// As it may be restored from a backup together with the run file, the record itself (`SendingHistory`) is told every
-/// two seconds.
+/// As it may be restored from a backup together with the run file, the record itself
+/// (`SendingHistory`) is told every two seconds.
 public final class ClaimCounter: Sendable {
     private static let digits = 20
 
@@ -51,7 +52,8 @@ public final class ClaimCounter: Sendable {
     /// The most claims that were noted: the file may be put back to what it was.
     var made: Int { noted.withLock { $0 } }
 
-    /// Notes the number of claims made so far. Must return before the last of them goes onto the wire.
+    /// Notes the number of claims made so far. Must return before the last of them goes onto the
+    /// wire.
     /// - Throws: `Diagnostic`: it cannot be written.
     public func note(_ claimed: Int) throws {
         noted.withLock { $0 = max($0, claimed) }
@@ -83,8 +85,8 @@ public final class ClaimCounter: Sendable {
         Array("\(epoch) \(TextFormat.zeroPadded(claimed, digits: digits))\n".utf8)
     }
 
-    /// How many claims of a run were made so far, in an epoch of it; nil when the file is missing, of another epoch, or
-    /// cannot be read.
+    /// How many claims of a run were made so far, in an epoch of it; nil when the file is missing,
+    /// of another epoch, or cannot be read.
     static func claimed(_ run: String, epoch: String) -> Int? {
         guard let bytes = try? RegularFile.bytes(of: file(of: run), atMost: 200) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)

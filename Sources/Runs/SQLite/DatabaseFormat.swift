@@ -1,8 +1,8 @@
 import Base
 import GRDB
 
-/// A kind of database next to the runs: how it is told apart from any other and from one of a newer Volley, when it is
-/// damaged, and in which words that is said.
+/// A kind of database next to the runs: how it is told apart from any other and from one of a newer
+/// Volley, when it is damaged, and in which words that is said.
 struct DatabaseFormat {
     /// The id of such a file (`PRAGMA application_id`).
     let applicationID: Int
@@ -17,7 +17,8 @@ struct DatabaseFormat {
 
     /// Looks at a database: its header and, unless this process did so before, the whole file.
     /// - Parameter rows: checks what SQLite cannot: whether rows can be what they should be.
-    /// - Throws: `Diagnostic`: a newer Volley wrote it, it is damaged, or it is something else; what `rows` throws.
+    /// - Throws: `Diagnostic`: a newer Volley wrote it, it is damaged, or it is something else;
+    ///   what `rows` throws.
     func check(_ db: Database, path: String, rows: (Database) throws -> Void = { _ in }) throws {
         try checkHeader(db, path: path)
         try checkWhole(db, path: path, rows: rows)
@@ -48,8 +49,8 @@ struct DatabaseFormat {
         guard found > 0 else { throw damaged(path, what: "its format is not a number that Volley gives") }
     }
 
-    /// Looks at the header of a file that is about to be opened for writing, which may change it at once (WAL mode,
-    /// pages): one that is refused stays as it is, to the byte.
+    /// Looks at the header of a file that is about to be opened for writing, which may change it at
+    /// once (WAL mode, pages): one that is refused stays as it is, to the byte.
     /// - Throws: `Diagnostic`: a newer Volley wrote it, or it is something else.
     func checkUntouched(_ path: String, timeoutSeconds: Double) throws {
         try checkNotEmptied(path)
@@ -65,7 +66,8 @@ struct DatabaseFormat {
 
     private func emptied(_ path: String) -> Diagnostic { damaged(path, what: "it is empty") }
 
-    /// Makes a file with its tables, for its owner only, unless it exists. Until it is complete it has another name.
+    /// Makes a file with its tables, for its owner only, unless it exists. Until it is complete it
+    /// has another name.
     func make(
         _ path: String, doing: String, _ activity: RunDiagnostics.Activity, _ tables: (Database) throws -> Void
     ) throws {
@@ -80,13 +82,14 @@ struct DatabaseFormat {
                 }
             }
         } catch let error as FileError {
-            guard let obstacle = DatabaseFile.obstacle(toMaking: path, code: error.errorNumber, doing: doing, activity) else { return }
+            guard let obstacle = DatabaseFile.obstacle(toMaking: path, code: error.errorNumber, doing: doing, activity)
+            else { return }
             throw obstacle
         }
     }
 
-    /// Opens a file, in WAL mode, for as long as a process works with it; others may read and write it at the same
-    /// time.
+    /// Opens a file, in WAL mode, for as long as a process works with it; others may read and write
+    /// it at the same time.
     /// - Parameters:
     ///   - timeoutSeconds: how long a call waits for another process.
     ///   - upgrade: converts the tables of an older version.
@@ -100,8 +103,9 @@ struct DatabaseFormat {
                 return try DatabasePool(path: path, configuration: configuration)
             }
             try pool.writeWithoutTransaction { db in
-                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure: a time
-                // would fire twice, and an order that was taken would be taken again.
+                // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power
+                // failure: a time would fire twice, and an order that was taken would be taken
+                // again.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.inTransaction(.immediate) {
                     try check(db, path: path)
@@ -161,7 +165,9 @@ struct DatabaseFormat {
 
 extension DatabaseFile {
     /// Reads a database at one moment, and closes it again.
-    static func read<Value>(_ path: String, _ timeoutSeconds: Double, _ body: (Database) throws -> Value) throws -> Value {
+    static func read<Value>(_ path: String, _ timeoutSeconds: Double, _ body: (Database) throws -> Value) throws
+        -> Value
+    {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = DatabaseWait.mode(path, atMost: timeoutSeconds)

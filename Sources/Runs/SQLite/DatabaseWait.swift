@@ -2,8 +2,8 @@ public import Base
 import GRDB
 import Synchronization
 
-/// Waits for other processes that hold a database. SQLite's own wait neither ends when the command should, nor says
-/// that anything is waited for.
+/// Waits for other processes that hold a database. SQLite's own wait neither ends when the command
+/// should, nor says that anything is waited for.
 public enum DatabaseWait {
     struct Watch: Sendable {
         var cancellation: Cancellation
@@ -43,12 +43,14 @@ public enum DatabaseWait {
     private static let shortestMilliseconds = 1_000
 
     /// Shortens all waits of this process once the end is requested.
-    /// - Parameter notice: is told the file that is waited for after eight seconds, from any thread.
+    /// - Parameter notice: is told the file that is waited for after eight seconds, from any
+    ///   thread.
     public static func watch(_ cancellation: Cancellation, notice: @escaping @Sendable (_ file: String) -> Void) {
         watch.withLock { $0 = Watch(cancellation, notice: notice) }
     }
 
-    /// Whether a wait was shortened because the end was requested: then an error may say that a database is held.
+    /// Whether a wait was shortened because the end was requested: then an error may say that a
+    /// database is held.
     public static var isInterrupted: Bool { watch.withLock { $0?.hasCut ?? false } }
 
     /// How a connection to a file waits.
@@ -68,7 +70,8 @@ public enum DatabaseWait {
         watch.withLock { $0?.mayWait(after: waited, at: .now) ?? true }
     }
 
-    /// Opens a file that a command opens several times: a program that holds it keeps the command waiting once.
+    /// Opens a file that a command opens several times: a program that holds it keeps the command
+    /// waiting once.
     /// - Parameter open: is told for how many seconds to wait.
     static func once<Opened>(_ path: String, _ open: (_ timeoutSeconds: Double) throws -> Opened) throws -> Opened {
         let begun = ContinuousClock.now, isHeld = held.withLock { $0[path].map { begun < $0 } ?? false }
@@ -82,7 +85,9 @@ public enum DatabaseWait {
     private static func tell(_ path: String) {
         let notice: (@Sendable (String) -> Void)? = watch.withLock { watch in
             let now = ContinuousClock.now
-            guard let current = watch, current.toldAt[path].map({ now - $0 >= betweenNotices }) ?? true else { return nil }
+            guard let current = watch, current.toldAt[path].map({ now - $0 >= betweenNotices }) ?? true else {
+                return nil
+            }
             watch?.toldAt[path] = now
             return current.notice
         }

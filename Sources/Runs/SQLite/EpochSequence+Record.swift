@@ -12,7 +12,9 @@ extension EpochSequence {
         }
         self.init(
             try db.all("SELECT number, run, life, is_end, at FROM \(Self.table) ORDER BY number") { row in
-                Event(number: try row.count(0), run: try row.run(1), epoch: try row.epoch(2), isEnd: try row.flag(3), at: try row.moment(4))
+                Event(
+                    number: try row.count(0), run: try row.run(1), epoch: try row.epoch(2), isEnd: try row.flag(3),
+                    at: try row.moment(4))
             })
     }
 
@@ -26,7 +28,8 @@ extension EpochSequence {
                 )
                 """)
         try db.execute(
-            sql: "INSERT INTO \(table) (run, life, is_end, at) VALUES (?, ?, ?, ?)", arguments: [run, epoch, isEnd, now.epochMilliseconds])
+            sql: "INSERT INTO \(table) (run, life, is_end, at) VALUES (?, ?, ?, ?)",
+            arguments: [run, epoch, isEnd, now.epochMilliseconds])
     }
 }
 

@@ -2,13 +2,14 @@ import Base
 import GRDB
 import Glibc
 
-/// A change to a database whose process was killed in the middle of it: a journal is left next to the file, and SQLite
-/// rolls the change back when the file is next opened for writing. Until then it cannot be read either, so a reader
-/// must trigger the rollback.
+/// A change to a database whose process was killed in the middle of it: a journal is left next to
+/// the file, and SQLite rolls the change back when the file is next opened for writing. Until then
+/// it cannot be read either, so a reader must trigger the rollback.
 enum InterruptedChange {
-    /// Runs `body`, which only reads; a change that prevents this is rolled back first. SQLite may also mistake for
-    /// interrupted, or for missing, what another process is just beginning or finishing (its journal, its WAL and their
-    /// index): then reading again is enough, for as long as a process that the machine does not let run may take.
+    /// Runs `body`, which only reads; a change that prevents this is rolled back first. SQLite may
+    /// also mistake for interrupted, or for missing, what another process is just beginning or
+    /// finishing (its journal, its WAL and their index): then reading again is enough, for as long
+    /// as a process that the machine does not let run may take.
     static func takingBack<T>(_ path: String, _ body: () throws -> T) throws -> T {
         var pauses = isWithinReach(path) ? Retries(atMost: 300, milliseconds: 10) : Retries(atMost: 20, milliseconds: 2)
         while true {
@@ -22,8 +23,8 @@ enum InterruptedChange {
         }
     }
 
-    /// Whether this user may read and write the file, and create files next to it: then whatever prevents reading it is
-    /// temporary.
+    /// Whether this user may read and write the file, and create files next to it: then whatever
+    /// prevents reading it is temporary.
     static func isWithinReach(_ path: String) -> Bool {
         access(path, R_OK | W_OK) == 0 && access(RunDiagnostics.folder(of: path), R_OK | W_OK | X_OK) == 0
     }

@@ -2,10 +2,11 @@ public import Base
 import GRDB
 import Glibc
 
-/// What people ordered in the console: `orders.sqlite` in the folder of runs. The console places orders while
-/// `volley schedule` takes them; each change is on the disk when its call returns.
+/// What people ordered in the console: `orders.sqlite` in the folder of runs. The console places
+/// orders while `volley schedule` takes them; each change is on the disk when its call returns.
 ///
-/// Calls throw `Diagnostic`: the file is damaged, of a newer version, something else, not permitted; the disk is full.
+/// Calls throw `Diagnostic`: the file is damaged, of a newer version, something else, not
+/// permitted; the disk is full.
 ///
 /// ```swift
 /// let orders = try runs.orders.open()
@@ -19,10 +20,13 @@ public final class OrderStore: Sendable {
     static let version = 2
     private static let format = DatabaseFormat(
         applicationID: applicationID, version: version, name: "the record of orders",
-        remedy: "Restore it from a backup, or move it away: then what was ordered and not done is forgotten, and must be ordered again.")
+        remedy:
+            "Restore it from a backup, or move it away: then what was ordered and not done is forgotten, and must be ordered again."
+    )
     /// How long a call waits for another process.
     private static let timeoutSeconds = 5.0
-    /// The longest key, name and reason, in bytes. The console sets narrower limits; these protect the file.
+    /// The longest key, name and reason, in bytes. The console sets narrower limits; these protect
+    /// the file.
     static let longestNonce = 200, longestName = 400, longestText = 10_000
 
     /// Where it is, for messages.
@@ -47,15 +51,17 @@ public final class OrderStore: Sendable {
     /// Whether it is still the file that was opened: it was neither removed nor replaced.
     public var isInPlace: Bool { DatabaseFile.identity(path) == identity }
 
-    /// The store cannot be used afterwards. The file stays in WAL mode: two processes that leave that mode get in one
-    /// another's way, and the last one to close the file leaves one file anyway.
+    /// The store cannot be used afterwards. The file stays in WAL mode: two processes that leave
+    /// that mode get in one another's way, and the last one to close the file leaves one file
+    /// anyway.
     public func close() { try? database.close() }
 
     // MARK: - Placing
 
-    /// Writes an order down, once: a form that is sent a second time gives the order that it became the first time,
-    /// with its state.
-    /// - Throws: also when the form's key belongs to another order, of another person or with other contents.
+    /// Writes an order down, once: a form that is sent a second time gives the order that it became
+    /// the first time, with its state.
+    /// - Throws: also when the form's key belongs to another order, of another person or with other
+    ///   contents.
     public func place(_ order: Order) throws -> PlacedOrder {
         try Self.checkLengths(order)
         return try Self.format.translating(path) {
@@ -77,11 +83,13 @@ public final class OrderStore: Sendable {
         func check(_ text: String, _ name: String, from least: Int = 0, through most: Int) throws(Diagnostic) {
             guard (least...most).contains(text.utf8.count) else {
                 throw Diagnostic(
-                    "the \(name) of an order has \(text.utf8.count) bytes", remedy: "It may have \(least) to \(most). Nothing was ordered.")
+                    "the \(name) of an order has \(text.utf8.count) bytes",
+                    remedy: "It may have \(least) to \(most). Nothing was ordered.")
             }
             // SQLite would give back only what comes before it.
             guard !text.utf8.contains(0) else {
-                throw Diagnostic("the \(name) of an order has a character NUL", remedy: "Write it without. Nothing was ordered.")
+                throw Diagnostic(
+                    "the \(name) of an order has a character NUL", remedy: "Write it without. Nothing was ordered.")
             }
         }
         try check(order.nonce, "key", from: 1, through: longestNonce)
@@ -89,25 +97,31 @@ public final class OrderStore: Sendable {
         for text in order.kind.values.texts { try check(text, "text", through: longestText) }
         // No row holds any other: it would be read as damaged.
         if let run = order.kind.run, !RunID.isPossible(run) {
-            throw Diagnostic("an order names a run that cannot be: \(TextFormat.foreign(run))", remedy: "Nothing was ordered.")
+            throw Diagnostic(
+                "an order names a run that cannot be: \(TextFormat.foreign(run))", remedy: "Nothing was ordered.")
         }
         if let time = order.kind.time, LocalTime(time.occurrence)?.description != time.occurrence {
-            throw Diagnostic("an order names a time that cannot be: \(TextFormat.foreign(time.occurrence))", remedy: "Nothing was ordered.")
+            throw Diagnostic(
+                "an order names a time that cannot be: \(TextFormat.foreign(time.occurrence))",
+                remedy: "Nothing was ordered.")
         }
     }
 
     // MARK: - Taking
 
-    /// The orders that have not ended, in the order in which they were placed, and the damaged ones that may not have.
+    /// The orders that have not ended, in the order in which they were placed, and the damaged ones
+    /// that may not have.
     public func unended() throws -> OrderListing { try fetch("WHERE \(Self.notEnded) ORDER BY number", []) }
 
-    /// As ranges: `NOT IN` would read the whole file each second. A state that is no text has no place among them.
+    /// As ranges: `NOT IN` would read the whole file each second. A state that is no text has no
+    /// place among them.
     private static let notEnded = """
         (state < 'done' OR state > 'done' AND state < 'lapsed' OR state > 'lapsed' AND state < 'left' OR state > 'left' AND state < 'refused'
         OR state > 'refused' OR state IS NULL)
         """
 
-    /// Lets a sender have an order: from then on no other sender can take it. Must return before anything is done.
+    /// Lets a sender have an order: from then on no other sender can take it. Must return before
+    /// anything is done.
     /// - Parameters:
     ///   - epoch: a random name of the process.
     ///   - former: the epoch of a process that took it and is gone; nil for an order that waits.
@@ -126,8 +140,8 @@ public final class OrderStore: Sendable {
 
     /// Ends an order that this process has, or that waits.
     /// - Parameter state: one that has ended.
-    /// - Returns: false when the order ended before, or is another process's by now. A state that its own process
-    ///   reports replaces one that another process found.
+    /// - Returns: false when the order ended before, or is another process's by now. A state that
+    ///   its own process reports replaces one that another process found.
     public func end(_ nonce: String, as state: OrderState, epoch: String, at now: Timestamp) throws -> Bool {
         precondition(state.hasEnded, "an order ends in a state that has ended")
         let values = state.values
@@ -165,7 +179,9 @@ public final class OrderStore: Sendable {
     }
 
     /// All orders about a run, or that made it, in the order in which they were placed.
-    public func orders(ofRun run: String) throws -> OrderListing { try fetch("WHERE run = ? OR made = ? ORDER BY number", [run, run]) }
+    public func orders(ofRun run: String) throws -> OrderListing {
+        try fetch("WHERE run = ? OR made = ? ORDER BY number", [run, run])
+    }
 
     /// The accounts that had a run made: with a plan, a test or a retry. They do not approve it.
     /// - Throws: `Diagnostic`: a row that made it, or may have, cannot be read.
@@ -173,7 +189,9 @@ public final class OrderStore: Sendable {
         try Self.format.translating(path) {
             try database.read { db in
                 var damaged: Diagnostic?
-                let askers = try db.all("SELECT number, ordered_by, \(OrderRow.making) FROM placed WHERE made IS NOT NULL") { row in
+                let askers = try db.all(
+                    "SELECT number, ordered_by, \(OrderRow.making) FROM placed WHERE made IS NOT NULL"
+                ) { row in
                     do {
                         return try OrderRow.made(row, from: 2) == run ? try row.string(1) : nil
                     } catch let error as DatabaseError where error.resultCode == .SQLITE_MISMATCH {
@@ -192,7 +210,8 @@ public final class OrderStore: Sendable {
         try Self.format.translating(path) { try database.read { try Self.fetch(condition, arguments, $0, path) } }
     }
 
-    /// What a folder's orders are, newest first, whether or not processes work with them; none when there is no file.
+    /// What a folder's orders are, newest first, whether or not processes work with them; none when
+    /// there is no file.
     static func read(folder: String, before number: Int64?, atMost limit: Int) throws -> OrderListing {
         let path = path(in: folder)
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of orders")
@@ -203,15 +222,19 @@ public final class OrderStore: Sendable {
     }
 
     /// Row by row: one that cannot be read keeps none of the others from being read.
-    private static func fetch(_ condition: String, _ arguments: StatementArguments, _ db: Database, _ path: String) throws -> OrderListing {
+    private static func fetch(_ condition: String, _ arguments: StatementArguments, _ db: Database, _ path: String)
+        throws -> OrderListing
+    {
         let columns = try isOlder(db) ? OrderRow.columns.replacing("most_devices", with: "NULL") : OrderRow.columns
         var listing = OrderListing()
         try PreparedStatement(db, sql: "SELECT \(columns) FROM placed \(condition)", arguments).forEachRow { row in
-            do { listing.orders.append(try OrderRow.read(row)) } catch let error as DatabaseError where error.resultCode == .SQLITE_MISMATCH
+            do { listing.orders.append(try OrderRow.read(row)) } catch let error as DatabaseError
+                where error.resultCode == .SQLITE_MISMATCH
             {
                 let number = Int64(try row.int(0))
                 listing.damaged.append(
-                    DamagedOrder(number: number, subject: OrderRow.subject(row), mistake: mistake(error, number: number, path)))
+                    DamagedOrder(
+                        number: number, subject: OrderRow.subject(row), mistake: mistake(error, number: number, path)))
             }
             return true
         }
@@ -228,7 +251,8 @@ public final class OrderStore: Sendable {
         Diagnostic(
             "order \(number) is damaged: \(error.ofValue)", file: path,
             remedy: "Restore the file from a backup; or remove the row, and order it again: "
-                + "`sqlite3 \(FilePaths.inShell(path)) 'DELETE FROM placed WHERE number = \(number)'`.", [.ask(.mendOrders)])
+                + "`sqlite3 \(FilePaths.inShell(path)) 'DELETE FROM placed WHERE number = \(number)'`.",
+            [.ask(.mendOrders)])
     }
 
     // MARK: - The file
@@ -241,7 +265,8 @@ public final class OrderStore: Sendable {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', '', '', NULL, ?)
                 """,
             arguments: [order.nonce, order.kind.name] + OrderRow.arguments(of: order.kind.values) + [
-                order.by, order.askedAt.epochMilliseconds, order.lapsesAt.epochMilliseconds, order.uptime.start, order.uptime.milliseconds,
+                order.by, order.askedAt.epochMilliseconds, order.lapsesAt.epochMilliseconds, order.uptime.start,
+                order.uptime.milliseconds,
                 order.askedAt.epochMilliseconds,
             ])
     }
@@ -280,5 +305,6 @@ public final class OrderStore: Sendable {
     }
 
     private static let isUsed = Diagnostic(
-        "this form was already used for another order", remedy: "Load the page again, and order from there. Nothing was ordered now.")
+        "this form was already used for another order",
+        remedy: "Load the page again, and order from there. Nothing was ordered now.")
 }

@@ -1,16 +1,17 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement that is executed over and over, directly through SQLite's own interface: GRDB boxes and checks every
-/// value of every row, which costs more than SQLite itself. GRDB still keeps the statement, the connection and the
-/// transaction around it.
+/// A statement that is executed over and over, directly through SQLite's own interface: GRDB boxes
+/// and checks every value of every row, which costs more than SQLite itself. GRDB still keeps the
+/// statement, the connection and the transaction around it.
 struct PreparedStatement {
     /// Kept alive here; `raw` is its pointer.
     private let statement: Statement
     private let raw: SQLiteStatement
     private let connection: SQLiteConnection
 
-    /// Prepared once for each connection and SQL text. Must not be used after the closure that `db` was handed to.
+    /// Prepared once for each connection and SQL text. Must not be used after the closure that `db`
+    /// was handed to.
     init(_ db: Database, sql: String, _ arguments: StatementArguments = []) throws {
         statement = try db.cachedStatement(sql: sql)
         if !arguments.isEmpty { try statement.setArguments(arguments) }
@@ -84,21 +85,24 @@ struct PreparedStatement {
     struct Row {
         fileprivate let raw: SQLiteStatement
 
-        /// The type of a value as it is stored: `SQLITE_INTEGER` and others. Look before `text`, which may convert it.
+        /// The type of a value as it is stored: `SQLITE_INTEGER` and others. Look before `text`,
+        /// which may convert it.
         func type(_ index: CInt) -> CInt { sqlite3_column_type(raw, index) }
 
         /// The name of a column, for messages. The names of a damaged file may be anything.
         func name(_ index: CInt) -> String {
             guard let start = sqlite3_column_name(raw, index) else { return "a value" }
             let name = String(cString: start)
-            let isPlain = name.utf8.count <= 40 && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || "_(*)".utf8.contains($0) }
+            let isPlain =
+                name.utf8.count <= 40 && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || "_(*)".utf8.contains($0) }
             return isPlain && !name.isEmpty ? "`\(name)`" : "a value"
         }
 
         /// A number; 0 for NULL.
         func number(_ index: CInt) -> Int { Int(sqlite3_column_int64(raw, index)) }
 
-        /// The bytes of a text in SQLite's own memory, UTF-8 unless the file was edited; none for NULL.
+        /// The bytes of a text in SQLite's own memory, UTF-8 unless the file was edited; none for
+        /// NULL.
         func text(_ index: CInt) -> UnsafeBufferPointer<UInt8> {
             // In this order: asking for the text may convert it, which changes its length.
             let start = sqlite3_column_text(raw, index)
@@ -117,7 +121,8 @@ struct PreparedStatement {
     }
 
     private func failure(_ code: CInt) -> DatabaseError {
-        let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
+        let error = DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
         // After reading the message; the statement must not stay half executed.
         sqlite3_reset(raw)
         return error

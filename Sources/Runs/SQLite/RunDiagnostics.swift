@@ -9,7 +9,9 @@ enum RunDiagnostics {
 
     /// Runs `body`; a database error comes out as a `Diagnostic`, everything else as it is.
     static func translating<T>(_ path: String, _ activity: Activity, _ body: () throws -> T) throws -> T {
-        do { return try body() } catch let error as DatabaseError { throw diagnostic(for: error, path: path, activity: activity) }
+        do { return try body() } catch let error as DatabaseError {
+            throw diagnostic(for: error, path: path, activity: activity)
+        }
     }
 
     static func diagnostic(for error: DatabaseError, path: String, activity: Activity) -> Diagnostic {
@@ -20,7 +22,8 @@ enum RunDiagnostics {
             if let shortage { return missing(shortage, path, activity) }
             if isAtSizeLimit(path) { return tooLarge(path, activity) }
             return Diagnostic(
-                "the disk failed while the run file was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
+                "the disk failed while the run file was in use (SQLite error \(error.extendedResultCode.rawValue))",
+                file: path,
                 remedy: "Check the disk and its file system before sending.")
         case .SQLITE_NOTADB: return notARun(path)
         case .SQLITE_CORRUPT: return damaged(path, what: "its pages do not fit together")
@@ -36,13 +39,17 @@ enum RunDiagnostics {
         case .SQLITE_CANTOPEN where InterruptedChange.isWithinReach(path):
             return Diagnostic(
                 "the run file cannot be opened (SQLite error \(error.extendedResultCode.rawValue))", file: path,
-                remedy: "If another process is using it, wait until it is done. Otherwise check the disk and its file system.")
+                remedy:
+                    "If another process is using it, wait until it is done. Otherwise check the disk and its file system."
+            )
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:
             return notPermitted(path, toWrite: activity != .reading)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            return Diagnostic("another process is using the run file", file: path, remedy: "Wait until it is done, then try again.")
+            return Diagnostic(
+                "another process is using the run file", file: path, remedy: "Wait until it is done, then try again.")
         default:
-            // A database without Volley's tables or columns although it has Volley's application id.
+            // A database without Volley's tables or columns although it has Volley's application
+            // id.
             if error.resultCode == .SQLITE_ERROR { return damaged(path, what: "a table or a column is missing") }
             return Diagnostic(
                 "the run file cannot be used (SQLite error \(error.extendedResultCode.rawValue))", file: path,
@@ -52,7 +59,8 @@ enum RunDiagnostics {
 
     static func isBusy(_ run: String) -> Diagnostic {
         Diagnostic(
-            "another volley process is sending this run", file: run, remedy: "Wait until it has ended, or pause it, before you resume it.")
+            "another volley process is sending this run", file: run,
+            remedy: "Wait until it has ended, or pause it, before you resume it.")
     }
 
     static func diskFull(_ path: String, _ activity: Activity) -> Diagnostic {
@@ -78,12 +86,14 @@ enum RunDiagnostics {
         }
     }
 
-    /// Whether a file of the run is as large as files of this process may be. SQLite says only that writing failed; it
-    /// writes a page at a time.
+    /// Whether a file of the run is as large as files of this process may be. SQLite says only that
+    /// writing failed; it writes a page at a time.
     private static func isAtSizeLimit(_ path: String) -> Bool {
         var limit = rlimit()
         // RLIMIT_FSIZE of sys/resource.h, an enumeration that Swift imports as a separate type.
-        guard getrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &limit) == 0, limit.rlim_cur < rlim_t(Int.max) else {
+        guard getrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &limit) == 0,
+            limit.rlim_cur < rlim_t(Int.max)
+        else {
             return false
         }
         let largest = ["", "-wal", "-journal"].map { DatabaseFile.size(path + $0) }.max() ?? 0
@@ -98,7 +108,8 @@ enum RunDiagnostics {
         Diagnostic("this is a folder, not a run file", file: path, remedy: "Give a run's id, its file, or `last`.")
     }
 
-    /// Checks what a name leads to before SQLite opens it, with the files that SQLite keeps next to it.
+    /// Checks what a name leads to before SQLite opens it, with the files that SQLite keeps next to
+    /// it.
     static func checkKind(ofRun path: String) throws(Diagnostic) {
         let real = DatabaseFile.withoutLink(path)
         if real.hasSuffix(DatabaseFile.partialSuffix) { throw unfinishedPlan(path) }
@@ -122,32 +133,39 @@ enum RunDiagnostics {
     static func unfinishedPlan(_ path: String) -> Diagnostic {
         Diagnostic(
             "this plan is still being made, or was interrupted; it is not a run", file: path,
-            remedy: "Plan the campaign again. `volley prune --keep 90d` removes what was left behind.", [.planAgain, .ask(.tidyRuns)])
+            remedy: "Plan the campaign again. `volley prune --keep 90d` removes what was left behind.",
+            [.planAgain, .ask(.tidyRuns)])
     }
 
     static func notARun(_ path: String) -> Diagnostic {
         if SuppressionList.isNamed(path) {
             return Diagnostic(
-                "this is a list of suppressed devices, not a run", file: path, remedy: "`volley suppression list` shows it.",
+                "this is a list of suppressed devices, not a run", file: path,
+                remedy: "`volley suppression list` shows it.",
                 [.seeSuppressed])
         }
         return Diagnostic(
-            "this is not a run file", file: path, remedy: "Run files are made by `volley plan` and `volley send`.", [.seeRuns])
+            "this is not a run file", file: path, remedy: "Run files are made by `volley plan` and `volley send`.",
+            [.seeRuns])
     }
 
     static func damaged(_ path: String, what: String) -> Diagnostic {
-        let name = DatabaseFile.name(path), id = name.hasSuffix(DatabaseFile.suffix) ? name.dropLast(DatabaseFile.suffix.count) : name
+        let name = DatabaseFile.name(path),
+            id = name.hasSuffix(DatabaseFile.suffix) ? name.dropLast(DatabaseFile.suffix.count) : name
         return Diagnostic(
             "the run file is damaged: \(what)", file: path, remedy: "Restore it from a backup. Do not send from it.",
             [.ask(.restoreRun(String(id)))])
     }
 
     /// Of what SQLite finds when it reads all pages. Its own words may name values.
-    static func damagedPages(_ path: String) -> Diagnostic { damaged(path, what: "its pages or rows do not fit together") }
+    static func damagedPages(_ path: String) -> Diagnostic {
+        damaged(path, what: "its pages or rows do not fit together")
+    }
 
     static func newer(_ path: String, version: Int) -> Diagnostic {
         Diagnostic(
-            "the run file was written by a newer Volley (format \(version); this one reads \(RunSchema.versionWithSegments))", file: path,
+            "the run file was written by a newer Volley (format \(version); this one reads \(RunSchema.versionWithSegments))",
+            file: path,
             remedy: "Use the newer Volley for this run.")
     }
 
@@ -162,7 +180,9 @@ enum RunDiagnostics {
         switch code {
         case ENOSPC, EDQUOT: diskFull(path, activity)
         case EACCES:
-            Diagnostic("\(doing): permission denied", file: path, remedy: "Check the folder's permissions, and which user runs volley.")
+            Diagnostic(
+                "\(doing): permission denied", file: path,
+                remedy: "Check the folder's permissions, and which user runs volley.")
         default: FileError.system(code).diagnostic(doing, file: path)
         }
     }
@@ -181,6 +201,7 @@ enum RunDiagnostics {
 }
 
 extension DatabaseError {
-    /// What is wrong with a value, of an error of `StoredValue`. SQLite's own words for this code are not shown.
+    /// What is wrong with a value, of an error of `StoredValue`. SQLite's own words for this code
+    /// are not shown.
     var ofValue: String { message.flatMap { $0.contains(" is not ") ? $0 : nil } ?? "a value in it cannot be read" }
 }

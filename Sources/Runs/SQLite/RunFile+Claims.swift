@@ -2,8 +2,8 @@ import Base
 import GRDB
 import Synchronization
 
-/// Claims and outcomes. A recipient is claimed before it goes onto the wire, and settled afterwards: outside every
-/// claim it is unsent, inside one and without an outcome it is unknown.
+/// Claims and outcomes. A recipient is claimed before it goes onto the wire, and settled
+/// afterwards: outside every claim it is unsent, inside one and without an outcome it is unknown.
 extension RunFile {
     /// The claimed recipients of a range that are not settled.
     public func unsettled(in ids: Range<Int>, _ selected: OpenOutcomes) throws -> UnsettledRecipients {
@@ -22,9 +22,11 @@ extension RunFile {
         }
     }
 
-    /// Recipients that were claimed and have no outcome: after a crash, those that may or may not have been pushed.
-    /// Ascending.
-    package func claimedWithoutOutcome() throws -> [Range<Int>] { try unsettled(in: 0..<plan.audience, OpenOutcomes()).inDoubt }
+    /// Recipients that were claimed and have no outcome: after a crash, those that may or may not
+    /// have been pushed. Ascending.
+    package func claimedWithoutOutcome() throws -> [Range<Int>] {
+        try unsettled(in: 0..<plan.audience, OpenOutcomes()).inDoubt
+    }
 
     /// The claims that overlap a range, whole.
     func claims(_ db: Database, around ids: Range<Int>) throws -> ClaimSet {
@@ -48,7 +50,9 @@ extension RunFile {
         try read { db in
             var parts: [(ids: Range<Int>, at: Timestamp)] = []
             try forEachClaim(db, "claimed_at") { ids, row in parts.append((ids, try row.moment(2))) }
-            let again = try db.tableExists("taken_back") ? db.first("SELECT recipients FROM taken_back") { try $0.count(0) } ?? 0 : 0
+            let again =
+                try db.tableExists("taken_back")
+                ? db.first("SELECT recipients FROM taken_back") { try $0.count(0) } ?? 0 : 0
             let skipped = plan.waves.isEmpty ? [] : try db.all("SELECT first_id FROM skipped_wave") { try $0.int(0) }
             return RunClaims(parts, reopened: again, skippedWaves: Set(skipped))
         }
@@ -63,9 +67,12 @@ extension RunFile {
 
     /// Calls `body` with each claim, in the order of ids.
     /// - Parameter column: what else is read of it.
-    private func forEachClaim(_ db: Database, _ column: String, _ body: (Range<Int>, PreparedStatement.Row) throws -> Void) throws {
+    private func forEachClaim(
+        _ db: Database, _ column: String, _ body: (Range<Int>, PreparedStatement.Row) throws -> Void
+    ) throws {
         var end = 0
-        try PreparedStatement(db, sql: "SELECT first_id, last_id, \(column) FROM claim ORDER BY first_id").forEachRow { row in
+        try PreparedStatement(db, sql: "SELECT first_id, last_id, \(column) FROM claim ORDER BY first_id").forEachRow {
+            row in
             let (first, last) = (try row.int(0), try row.int(1))
             guard first <= last, first >= end, last < plan.audience else {
                 throw RunDiagnostics.damaged(path, what: "its claims overlap")
@@ -92,8 +99,8 @@ extension RunFile {
 
 /// Claiming.
 extension RunFile {
-    /// The next recipients of a segment that are not claimed. Only the process that may send the run claims, so claims
-    /// are read once.
+    /// The next recipients of a segment that are not claimed. Only the process that may send the
+    /// run claims, so claims are read once.
     public func lease(atMost limit: Int, of segment: Range<Int>) throws -> Range<Int>? {
         try leased.withLock { leased in
             let claims = try leased ?? read(claims)
@@ -102,12 +109,15 @@ extension RunFile {
         }
     }
 
-    /// Claims are read again before the next range is handed out: they were made by others, or in another way.
+    /// Claims are read again before the next range is handed out: they were made by others, or in
+    /// another way.
     func forgetClaims() { leased.withLock { $0 = nil } }
 
     /// Commits the claim for a range. Must return before any of its recipients goes onto the wire.
-    /// - Parameter unsent: what is recorded with the claim of those of the range that get nothing, ascending.
-    /// - Throws: `Diagnostic` when part of it is claimed already or is not in the audience; nothing is claimed then.
+    /// - Parameter unsent: what is recorded with the claim of those of the range that get nothing,
+    ///   ascending.
+    /// - Throws: `Diagnostic` when part of it is claimed already or is not in the audience; nothing
+    ///   is claimed then.
     func claim(_ range: Range<Int>, unsent: [Settlement] = [], at now: Timestamp) throws {
         guard !range.isEmpty else { return }
         try write { db in
@@ -122,7 +132,8 @@ extension RunFile {
             throw broken("recipients \(range.lowerBound) to \(range.upperBound - 1) were claimed, of \(plan.audience)")
         }
         if let earlier = try claims(db, around: range).ranges(in: range).last {
-            throw broken("recipient \(earlier.lowerBound) is claimed already, perhaps by another volley that sends this run")
+            throw broken(
+                "recipient \(earlier.lowerBound) is claimed already, perhaps by another volley that sends this run")
         }
         try forgetDeferral(of: range, db)
         try insertClaim(range, at: now, db)
@@ -141,8 +152,8 @@ extension RunFile {
         try insert.execute()
     }
 
-    /// Removes the record of recipients that were skipped and never claimed. Once they are claimed they may be on the
-    /// wire, and a crash must leave them unknown.
+    /// Removes the record of recipients that were skipped and never claimed. Once they are claimed
+    /// they may be on the wire, and a crash must leave them unknown.
     private func forgetDeferral(of ids: Range<Int>, _ db: Database) throws {
         var deferred: [Int] = []
         try forEachOutcome(db, in: ids) { id, _, outcome in
@@ -158,8 +169,8 @@ extension RunFile {
 
 /// Recording.
 extension RunFile {
-    /// Records outcomes in one transaction. A recipient recorded twice is an error, except that `unsent` may be
-    /// replaced; so is one that was never claimed, unless it is `unsent`.
+    /// Records outcomes in one transaction. A recipient recorded twice is an error, except that
+    /// `unsent` may be replaced; so is one that was never claimed, unless it is `unsent`.
     /// - Throws: `Diagnostic`; none of the group is recorded then.
     func record(_ parts: [[Settlement]]) throws {
         guard let ids = try bounds(of: parts) else { return }
@@ -176,7 +187,9 @@ extension RunFile {
             for settled in part { (least, most) = (min(least, settled.recipient), max(most, settled.recipient)) }
         }
         guard least <= most else { return nil }
-        for id in [least, most] where !(0..<plan.audience).contains(id) { throw broken("recipient \(id) was settled, of \(plan.audience)") }
+        for id in [least, most] where !(0..<plan.audience).contains(id) {
+            throw broken("recipient \(id) was settled, of \(plan.audience)")
+        }
         return least..<most + 1
     }
 
@@ -226,14 +239,17 @@ extension RunFile {
 
     /// An invariant that the caller broke: sending must stop at once, and the file stays as it was.
     func broken(_ what: String) -> Diagnostic {
-        Diagnostic("the account of this run does not add up: \(what)", file: path, remedy: "Nothing more is sent. Please report this.")
+        Diagnostic(
+            "the account of this run does not add up: \(what)", file: path,
+            remedy: "Nothing more is sent. Please report this.")
     }
 }
 
 /// Taking outcomes back, and recipients that wait or were left behind.
 extension RunFile {
-    /// Takes back the outcomes of recipients that are about to be sent again, so that they are claimed and nothing
-    /// else: a crash leaves them unknown. Must return before any of them goes onto the wire.
+    /// Takes back the outcomes of recipients that are about to be sent again, so that they are
+    /// claimed and nothing else: a crash leaves them unknown. Must return before any of them goes
+    /// onto the wire.
     /// - Parameter ids: ascending.
     /// - Returns: the attempts that were recorded of them, where there were any.
     func reopen(
@@ -247,7 +263,9 @@ extension RunFile {
     }
 
     /// - Parameter ids: ascending.
-    func reopen(_ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool, at now: Timestamp, _ db: Database) throws -> [Int: Int] {
+    func reopen(_ ids: some BidirectionalCollection<Int>, resendsUnknown: Bool, at now: Timestamp, _ db: Database)
+        throws -> [Int: Int]
+    {
         guard let first = ids.first, let last = ids.last else { return [:] }
         var attempts: [Int: Int] = [:]
         var doubted: [Int] = []
@@ -261,7 +279,10 @@ extension RunFile {
         }
         try board.store()
         try noteDoubt(about: doubted, at: now, db)
-        try db.execute(sql: "CREATE TABLE IF NOT EXISTS taken_back (recipients INTEGER NOT NULL  -- ever, each as often as it was\n)")
+        try db.execute(
+            sql:
+                "CREATE TABLE IF NOT EXISTS taken_back (recipients INTEGER NOT NULL  -- ever, each as often as it was\n)"
+        )
         try db.execute(sql: "UPDATE taken_back SET recipients = recipients + ?", arguments: [ids.count])
         if db.changesCount == 0 { try db.execute(sql: "INSERT INTO taken_back VALUES (?)", arguments: [ids.count]) }
         try forgetFigures(db)
@@ -269,12 +290,14 @@ extension RunFile {
     }
 
     /// Whether a recipient with this record gets the push again.
-    /// - Parameter closed: numbers of reasons after which recipients get nothing more (`OpenOutcomes.closed`).
+    /// - Parameter closed: numbers of reasons after which recipients get nothing more
+    ///   (`OpenOutcomes.closed`).
     static func isOpen(_ slot: OutcomeSlot, resendsUnknown: Bool, _ closed: Set<Int> = []) -> Bool {
         (slot.outcome == .unsent || resendsUnknown && slot.outcome == .unknown) && !closed.contains(slot.reason)
     }
 
-    /// Records recipients as unknown that were claimed and have no outcome: what a killed process left behind.
+    /// Records recipients as unknown that were claimed and have no outcome: what a killed process
+    /// left behind.
     /// - Returns: how many they were.
     func recordLost(at now: Timestamp) throws -> Int {
         var count = 0
@@ -288,11 +311,11 @@ extension RunFile {
         return count
     }
 
-    /// Records those recipients as unsent that were never sent to: they wait for another time, and can be claimed then,
-    /// or it is too late for them. Unknown recipients remain unknown.
+    /// Records those recipients as unsent that were never sent to: they wait for another time, and
+    /// can be claimed then, or it is too late for them. Unknown recipients remain unknown.
     /// - Parameters:
-    ///   - isTooLate: whether they stay unsent when the run is resumed, and so are claimed in the same transaction;
-    ///     then they are a whole wave.
+    ///   - isTooLate: whether they stay unsent when the run is resumed, and so are claimed in the
+    ///     same transaction; then they are a whole wave.
     /// - Returns: how many are unsent for this reason.
     @discardableResult
     func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp) throws -> Int {
@@ -300,7 +323,8 @@ extension RunFile {
         return try write { db in try `defer`(ids, reason: reason, isTooLate: isTooLate, at: now, db) }
     }
 
-    func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp, _ db: Database) throws -> Int {
+    func `defer`(_ ids: Range<Int>, reason: OwnReason, isTooLate: Bool, at now: Timestamp, _ db: Database) throws -> Int
+    {
         let unclaimed = ClaimSet(try claims(db).gaps(in: ids))
         if isTooLate { for range in unclaimed.ranges { try insertClaim(range, at: now, db) } }
         var board = try OutcomeWriteCache(db, self, ids: ids)
@@ -317,14 +341,16 @@ extension RunFile {
                 continue
             }
             let unsent = Settlement(
-                recipient: id, outcome: .unsent, own: reason, attempts: slot.isEmpty ? 0 : slot.attempts, settledAt: now)
+                recipient: id, outcome: .unsent, own: reason, attempts: slot.isEmpty ? 0 : slot.attempts, settledAt: now
+            )
             guard try board.record(OutcomeSlot(unsent, reason: number), of: id) else { continue }
             count += 1
         }
         try board.store()
         if isTooLate {
             try db.execute(
-                sql: "INSERT OR REPLACE INTO skipped_wave VALUES (?, ?)", arguments: [ids.lowerBound, now.epochMilliseconds])
+                sql: "INSERT OR REPLACE INTO skipped_wave VALUES (?, ?)",
+                arguments: [ids.lowerBound, now.epochMilliseconds])
         }
         try forgetFigures(db)
         return count

@@ -2,8 +2,8 @@ public import Base
 import GRDB
 import Synchronization
 
-/// The run file as a journal. Entries come in, each in one transaction; the state that they add up to goes out. A
-/// process that is no longer the one that sends the run changes nothing.
+/// The run file as a journal. Entries come in, each in one transaction; the state that they add up
+/// to goes out. A process that is no longer the one that sends the run changes nothing.
 extension RunFile {
     /// Appends an entry, in one transaction; `lost` in several.
     @discardableResult
@@ -22,13 +22,15 @@ extension RunFile {
         case .rested: try noteEvidenceAtRest()
         case .lost(let at): return EntryYield(count: try recordLost(at: at))
         case .segment(let segment, let state): try setState(state, of: segment)
-        case .state(let state, let cause, let at, let expected): try setState(state, cause: cause, at: at, from: expected)
+        case .state(let state, let cause, let at, let expected):
+            try setState(state, cause: cause, at: at, from: expected)
         case .finished(let objection, let at):
             try checkKnowsClaims()
             return EntryYield(objection: try finish(at: at, unless: objection))
         case .ordered(let order, let at): try give(order, at: at)
         case .epochNoted(let epoch, let at): return EntryYield(beginning: try note(epoch, at: at))
-        case .epochConfirmed(let givenUp): return EntryYield(beginning: try confirm(givenUp: givenUp) ? .noted : .isOvertaken)
+        case .epochConfirmed(let givenUp):
+            return EntryYield(beginning: try confirm(givenUp: givenUp) ? .noted : .isOvertaken)
         case .epochEnded: try endEpoch()
         case .claimsNoted(let made): try note(claimed: made)
         }
@@ -41,9 +43,9 @@ extension RunFile {
         return try status.startedAt != nil || !status.epoch.isEmpty || !claims().claimed.isEmpty
     }
 
-    /// Recipients that the run has reached, or may have, as is on record: the number never decreases. Those that were
-    /// claimed and have no outcome do not count yet: where a service recognizes calls, those that a killed process had
-    /// put into none turn out to be unsent.
+    /// Recipients that the run has reached, or may have, as is on record: the number never
+    /// decreases. Those that were claimed and have no outcome do not count yet: where a service
+    /// recognizes calls, those that a killed process had put into none turn out to be unsent.
     public func reached() throws -> Int {
         guard try !claims().claimed.isEmpty else { return 0 }
         let open = try claimedWithoutOutcome().reduce(0) { $0 + $1.count }
@@ -52,18 +54,23 @@ extension RunFile {
 
     /// Whether the run has finished: every recipient has an outcome, and it is never resumed.
     func isComplete() throws -> Bool {
-        guard try status().state == .finished, try claims().claimed.contains(all: 0..<plan.audience) else { return false }
+        guard try status().state == .finished, try claims().claimed.contains(all: 0..<plan.audience) else {
+            return false
+        }
         return try claimedWithoutOutcome().isEmpty
     }
 
-    /// The state, why it stopped, when sending began and ended. A run that says it is running while no process sends it
-    /// was cut off: it is stopped, without an end.
+    /// The state, why it stopped, when sending began and ended. A run that says it is running while
+    /// no process sends it was cut off: it is stopped, without an end.
     public func status() throws -> RunStatus { try status(SendingLock.inspect(run: path)) }
 
-    /// - Parameter lock: the state of the lock, if the caller has it: it may hold the lock itself without sending.
+    /// - Parameter lock: the state of the lock, if the caller has it: it may hold the lock itself
+    ///   without sending.
     func status(_ lock: @autoclosure () -> SendingLock.Observation) throws -> RunStatus {
         try read { db in
-            guard var status = try RunSchema.status(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
+            guard var status = try RunSchema.status(db) else {
+                throw RunDiagnostics.damaged(path, what: "its state is missing")
+            }
             status.epoch = try Self.lastEpoch(db) ?? ""
             status.segments = try Self.segmentStates(db)
             let isRunning = status.state == .running
@@ -77,21 +84,24 @@ extension RunFile {
     }
 }
 
-/// States of the run and of its segments, and what other processes want: they record the state that is wanted, and the
-/// process that sends the run looks at it.
+/// States of the run and of its segments, and what other processes want: they record the state that
+/// is wanted, and the process that sends the run looks at it.
 extension RunFile {
-    /// Records a state. `running` takes the right to send, sets the start when the run has none yet and takes an
-    /// earlier end back; `stopped`, `finished` and `cancelled` set the end.
+    /// Records a state. `running` takes the right to send, sets the start when the run has none yet
+    /// and takes an earlier end back; `stopped`, `finished` and `cancelled` set the end.
     /// - Parameters:
     ///   - cause: why it stops; nil for most states.
-    ///   - expected: the states of which the run must be in one, when another process may have changed it in the
-    ///     meantime.
-    func setState(_ state: RunState, cause: StopCause? = nil, at now: Timestamp, from expected: Set<RunState>? = nil) throws {
+    ///   - expected: the states of which the run must be in one, when another process may have
+    ///     changed it in the meantime.
+    func setState(_ state: RunState, cause: StopCause? = nil, at now: Timestamp, from expected: Set<RunState>? = nil)
+        throws
+    {
         if state == .running { try lockForSending() }
         try record(state, cause: cause, at: now, from: expected)
     }
 
-    /// Records that the run has got to its end: it finished or, when its figures say otherwise, stopped.
+    /// Records that the run has got to its end: it finished or, when its figures say otherwise,
+    /// stopped.
     /// - Parameter objection: why a run with these figures did not finish; nil when it did.
     /// - Returns: the objection.
     func finish(at now: Timestamp, unless objection: (RunFigures) -> StopCause?) throws -> StopCause? {
@@ -114,7 +124,8 @@ extension RunFile {
                 let wanted = expected.map(\.rawValue).sorted().joined(separator: " or ")
                 throw Diagnostic(
                     "the run is now \(current?.rawValue ?? "damaged"), no longer \(wanted)", file: path,
-                    remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.", [.watch(run: plan.id)])
+                    remedy: "Another volley has changed it. `volley report \(plan.id)` shows its progress.",
+                    [.watch(run: plan.id)])
             }
             try write(state, cause, at: now, db)
             if state.hasEnded { try keepFigures(db) }
@@ -143,14 +154,19 @@ extension RunFile {
                 "no process is sending this run", file: path, remedy: "`volley report \(plan.id)` shows its outcome.",
                 [.readReport(run: plan.id)])
         }
-        try record(order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected) { try noteToPassOn(order, $0) }
+        try record(order.state, cause: order == .cancel ? .cancelled : nil, at: now, from: order.expected) {
+            try noteToPassOn(order, $0)
+        }
     }
 
     /// What holds segments, or stopped them, by their first ids.
     static func segmentStates(_ db: Database) throws -> [Int: SegmentState] {
         guard try db.tableExists("leg_state") else { return [:] }
         let states = try db.all("SELECT first_id, held_until, cause FROM leg_state") { row in
-            (try row.int(0), SegmentState(heldUntil: try row.optional(1, row.moment), cause: RunSchema.stopCause(try row.string(2))))
+            (
+                try row.int(0),
+                SegmentState(heldUntil: try row.optional(1, row.moment), cause: RunSchema.stopCause(try row.string(2)))
+            )
         }
         return Dictionary(states) { first, _ in first }
     }
@@ -159,7 +175,8 @@ extension RunFile {
     func setState(_ state: SegmentState, of segment: RunSegment) throws {
         guard plan.segments.contains(segment) else {
             throw Diagnostic(
-                "the account of this run does not add up: \(segment.ids) is no leg of it", file: path, remedy: "Please report this.")
+                "the account of this run does not add up: \(segment.ids) is no leg of it", file: path,
+                remedy: "Please report this.")
         }
         try write { db in
             try checkOwner(db)
@@ -168,7 +185,9 @@ extension RunFile {
             guard state != SegmentState() else { return }
             try db.execute(
                 sql: "INSERT INTO leg_state VALUES (?, ?, ?)",
-                arguments: [segment.ids.lowerBound, state.heldUntil?.epochMilliseconds, state.cause.map(RunSchema.text) ?? ""])
+                arguments: [
+                    segment.ids.lowerBound, state.heldUntil?.epochMilliseconds, state.cause.map(RunSchema.text) ?? "",
+                ])
         }
     }
 
@@ -179,8 +198,8 @@ extension RunFile {
     }
 }
 
-/// The epochs of the run: each start and each resumption is one. What is noted next to the file while an epoch lasts is
-/// in the record of what was sent, and in the claim counter.
+/// The epochs of the run: each start and each resumption is one. What is noted next to the file
+/// while an epoch lasts is in the record of what was sent, and in the claim counter.
 extension RunFile {
     /// nil before the first.
     static func lastEpoch(_ db: Database) throws -> String? {
@@ -188,14 +207,17 @@ extension RunFile {
         return try db.first("SELECT life FROM life") { try $0.string(0) }
     }
 
-    /// Records that the run is being sent, as a new epoch, in one transaction. Takes the right to send it.
+    /// Records that the run is being sent, as a new epoch, in one transaction. Takes the right to
+    /// send it.
     /// - Parameter expected: the states of which the run must be in one.
-    /// - Throws: `Diagnostic` when it is in another one by now, or another process sends it; nothing is changed then.
+    /// - Throws: `Diagnostic` when it is in another one by now, or another process sends it;
+    ///   nothing is changed then.
     func begin(epoch: String, at now: Timestamp, from expected: Set<RunState>) throws {
         try lockForSending()
         ownEpoch.withLock { $0 = nil }
         try record(.running, cause: nil, at: now, from: expected) { db in
-            try db.execute(sql: "CREATE TABLE IF NOT EXISTS life (life TEXT NOT NULL)  -- the same as beside the runs, in sent.db")
+            try db.execute(
+                sql: "CREATE TABLE IF NOT EXISTS life (life TEXT NOT NULL)  -- the same as beside the runs, in sent.db")
             try db.execute(sql: "DELETE FROM life")
             try db.execute(sql: "INSERT INTO life VALUES (?)", arguments: [epoch])
             try noteEvidence(db)
@@ -205,15 +227,18 @@ extension RunFile {
         ownEpoch.withLock { $0 = epoch }
     }
 
-    /// Makes sure that no other process has begun an epoch of the run since this store began its own.
+    /// Makes sure that no other process has begun an epoch of the run since this store began its
+    /// own.
     func checkOwner(_ db: Database) throws {
         guard let own = ownEpoch.withLock({ $0 }), try Self.lastEpoch(db) != own else { return }
         throw Diagnostic(
-            "another volley has taken over this run", file: path, remedy: "`volley report \(plan.id)` shows its progress.",
+            "another volley has taken over this run", file: path,
+            remedy: "`volley report \(plan.id)` shows its progress.",
             [.watch(run: plan.id)])
     }
 
-    /// Makes sure that the epoch that this store began has not ended; a store that began none is not checked.
+    /// Makes sure that the epoch that this store began has not ended; a store that began none is
+    /// not checked.
     /// - Throws: `SendingRevoked`.
     func checkSending(_ db: Database) throws {
         guard let own = ownEpoch.withLock({ $0 }) else { return }
@@ -238,7 +263,8 @@ extension RunFile {
         return .noted
     }
 
-    /// Notes next to the runs that the file has the epoch. From then on all that it needs must stay in its place.
+    /// Notes next to the runs that the file has the epoch. From then on all that it needs must stay
+    /// in its place.
     func confirm(givenUp: Set<String>) throws -> Bool {
         guard try catalog.history.confirm(plan.id, givenUp: givenUp) else { return false }
         let files = RequiredFiles(self)
@@ -251,8 +277,8 @@ extension RunFile {
         try noted.withLock { $0?.counter }?.note(claimed)
     }
 
-    /// Notes next to the runs how far the run is; its claim counter is needed no more. What this process has claimed
-    /// counts, also where the file knows less by now.
+    /// Notes next to the runs how far the run is; its claim counter is needed no more. What this
+    /// process has claimed counts, also where the file knows less by now.
     func endEpoch() throws {
         let counter = noted.withLock { noted in
             defer { noted = nil }
@@ -264,8 +290,8 @@ extension RunFile {
         if try catalog.history.end(self, epoch: ownEpoch.withLock { $0 }, made: made) { ClaimCounter.remove(path) }
     }
 
-    /// Makes sure that the file has all claims that this process has made in it. Older content that was written into
-    /// it in its place has fewer, and the rest would count as unsent.
+    /// Makes sure that the file has all claims that this process has made in it. Older content that
+    /// was written into it in its place has fewer, and the rest would count as unsent.
     private func checkKnowsClaims() throws {
         guard let made = noted.withLock({ $0?.counter.made }), try claims().made < made else { return }
         throw Diagnostic(
@@ -276,9 +302,9 @@ extension RunFile {
 
 /// The right to send the run.
 extension RunFile {
-    /// Takes the right to send this run until the store is closed: two processes that resume one run would send pushes
-    /// twice. Where the file says that it is being sent and the lock file is missing, it may have been removed: its
-    /// holder gets time to create it again.
+    /// Takes the right to send this run until the store is closed: two processes that resume one
+    /// run would send pushes twice. Where the file says that it is being sent and the lock file is
+    /// missing, it may have been removed: its holder gets time to create it again.
     /// - Parameter isSending: false to keep others from sending only.
     /// - Throws: `Diagnostic` when another process is sending it.
     public func lockForSending(isSending: Bool = true) throws {
@@ -304,8 +330,8 @@ extension RunFile {
         noted.withLock { $0 = nil }
     }
 
-    /// Makes sure that no other process can take the lock because its file was removed. Call it several times a second
-    /// while the run is sent.
+    /// Makes sure that no other process can take the lock because its file was removed. Call it
+    /// several times a second while the run is sent.
     /// - Throws: `Diagnostic` when another process has taken it.
     func keepLock() throws { try sendingLock.withLock { try $0?.keep(run: path) } }
 

@@ -8,8 +8,8 @@ extension RunFile {
     /// Whether its plan has a digest, and can be approved; plans of older versions have none.
     public var hasDigest: Bool { !planDigest.isEmpty }
 
-    /// Compares all that was planned, every recipient included, with its digest: some 0.3 µs a recipient, shared among
-    /// the cores. Does nothing for a plan without one.
+    /// Compares all that was planned, every recipient included, with its digest: some 0.3 µs a
+    /// recipient, shared among the cores. Does nothing for a plan without one.
     /// - Throws: `Diagnostic` when campaign, settings or recipients were changed after planning.
     public func checkUnchanged() throws { try checkUnchanged(in: parts) }
 
@@ -20,8 +20,12 @@ extension RunFile {
         let stamp = stamp
         try read(in: parts) { view in
             let db = view.db
-            let planned = try db.first("SELECT digest, recipients_digest FROM run") { (try $0.string(0), try $0.string(1)) }
-            guard let (digest, recipients) = planned else { throw RunDiagnostics.damaged(path, what: "its digest cannot be read") }
+            let planned = try db.first("SELECT digest, recipients_digest FROM run") {
+                (try $0.string(0), try $0.string(1))
+            }
+            guard let (digest, recipients) = planned else {
+                throw RunDiagnostics.damaged(path, what: "its digest cannot be read")
+            }
             // In this order: the recipients' own digest is covered by the run's.
             guard try RunSchema.digest(of: db) == digest else { throw changed("campaign, settings or preview are") }
             guard try recipientsDigest(view) == recipients else { throw changed("recipients are") }
@@ -74,15 +78,20 @@ extension RunFile {
     }
 
     /// Records an approval of this plan. The caller has checked that the plan is unchanged.
-    /// - Throws: `Diagnostic` when it is being sent, or has ended for good, or it is of a version without approvals.
+    /// - Throws: `Diagnostic` when it is being sent, or has ended for good, or it is of a version
+    ///   without approvals.
     public func approve(_ approval: RunApproval) throws {
         guard hasDigest else {
-            throw Diagnostic("a plan of this older format cannot be approved", file: path, remedy: "Plan the campaign again.", [.planAgain])
+            throw Diagnostic(
+                "a plan of this older format cannot be approved", file: path, remedy: "Plan the campaign again.",
+                [.planAgain])
         }
         try write { db in
-            guard let state = try RunSchema.state(db) else { throw RunDiagnostics.damaged(path, what: "its state is missing") }
-            // Approval may become required only after a run was begun. Nothing goes out while it is paused, or no
-            // process sends it.
+            guard let state = try RunSchema.state(db) else {
+                throw RunDiagnostics.damaged(path, what: "its state is missing")
+            }
+            // Approval may become required only after a run was begun. Nothing goes out while it is
+            // paused, or no process sends it.
             let isStopped = [.stopped, .running, .cancelled].contains(state) && sendingSince == nil
             guard isStopped || [.planned, .paused].contains(state) else {
                 throw Diagnostic(
@@ -101,19 +110,22 @@ extension RunFile {
     /// Makes sure that the file was not removed or replaced since it was opened, as `prune` does.
     public func checkNotReplaced() throws {
         guard isInPlace else {
-            throw Diagnostic("the run file was removed or replaced in the meantime", file: path, remedy: "Nothing was sent; try again.")
+            throw Diagnostic(
+                "the run file was removed or replaced in the meantime", file: path,
+                remedy: "Nothing was sent; try again.")
         }
     }
 
-    /// Whether the file has another name than its run. If its plan was also changed, the file is not opened at all: its
-    /// id may be damaged.
+    /// Whether the file has another name than its run. If its plan was also changed, the file is
+    /// not opened at all: its id may be damaged.
     var isMisnamed: Bool { DatabaseFile.name(path) != plan.id + DatabaseFile.suffix }
 
-    /// Whether the run's own file is next to this one, which has another name: only then is this one a copy that is not
-    /// needed.
+    /// Whether the run's own file is next to this one, which has another name: only then is this
+    /// one a copy that is not needed.
     var isCopyNextToRun: Bool {
         let own = FilePaths.join(RunDiagnostics.folder(of: givenPath), name: plan.id + DatabaseFile.suffix)
-        return isMisnamed && DatabaseFile.kind(own) == .file && (try? RunFile(path: own, readOnly: true).plan.id) == plan.id
+        return isMisnamed && DatabaseFile.kind(own) == .file
+            && (try? RunFile(path: own, readOnly: true).plan.id) == plan.id
     }
 
     /// What is wrong with the file's name; nil when it is right.
@@ -130,7 +142,8 @@ extension RunFile {
                 "this file is a copy of the run \(plan.id), or was renamed", file: path,
                 remedy: "Only \(name) can be sent, and counts. Remove the copy.")
         }
-        // Neither an older version nor `prune` leaves a digest that could show whether the id is damaged.
+        // Neither an older version nor `prune` leaves a digest that could show whether the id is
+        // damaged.
         guard hasDigest, prunedAt == nil else {
             return Diagnostic(
                 "this file was renamed, or is damaged: the run in it is called \(plan.id)", file: path,
@@ -141,9 +154,11 @@ extension RunFile {
             remedy: "Only \(name) can be sent, and counts. Put that file back, or restore this one's name.")
     }
 
-    /// Makes sure that this file is the one that was planned: under the run's own name, without a second name, in the
-    /// folder where it was planned. A copy that could be sent would be sent twice.
-    /// - Parameter home: the folder where it was planned, when that is known. It counts as long as it is there.
+    /// Makes sure that this file is the one that was planned: under the run's own name, without a
+    /// second name, in the folder where it was planned. A copy that could be sent would be sent
+    /// twice.
+    /// - Parameter home: the folder where it was planned, when that is known. It counts as long as
+    ///   it is there.
     /// - Throws: `Diagnostic` that says what it is instead.
     public func checkPlace(home: String?) throws {
         try checkNotReplaced()
@@ -159,7 +174,8 @@ extension RunFile {
         guard let home else { return }
         if DatabaseFile.kind(home) == .forbidden {
             throw Diagnostic(
-                "this file was moved, or is a copy of a run that belongs in \(home), which you may not read", file: path,
+                "this file was moved, or is a copy of a run that belongs in \(home), which you may not read",
+                file: path,
                 remedy: "Only the file there can be sent, by a user who may read that folder.")
         }
         if DatabaseFile.kind(home) == .folder, DatabaseFile.identity(home) != DatabaseFile.identity(folder) {

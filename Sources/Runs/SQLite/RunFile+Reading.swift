@@ -2,8 +2,8 @@ public import Base
 import GRDB
 import PushServices
 
-/// Reading recipients, pushes and results, in the order of ids. Nothing is allocated for each recipient, except where
-/// one is returned.
+/// Reading recipients, pushes and results, in the order of ids. Nothing is allocated for each
+/// recipient, except where one is returned.
 extension RunFile {
     /// Recipients with ids in `range`, in order; ids beyond the audience are left out.
     /// - Throws: `Diagnostic` when one is missing or invalid: the file is damaged.
@@ -24,11 +24,12 @@ extension RunFile {
         }
     }
 
-    /// Calls `body` with what sending needs of each recipient of a range, in order; ids beyond the audience are left
-    /// out. Nothing is allocated per recipient.
+    /// Calls `body` with what sending needs of each recipient of a range, in order; ids beyond the
+    /// audience are left out. Nothing is allocated per recipient.
     ///
     /// `body` must not use this store.
-    /// - Throws: `Diagnostic` when one is missing or invalid: the file is damaged. Whatever `body` throws.
+    /// - Throws: `Diagnostic` when one is missing or invalid: the file is damaged. Whatever `body`
+    ///   throws.
     public func forEachPush(
         in range: Range<Int>, _ selection: PushSelection = PushSelection(), _ body: (StoredPush) throws -> Void
     ) throws {
@@ -84,13 +85,17 @@ extension RunFile {
     }
 
     /// The recipients of a range that are not settled, with what is recorded of them.
-    func openSlots(_ db: Database, in range: Range<Int>, _ selected: OpenOutcomes) throws -> [(id: Int, slot: OutcomeSlot?)] {
+    func openSlots(_ db: Database, in range: Range<Int>, _ selected: OpenOutcomes) throws -> [(
+        id: Int, slot: OutcomeSlot?
+    )] {
         var outcomes = try OutcomeReader(db, self)
         let closed = try OutcomeReasons.numbers(of: selected.closed, db)
         var open: [(id: Int, slot: OutcomeSlot?)] = []
         for id in range.clamped(to: 0..<plan.audience) {
             let slot = try outcomes.slot(of: id)
-            if slot.map({ Self.isOpen($0, resendsUnknown: selected.resendsUnknown, closed) }) ?? true { open.append((id, slot)) }
+            if slot.map({ Self.isOpen($0, resendsUnknown: selected.resendsUnknown, closed) }) ?? true {
+                open.append((id, slot))
+            }
         }
         return open
     }
@@ -106,11 +111,12 @@ extension RunFile {
             let (id, token, fields) = (row.number(0), row.text(1), row.text(2))
             guard targets.contains(token, of: id) else { throw noToken(id) }
             let service = targets.service
-            // Takes the cells as an argument: captured variables would be checked for overlapping access with every
-            // push.
+            // Takes the cells as an argument: captured variables would be checked for overlapping
+            // access with every push.
             func push(_ cells: EscapedCells) -> StoredPush {
                 StoredPush(
-                    id: id, token: token, cells: cells, language: withTraits ? row.text(3) : none, variant: withTraits ? row.text(4) : none,
+                    id: id, token: token, cells: cells, language: withTraits ? row.text(3) : none,
+                    variant: withTraits ? row.text(4) : none,
                     service: service)
             }
             if cells.locate(in: fields) { return try body(push(cells)) }
@@ -122,23 +128,27 @@ extension RunFile {
         }
     }
 
-    /// The file was edited, or another program wrote it: any valid JSON is read, and rewritten the way Volley does.
+    /// The file was edited, or another program wrote it: any valid JSON is read, and rewritten the
+    /// way Volley does.
     private func withNormalForm(
         of fields: UnsafeBufferPointer<UInt8>, recipient: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Bool
     ) throws -> Bool {
         // Up to a NUL, because every other reader of the file stops there.
-        guard let cells = FieldsCell.decode(String(decoding: fields.prefix { $0 != 0 }, as: UTF8.self)) else { throw noFields(recipient) }
+        guard let cells = FieldsCell.decode(String(decoding: fields.prefix { $0 != 0 }, as: UTF8.self)) else {
+            throw noFields(recipient)
+        }
         var buffer: [UInt8] = []
         var text = FieldsCell.encode(cells, buffer: &buffer)
         return try text.withUTF8(body)
     }
 
-    /// Calls `body` for every recipient in id order with its bytes as in the file: nothing is allocated per recipient.
+    /// Calls `body` for every recipient in id order with its bytes as in the file: nothing is
+    /// allocated per recipient.
     ///
-    /// What `body` sees is the file at one moment, whatever a sender records in between. `body` must not use this
-    /// store.
-    /// - Throws: `Diagnostic` when a recipient is missing or invalid: the file is damaged, or its recipients were
-    ///   pruned. Whatever `body` throws.
+    /// What `body` sees is the file at one moment, whatever a sender records in between. `body`
+    /// must not use this store.
+    /// - Throws: `Diagnostic` when a recipient is missing or invalid: the file is damaged, or its
+    ///   recipients were pruned. Whatever `body` throws.
     public func forEachStoredResult(_ body: (StoredResult) throws -> Void) throws {
         try requireRecipients()
         try read { db in
@@ -156,7 +166,8 @@ extension RunFile {
                 if let slot, slot.outcome == nil { throw unreadableOutcome(of: id) }
                 try body(
                     StoredResult(
-                        id: id, token: token, registrationID: row.text(2), alias: row.text(3), language: row.text(4), variant: row.text(5),
+                        id: id, token: token, registrationID: row.text(2), alias: row.text(3), language: row.text(4),
+                        variant: row.text(5),
                         service: targets.service, isClaimed: claims.first?.contains(id) ?? false, slot: slot,
                         reason: try slot.map { try outcomes.reason($0, of: id) } ?? ""))
                 return true
@@ -165,13 +176,14 @@ extension RunFile {
         }
     }
 
-    /// Calls `body` for every recipient in id order, in constant memory; passes nil where no outcome is recorded, and
-    /// whether it was claimed.
+    /// Calls `body` for every recipient in id order, in constant memory; passes nil where no
+    /// outcome is recorded, and whether it was claimed.
     ///
-    /// What `body` sees is the file at one moment, whatever a sender records in between. `body` must not use this
-    /// store.
-    public func forEachResult(_ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void) throws
-    {
+    /// What `body` sees is the file at one moment, whatever a sender records in between. `body`
+    /// must not use this store.
+    public func forEachResult(
+        _ body: (_ id: Int, _ recipient: Recipient, _ outcome: Settlement?, _ isClaimed: Bool) throws -> Void
+    ) throws {
         try requireRecipients()
         try read { db in
             var claims = try claims(db).ranges[...]
@@ -190,17 +202,21 @@ extension RunFile {
     }
 
     /// Calls `body` with recipients in the order of ids until it returns false.
-    private func forEachRecipient(_ db: Database, in range: Range<Int>, _ body: (_ id: Int, Recipient) throws -> Bool) throws {
+    private func forEachRecipient(_ db: Database, in range: Range<Int>, _ body: (_ id: Int, Recipient) throws -> Bool)
+        throws
+    {
         var targets = targets
         let select = try PreparedStatement(db, sql: RunSchema.selectRecipients, [range.lowerBound, range.upperBound])
         try select.forEachRow { row in
             let id = row.number(0)
             guard let token = try? row.string(1), targets.contains(row.text(1), of: id) else { throw noToken(id) }
-            // Another program may have written a cell that is not quite UTF-8: sending reads it in the same way.
+            // Another program may have written a cell that is not quite UTF-8: sending reads it in
+            // the same way.
             let cells = String(decoding: row.text(5).prefix { $0 != 0 }, as: UTF8.self)
             guard let fields = FieldsCell.decode(cells) else { throw noFields(id) }
             let recipient = Recipient(
-                token: Target(normalized: token), registrationID: try row.string(2), alias: try row.string(3), language: try row.string(4),
+                token: Target(normalized: token), registrationID: try row.string(2), alias: try row.string(3),
+                language: try row.string(4),
                 variant: try row.string(6), fields: fields)
             return try body(id, recipient)
         }
@@ -211,7 +227,9 @@ extension RunFile {
 
     func noToken(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, what: "recipient \(id) has no device token") }
 
-    private func noFields(_ id: Int) -> Diagnostic { RunDiagnostics.damaged(path, what: "the fields of recipient \(id) cannot be read") }
+    private func noFields(_ id: Int) -> Diagnostic {
+        RunDiagnostics.damaged(path, what: "the fields of recipient \(id) cannot be read")
+    }
 
     func missingRecipient(_ id: Int) -> Diagnostic {
         RunDiagnostics.damaged(path, what: "recipient \(id) of \(plan.audience) is missing")
@@ -229,9 +247,10 @@ extension RunFile {
         return status.finishedAt.map { $0 >= moment } ?? true
     }
 
-    /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run reaches: when it got the
-    /// push, or may have, whether it is still to be sent to it, as a process sends the run or will go on with it
-    /// (paused), and the number of the service that takes the push.
+    /// Calls `body` with the token (lower-case hex digits, lent) of every device that this run
+    /// reaches: when it got the push, or may have, whether it is still to be sent to it, as a
+    /// process sends the run or will go on with it (paused), and the number of the service that
+    /// takes the push.
     /// - Parameter closing: reasons for which unsent recipients get nothing any more.
     /// - Throws: `Diagnostic` when an outcome or a token cannot be read.
     public func forEachReached(
@@ -256,10 +275,15 @@ extension RunFile {
                 guard targets.contains(token, of: id) else { throw noToken(id) }
                 if let slot = try outcomes.slot(of: id) {
                     guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
-                    if outcome == .accepted || outcome == .unknown { try body(token, slot.settledAt, false, targets.service) }
-                    if outcome == .unsent, goesOn, !closed.contains(slot.reason) { try body(token, nil, true, targets.service) }
+                    if outcome == .accepted || outcome == .unknown {
+                        try body(token, slot.settledAt, false, targets.service)
+                    }
+                    if outcome == .unsent, goesOn, !closed.contains(slot.reason) {
+                        try body(token, nil, true, targets.service)
+                    }
                 } else if let claim = rest.first, claim.ids.contains(id) {
-                    // It may have got the push then, whatever happened to the process that claimed it.
+                    // It may have got the push then, whatever happened to the process that claimed
+                    // it.
                     try body(token, claim.at, goesOn, targets.service)
                 } else if goesOn {
                     try body(token, nil, true, targets.service)
@@ -269,9 +293,11 @@ extension RunFile {
         }
     }
 
-    /// Calls `body` with the token (lower-case hex digits, lent) of each device that some outcome is recorded of.
+    /// Calls `body` with the token (lower-case hex digits, lent) of each device that some outcome
+    /// is recorded of.
     /// - Parameter isWanted: called for each of them before its token is looked for.
-    /// - Throws: `Diagnostic` when an outcome or a token cannot be read. Whatever the closures throw.
+    /// - Throws: `Diagnostic` when an outcome or a token cannot be read. Whatever the closures
+    ///   throw.
     public func forEachDevice(
         withOutcome outcome: Outcome, where isWanted: (Settlement) -> Bool,
         _ body: (_ token: UnsafeBufferPointer<UInt8>, _ settlement: Settlement) throws -> Void
@@ -282,7 +308,9 @@ extension RunFile {
             let token = try PreparedStatement(db, sql: RunSchema.selectToken)
             var outcomes = try OutcomeReader(db, self)
             try forEachOutcome(db) { id, _, recorded in
-                guard recorded == outcome, let settled = try outcomes.settlement(of: id), isWanted(settled) else { return }
+                guard recorded == outcome, let settled = try outcomes.settlement(of: id), isWanted(settled) else {
+                    return
+                }
                 try token.bind(id, at: 1)
                 var isFound = false
                 try token.forEachRow { row in

@@ -1,7 +1,8 @@
 public import Base
 import GRDB
 
-/// Requests that were named before they left. Only runs with a service that recognizes repeats have the table.
+/// Requests that were named before they left. Only runs with a service that recognizes repeats have
+/// the table.
 extension RunFile {
     /// Made when the first call is named.
     private static let callTable = """
@@ -37,7 +38,8 @@ extension RunFile {
 
     private func insert(_ calls: [NamedCall], _ db: Database) throws {
         try db.execute(sql: Self.callTable)
-        let insert = try PreparedStatement(db, sql: "INSERT INTO call (number, service, name, named_at, recipients) VALUES (?, ?, ?, ?, ?)")
+        let insert = try PreparedStatement(
+            db, sql: "INSERT INTO call (number, service, name, named_at, recipients) VALUES (?, ?, ?, ?, ?)")
         for call in calls {
             try insert.bind(call.number == 0 ? nil : call.number, at: 1)
             try insert.bind(call.service, at: 2)
@@ -59,12 +61,15 @@ extension RunFile {
                 db, sql: "SELECT number, name, named_at, recipients FROM call WHERE service = ? ORDER BY number")
             try select.bind(service, at: 1)
             try select.forEachRow { row in
-                guard let recipients = RecipientList.read(row.bytes(3)), recipients.allSatisfy((0..<plan.audience).contains) else {
+                guard let recipients = RecipientList.read(row.bytes(3)),
+                    recipients.allSatisfy((0..<plan.audience).contains)
+                else {
                     throw RunDiagnostics.damaged(path, what: "the recipients of a call cannot be read")
                 }
                 calls.append(
                     NamedCall(
-                        number: row.number(0), service: service, name: try row.string(1), namedAt: try row.moment(2), recipients: recipients
+                        number: row.number(0), service: service, name: try row.string(1), namedAt: try row.moment(2),
+                        recipients: recipients
                     ))
                 return true
             }
@@ -89,13 +94,16 @@ extension RunFile {
         }
     }
 
-    /// Notes that recipients may have got a push under an earlier name, as they are about to get another one.
+    /// Notes that recipients may have got a push under an earlier name, as they are about to get
+    /// another one.
     func noteDoubt(about ids: [Int], at now: Timestamp, _ db: Database) throws {
         guard !ids.isEmpty, try db.tableExists("call") else { return }
         var byService: [Int: [Int]] = [:]
         for id in ids { byService[plan.service(of: id), default: []].append(id) }
         try insert(
-            byService.sorted { $0.key < $1.key }.map { NamedCall(service: $0.key, name: "", namedAt: now, recipients: $0.value) }, db)
+            byService.sorted { $0.key < $1.key }.map {
+                NamedCall(service: $0.key, name: "", namedAt: now, recipients: $0.value)
+            }, db)
     }
 }
 
@@ -127,7 +135,8 @@ package enum RecipientList {
             value |= UInt(byte & 0x7F) << UInt(shift)
             shift += 7
             guard byte & 0x80 == 0 else { continue }
-            let (id, overflow) = before.addingReportingOverflow(Int(bitPattern: value >> 1) ^ -Int(bitPattern: value & 1))
+            let (id, overflow) = before.addingReportingOverflow(
+                Int(bitPattern: value >> 1) ^ -Int(bitPattern: value & 1))
             guard !overflow else { return nil }
             ids.append(id)
             (before, value, shift) = (id, 0, 0)
@@ -171,18 +180,23 @@ extension RunFile {
 
     func note(receipts: [String], ofService service: Int, _ db: Database) throws {
         try db.execute(sql: Self.receiptTable)
-        for receipt in receipts { try db.execute(sql: "INSERT INTO receipt VALUES (?, ?)", arguments: [service, receipt]) }
+        for receipt in receipts {
+            try db.execute(sql: "INSERT INTO receipt VALUES (?, ?)", arguments: [service, receipt])
+        }
     }
 
     /// The receipts of a service's answers, each once, in the order in which they came.
     public func receipts(ofService service: Int) throws -> [String] {
         try read { db in
             guard try db.tableExists("receipt") else { return [] }
-            return try db.all("SELECT id FROM receipt WHERE service = ? GROUP BY id ORDER BY min(rowid)", [service]) { try $0.string(0) }
+            return try db.all("SELECT id FROM receipt WHERE service = ? GROUP BY id ORDER BY min(rowid)", [service]) {
+                try $0.string(0)
+            }
         }
     }
 
-    /// What services said last of the run's pushes, by their numbers; nothing of services that were not asked.
+    /// What services said last of the run's pushes, by their numbers; nothing of services that were
+    /// not asked.
     public func statistics() throws -> [ServiceStatistics] {
         try read { db in
             guard try db.tableExists("statistics") else { return [] }
@@ -191,11 +205,15 @@ extension RunFile {
                 guard (0..<plan.serviceCount).contains(service) else { throw unreadableStatistics }
                 return ServiceStatistics(service: service, askedAt: try row.moment(1), counts: [:])
             }
-            let counts = try db.all("SELECT service, name, sum(count), min(said_at) FROM statistics_count GROUP BY service, name") { row in
+            let counts = try db.all(
+                "SELECT service, name, sum(count), min(said_at) FROM statistics_count GROUP BY service, name"
+            ) { row in
                 (service: try row.int(0), name: try row.string(1), count: try row.count(2), saidAt: try row.moment(3))
             }
             for said in counts {
-                guard let place = statistics.firstIndex(where: { $0.service == said.service }) else { throw unreadableStatistics }
+                guard let place = statistics.firstIndex(where: { $0.service == said.service }) else {
+                    throw unreadableStatistics
+                }
                 statistics[place].counts[said.name] = said.count
                 if said.saidAt < statistics[place].askedAt { statistics[place].olderCounts[said.name] = said.saidAt }
             }
@@ -207,13 +225,14 @@ extension RunFile {
         RunDiagnostics.damaged(path, what: "what a service said of its pushes cannot be read")
     }
 
-    /// Keeps what a service said of the run's pushes, in place of what it said before of the same; what it does not say
-    /// any more stays as it was.
+    /// Keeps what a service said of the run's pushes, in place of what it said before of the same;
+    /// what it does not say any more stays as it was.
     /// - Parameter counts: by what it was asked about, and by the service's own names.
     public func record(statistics counts: [String: [String: Int]], ofService service: Int, at now: Timestamp) throws {
         try write { db in
             try db.execute(sql: Self.statisticsTables)
-            try db.execute(sql: "INSERT OR REPLACE INTO statistics VALUES (?, ?)", arguments: [service, now.epochMilliseconds])
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO statistics VALUES (?, ?)", arguments: [service, now.epochMilliseconds])
             for (subject, own) in counts.sorted(by: { $0.key < $1.key }) {
                 for (name, count) in own.sorted(by: { $0.key < $1.key }) {
                     try db.execute(

@@ -3,11 +3,13 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// A run file: one SQLite database that holds the whole truth about a run. May be used from several threads.
+/// A run file: one SQLite database that holds the whole truth about a run. May be used from several
+/// threads.
 ///
-/// The file is opened at first use. From the first write on it is in WAL mode: readers, also of other processes, never
-/// wait for the writer. Every claim and every group of outcomes is on the disk when the call returns. When the store is
-/// closed or dropped, one file remains that can be read anywhere, a read-only folder included.
+/// The file is opened at first use. From the first write on it is in WAL mode: readers, also of
+/// other processes, never wait for the writer. Every claim and every group of outcomes is on the
+/// disk when the call returns. When the store is closed or dropped, one file remains that can be
+/// read anywhere, a read-only folder included.
 ///
 /// ```swift
 /// let run = try RunFile(path: "runs/20261201-090000-spring-sale-7f3a.sqlite", readOnly: true)
@@ -17,15 +19,16 @@ import Synchronization
 public final class RunFile: RunLedger {
     /// The file.
     public let path: String
-    /// The name by which it was opened: the file's, or that of a link to it. What is wrong with the file is said of
-    /// this name, as the file may lie where it is no business of Volley.
+    /// The name by which it was opened: the file's, or that of a link to it. What is wrong with the
+    /// file is said of this name, as the file may lie where it is no business of Volley.
     let givenPath: String
     /// What was frozen when the run was planned.
     public let plan: RunPlan
     /// When its recipients were removed; nil when they are there.
     public let prunedAt: Timestamp?
-    /// Identifies the plan, every recipient included: SHA-256 of all that planning stored, 64 hex digits; blank for
-    /// plans of older versions. It is what the file says, and `checkUnchanged` shows that it is true.
+    /// Identifies the plan, every recipient included: SHA-256 of all that planning stored, 64 hex
+    /// digits; blank for plans of older versions. It is what the file says, and `checkUnchanged`
+    /// shows that it is true.
     public let planDigest: String
     /// What is known of the other runs of the folder.
     let marks: RunOverviewCache
@@ -38,9 +41,11 @@ public final class RunFile: RunLedger {
     let wasLocked = Mutex(false)
     /// The epoch that this store began; nil before. Claims are made only for this one.
     let ownEpoch = Mutex<String?>(nil)
-    /// What was noted next to the file for the epoch that this store is about to begin, or began; nil before.
+    /// What was noted next to the file for the epoch that this store is about to begin, or began;
+    /// nil before.
     let noted = Mutex<NotedEpoch?>(nil)
-    /// The claimed recipients, once they were read to hand out ranges; nil when it has to be read again.
+    /// The claimed recipients, once they were read to hand out ranges; nil when it has to be read
+    /// again.
     let leased = Mutex<ClaimSet?>(nil)
     /// Threads that may read at the same time while the run is sent.
     private let readers = Mutex(1)
@@ -62,7 +67,8 @@ public final class RunFile: RunLedger {
 
     /// - Parameter timeoutSeconds: how long to wait for another program that holds the file.
     init(
-        path: String, readOnly: Bool, observer: Observer<RunConversion> = .silent, marks: RunOverviewCache, timeoutSeconds: Double = 10
+        path: String, readOnly: Bool, observer: Observer<RunConversion> = .silent, marks: RunOverviewCache,
+        timeoutSeconds: Double = 10
     ) throws {
         (self.marks, self.timeoutSeconds) = (marks, timeoutSeconds)
         givenPath = path
@@ -80,8 +86,8 @@ public final class RunFile: RunLedger {
         }
     }
 
-    /// What is wrong with a run's file; nil if nothing is, or if that is not known now. Unlike opening it, this
-    /// converts nothing.
+    /// What is wrong with a run's file; nil if nothing is, or if that is not known now. Unlike
+    /// opening it, this converts nothing.
     static func damage(_ path: String) -> Diagnostic? {
         let real = DatabaseFile.withoutLink(path)
         do {
@@ -93,18 +99,20 @@ public final class RunFile: RunLedger {
             _ = try (run.status(), run.figures(withGroups: false))
             return nil
         } catch let error as DatabaseError {
-            // Another process may be changing it, or was ended while it did: the next that opens the run takes that
-            // back.
-            let isDamaged = [.SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_MISMATCH, .SQLITE_ERROR].contains(error.resultCode)
+            // Another process may be changing it, or was ended while it did: the next that opens
+            // the run takes that back.
+            let isDamaged = [.SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_MISMATCH, .SQLITE_ERROR].contains(
+                error.resultCode)
             return isDamaged ? RunDiagnostics.diagnostic(for: error, path: path, activity: .reading) : nil
         } catch {
             // One that was removed in between is no longer a run.
-            return DatabaseFile.kind(path) == .missing && !FileKind.isLink(path) ? nil : Diagnostic(explaining: error, file: path)
+            return DatabaseFile.kind(path) == .missing && !FileKind.isLink(path)
+                ? nil : Diagnostic(explaining: error, file: path)
         }
     }
 
-    /// What reading all pages of a run's file finds; nil if they fit together, or if something else is wrong, which
-    /// `damage` says.
+    /// What reading all pages of a run's file finds; nil if they fit together, or if something else
+    /// is wrong, which `damage` says.
     static func pageDamage(_ path: String) -> Diagnostic? {
         do {
             try RunDiagnostics.checkKind(ofRun: path)
@@ -125,9 +133,12 @@ public final class RunFile: RunLedger {
     ) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?) {
         try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
-                if let checked = try DatabaseFile.read(path, timeoutSeconds, { try checkedPlan($0, path: path) }) { return checked }
+                if let checked = try DatabaseFile.read(path, timeoutSeconds, { try checkedPlan($0, path: path) }) {
+                    return checked
+                }
                 try RunUpgrade.run(path, observer)
-                guard let checked = try DatabaseFile.read(path, timeoutSeconds, { try checkedPlan($0, path: path) }) else {
+                guard let checked = try DatabaseFile.read(path, timeoutSeconds, { try checkedPlan($0, path: path) })
+                else {
                     throw RunDiagnostics.damaged(path, what: "its format cannot be converted")
                 }
                 return checked
@@ -146,38 +157,43 @@ public final class RunFile: RunLedger {
     }
 
     /// nil for a file of an older format.
-    private static func checkedPlan(_ db: Database, path: String) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?)? {
+    private static func checkedPlan(_ db: Database, path: String) throws -> (
+        plan: RunPlan, digest: String, prunedAt: Timestamp?
+    )? {
         guard try checkedVersion(db, path: path) >= RunSchema.version else { return nil }
         guard let plan = try RunSchema.plan(from: db, path: path),
             let digest = try db.first("SELECT digest FROM run", reading: { try $0.string(0) })
         else {
             throw RunDiagnostics.damaged(path, what: "its plan cannot be read")
         }
-        // A run whose state cannot be read is not listed with the others: nothing that goes through all runs should end
-        // at this one.
+        // A run whose state cannot be read is not listed with the others: nothing that goes through
+        // all runs should end at this one.
         _ = try RunSchema.status(db)
         _ = try (lastEpoch(db), segmentStates(db))
         let prunedAt = try RunPruning.moment(db)
-        // Under a name that is not the run's, the file was copied or renamed, or the id in it is damaged: the digest
-        // tells which.
+        // Under a name that is not the run's, the file was copied or renamed, or the id in it is
+        // damaged: the digest tells which.
         if DatabaseFile.name(path) != plan.id + DatabaseFile.suffix, !digest.isEmpty, prunedAt == nil,
             try RunSchema.digest(of: db) != digest
         {
-            throw RunDiagnostics.damaged(path, what: "its plan is not as it was made, and the run's id in it may be wrong")
+            throw RunDiagnostics.damaged(
+                path, what: "its plan is not as it was made, and the run's id in it may be wrong")
         }
         return (plan, digest, prunedAt)
     }
 
-    /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode pages may still be
-    /// in the other file.
+    /// SQLite notices missing pages by itself, but not that the last one is incomplete. In WAL mode
+    /// pages may still be in the other file.
     static func isCutOff(_ db: Database, path: String) throws -> Bool {
         guard try db.first("PRAGMA journal_mode", reading: { try $0.string(0) }) != "wal" else { return false }
         // At most 2³² pages of 65,536 bytes.
         return DatabaseFile.size(path) < (try db.pragma("page_count")) * (try db.pragma("page_size"))
     }
 
-    /// Merges everything into the one file, closes it, and releases the right to send. The next use opens it again.
-    /// - Throws: `Diagnostic` when merging fails; nothing is lost then; SQLite's other files only stay next to it.
+    /// Merges everything into the one file, closes it, and releases the right to send. The next use
+    /// opens it again.
+    /// - Throws: `Diagnostic` when merging fails; nothing is lost then; SQLite's other files only
+    ///   stay next to it.
     public func closeIntoOneFile() throws {
         defer { sendingLock.withLock { $0 = nil } }
         noted.withLock { $0 = nil }
@@ -189,8 +205,10 @@ public final class RunFile: RunLedger {
             try closing.reading?.close()
             guard let writing = closing.writing else {
                 unlock()
-                // Another command that wrote while this one had the lock may have left the merging to it.
-                let isLeftToIt = wasLocked.withLock { $0 } && DatabaseFile.kind(path + "-wal") != .missing && !isBeingSent
+                // Another command that wrote while this one had the lock may have left the merging
+                // to it.
+                let isLeftToIt =
+                    wasLocked.withLock { $0 } && DatabaseFile.kind(path + "-wal") != .missing && !isBeingSent
                 return isLeftToIt ? try Self.leaveWAL(path) : ()
             }
             try writing.close()
@@ -199,7 +217,8 @@ public final class RunFile: RunLedger {
         }
     }
 
-    /// The same, for callers that cannot handle a failure: the next process to open the file merges it.
+    /// The same, for callers that cannot handle a failure: the next process to open the file merges
+    /// it.
     public func close() { try? closeIntoOneFile() }
 
     /// Removes a plan that is not wanted any more.
@@ -209,7 +228,8 @@ public final class RunFile: RunLedger {
         // No process may begin to send it in between.
         let lock = try SendingLock(run: path, isSending: false)
         guard try status(.free).startedAt == nil else {
-            throw Diagnostic("sending has started, so the run cannot be removed", file: path, remedy: "Cancel it instead.")
+            throw Diagnostic(
+                "sending has started, so the run cannot be removed", file: path, remedy: "Cancel it instead.")
         }
         close()
         DatabaseFile.remove(path)
@@ -226,7 +246,9 @@ public final class RunFile: RunLedger {
         repeat {
             do {
                 let database = try DatabaseQueue(path: path)
-                let leaving = Result { try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") } }
+                let leaving = Result {
+                    try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+                }
                 // Two that close at the same time must not prevent each other from merging.
                 try database.close()
                 return try leaving.get()
@@ -237,7 +259,8 @@ public final class RunFile: RunLedger {
         } while retries.pause()
     }
 
-    /// Reading alone leaves the file as it is; the first write turns it into a WAL database until `closeIntoOneFile`.
+    /// Reading alone leaves the file as it is; the first write turns it into a WAL database until
+    /// `closeIntoOneFile`.
     private func pool(toWrite: Bool) throws -> DatabasePool {
         try connections.withLock { connections in
             if let pool = connections.writing ?? (toWrite ? nil : connections.reading) { return pool }
@@ -246,19 +269,19 @@ public final class RunFile: RunLedger {
             var configuration = Configuration()
             configuration.readonly = !toWrite
             configuration.busyMode = DatabaseWait.mode(path, atMost: timeoutSeconds)
-            // Recipients are read, and outcomes written, once and in order: a larger cache would only hold what is not
-            // needed again.
+            // Recipients are read, and outcomes written, once and in order: a larger cache would
+            // only hold what is not needed again.
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -1000") }
-            // While sending, the thread that claims and the one that looks for requests of other processes take turns,
-            // unless others read at the same time.
+            // While sending, the thread that claims and the one that looks for requests of other
+            // processes take turns, unless others read at the same time.
             if toWrite { configuration.maximumReaderCount = readers.withLock { $0 } }
             let pool = try DatabasePool(path: path, configuration: configuration)
             if toWrite {
-                // GRDB opens the reader when it is first needed, which might be when the process may open no more
-                // files.
+                // GRDB opens the reader when it is first needed, which might be when the process
+                // may open no more files.
                 try pool.read { _ = try $0.isBlank() }
-                // GRDB chooses NORMAL for WAL, which may lose the last commits in a power failure: a lost claim could
-                // send a push twice.
+                // GRDB chooses NORMAL for WAL, which may lose the last commits in a power failure:
+                // a lost claim could send a push twice.
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
                 connections.writing = pool
             } else {
@@ -268,11 +291,12 @@ public final class RunFile: RunLedger {
         }
     }
 
-    /// Sets how many threads will read at the same time while the run is sent. It has no effect after the first write.
+    /// Sets how many threads will read at the same time while the run is sent. It has no effect
+    /// after the first write.
     public func expectReaders(_ count: Int) { readers.withLock { $0 = max(1, count) } }
 
-    /// A consistent view of the file as it is now. `body` may run more than once: another process may be changing the
-    /// file's mode just then.
+    /// A consistent view of the file as it is now. `body` may run more than once: another process
+    /// may be changing the file's mode just then.
     func read<T>(_ body: (Database) throws -> T) throws -> T {
         try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) { try pool(toWrite: false).read(body) }
@@ -287,7 +311,8 @@ public final class RunFile: RunLedger {
         return try RunDiagnostics.translating(path, .sending) { try pool(toWrite: true).write(body) }
     }
 
-    /// Whether the file still has its name: it was not removed and, since it was first written to, not replaced.
+    /// Whether the file still has its name: it was not removed and, since it was first written to,
+    /// not replaced.
     public var isInPlace: Bool { DatabaseFile.identity(path) == identity }
 
     /// How strictly SQLite synchronises a commit; 2 is FULL.

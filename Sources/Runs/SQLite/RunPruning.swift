@@ -4,15 +4,17 @@ import Glibc
 
 /// Removes recipients from run files and leaves the figures.
 ///
-/// Nothing is deleted from the file: a new one with everything except recipients, claims and outcomes is written next
-/// to it and replaces it at once. So neither it nor its journal ever held a token, and an interruption leaves either
-/// the old file or the new one.
+/// Nothing is deleted from the file: a new one with everything except recipients, claims and
+/// outcomes is written next to it and replaces it at once. So neither it nor its journal ever held
+/// a token, and an interruption leaves either the old file or the new one.
 enum RunPruning {
-    /// The name of the new file, next to the run, while it is being written: no command takes such a file for a run.
+    /// The name of the new file, next to the run, while it is being written: no command takes such
+    /// a file for a run.
     private static let suffix = ".pruning"
     /// Tables that are copied unchanged. `figures` and `pruned` are made again.
     private static let keptTables: Set = [
-        "run", "approval", "outcome_name", "wave", "skipped_wave", "leg", "leg_state", "life", "life_answers", "rest_answers", "receipt",
+        "run", "approval", "outcome_name", "wave", "skipped_wave", "leg", "leg_state", "life", "life_answers",
+        "rest_answers", "receipt",
         "statistics", "statistics_count",
     ]
 
@@ -22,7 +24,8 @@ enum RunPruning {
         return try db.first("SELECT pruned_at FROM pruned") { try $0.moment(0) }
     }
 
-    /// - Parameter path: of the file itself, not of a link to it. No process has it open for writing.
+    /// - Parameter path: of the file itself, not of a link to it. No process has it open for
+    ///   writing.
     static func replace(_ path: String, figures: RunFigures, _ plan: RunPlan, at now: Timestamp) throws {
         let new = path + suffix
         DatabaseFile.remove(new)
@@ -33,7 +36,8 @@ enum RunPruning {
             // A file that cannot be read must not replace one that can.
             try RunFile(path: new, readOnly: true).closeIntoOneFile()
             guard rename(new, path) == 0 else {
-                throw RunDiagnostics.system("cannot replace the run file", path: path, errno: errno, activity: .planning)
+                throw RunDiagnostics.system(
+                    "cannot replace the run file", path: path, errno: errno, activity: .planning)
             }
         } catch {
             DatabaseFile.remove(new)
@@ -47,14 +51,17 @@ enum RunPruning {
         var status = stat()
         let descriptor = open(new, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0, stat(old, &status) == 0 else {
-            throw RunDiagnostics.system("cannot write next to the run file", path: new, errno: errno, activity: .planning)
+            throw RunDiagnostics.system(
+                "cannot write next to the run file", path: new, errno: errno, activity: .planning)
         }
         _ = fchown(descriptor, status.st_uid, status.st_gid)
         fchmod(descriptor, status.st_mode & 0o777)
         close(descriptor)
     }
 
-    private static func write(_ new: String, from old: String, _ figures: RunFigures, _ plan: RunPlan, now: Timestamp) throws {
+    private static func write(_ new: String, from old: String, _ figures: RunFigures, _ plan: RunPlan, now: Timestamp)
+        throws
+    {
         let database = try DatabaseQueue(path: new)
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "ATTACH DATABASE ? AS old", arguments: [old])
@@ -65,13 +72,15 @@ enum RunPruning {
                     "SELECT sql FROM old.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type = 'view', rowid"
                 for statement in try db.all(sql, reading: { try $0.string(0) }) { try db.execute(sql: statement) }
                 // A run without waves, or that never began, has no table of them.
-                let tables = Set(try db.all("SELECT name FROM old.sqlite_master WHERE type = 'table'") { try $0.string(0) })
+                let tables = Set(
+                    try db.all("SELECT name FROM old.sqlite_master WHERE type = 'table'") { try $0.string(0) })
                 for table in keptTables.intersection(tables).sorted() {
                     try db.execute(sql: "INSERT INTO main.\(table) SELECT * FROM old.\(table)")
                 }
                 // The digest stays as approved; nothing is left to compare it with.
                 try db.execute(
-                    sql: "UPDATE main.run SET preview = ?, preview_text = ''", arguments: [withoutRecipients(plan.preview).text])
+                    sql: "UPDATE main.run SET preview = ?, preview_text = ''",
+                    arguments: [withoutRecipients(plan.preview).text])
                 try db.execute(sql: "INSERT INTO main.figures VALUES (?)", arguments: [figures.json.text])
                 try db.execute(sql: "CREATE TABLE main.pruned (pruned_at INTEGER NOT NULL)")
                 try db.execute(sql: "INSERT INTO main.pruned VALUES (?)", arguments: [now.epochMilliseconds])
@@ -82,8 +91,9 @@ enum RunPruning {
         try database.close()
     }
 
-    /// A preview without its samples, which hold cells of recipients, and without the names of calls to audiences that
-    /// a service keeps: such a call is a recipient. How many names each call has stays.
+    /// A preview without its samples, which hold cells of recipients, and without the names of
+    /// calls to audiences that a service keeps: such a call is a recipient. How many names each
+    /// call has stays.
     private static func withoutRecipients(_ preview: JSONValue) -> JSONValue {
         guard case .object(let members) = preview else { return preview }
         return .object(
@@ -105,12 +115,12 @@ extension RunFile {
     /// Bytes of the file.
     public var fileSize: Int { DatabaseFile.size(path) }
 
-    /// Removes recipients (tokens, registration ids, aliases, cells), claims and outcomes from the file, and keeps
-    /// everything else and the figures. From then on the run can only be reported and compared; this store can no
-    /// longer be used.
+    /// Removes recipients (tokens, registration ids, aliases, cells), claims and outcomes from the
+    /// file, and keeps everything else and the figures. From then on the run can only be reported
+    /// and compared; this store can no longer be used.
     /// - Parameter seen: the status that was decided by; nil when it does not matter.
-    /// - Throws: `Diagnostic` when the run is being sent, now has another status, or the file cannot be replaced; then
-    ///   it is unchanged.
+    /// - Throws: `Diagnostic` when the run is being sent, now has another status, or the file
+    ///   cannot be replaced; then it is unchanged.
     public func prune(at now: Timestamp, ifStill seen: RunStatus? = nil) throws {
         try requireRecipients()
         try RunDiagnostics.translating(path, .planning) {
@@ -121,7 +131,8 @@ extension RunFile {
             guard isInPlace else {
                 close()
                 throw Diagnostic(
-                    "the run file was removed or replaced in the meantime", file: path, remedy: "Run `volley prune` again.")
+                    "the run file was removed or replaced in the meantime", file: path,
+                    remedy: "Run `volley prune` again.")
             }
             if let seen, try status(.free) != seen {
                 close()
@@ -136,10 +147,12 @@ extension RunFile {
             }
             defer { free(resolved) }
             let real = String(cString: resolved)
-            // The log that a killed process left belongs to the old file, and must not stay next to the new one.
+            // The log that a killed process left belongs to the old file, and must not stay next to
+            // the new one.
             try Self.leaveWAL(real)
             guard DatabaseFile.kind(real + "-wal") == .missing else {
-                throw Diagnostic("another process has the run file open", file: path, remedy: "Prune it when that is done.")
+                throw Diagnostic(
+                    "another process has the run file open", file: path, remedy: "Prune it when that is done.")
             }
             try RunPruning.replace(real, figures: kept, plan, at: now)
             // It is never resumed.

@@ -18,10 +18,13 @@ extension RunSchema {
                 VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
                 """,
             arguments: [
-                plan.id, plan.campaign, plan.app, RunState.planned.rawValue, plan.plannedAt.epochMilliseconds, plan.rows, plan.audience,
+                plan.id, plan.campaign, plan.app, RunState.planned.rawValue, plan.plannedAt.epochMilliseconds,
+                plan.rows, plan.audience,
                 JSONValue.object(pairs: skipped).text, hex(plan.seed.high) + hex(plan.seed.low), plan.planHash,
-                JSONValue.array(plan.fields.map { .string($0) }).text, plan.projectFile, plan.campaignFile, plan.campaignSource,
-                try plan.settings.get().json.text, plan.preview.text, plan.retryOf ?? "", plan.previewText, plan.isTest ? 1 : 0,
+                JSONValue.array(plan.fields.map { .string($0) }).text, plan.projectFile, plan.campaignFile,
+                plan.campaignSource,
+                try plan.settings.get().json.text, plan.preview.text, plan.retryOf ?? "", plan.previewText,
+                plan.isTest ? 1 : 0,
                 recipients.text,
             ])
         try insert(plan.waves, into: db)
@@ -29,8 +32,8 @@ extension RunSchema {
         try db.execute(sql: "UPDATE run SET digest = ?", arguments: [try digest(of: db)])
     }
 
-    /// Reads it back; nil when `insert` cannot have written it. Settings that can be read only in part do not affect
-    /// the rest.
+    /// Reads it back; nil when `insert` cannot have written it. Settings that can be read only in
+    /// part do not affect the rest.
     /// - Parameter path: the run file's, for messages about its settings.
     static func plan(from db: Database, path: String) throws -> RunPlan? {
         let sql = """
@@ -44,19 +47,25 @@ extension RunSchema {
         else { return nil }
         let read = Result { () throws(Diagnostic) in try RunSettings(json: stored.settings, runFile: path) }
         if let services = try? read.get().services.count {
-            guard (services > 1) == (try hasSegments(db)), segments.allSatisfy({ $0.service < services }) else { return nil }
+            guard (services > 1) == (try hasSegments(db)), segments.allSatisfy({ $0.service < services }) else {
+                return nil
+            }
         }
         let texts = stored.texts
         return RunPlan(
-            id: texts[0], campaign: texts[1], app: texts[2], campaignFile: texts[3], campaignSource: texts[4], projectFile: texts[5],
-            seed: seed, fields: fields, plannedAt: stored.plannedAt, planHash: texts[6], rows: stored.rows, audience: stored.audience,
+            id: texts[0], campaign: texts[1], app: texts[2], campaignFile: texts[3], campaignSource: texts[4],
+            projectFile: texts[5],
+            seed: seed, fields: fields, plannedAt: stored.plannedAt, planHash: texts[6], rows: stored.rows,
+            audience: stored.audience,
             skipped: skipped, settings: read, preview: stored.preview, previewText: stored.previewText,
-            retryOf: stored.retryOf.isEmpty ? nil : stored.retryOf, isTest: stored.isTest, waves: waves, serviceSegments: segments)
+            retryOf: stored.retryOf.isEmpty ? nil : stored.retryOf, isTest: stored.isTest, waves: waves,
+            serviceSegments: segments)
     }
 
     /// The row of `run` that `plan` selects, with values of the right types.
     private struct StoredPlan {
-        let texts: [String], plannedAt: Timestamp, rows: Int, audience: Int, seed: String, fields: String, skipped: String
+        let texts: [String], plannedAt: Timestamp, rows: Int, audience: Int, seed: String, fields: String,
+            skipped: String
         let settings: JSONValue, preview: JSONValue, retryOf: String, previewText: String, isTest: Bool
 
         init(_ row: PreparedStatement.Row) throws {
@@ -82,14 +91,18 @@ extension RunSchema {
     /// The state that the file records; nil without a row.
     static func state(_ db: Database) throws -> RunState? { try db.first("SELECT state FROM run") { try $0.word(0) } }
 
-    /// Identifies a plan: SHA-256 of everything that planning stored, in SQL notation, with the recipients' own digest
-    /// for the recipients.
+    /// Identifies a plan: SHA-256 of everything that planning stored, in SQL notation, with the
+    /// recipients' own digest for the recipients.
     static func digest(of db: Database) throws -> String {
         let columns = [
-            "id", "campaign", "app", "planned_at", "rows", "audience", "skipped", "seed", "plan_hash", "fields", "project_file",
-            "campaign_file", "campaign_source", "settings", "preview", "retry_of", "preview_text", "is_test", "recipients_digest",
+            "id", "campaign", "app", "planned_at", "rows", "audience", "skipped", "seed", "plan_hash", "fields",
+            "project_file",
+            "campaign_file", "campaign_source", "settings", "preview", "retry_of", "preview_text", "is_test",
+            "recipients_digest",
         ]
-        let text = try db.first("SELECT \(columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")) FROM run") { try $0.string(0) }
+        let text = try db.first("SELECT \(columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")) FROM run") {
+            try $0.string(0)
+        }
         var hash = SHA256()
         hash.update("volley run 3\n\(text ?? "")\(try waveText(of: db))\(try segmentText(of: db))")
         return hash.finalizeHex()
@@ -98,7 +111,9 @@ extension RunSchema {
     private static func hex(_ word: UInt64) -> String { TextFormat.hex(word, digits: 16) }
 
     private static func seed(_ text: String) -> RunSeed? {
-        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16) else {
+        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
+            let low = UInt64(text.suffix(16), radix: 16)
+        else {
             return nil
         }
         return RunSeed(high: high, low: low)

@@ -3,18 +3,19 @@ import GRDB
 
 /// What a run file looks like inside. Any change here changes `version`.
 ///
-/// Made to be read with `sqlite3 FILE` too: `SELECT outcome, count(*) FROM result GROUP BY outcome`. Moments are
-/// milliseconds since 1970 in the tables and ISO 8601 in the view. Blank text and 0 mean "none", which costs no byte.
-/// Device tokens are in `recipient` and nowhere else, apart from ids that a person wrote into the campaign itself
-/// (`campaign_source`).
+/// Made to be read with `sqlite3 FILE` too:
+/// `SELECT outcome, count(*) FROM result GROUP BY outcome`. Moments are milliseconds since 1970 in
+/// the tables and ISO 8601 in the view. Blank text and 0 mean "none", which costs no byte. Device
+/// tokens are in `recipient` and nowhere else, apart from ids that a person wrote into the campaign
+/// itself (`campaign_source`).
 enum RunSchema {
     /// "Voly": distinguishes a run file from every other SQLite database (`PRAGMA application_id`).
     static let applicationID = 0x566F_6C79
     /// The format's number (`PRAGMA user_version`). `RunUpgrade` converts older ones to this one.
     static let version = 5
-    /// The number of a file with segments of several services, which is the same otherwise. An older Volley refuses it;
-    /// it would send all pushes through the first service. Files of one service keep the other number, so that an older
-    /// Volley reads them.
+    /// The number of a file with segments of several services, which is the same otherwise. An
+    /// older Volley refuses it; it would send all pushes through the first service. Files of one
+    /// service keep the other number, so that an older Volley reads them.
     static let versionWithSegments = 6
 
     /// The tables a plan fills.
@@ -108,7 +109,9 @@ enum RunSchema {
     private static func slotColumns(_ digits: String) -> String {
         // SQL has no function that reads hex.
         func number(_ places: ClosedRange<Int>) -> String {
-            let values = places.map { "(instr('123456789ABCDEF', substr(\(digits), \($0), 1)) << \(4 * (places.upperBound - $0)))" }
+            let values = places.map {
+                "(instr('123456789ABCDEF', substr(\(digits), \($0), 1)) << \(4 * (places.upperBound - $0)))"
+            }
             return values.joined(separator: " + ")
         }
         return """
@@ -136,7 +139,8 @@ enum RunSchema {
         """
 
     /// The columns of a line about a recipient. NULL reads as blank text.
-    static let selectResults = "SELECT id, device_token, registration_id, alias, language, variant FROM recipient ORDER BY id"
+    static let selectResults =
+        "SELECT id, device_token, registration_id, alias, language, variant FROM recipient ORDER BY id"
 
     static let selectToken = "SELECT device_token FROM recipient WHERE id = ?"
 
@@ -157,7 +161,8 @@ enum RunSchema {
 
     static let selectOutcomeBlock = "SELECT slots FROM outcome_block WHERE number = ?"
 
-    static let selectOutcomeBlocks = "SELECT number, slots FROM outcome_block WHERE number BETWEEN ? AND ? ORDER BY number"
+    static let selectOutcomeBlocks =
+        "SELECT number, slots FROM outcome_block WHERE number BETWEEN ? AND ? ORDER BY number"
 
     static let upsertOutcomeBlock = """
         INSERT INTO outcome_block (number, slots) VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET slots = excluded.slots
@@ -170,7 +175,8 @@ enum RunSchema {
     /// A cause as it is kept.
     static func text(_ cause: StopCause) -> String { cause.json.text }
 
-    /// The cause that was stored this way; nil when the run has none. A cause of a newer kind keeps its text.
+    /// The cause that was stored this way; nil when the run has none. A cause of a newer kind keeps
+    /// its text.
     static func stopCause(_ text: String) -> StopCause? {
         if text.isEmpty { return nil }
         return JSONValue(stored: text).flatMap(StopCause.init) ?? .described(text)
@@ -235,7 +241,8 @@ extension RunSchema {
         }
     }
 
-    /// nil when `insert` did not write them: they must cover all recipients from first to last without a gap.
+    /// nil when `insert` did not write them: they must cover all recipients from first to last
+    /// without a gap.
     static func waves(from db: Database, audience: Int) throws -> [RunWave]? {
         guard try db.tableExists("wave") else { return [] }
         var waves: [RunWave] = []
@@ -283,15 +290,16 @@ extension RunSchema {
         try db.execute(sql: segmentStateTable)
         for segment in segments {
             try db.execute(
-                sql: "INSERT INTO leg VALUES (?, ?, ?)", arguments: [segment.ids.lowerBound, segment.ids.count, segment.service])
+                sql: "INSERT INTO leg VALUES (?, ?, ?)",
+                arguments: [segment.ids.lowerBound, segment.ids.count, segment.service])
         }
     }
 
     /// Whether the file is one of several services.
     static func hasSegments(_ db: Database) throws -> Bool { try db.pragma("user_version") == versionWithSegments }
 
-    /// None where one service takes all; nil when `insert` did not write them: they must cover all recipients from
-    /// first to last without a gap.
+    /// None where one service takes all; nil when `insert` did not write them: they must cover all
+    /// recipients from first to last without a gap.
     static func segments(from db: Database, audience: Int) throws -> [RunSegment]? {
         // The table without the number, or the number without the table, is no file of Volley's.
         guard try hasSegments(db) == db.tableExists("leg") else { return nil }

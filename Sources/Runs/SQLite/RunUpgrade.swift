@@ -2,13 +2,14 @@ import Base
 import GRDB
 import Glibc
 
-/// Converts an older run file to this format, in place and in one transaction, so that all other code handles only one
-/// format.
+/// Converts an older run file to this format, in place and in one transaction, so that all other
+/// code handles only one format.
 ///
-/// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each outcome, 4 a sentence
-/// about why a run stopped.
+/// Format 1 did not know `retry_of`, 2 no variants, digests and approvals, 3 kept a row for each
+/// outcome, 4 a sentence about why a run stopped.
 enum RunUpgrade {
-    /// - Throws: `Diagnostic`: another process sends the run, or the file cannot be written; it stays as it was then.
+    /// - Throws: `Diagnostic`: another process sends the run, or the file cannot be written; it
+    ///   stays as it was then.
     static func run(_ path: String, _ observer: Observer<RunConversion> = .silent) throws {
         guard access(path, W_OK) == 0, access(RunDiagnostics.folder(of: path), W_OK) == 0 else {
             throw Diagnostic(
@@ -81,7 +82,8 @@ enum RunUpgrade {
     }
 
     private static func copyOutcomes(_ db: Database, path: String, _ observer: Observer<RunConversion>) throws {
-        var progress = RunConversion(place: path, done: 0, total: max(1, try db.first("SELECT audience FROM run") { try $0.count(0) } ?? 1))
+        var progress = RunConversion(
+            place: path, done: 0, total: max(1, try db.first("SELECT audience FROM run") { try $0.count(0) } ?? 1))
         // Those without an outcome come last, and take no time.
         defer {
             progress.done = progress.total
@@ -103,7 +105,9 @@ enum RunUpgrade {
         }
         let select = try PreparedStatement(
             db,
-            sql: "SELECT recipient_id, outcome, status, reason, attempts, latency_ms, settled_at FROM older_outcome ORDER BY recipient_id")
+            sql:
+                "SELECT recipient_id, outcome, status, reason, attempts, latency_ms, settled_at FROM older_outcome ORDER BY recipient_id"
+        )
         try select.forEachRow { row in
             let id = row.number(0)
             guard id >= 0, let outcome = Outcome(rawValue: try row.int(1)) else {
@@ -128,6 +132,8 @@ enum RunUpgrade {
         }
         try store()
         try db.execute(
-            sql: "INSERT INTO invalid_since SELECT recipient_id, invalid_since FROM older_outcome WHERE invalid_since IS NOT NULL")
+            sql:
+                "INSERT INTO invalid_since SELECT recipient_id, invalid_since FROM older_outcome WHERE invalid_since IS NOT NULL"
+        )
     }
 }

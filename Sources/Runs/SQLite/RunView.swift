@@ -1,7 +1,8 @@
 import Base
 import GRDB
 
-/// A run file as it is at one moment. Work over many ids is split into parts that are read at the same time.
+/// A run file as it is at one moment. Work over many ids is split into parts that are read at the
+/// same time.
 struct RunView {
     /// Of the calling thread.
     let db: Database
@@ -10,7 +11,8 @@ struct RunView {
     /// nil when there is one part.
     private let readers: ParallelReaders?
 
-    /// - Parameter readers: opened before the transaction of `db` began, or while it keeps others from writing.
+    /// - Parameter readers: opened before the transaction of `db` began, or while it keeps others
+    ///   from writing.
     init(_ db: Database, _ parts: [Range<Int>], audience: Int, _ readers: ParallelReaders?) {
         self.db = db
         // Where other threads cannot see what this thread sees, this one reads everything.
@@ -28,7 +30,8 @@ struct RunView {
 }
 
 extension RunFile {
-    /// The fewest recipients of a part. Opening the file and starting a thread take as long as counting a thousand.
+    /// The fewest recipients of a part. Opening the file and starting a thread take as long as
+    /// counting a thousand.
     private static let leastPart = 200 * OutcomeBlock.slots
 
     /// The most threads: each has two files open, and holds a quarter of a megabyte.
@@ -43,7 +46,8 @@ extension RunFile {
 
     /// A consistent view of the file as it is now, for as many threads as there are parts.
     func read<T>(in parts: [Range<Int>], _ body: (RunView) throws -> T) throws -> T {
-        // Before this thread's transaction begins: from then on nothing may be committed until theirs have begun.
+        // Before this thread's transaction begins: from then on nothing may be committed until
+        // theirs have begun.
         let readers = readers(parts)
         return try read { db in
             _ = try db.isBlank()
@@ -51,8 +55,11 @@ extension RunFile {
         }
     }
 
-    /// What a writing transaction sees, except its own changes: until it ends, no one else can write.
-    func view(_ db: Database, in parts: [Range<Int>]) -> RunView { RunView(db, parts, audience: plan.audience, readers(parts)) }
+    /// What a writing transaction sees, except its own changes: until it ends, no one else can
+    /// write.
+    func view(_ db: Database, in parts: [Range<Int>]) -> RunView {
+        RunView(db, parts, audience: plan.audience, readers(parts))
+    }
 
     /// nil where one thread is enough, or the file cannot be opened so often.
     private func readers(_ parts: [Range<Int>]) -> ParallelReaders? {
@@ -61,24 +68,28 @@ extension RunFile {
         return isInPlace ? readers : nil
     }
 
-    /// The ids that a part of the audience covers: the first and last parts include ids outside the audience.
+    /// The ids that a part of the audience covers: the first and last parts include ids outside the
+    /// audience.
     func bounds(of part: Range<Int>) -> (first: Int, end: Int) {
         (part.lowerBound > 0 ? part.lowerBound : .min, part.upperBound < plan.audience ? part.upperBound : .max)
     }
 }
 
-/// Connections to a run file that see it as it was at the same moment, each for its own thread, whatever a sender
-/// records in between. SQLite itself opens and closes them, so that the process keeps its locks on the file.
+/// Connections to a run file that see it as it was at the same moment, each for its own thread,
+/// whatever a sender records in between. SQLite itself opens and closes them, so that the process
+/// keeps its locks on the file.
 final class ParallelReaders: Sendable {
     private let connections: [DatabaseQueue]
     /// The state in which the file was opened.
     private let version: Int
 
-    /// - Throws: `DatabaseError` when the file cannot be opened so often, or is locked at the moment.
+    /// - Throws: `DatabaseError` when the file cannot be opened so often, or is locked at the
+    ///   moment.
     init(_ path: String, count: Int) throws {
         var configuration = Configuration()
         configuration.readonly = true
-        // While a writer waits for this process to stop reading, this process must not wait for that writer.
+        // While a writer waits for this process to stop reading, this process must not wait for
+        // that writer.
         configuration.busyMode = .immediateError
         configuration.allowsUnsafeTransactions = true
         // Pages are read once, and in order.
@@ -96,7 +107,8 @@ final class ParallelReaders: Sendable {
     }
 
     /// Fixes the state that all of them see from now on.
-    /// - Returns: whether nothing was committed since they were opened, so that all of them see the same.
+    /// - Returns: whether nothing was committed since they were opened, so that all of them see the
+    ///   same.
     func begin() throws -> Bool {
         // The first one last: if it still sees the state it was opened with, so did all others.
         for connection in connections.reversed() {
@@ -111,7 +123,9 @@ final class ParallelReaders: Sendable {
 
     /// Reads ranges at the same time, with a connection for each.
     /// - Returns: the parts in the order of the ranges.
-    func read<Part: Sendable>(_ ranges: [Range<Int>], _ work: @escaping @Sendable (Database, Range<Int>) throws -> Part) throws -> [Part] {
+    func read<Part: Sendable>(_ ranges: [Range<Int>], _ work: @escaping @Sendable (Database, Range<Int>) throws -> Part)
+        throws -> [Part]
+    {
         let rangeThreads = RangeThreads("read parts") { [connections] range, thread in
             Result { try connections[thread].unsafeRead { try work($0, range) } }
         }

@@ -2,8 +2,8 @@ public import Base
 import GRDB
 import Glibc
 
-/// Writes a new run file. Until `finish` the file carries a name that no command takes for a run; a writer that is
-/// dropped without `finish` removes it.
+/// Writes a new run file. Until `finish` the file carries a name that no command takes for a run; a
+/// writer that is dropped without `finish` removes it.
 ///
 /// ```swift
 /// let writer = try runs.create(frozen.id)
@@ -11,7 +11,8 @@ import Glibc
 /// let run = try writer.finish(frozen)
 /// ```
 public final class RunWriter {
-    /// Rows per transaction: enough to make its cost negligible, few enough to keep them all in memory.
+    /// Rows per transaction: enough to make its cost negligible, few enough to keep them all in
+    /// memory.
     private static let batch = 10_000
     /// Rows per INSERT: fewer calls into SQLite.
     private static let rowsAtATime = 20
@@ -20,11 +21,12 @@ public final class RunWriter {
     private let id: String
     private let path: String
     private var variants: VariantNames?
-    /// The one variant of all pending recipients, when each brings its own; nil when `variants` decides.
+    /// The one variant of all pending recipients, when each brings its own; nil when `variants`
+    /// decides.
     private var ownVariant: String?
     private var database: DatabaseQueue?
-    /// Holds the lock that shows that the file is being written. Closed after the database: closing a file takes
-    /// SQLite's own locks on it from the whole process (POSIX, fcntl).
+    /// Holds the lock that shows that the file is being written. Closed after the database: closing
+    /// a file takes SQLite's own locks on it from the whole process (POSIX, fcntl).
     private var owner: Int32 = -1
     private var pending: [RecipientBatch] = []
     private var pendingCount = 0
@@ -33,8 +35,8 @@ public final class RunWriter {
     private var slots = 0
     /// The digest of all flushed rows.
     private var digest = RecipientsDigest()
-    /// The segments of all recipients, once `drop` has sorted them; empty when one service takes all. The plan must
-    /// have them.
+    /// The segments of all recipients, once `drop` has sorted them; empty when one service takes
+    /// all. The plan must have them.
     public private(set) var segments: [RunSegment] = []
     /// How many services take the pushes.
     private let services: Int
@@ -44,9 +46,10 @@ public final class RunWriter {
     /// - Parameters:
     ///   - folder: the folder of runs; made when missing.
     ///   - variants: nil when all get the same.
-    ///   - sorter: nil when all go out together through one service, in the order of slots. With a sorter, `drop` must
-    ///     be called.
-    /// - Throws: `Diagnostic`: the folder cannot be written, the disk is full, there is a run of that id.
+    ///   - sorter: nil when all go out together through one service, in the order of slots. With a
+    ///     sorter, `drop` must be called.
+    /// - Throws: `Diagnostic`: the folder cannot be written, the disk is full, there is a run of
+    ///   that id.
     public init(folder: String, id: String, variants: VariantNames? = nil, sorter: SegmentSorter? = nil) throws {
         self.folder = folder
         self.variants = variants
@@ -60,7 +63,8 @@ public final class RunWriter {
         case .missing: break
         case .deadLink(let mistake): throw mistake
         case .forbidden:
-            throw RunDiagnostics.system("cannot write into the folder of runs", path: folder, errno: EACCES, activity: .planning)
+            throw RunDiagnostics.system(
+                "cannot write into the folder of runs", path: folder, errno: EACCES, activity: .planning)
         default: throw Self.exists(DatabaseFile.path(id, in: folder))
         }
         // Only its owner may read device tokens. SQLite takes the empty file as a new database.
@@ -70,8 +74,8 @@ public final class RunWriter {
             throw RunDiagnostics.system("cannot write a run file", path: path, errno: errno, activity: .planning)
         }
         owner = descriptor
-        // A command that checks whether it is owned holds it for a moment; one that removes abandoned files may just
-        // have taken this one.
+        // A command that checks whether it is owned holds it for a moment; one that removes
+        // abandoned files may just have taken this one.
         while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
         guard FileLock.isNamed(path, descriptor: descriptor) else {
             disown()
@@ -107,10 +111,11 @@ public final class RunWriter {
         disown()
     }
 
-    /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored again, which replaces
-    /// it.
+    /// Stores the recipient of a slot. A new slot is always the next one; a slot may be stored
+    /// again, which replaces it.
     /// - Parameters:
-    ///   - recipient: its variant is the one that the writer's names give it; its own counts when the writer has none.
+    ///   - recipient: its variant is the one that the writer's names give it; its own counts when
+    ///     the writer has none.
     ///   - service: the number of the service that takes its push.
     /// - Throws: `Diagnostic`: the disk is full. The writer cannot be used afterwards.
     public func put(_ recipient: Recipient, at slot: Int, service: UInt8 = 0) throws {
@@ -132,8 +137,8 @@ public final class RunWriter {
         if pendingCount >= Self.batch { try flush() }
     }
 
-    /// Removes slots and closes the gaps by moving the last recipients into them, so that ids are dense: 0 ..< (slots −
-    /// dropped).
+    /// Removes slots and closes the gaps by moving the last recipients into them, so that ids are
+    /// dense: 0 ..< (slots − dropped).
     /// - Parameters:
     ///   - dropped: slots that were stored.
     ///   - slots: how many slots were stored.
@@ -185,7 +190,9 @@ public final class RunWriter {
         try flush()
         precondition(plan.id == id && plan.audience == slots && sorter == nil, "the plan is of another run")
         precondition(plan.serviceSegments == segments, "the plan has other legs")
-        if let settings = try? plan.settings.get() { precondition(settings.services.count == services, "the plan has other services") }
+        if let settings = try? plan.settings.get() {
+            precondition(settings.services.count == services, "the plan has other services")
+        }
         try write { db in
             try RunSchema.insert(plan, recipients: digest, into: db)
             try db.execute(sql: RunSchema.approvalTable)
@@ -198,7 +205,8 @@ public final class RunWriter {
         // link fails when the name is taken, where rename would replace another run.
         guard link(path, final) == 0 || (errno != EEXIST && rename(path, final) == 0) else {
             throw errno == EEXIST
-                ? Self.exists(final) : RunDiagnostics.system("cannot name the run", path: final, errno: errno, activity: .planning)
+                ? Self.exists(final)
+                : RunDiagnostics.system("cannot name the run", path: final, errno: errno, activity: .planning)
         }
         database = nil
         DatabaseFile.remove(path)
@@ -213,7 +221,9 @@ public final class RunWriter {
     private static func newDatabase(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
-            for pragma in ["journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -16000"] {
+            for pragma in [
+                "journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -16000",
+            ] {
                 try db.execute(sql: "PRAGMA \(pragma)")
             }
         }
@@ -259,7 +269,8 @@ public final class RunWriter {
     ///   - row: its place in the group.
     ///   - isFull: whether what came before it in the group is not stored yet.
     private func forget(
-        _ slot: Int, before row: Int, of group: [(slot: Int, recipient: RecipientRecord)], isFull: Bool, _ select: PreparedStatement
+        _ slot: Int, before row: Int, of group: [(slot: Int, recipient: RecipientRecord)], isFull: Bool,
+        _ select: PreparedStatement
     ) throws {
         if isFull, let earlier = group[..<row].last(where: { $0.slot == slot }) {
             digest.subtract(slot, self.row(earlier.recipient))
@@ -283,7 +294,9 @@ public final class RunWriter {
     /// A recipient as it is stored.
     private func row(_ recipient: RecipientRecord) -> RecipientsDigest.Row {
         let variant = variants?.name(of: recipient) ?? UnsafeBufferPointer(start: nil, count: 0)
-        return (recipient.token, recipient.registrationID, recipient.alias, recipient.language, variant, recipient.fields)
+        return (
+            recipient.token, recipient.registrationID, recipient.alias, recipient.language, variant, recipient.fields
+        )
     }
 
     private func bind(_ slot: Int, _ stored: RecipientsDigest.Row, row: Int, to upsert: PreparedStatement) throws {
@@ -303,6 +316,7 @@ public final class RunWriter {
     }
 
     private static func exists(_ path: String) -> Diagnostic {
-        Diagnostic("there is already a run with this id", file: path, remedy: "Plan again: the next plan gets a new id.")
+        Diagnostic(
+            "there is already a run with this id", file: path, remedy: "Plan again: the next plan gets a new id.")
     }
 }

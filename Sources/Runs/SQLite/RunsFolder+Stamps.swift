@@ -2,8 +2,8 @@ public import Base
 import Synchronization
 
 extension RunsFolder {
-    /// The stamps of all runs by their ids, for callers that remember what they read of runs. Cheap: no file is opened.
-    /// Files that turn out not to be runs also have a stamp.
+    /// The stamps of all runs by their ids, for callers that remember what they read of runs.
+    /// Cheap: no file is opened. Files that turn out not to be runs also have a stamp.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func stamps() throws -> [String: RunStamp] {
         var stamps: [String: RunStamp] = [:]
@@ -11,13 +11,15 @@ extension RunsFolder {
             let path = FilePaths.join(place, name: name)
             // One that was removed in between is no longer a run.
             guard let file = FileStamp(path: path) else { continue }
-            stamps[String(name.dropLast(DatabaseFile.suffix.count))] = RunStamp(file: file, log: FileStamp(path: path + "-wal"))
+            stamps[String(name.dropLast(DatabaseFile.suffix.count))] = RunStamp(
+                file: file, log: FileStamp(path: path + "-wal"))
         }
         return stamps
     }
 }
 
-/// What tells, without opening a run's file again, whether a run may concern another one. A plan never changes it.
+/// What tells, without opening a run's file again, whether a run may concern another one. A plan
+/// never changes it.
 public struct RunOverview: Hashable, Sendable {
     /// The run's id.
     public var id: String
@@ -33,7 +35,8 @@ public struct RunOverview: Hashable, Sendable {
     }
 }
 
-/// The marks of the run files that a process has opened, by path, for as long as their stamps stay the same.
+/// The marks of the run files that a process has opened, by path, for as long as their stamps stay
+/// the same.
 final class RunOverviewCache: Sendable {
     private let known = Mutex<[String: (file: FileStamp, mark: RunOverview)]>([:])
 
@@ -52,11 +55,13 @@ final class RunOverviewCache: Sendable {
 }
 
 extension RunsFolder {
-    /// The runs whose marks are wanted, oldest first (then by id), opened for reading; nothing stays open. Runs that
-    /// cannot be opened are left out; runs whose settings cannot be read are always there.
+    /// The runs whose marks are wanted, oldest first (then by id), opened for reading; nothing
+    /// stays open. Runs that cannot be opened are left out; runs whose settings cannot be read are
+    /// always there.
     ///
-    /// Opens only files that were not opened before through this folder or its runs, that were changed since, or whose
-    /// marks are wanted: `volley schedule` looks through all runs whenever it sends one, for months.
+    /// Opens only files that were not opened before through this folder or its runs, that were
+    /// changed since, or whose marks are wanted: `volley schedule` looks through all runs whenever
+    /// it sends one, for months.
     /// - Parameters:
     ///   - campaign: nil for all campaigns.
     ///   - isWanted: may be called twice for a run.
@@ -78,30 +83,34 @@ extension RunsFolder {
     }
 }
 
-/// What reading all pages of the runs of a folder found. What was damaged in the middle of a file is found only so, and
-/// it takes 4 s for 1 GB: it is done once for each state of a file, on a thread for which nothing waits.
+/// What reading all pages of the runs of a folder found. What was damaged in the middle of a file
+/// is found only so, and it takes 4 s for 1 GB: it is done once for each state of a file, on a
+/// thread for which nothing waits.
 public final class RunPages: Sendable {
     private let known = Mutex<[String: (stamp: RunStamp, damage: Diagnostic?)]>([:])
 
     /// Nothing was read before.
     init() {}
 
-    /// Reads the runs that were not read as they are now, the newest first. One that is being sent changes all the
-    /// time, and is read once.
+    /// Reads the runs that were not read as they are now, the newest first. One that is being sent
+    /// changes all the time, and is read once.
     /// - Parameters:
-    ///   - endedOnly: leaves out runs that may begin or continue, which would have to wait for the reading; their pages
-    ///     are read then.
+    ///   - endedOnly: leaves out runs that may begin or continue, which would have to wait for the
+    ///     reading; their pages are read then.
     ///   - seconds: after this time no other file is begun.
     /// - Returns: the runs that are left, by their ids.
     public func read(
-        _ folder: RunsFolder, endedOnly: Bool = false, atMost seconds: Double = .infinity, until cancellation: Cancellation
+        _ folder: RunsFolder, endedOnly: Bool = false, atMost seconds: Double = .infinity,
+        until cancellation: Cancellation
     ) -> [String] {
         let begun = ContinuousClock.now, stamps = (try? folder.stamps()) ?? [:]
         var unread = stamps.keys.filter { run in
             guard let last = known.withLock({ $0[folder.place(of: run)] }) else { return true }
             return last.stamp != stamps[run] && !SendingLock.isSending(run: folder.place(of: run))
         }.sorted()
-        while !cancellation.isRequested, (ContinuousClock.now - begun) / .seconds(1) < seconds, let run = unread.popLast() {
+        while !cancellation.isRequested, (ContinuousClock.now - begun) / .seconds(1) < seconds,
+            let run = unread.popLast()
+        {
             let path = folder.place(of: run)
             if endedOnly, !Self.hasEnded(path) { continue }
             let damage = RunFile.pageDamage(path)
@@ -123,7 +132,8 @@ public final class RunPages: Sendable {
     }
 }
 
-/// What was found when obstacles were looked for before, so that files are not read again each minute.
+/// What was found when obstacles were looked for before, so that files are not read again each
+/// minute.
 public struct KnownObstacles: Sendable {
     /// Runs that have ended, by the names of their files.
     var ended: Set<String> = []
@@ -133,20 +143,22 @@ public struct KnownObstacles: Sendable {
     public let pages = RunPages()
 
     /// Nothing was looked for before.
-    /// - Parameter schedule: the record of the schedule, if this process has it open: it was found whole then.
+    /// - Parameter schedule: the record of the schedule, if this process has it open: it was found
+    ///   whole then.
     public init(schedule: ScheduleStore? = nil) {
         if let schedule { damage.noteWhole(schedule.path) }
     }
 }
 
-/// Which files of the folder this user may not use although sending needs them: a command that root ran leaves files
-/// that only root may write to. Nothing is opened for writing, so a process that uses them is not disturbed; a record
-/// or a run is read once, and again when another file is in its place. Only `RunPages` reads whole files.
+/// Which files of the folder this user may not use although sending needs them: a command that root
+/// ran leaves files that only root may write to. Nothing is opened for writing, so a process that
+/// uses them is not disturbed; a record or a run is read once, and again when another file is in
+/// its place. Only `RunPages` reads whole files.
 extension RunsFolder {
-    /// What keeps runs from being planned and sent, and runs that are damaged; empty if nothing does. A run that has
-    /// ended counts only if it cannot be read.
-    /// - Parameter known: what the call before found; filled by each call. Once a record was read, its stamp says what
-    ///   is to be said of it.
+    /// What keeps runs from being planned and sent, and runs that are damaged; empty if nothing
+    /// does. A run that has ended counts only if it cannot be read.
+    /// - Parameter known: what the call before found; filled by each call. Once a record was read,
+    ///   its stamp says what is to be said of it.
     public func obstacles(_ known: inout KnownObstacles) -> [Diagnostic] {
         guard isThere else { return [folderObstacle].compactMap(\.self) }
         if let obstacle = Self.problem(place, purpose: "the folder of runs") { return [obstacle] }
@@ -164,8 +176,8 @@ extension RunsFolder {
         } catch { return [error.diagnostic("the folder of runs cannot be listed", file: place)] }
     }
 
-    /// Why a file of the folder, or the folder, cannot be read and written; a link that leads nowhere is not the same
-    /// as none.
+    /// Why a file of the folder, or the folder, cannot be read and written; a link that leads
+    /// nowhere is not the same as none.
     private static func problem(_ path: String, purpose: String) -> Diagnostic? {
         FileKind.deadLink(path) ?? FileAccess.problem(path, .writing, purpose: purpose)
     }
@@ -177,9 +189,11 @@ extension RunsFolder {
         return FileAccess.problem(above, .writing, purpose: "in which the folder of runs has to be made")
     }
 
-    /// What a file is that all runs share, with the files that SQLite keeps next to it; nil for other files.
+    /// What a file is that all runs share, with the files that SQLite keeps next to it; nil for
+    /// other files.
     private static func purpose(ofRecord name: String) -> String? {
-        let database = ["-wal", "-shm", "-journal"].first(where: name.hasSuffix).map { String(name.dropLast($0.count)) } ?? name
+        let database =
+            ["-wal", "-shm", "-journal"].first(where: name.hasSuffix).map { String(name.dropLast($0.count)) } ?? name
         switch database {
         case "sent.db": return "the record of what was sent"
         case ScheduleStore.fileName, "schedule.lock": return "the record of the schedule"
@@ -190,7 +204,8 @@ extension RunsFolder {
         }
     }
 
-    /// What is wrong with a list or a record: planning and sending need them, so that is said before a time comes.
+    /// What is wrong with a list or a record: planning and sending need them, so that is said
+    /// before a time comes.
     private func damage(ofRecord name: String, _ known: inout KnownObstacles) -> Diagnostic? {
         let path = FilePaths.join(place, name: name)
         return known.damage.damage(of: path) {

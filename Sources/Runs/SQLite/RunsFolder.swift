@@ -2,9 +2,10 @@ public import Base
 public import PushServices
 import Glibc
 
-/// The folder in which a project's runs are kept, with what belongs to all of them: the record of what was sent, the
-/// schedule, orders, and the lists of suppressed devices. Above this module a run is named by its id, or by the
-/// argument that a command was given for it; only the folder uses the file.
+/// The folder in which a project's runs are kept, with what belongs to all of them: the record of
+/// what was sent, the schedule, orders, and the lists of suppressed devices. Above this module a
+/// run is named by its id, or by the argument that a command was given for it; only the folder uses
+/// the file.
 ///
 /// ```swift
 /// let runs = RunsFolder("runs")
@@ -12,7 +13,8 @@ import Glibc
 /// for run in try runs.list().runs { print(run.plan.id) }
 /// ```
 public struct RunsFolder: Sendable {
-    /// The folder's path: plans remember it as their home, and messages name it. It is never used to open anything.
+    /// The folder's path: plans remember it as their home, and messages name it. It is never used
+    /// to open anything.
     public let place: String
 
     private let observer: Observer<RunConversion>
@@ -21,13 +23,16 @@ public struct RunsFolder: Sendable {
     /// - Parameters:
     ///   - path: of the folder. One that does not exist yet holds no runs.
     ///   - observer: is told how far the conversion of older runs is.
-    public init(_ path: String, observer: Observer<RunConversion> = .silent) { self.init(path, observer: observer, RunOverviewCache()) }
+    public init(_ path: String, observer: Observer<RunConversion> = .silent) {
+        self.init(path, observer: observer, RunOverviewCache())
+    }
 
     fileprivate init(_ path: String, observer: Observer<RunConversion> = .silent, _ marks: RunOverviewCache) {
         (place, self.observer, self.marks) = (path, observer, marks)
     }
 
-    /// Whether there is such a folder, or anything else under its name; without it, there are no runs.
+    /// Whether there is such a folder, or anything else under its name; without it, there are no
+    /// runs.
     public var isThere: Bool { FilePaths.isTaken(place) }
 
     /// The path that a run's file has, or would have, for messages.
@@ -36,15 +41,17 @@ public struct RunsFolder: Sendable {
     /// Whether something exists under the name of a run's file, readable or not.
     public func holds(_ run: String) -> Bool { FilePaths.isTaken(place(of: run)) }
 
-    /// Whether there is certainly no file of a run: a folder that cannot be looked into may hold it, and so may a disk
-    /// that is not mounted.
+    /// Whether there is certainly no file of a run: a folder that cannot be looked into may hold
+    /// it, and so may a disk that is not mounted.
     public func isRemoved(_ run: String) -> Bool {
-        access(place(of: run), F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno) && FileKind.deadLink(place(of: run)) == nil
+        access(place(of: run), F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno)
+            && FileKind.deadLink(place(of: run)) == nil
     }
 
-    /// Opens a run by its id. A file under its name that is another run is refused, unless that run's own file is also
-    /// there: then it is a copy, which the caller recognises by its id.
-    /// - Parameter timeoutSeconds: how long to wait, each time it is read, for another program that holds the file.
+    /// Opens a run by its id. A file under its name that is another run is refused, unless that
+    /// run's own file is also there: then it is a copy, which the caller recognises by its id.
+    /// - Parameter timeoutSeconds: how long to wait, each time it is read, for another program that
+    ///   holds the file.
     /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
     public func open(_ run: String, readOnly: Bool = true, timeoutSeconds: Double = 10) throws -> RunFile {
         let opened = try RunFile(
@@ -53,10 +60,10 @@ public struct RunsFolder: Sendable {
         return opened
     }
 
-    /// Opens the run that a command's argument means: its id, `last` for the one planned last, the path of its file, or
-    /// the file's name in the folder.
-    /// - Throws: `Diagnostic` when no run matches, with the nearest id when it looks misspelt; otherwise as `open`
-    ///   does.
+    /// Opens the run that a command's argument means: its id, `last` for the one planned last, the
+    /// path of its file, or the file's name in the folder.
+    /// - Throws: `Diagnostic` when no run matches, with the nearest id when it looks misspelt;
+    ///   otherwise as `open` does.
     public func open(named argument: String, readOnly: Bool) throws -> RunFile {
         try RunFile(path: file(named: argument), readOnly: readOnly, observer: observer, marks: marks)
     }
@@ -64,14 +71,15 @@ public struct RunsFolder: Sendable {
     /// Begins to write a run into the folder, which is created if it is missing.
     /// - Parameters:
     ///   - variants: what determines devices' variants; nil when all get the same.
-    ///   - sorter: brings recipients into the order of segments; nil when all go out together through one service, in
-    ///     the order in which they come.
+    ///   - sorter: brings recipients into the order of segments; nil when all go out together
+    ///     through one service, in the order in which they come.
     /// - Throws: `Diagnostic`: nothing can be written there; there is a run of that id.
     public func create(_ run: String, variants: VariantNames? = nil, sorter: SegmentSorter? = nil) throws -> RunWriter {
         try RunWriter(folder: place, id: run, variants: variants, sorter: sorter)
     }
 
-    /// Makes a folder in this one, hidden from listings, for files that last as long as one command.
+    /// Makes a folder in this one, hidden from listings, for files that last as long as one
+    /// command.
     /// - Throws: `Diagnostic`: nothing can be made there.
     public func scratchFolder() throws -> ScratchFolder { try ScratchFolder(besideRuns: place) }
 
@@ -90,7 +98,8 @@ public struct RunsFolder: Sendable {
     /// The times of schedules whose runs are kept here: `schedule.sqlite` in the folder.
     public var schedule: ScheduleRecords { ScheduleRecords(folder: place) }
 
-    /// What people ordered in the console for the runs that are kept here: `orders.sqlite` in the folder.
+    /// What people ordered in the console for the runs that are kept here: `orders.sqlite` in the
+    /// folder.
     public var orders: OrderRecords { OrderRecords(folder: place) }
 
     /// The devices of an app that get no more pushes: `suppressed-APP.sqlite` in the folder.
@@ -101,8 +110,8 @@ public struct RunsFolder: Sendable {
         SuppressionList(app: app, service: service, environment: environment, folder: place)
     }
 
-    /// All runs, oldest first (then by id), opened for reading. Cheap: only what was frozen is read, and no file stays
-    /// open. Plans that are still being made are not runs.
+    /// All runs, oldest first (then by id), opened for reading. Cheap: only what was frozen is
+    /// read, and no file stays open. Plans that are still being made are not runs.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func list() throws -> RunListing {
         var found = RunListing()
@@ -129,13 +138,16 @@ public struct RunsFolder: Sendable {
     }
 
     /// Opens a run that may be of no concern.
-    private static func listed(_ path: String, _ observer: Observer<RunConversion>, _ marks: RunOverviewCache) throws -> RunFile {
+    private static func listed(_ path: String, _ observer: Observer<RunConversion>, _ marks: RunOverviewCache) throws
+        -> RunFile
+    {
         try DatabaseWait.once(path) {
             try RunFile(path: path, readOnly: true, observer: observer, marks: marks, timeoutSeconds: $0)
         }
     }
 
-    /// The file that a command's RUN argument means: a run's id, a path to its file, or `last`, the one planned last.
+    /// The file that a command's RUN argument means: a run's id, a path to its file, or `last`, the
+    /// one planned last.
     /// - Throws: `Diagnostic` when no run matches, with the nearest id when it looks misspelt.
     func file(named argument: String) throws -> String {
         if argument == "last" { return try last() }
@@ -168,33 +180,40 @@ public struct RunsFolder: Sendable {
         let listing = try list()
         let broken = listing.broken
         if let newest = listing.runs.last {
-            // Ids begin with the moment of planning. Taking an older run for the last one would be worse than taking
-            // none.
-            if let newer = broken.first(where: { RunID.isLater(DatabaseFile.name($0.file ?? ""), than: DatabaseFile.name(newest.place)) }) {
+            // Ids begin with the moment of planning. Taking an older run for the last one would be
+            // worse than taking none.
+            if let newer = broken.first(where: {
+                RunID.isLater(DatabaseFile.name($0.file ?? ""), than: DatabaseFile.name(newest.place))
+            }) {
                 throw newer
             }
             return newest.place
         }
         if !broken.isEmpty {
             throw Diagnostic(
-                "none of the run files can be opened", file: place, remedy: "`volley runs` says what is wrong with each.", [.seeProblems])
+                "none of the run files can be opened", file: place,
+                remedy: "`volley runs` says what is wrong with each.", [.seeProblems])
         }
         throw noRuns
     }
 
     private var noRuns: Diagnostic {
         Diagnostic(
-            "there are no runs yet", file: place, remedy: "`volley plan` and `volley send` make one; --runs names another folder.",
+            "there are no runs yet", file: place,
+            remedy: "`volley plan` and `volley send` make one; --runs names another folder.",
             [.planAgain])
     }
 
     private func unknownRun(_ argument: String) throws -> Diagnostic {
-        let ids = try DatabaseFile.names(in: place).filter(DatabaseFile.isRun).map { String($0.dropLast(DatabaseFile.suffix.count)) }
+        let ids = try DatabaseFile.names(in: place).filter(DatabaseFile.isRun).map {
+            String($0.dropLast(DatabaseFile.suffix.count))
+        }
         if ids.isEmpty { return noRuns }
         let nearest = nearestName(to: argument, among: ids)
         return Diagnostic(
             "there is no run \"\(argument)\" in \(place)",
-            remedy: nearest.map { "Did you mean \($0)?" } ?? "`volley runs` lists the runs.", nearest == nil ? [.seeRuns] : [])
+            remedy: nearest.map { "Did you mean \($0)?" } ?? "`volley runs` lists the runs.",
+            nearest == nil ? [.seeRuns] : [])
     }
 }
 
@@ -204,7 +223,8 @@ public struct RunListing: Sendable {
     public var runs: [RunFile] = []
     /// What is wrong with runs that could not be opened.
     public var broken: [Diagnostic] = []
-    /// What is wrong with copies, under other names, of runs that are also there: they do not count.
+    /// What is wrong with copies, under other names, of runs that are also there: they do not
+    /// count.
     public var copies: [Diagnostic] = []
 
     /// Nothing.
@@ -212,8 +232,9 @@ public struct RunListing: Sendable {
 }
 
 extension RunsFolder {
-    /// The newest runs of an app's campaign that were begun, newest first. Retries and tests, which go to a part of an
-    /// audience or to other devices, do not count; files that cannot be opened are skipped.
+    /// The newest runs of an app's campaign that were begun, newest first. Retries and tests, which
+    /// go to a part of an audience or to other devices, do not count; files that cannot be opened
+    /// are skipped.
     /// - Parameters:
     ///   - app: several projects may keep their runs in one folder.
     ///   - moment: only runs that were planned before; nil for all.
@@ -225,7 +246,8 @@ extension RunsFolder {
     ) throws -> [RunFile] {
         var found: [RunFile] = []
         for name in try names(ofRunsOf: campaign).reversed() where found.count < limit {
-            guard let run = try? RunFile(path: FilePaths.join(place, name: name), readOnly: true, marks: marks), !run.isMisnamed,
+            guard let run = try? RunFile(path: FilePaths.join(place, name: name), readOnly: true, marks: marks),
+                !run.isMisnamed,
                 run.plan.retryOf == nil,
                 !run.plan.isTest, run.plan.app == app, isEmptyCounted || run.plan.audience > 0,
                 moment.map({ run.plan.plannedAt < $0 }) ?? true, let status = try? run.status(), status.startedAt != nil
@@ -237,8 +259,8 @@ extension RunsFolder {
     }
 
     /// Runs of a campaign that processes are sending now, or have paused; also retries and tests.
-    /// - Throws: `Diagnostic`: the folder cannot be listed; or it cannot be determined whether, or which, one of them
-    ///   is being sent.
+    /// - Throws: `Diagnostic`: the folder cannot be listed; or it cannot be determined whether, or
+    ///   which, one of them is being sent.
     public func sendingNow(of campaign: String) throws -> [RunFile] {
         try names(ofRunsOf: campaign).compactMap { name -> RunFile? in
             let path = FilePaths.join(place, name: name)
@@ -257,21 +279,29 @@ extension RunsFolder {
 
     private static func isSending(_ campaign: String, path: String, _ why: Diagnostic) -> Diagnostic {
         Diagnostic(
-            "another process is sending a run of '\(campaign)', and its file cannot be read: \(why.message)", file: path,
-            remedy: "Nothing was sent: two runs at once would reach every device twice. Wait until that process has ended.")
+            "another process is sending a run of '\(campaign)', and its file cannot be read: \(why.message)",
+            file: path,
+            remedy:
+                "Nothing was sent: two runs at once would reach every device twice. Wait until that process has ended.")
     }
 
     private static func mayBeSending(_ campaign: String, path: String) -> Diagnostic {
         Diagnostic(
-            "another process may be sending a run of '\(campaign)': you may not read the run's file or lock", file: path,
-            remedy: "Nothing was sent. Find out who owns that file, or send as that user: two runs at once would reach every device twice.")
+            "another process may be sending a run of '\(campaign)': you may not read the run's file or lock",
+            file: path,
+            remedy:
+                "Nothing was sent. Find out who owns that file, or send as that user: two runs at once would reach every device twice."
+        )
     }
 
-    /// Runs of a campaign that were begun, as the record or their own files say, or that a process is about to send,
-    /// oldest first; also retries and tests. Files that cannot be opened are skipped.
+    /// Runs of a campaign that were begun, as the record or their own files say, or that a process
+    /// is about to send, oldest first; also retries and tests. Files that cannot be opened are
+    /// skipped.
     /// - Parameter isWanted: leaves out others, as `runs(of:where:)` does.
     /// - Throws: `Diagnostic`: the folder cannot be listed, or the record could not be read.
-    public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunOverview) -> Bool) throws -> [RunFile] {
+    public func started(of campaign: String, known: HistorySnapshot, where isWanted: (RunOverview) -> Bool) throws
+        -> [RunFile]
+    {
         let begun = try known.begun(of: campaign)
         return try runs(of: campaign, where: isWanted).filter { run in
             if begun[run.plan.id] != nil || SendingLock.isSending(run: run.place) { return true }
@@ -294,7 +324,8 @@ extension RunsFolder {
 
     func names(ofRunsOf campaign: String) throws -> [String] {
         try DatabaseFile.names(in: place).filter { name in
-            DatabaseFile.isRun(name) && RunID.campaign(of: name.dropLast(DatabaseFile.suffix.count)).map { $0 == campaign } ?? false
+            DatabaseFile.isRun(name)
+                && RunID.campaign(of: name.dropLast(DatabaseFile.suffix.count)).map { $0 == campaign } ?? false
         }
     }
 
@@ -305,25 +336,31 @@ extension RunsFolder {
         try started(of: campaign, app: app, isEmptyCounted: false, limit: limit)
     }
 
-    /// Runs of an app that may have reached a device since a moment, oldest first. Tests, and plans that were never
-    /// started, reach no device; plans whose recipients are gone (`volley prune`) no longer know any. Files that cannot
-    /// be read are in the second list, unless the record next to them says that they are about something else.
+    /// Runs of an app that may have reached a device since a moment, oldest first. Tests, and plans
+    /// that were never started, reach no device; plans whose recipients are gone (`volley prune`)
+    /// no longer know any. Files that cannot be read are in the second list, unless the record next
+    /// to them says that they are about something else.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
-    public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (runs: [RunFile], broken: [Diagnostic]) {
+    public func runs(ofApp app: String, reachingSince since: Timestamp) throws -> (
+        runs: [RunFile], broken: [Diagnostic]
+    ) {
         let listing = try list()
         var broken = listing.broken
         let runs = try listing.runs.filter { run in
             guard run.plan.app == app, !run.plan.isTest else { return false }
             // Nothing stays open: there may be more runs than a process may open files.
             defer { run.close() }
-            do { return try run.unlessRemoved { try $0.mayHaveReached(since: since) } ?? false } catch let mistake as Diagnostic {
+            do { return try run.unlessRemoved { try $0.mayHaveReached(since: since) } ?? false } catch let mistake
+                as Diagnostic
+            {
                 broken.append(mistake)
                 return false
             }
         }
         if !broken.isEmpty, let begun = try? history.entries().begun, let order = try? history.order() {
             broken.removeAll { mistake in
-                guard let file = mistake.file, case let id = String(DatabaseFile.name(file).dropLast(DatabaseFile.suffix.count)),
+                guard let file = mistake.file,
+                    case let id = String(DatabaseFile.name(file).dropLast(DatabaseFile.suffix.count)),
                     let entry = begun[id],
                     let scope = entry.scope, case .free = SendingLock.inspect(run: file)
                 else { return false }
@@ -341,8 +378,8 @@ extension RunFile {
     /// The folder that the file lies in.
     public var catalog: RunsFolder { RunsFolder(RunDiagnostics.folder(of: path), marks) }
 
-    /// Runs of the campaign that were planned before this one, from the same folder, newest first; none of a test or a
-    /// retry.
+    /// Runs of the campaign that were planned before this one, from the same folder, newest first;
+    /// none of a test or a retry.
     /// - Parameter limit: how many at most.
     /// - Throws: `Diagnostic`: the folder cannot be listed.
     public func earlierRuns(limit: Int = 10) throws -> [RunFile] {
@@ -351,8 +388,8 @@ extension RunFile {
             of: plan.campaign, app: plan.app, before: plan.plannedAt, limit: limit)
     }
 
-    /// What `body` finds out about a run that was listed; nil if the run has been removed since: a plan that was
-    /// refused, and has reached no device.
+    /// What `body` finds out about a run that was listed; nil if the run has been removed since: a
+    /// plan that was refused, and has reached no device.
     /// - Throws: what `body` throws about a run that is still there.
     public func unlessRemoved<Value>(_ body: (_ run: RunFile) throws -> Value) throws -> Value? {
         do { return try body(self) } catch {

@@ -2,10 +2,11 @@ public import Base
 import GRDB
 import Glibc
 
-/// What `volley schedule` must not forget: `schedule.sqlite` in the folder of runs. One process writes; any number may
-/// read at the same time. Every change is on the disk when its call returns.
+/// What `volley schedule` must not forget: `schedule.sqlite` in the folder of runs. One process
+/// writes; any number may read at the same time. Every change is on the disk when its call returns.
 ///
-/// Calls throw `Diagnostic`: the file is damaged, of a newer version, not a schedule, not permitted; the disk is full.
+/// Calls throw `Diagnostic`: the file is damaged, of a newer version, not a schedule, not
+/// permitted; the disk is full.
 ///
 /// ```swift
 /// let schedule = try runs.schedule.open()
@@ -16,8 +17,8 @@ public final class ScheduleStore: Sendable {
     public static let fileName = "schedule.sqlite"
     /// "Vols"
     private static let applicationID = 0x566F_6C73
-    /// 2: `firing.problem` is JSON with the problem and its values; in format 1 it was a sentence, and called `reason`.
-    /// 3: the table `approval`.
+    /// 2: `firing.problem` is JSON with the problem and its values; in format 1 it was a sentence,
+    /// and called `reason`. 3: the table `approval`.
     static let version = 3
     private static let format = DatabaseFormat(
         applicationID: applicationID, version: version, name: "the record of a schedule",
@@ -41,8 +42,8 @@ public final class ScheduleStore: Sendable {
         identity = DatabaseFile.identity(path)
     }
 
-    /// Whether the file is still where it was opened. What is written to a file elsewhere is lost: commands, and the
-    /// next process, read the one that is in its place, or none.
+    /// Whether the file is still where it was opened. What is written to a file elsewhere is lost:
+    /// commands, and the next process, read the one that is in its place, or none.
     /// - Returns: nil, or what is wrong while no file is there, as when the folder was moved.
     /// - Throws: `Diagnostic`: another was put in its place, as when a backup was put back.
     public func absence() throws -> Diagnostic? {
@@ -56,7 +57,9 @@ public final class ScheduleStore: Sendable {
         }
         return Diagnostic(
             "the record of the schedule was removed while it was in use; nothing more is sent", file: path,
-            remedy: "If its folder was moved, move it back: the schedule goes on. To put back a backup, stop volley schedule first.")
+            remedy:
+                "If its folder was moved, move it back: the schedule goes on. To put back a backup, stop volley schedule first."
+        )
     }
 
     /// Leaves one file behind. The store cannot be used afterwards.
@@ -66,8 +69,10 @@ public final class ScheduleStore: Sendable {
         if DatabaseFile.identity(path) == identity { try? RunFile.leaveWAL(path) }
     }
 
-    /// What a folder's schedule says, whether or not a process is writing it; nothing when it has none.
-    /// - Parameter since: scheduled runs that ended before this moment and are not open are left out.
+    /// What a folder's schedule says, whether or not a process is writing it; nothing when it has
+    /// none.
+    /// - Parameter since: scheduled runs that ended before this moment and are not open are left
+    ///   out.
     public static func read(folder: String, since: Timestamp) throws -> SavedSchedule {
         let path = FilePaths.join(folder, name: fileName)
         try DatabaseFile.checkKind(ofDatabase: path, wanted: "the record of a schedule")
@@ -75,7 +80,8 @@ public final class ScheduleStore: Sendable {
         return try format.read(path, timeoutSeconds: 10) { db in
             // One that only reads leaves a file of an older format as it is.
             let approvals = try db.has(table: "approval") ? approvals(db) : []
-            return SavedSchedule(scheduledRuns: try scheduledRuns(db, since: since), campaigns: try campaigns(db), approvals: approvals)
+            return SavedSchedule(
+                scheduledRuns: try scheduledRuns(db, since: since), campaigns: try campaigns(db), approvals: approvals)
         }
     }
 
@@ -85,11 +91,14 @@ public final class ScheduleStore: Sendable {
     }
 
     /// All campaigns that ever had a schedule here, by name.
-    public func campaigns() throws -> [ScheduledCampaign] { try Self.format.translating(path) { try database.read(Self.campaigns) } }
+    public func campaigns() throws -> [ScheduledCampaign] {
+        try Self.format.translating(path) { try database.read(Self.campaigns) }
+    }
 
-    /// Writes scheduled runs and campaigns, new or changed, in one transaction. A time belongs to the run that claimed
-    /// it first.
-    /// - Parameter waits: called whenever another program has held the file for ten seconds: whether to keep waiting.
+    /// Writes scheduled runs and campaigns, new or changed, in one transaction. A time belongs to
+    /// the run that claimed it first.
+    /// - Parameter waits: called whenever another program has held the file for ten seconds:
+    ///   whether to keep waiting.
     /// - Returns: the scheduled runs whose times other runs have: these are unchanged.
     @discardableResult
     public func save(
@@ -97,21 +106,27 @@ public final class ScheduleStore: Sendable {
     ) throws -> Set<ScheduledRun.Key> {
         try Self.format.translating(path) {
             while true {
-                do { return try write(scheduledRuns, campaigns) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                do { return try write(scheduledRuns, campaigns) } catch let error as DatabaseError
+                    where error.resultCode == .SQLITE_BUSY
+                {
                     guard waits() else { throw error }
                 }
             }
         }
     }
 
-    private func write(_ scheduledRuns: [ScheduledRun], _ campaigns: [ScheduledCampaign]) throws -> Set<ScheduledRun.Key> {
+    private func write(_ scheduledRuns: [ScheduledRun], _ campaigns: [ScheduledCampaign]) throws -> Set<
+        ScheduledRun.Key
+    > {
         try database.write { db in
             var taken: Set<ScheduledRun.Key> = []
             for scheduledRun in scheduledRuns where try !Self.save(scheduledRun, db) { taken.insert(scheduledRun.key) }
             for campaign in campaigns {
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO campaign (name, file, times, decided_through) VALUES (?, ?, ?, ?)",
-                    arguments: [campaign.name, campaign.file, campaign.times, campaign.decidedThrough.epochMilliseconds])
+                    arguments: [
+                        campaign.name, campaign.file, campaign.times, campaign.decidedThrough.epochMilliseconds,
+                    ])
             }
             return taken
         }
@@ -119,8 +134,8 @@ public final class ScheduleStore: Sendable {
 
     // MARK: - After a backup was put back
 
-    /// Ends what was open, and keeps times up to a moment from firing: what a schedule did between a backup and now is
-    /// not known.
+    /// Ends what was open, and keeps times up to a moment from firing: what a schedule did between
+    /// a backup and now is not known.
     /// - Parameter begun: runs that were begun; what was open with another one is skipped.
     func noteRestored(begun: Set<String>, at now: Timestamp) throws {
         try Self.format.translating(path) {
@@ -137,8 +152,8 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// The moment at which the record was last put back from a backup: no time up to then fires by itself. nil if it
-    /// never was.
+    /// The moment at which the record was last put back from a backup: no time up to then fires by
+    /// itself. nil if it never was.
     public func restoredAt() throws -> Timestamp? {
         try Self.format.translating(path) {
             try database.read { db in
@@ -151,7 +166,9 @@ public final class ScheduleStore: Sendable {
     // MARK: - Approvals ahead
 
     /// Times that people approved before they are planned.
-    public func approvals() throws -> [AdvanceApproval] { try Self.format.translating(path) { try database.read(Self.approvals) } }
+    public func approvals() throws -> [AdvanceApproval] {
+        try Self.format.translating(path) { try database.read(Self.approvals) }
+    }
 
     /// Records an approval of a time, in place of an earlier one of the same time.
     public func save(_ approval: AdvanceApproval) throws {
@@ -163,7 +180,8 @@ public final class ScheduleStore: Sendable {
                         VALUES (?, ?, ?, ?, ?, ?)
                         """,
                     arguments: [
-                        approval.key.campaign, approval.key.occurrence, approval.digest, approval.mostDevices, approval.name,
+                        approval.key.campaign, approval.key.occurrence, approval.digest, approval.mostDevices,
+                        approval.name,
                         approval.approvedAt.epochMilliseconds,
                     ])
             }
@@ -175,13 +193,15 @@ public final class ScheduleStore: Sendable {
         try Self.format.translating(path) {
             try database.write { db in
                 try db.execute(
-                    sql: "DELETE FROM approval WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
+                    sql: "DELETE FROM approval WHERE campaign = ? AND occurrence = ?",
+                    arguments: [key.campaign, key.occurrence])
             }
         }
     }
 
     private static func approvals(_ db: Database) throws -> [AdvanceApproval] {
-        let sql = "SELECT campaign, occurrence, digest, most_devices, approved_by, approved_at FROM approval ORDER BY campaign, occurrence"
+        let sql =
+            "SELECT campaign, occurrence, digest, most_devices, approved_by, approved_at FROM approval ORDER BY campaign, occurrence"
         return try db.all(sql) { row in
             AdvanceApproval(
                 key: .init(campaign: try row.string(0), occurrence: try row.occurrence(1)), digest: try row.string(2),
@@ -198,8 +218,9 @@ public final class ScheduleStore: Sendable {
         ) WITHOUT ROWID;
         """
 
-    /// What a run that is sent by hand finds when it claims its time. Not an enumeration: Swift 6.3 compiled a `switch`
-    /// that returns the payload of one case and throws for the other so that the payload is never returned.
+    /// What a run that is sent by hand finds when it claims its time. Not an enumeration: Swift 6.3
+    /// compiled a `switch` that returns the payload of one case and throws for the other so that
+    /// the payload is never returned.
     public struct Claim: Hashable, Sendable {
         /// Another run, which has the time; nil if it belongs to the run that asked.
         public var holder: ScheduledRun?
@@ -207,8 +228,8 @@ public final class ScheduleStore: Sendable {
         public var before: ScheduledRun?
     }
 
-    /// Claims a time for a scheduled run's run, in one transaction. A skipped time may be claimed, as nothing was sent
-    /// for it.
+    /// Claims a time for a scheduled run's run, in one transaction. A skipped time may be claimed,
+    /// as nothing was sent for it.
     public func claim(_ scheduledRun: ScheduledRun) throws -> Claim {
         try Self.format.translating(path) {
             try database.write { db in
@@ -232,14 +253,17 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// Cancels the time that a run is being planned for. `volley schedule` then sends nothing of it.
-    /// - Returns: the time; nil when the run is not being planned: it has a plan by now, or has none to be made.
+    /// Cancels the time that a run is being planned for. `volley schedule` then sends nothing of
+    /// it.
+    /// - Returns: the time; nil when the run is not being planned: it has a plan by now, or has
+    ///   none to be made.
     public func cancelPlanning(of run: String, at now: Timestamp) throws -> ScheduledRun? {
         try Self.format.translating(path) {
             try database.write { db in
                 guard
                     var time = try db.first(
-                        Self.columns + " WHERE run = ? AND state = 'planning'", [run], reading: { try Self.scheduledRun($0) })
+                        Self.columns + " WHERE run = ? AND state = 'planning'", [run],
+                        reading: { try Self.scheduledRun($0) })
                 else { return nil }
                 (time.state, time.problem, time.changedAt) = (.cancelled, .stopped(.cancelled), now)
                 _ = try Self.save(time, db)
@@ -253,22 +277,25 @@ public final class ScheduleStore: Sendable {
         try Self.format.translating(path) { try database.read { db in try Self.scheduledRun(key, db) } }
     }
 
-    /// Whether a time that `volley schedule` holds open is no longer its own: a person has sent, resumed or cancelled
-    /// it.
+    /// Whether a time that `volley schedule` holds open is no longer its own: a person has sent,
+    /// resumed or cancelled it.
     public func isTaken(_ time: ScheduledRun) throws -> Bool {
         try scheduledRun(time.key).map { $0.run != time.run || !$0.state.isOpen } ?? false
     }
 
     private static func scheduledRun(_ key: ScheduledRun.Key, _ db: Database) throws -> ScheduledRun? {
-        try db.first(columns + " WHERE campaign = ? AND occurrence = ?", [key.campaign, key.occurrence]) { try scheduledRun($0) }
+        try db.first(columns + " WHERE campaign = ? AND occurrence = ?", [key.campaign, key.occurrence]) {
+            try scheduledRun($0)
+        }
     }
 
     private static func remove(_ key: ScheduledRun.Key, _ db: Database) throws {
-        try db.execute(sql: "DELETE FROM firing WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
+        try db.execute(
+            sql: "DELETE FROM firing WHERE campaign = ? AND occurrence = ?", arguments: [key.campaign, key.occurrence])
     }
 
-    /// Of each campaign the last scheduled run whose time has come and that came to an end; times that were left out
-    /// beforehand are not yet among them.
+    /// Of each campaign the last scheduled run whose time has come and that came to an end; times
+    /// that were left out beforehand are not yet among them.
     public func lastEnded(at now: Timestamp) throws -> [ScheduledRun] {
         let open = Set(ScheduledRun.State.allCases.filter(\.isOpen))
         return try Self.format.translating(path) {
@@ -282,7 +309,8 @@ public final class ScheduleStore: Sendable {
         }
     }
 
-    /// - Returns: false when the time is another run's, or would be opened again: a person has taken it over.
+    /// - Returns: false when the time is another run's, or would be opened again: a person has
+    ///   taken it over.
     private static func save(_ scheduledRun: ScheduledRun, _ db: Database) throws -> Bool {
         try db.execute(
             sql: """
@@ -294,15 +322,19 @@ public final class ScheduleStore: Sendable {
                 WHERE firing.run IS excluded.run AND (firing.state IN (\(openStates)) OR excluded.state NOT IN (\(openStates)))
                 """,
             arguments: [
-                scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.file, scheduledRun.run, scheduledRun.state.rawValue,
+                scheduledRun.key.campaign, scheduledRun.key.occurrence, scheduledRun.file, scheduledRun.run,
+                scheduledRun.state.rawValue,
                 scheduledRun.problem?.json.text ?? "",
-                scheduledRun.begins.epochMilliseconds, scheduledRun.ends.epochMilliseconds, scheduledRun.changedAt.epochMilliseconds,
+                scheduledRun.begins.epochMilliseconds, scheduledRun.ends.epochMilliseconds,
+                scheduledRun.changedAt.epochMilliseconds,
             ])
         return db.changesCount > 0
     }
 
-    private static let openStates = ScheduledRun.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(separator: ", ")
-    private static let columns = "SELECT campaign, occurrence, file, run, state, problem, begins_at, ends_at, changed_at FROM firing"
+    private static let openStates = ScheduledRun.State.allCases.filter(\.isOpen).map { "'\($0.rawValue)'" }.joined(
+        separator: ", ")
+    private static let columns =
+        "SELECT campaign, occurrence, file, run, state, problem, begins_at, ends_at, changed_at FROM firing"
 
     private static func formatNumber(_ db: Database) throws -> Int { try db.pragma("user_version") }
 
@@ -316,14 +348,16 @@ public final class ScheduleStore: Sendable {
 
     private static func convertSentences(_ db: Database) throws {
         try db.execute(sql: "ALTER TABLE firing RENAME COLUMN reason TO problem")
-        for sentence in try db.all("SELECT DISTINCT problem FROM firing WHERE problem <> ''", reading: { try $0.string(0) }) {
+        for sentence in try db.all(
+            "SELECT DISTINCT problem FROM firing WHERE problem <> ''", reading: { try $0.string(0) })
+        {
             let problem = ScheduleProblem(older: sentence)?.json.text ?? ""
             try db.execute(sql: "UPDATE firing SET problem = ? WHERE problem = ?", arguments: [problem, sentence])
         }
     }
 
-    /// What the record keeps of a problem. A newer Volley of the same format may have more: what it says is shown as
-    /// it is.
+    /// What the record keeps of a problem. A newer Volley of the same format may have more: what it
+    /// says is shown as it is.
     private static func problem(_ text: String) -> ScheduleProblem? {
         if text.isEmpty { return nil }
         return JSONValue(stored: text).flatMap { ScheduleProblem(json: $0) } ?? .described(text)
@@ -342,13 +376,16 @@ public final class ScheduleStore: Sendable {
         return ScheduledRun(
             key: .init(campaign: try row.string(0), occurrence: try row.occurrence(1)), file: try row.string(2),
             run: try row.optional(3, row.run), state: try row.word(4),
-            problem: isOlder ? ScheduleProblem(older: problem) : self.problem(problem), begins: try row.moment(6), ends: try row.moment(7),
+            problem: isOlder ? ScheduleProblem(older: problem) : self.problem(problem), begins: try row.moment(6),
+            ends: try row.moment(7),
             changedAt: try row.moment(8))
     }
 
     private static func campaigns(_ db: Database) throws -> [ScheduledCampaign] {
         try db.all("SELECT name, file, times, decided_through FROM campaign ORDER BY name") { row in
-            ScheduledCampaign(name: try row.string(0), file: try row.string(1), times: try row.string(2), decidedThrough: try row.moment(3))
+            ScheduledCampaign(
+                name: try row.string(0), file: try row.string(1), times: try row.string(2),
+                decidedThrough: try row.moment(3))
         }
     }
 

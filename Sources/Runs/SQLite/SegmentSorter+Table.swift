@@ -14,12 +14,17 @@ extension SegmentSorter {
                 """)
     }
 
-    /// Calls `body` with all recipients except the dropped ones, segment by segment, within each by bucket, and within
-    /// each bucket in the order of slots, then forgets them.
+    /// Calls `body` with all recipients except the dropped ones, segment by segment, within each by
+    /// bucket, and within each bucket in the order of slots, then forgets them.
     /// - Returns: the segments, if there are several services; otherwise none.
-    func drain(dropping dropped: BitSet, _ db: Database, _ body: (_ id: Int, RecipientsDigest.Row) throws -> Void) throws -> [RunSegment] {
+    func drain(dropping dropped: BitSet, _ db: Database, _ body: (_ id: Int, RecipientsDigest.Row) throws -> Void)
+        throws -> [RunSegment]
+    {
         let select = try PreparedStatement(
-            db, sql: "SELECT id, device_token, registration_id, alias, language, variant, fields FROM temp.\(Self.table) WHERE id = ?")
+            db,
+            sql:
+                "SELECT id, device_token, registration_id, alias, language, variant, fields FROM temp.\(Self.table) WHERE id = ?"
+        )
         var segments: [RunSegment] = []
         var next = 0
         for (slots, service) in self.segments() {

@@ -29,9 +29,14 @@ extension SendingHistory {
     /// One transaction, isolated from those of others.
     /// - Parameters:
     ///   - timeoutSeconds: how long to wait for others.
-    ///   - isDecision: whether something is decided by what is on record; the whole file is checked then.
-    func write<Value>(timeoutSeconds: Double = 30, isDecision: Bool = true, _ body: (Database) throws -> Value) throws -> Value {
-        if try !isThere() { try Self.format.make(path, doing: "cannot write the record of what was sent", .sending, create) }
+    ///   - isDecision: whether something is decided by what is on record; the whole file is checked
+    ///     then.
+    func write<Value>(timeoutSeconds: Double = 30, isDecision: Bool = true, _ body: (Database) throws -> Value) throws
+        -> Value
+    {
+        if try !isThere() {
+            try Self.format.make(path, doing: "cannot write the record of what was sent", .sending, create)
+        }
         return try Self.format.translating(path) {
             try Self.format.checkUntouched(path, timeoutSeconds: timeoutSeconds)
             var configuration = Configuration()
@@ -40,7 +45,8 @@ extension SendingHistory {
             var result: Value?
             try database.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
-                // With less, the last change could be lost in a power failure, and a run begin twice.
+                // With less, the last change could be lost in a power failure, and a run begin
+                // twice.
                 try db.execute(sql: "PRAGMA synchronous = EXTRA")
                 try db.inTransaction(.immediate) {
                     try isDecision ? check(db) : Self.format.checkHeader(db, path: path)
@@ -63,7 +69,8 @@ extension SendingHistory {
         case .deadLink(let mistake): throw mistake
         case .folder: throw Self.format.unclaimed(path)
         case .forbidden:
-            throw RunDiagnostics.system("cannot read the record of what was sent", path: path, errno: EACCES, activity: .sending)
+            throw RunDiagnostics.system(
+                "cannot read the record of what was sent", path: path, errno: EACCES, activity: .sending)
         }
     }
 
@@ -88,7 +95,8 @@ extension SendingHistory {
 
     private func check(_ db: Database) throws {
         try Self.format.check(db, path: path) { db in
-            // Every row is read: one that cannot be read may be the one that keeps a run from being sent a second time.
+            // Every row is read: one that cannot be read may be the one that keeps a run from being
+            // sent a second time.
             _ = try entries(of: nil, db)
             _ = try EpochSequence(db)
             try Scope.check(db)
@@ -122,7 +130,9 @@ extension SendingHistory.Scope {
     /// nil where none was recorded.
     init?(_ db: Database, run: String) throws {
         guard try db.has(table: Self.table) else { return nil }
-        let recorded = try db.first("SELECT \(Self.columns) FROM \(Self.table) WHERE run = ?", [run]) { try Self($0, from: 0) }
+        let recorded = try db.first("SELECT \(Self.columns) FROM \(Self.table) WHERE run = ?", [run]) {
+            try Self($0, from: 0)
+        }
         guard let recorded else { return nil }
         self = recorded
     }

@@ -2,7 +2,8 @@ import Base
 import Glibc
 import Synchronization
 
-/// The right to send a run: held by at most one process at a time, and released by the system when that process dies.
+/// The right to send a run: held by at most one process at a time, and released by the system when
+/// that process dies.
 struct SendingLock: ~Copyable {
     private let path: String
     private var descriptor: Int32
@@ -11,7 +12,8 @@ struct SendingLock: ~Copyable {
     /// Processes that check whether it is taken block it for a moment.
     private static var attempts: Retries { Retries(atMost: 19, milliseconds: 2) }
 
-    /// How long a holder may take to recreate a lock file that was removed (`keep`), before the lock counts as free.
+    /// How long a holder may take to recreate a lock file that was removed (`keep`), before the
+    /// lock counts as free.
     static let graceMilliseconds = 1_000
 
     /// - Parameter isSending: false to only keep others from sending.
@@ -36,7 +38,8 @@ struct SendingLock: ~Copyable {
                 }
                 throw RunDiagnostics.isBusy(run)
             }
-            // The previous holder may have removed the file between our open and our lock: then it locks no one out.
+            // The previous holder may have removed the file between our open and our lock: then it
+            // locks no one out.
             if FileLock.isNamed(path, descriptor: descriptor) {
                 stamp(descriptor, isSending: isSending)
                 return descriptor
@@ -45,24 +48,27 @@ struct SendingLock: ~Copyable {
         }
     }
 
-    /// A lock file that has its lock and its stamp before others can see it: of two processes that look at one
-    /// another's locks, each would otherwise take the other's for the earlier one, and both would yield.
-    /// - Returns: nil if there is a lock file already, perhaps of a process that is gone, or the file system has no
-    ///   unnamed files.
+    /// A lock file that has its lock and its stamp before others can see it: of two processes that
+    /// look at one another's locks, each would otherwise take the other's for the earlier one, and
+    /// both would yield.
+    /// - Returns: nil if there is a lock file already, perhaps of a process that is gone, or the
+    ///   file system has no unnamed files.
     private static func begun(_ path: String, isSending: Bool) -> Int32? {
         let descriptor = AtomicFile.openWithoutName(inFolder: FilePaths.folder(of: path), mode: 0o600)
         guard descriptor >= 0 else { return nil }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
             stamp(descriptor, isSending: isSending)
             // Source: open(2) about O_TMPFILE.
-            if linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return descriptor }
+            if linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 {
+                return descriptor
+            }
         }
         Glibc.close(descriptor)
         return nil
     }
 
-    /// Recreates the lock file when it was removed; without it others would find the lock free. Call it several times a
-    /// second.
+    /// Recreates the lock file when it was removed; without it others would find the lock free.
+    /// Call it several times a second.
     /// - Throws: `Diagnostic` when another process has taken the lock in between.
     mutating func keep(run: String) throws {
         guard !FileLock.isNamed(path, descriptor: descriptor) else { return }
@@ -71,8 +77,8 @@ struct SendingLock: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Records when it was taken. To the nanosecond, as a file system's own clock ticks too slowly to tell which
-    /// process came first.
+    /// Records when it was taken. To the nanosecond, as a file system's own clock ticks too slowly
+    /// to tell which process came first.
     private static func stamp(_ descriptor: Int32, isSending: Bool) {
         var now = timespec()
         if isSending { clock_gettime(CLOCK_REALTIME, &now) }
@@ -89,7 +95,9 @@ struct SendingLock: ~Copyable {
     }
 
     /// Whether some process can be seen to send a run, or to have it paused.
-    static func isSending(run: String) -> Bool { if case .held(let since) = inspect(run: run) { since > 0 } else { false } }
+    static func isSending(run: String) -> Bool {
+        if case .held(let since) = inspect(run: run) { since > 0 } else { false }
+    }
 
     /// Checks whether some process holds the right to send a run; never takes it.
     static func inspect(run: String) -> Observation {
@@ -111,17 +119,19 @@ struct SendingLock: ~Copyable {
 }
 
 extension RunFile {
-    /// Whether some process has the right to send this run, or may have, as that cannot be seen; also while it is
-    /// paused.
+    /// Whether some process has the right to send this run, or may have, as that cannot be seen;
+    /// also while it is paused.
     public var isBeingSent: Bool { if case .free = SendingLock.inspect(run: path) { false } else { true } }
 
-    /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is, or none can be seen.
+    /// Since when a process has been sending it, in nanoseconds since 1970; nil when none is, or
+    /// none can be seen.
     public var sendingSince: Int64? {
         if case .held(let since) = SendingLock.inspect(run: path), since > 0 { since } else { nil }
     }
 }
 
-/// The right to be the one `volley schedule` of a folder of runs; the system releases it when the process dies.
+/// The right to be the one `volley schedule` of a folder of runs; the system releases it when the
+/// process dies.
 public final class ScheduleLock: Sendable {
     private static let fileName = "schedule.lock"
     private let folder: String
@@ -134,8 +144,8 @@ public final class ScheduleLock: Sendable {
         descriptor = Mutex(try Self.take(folder))
     }
 
-    /// Creates the lock's file again when it was removed; without it another process would find the lock free. Call it
-    /// every second or so.
+    /// Creates the lock's file again when it was removed; without it another process would find the
+    /// lock free. Call it every second or so.
     /// - Throws: `Diagnostic` when another process has taken it.
     public func keep() throws {
         try descriptor.withLock { descriptor in
@@ -164,10 +174,12 @@ public final class ScheduleLock: Sendable {
             }
             let process = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).prefix { $0.isNumber }
             throw Diagnostic(
-                "another volley schedule\(process.isEmpty ? "" : " (process \(process))") is using this folder of runs", file: folder,
+                "another volley schedule\(process.isEmpty ? "" : " (process \(process))") is using this folder of runs",
+                file: folder,
                 remedy: "One `volley schedule` is enough for all campaigns: name them all there, or end the other one.")
         }
-        // It was removed, and perhaps created again, between opening and locking: then it locks no one out.
+        // It was removed, and perhaps created again, between opening and locking: then it locks no
+        // one out.
         guard FileLock.isNamed(path, descriptor: descriptor) else {
             close(descriptor)
             return try take(folder)
@@ -191,7 +203,8 @@ enum FileLock {
     static func isHeld(_ path: String) -> Bool {
         guard let descriptor = DatabaseFile.openLockToLook(path).descriptor else { return false }
         defer { close(descriptor) }
-        // Getting a shared lock shows that no process holds the exclusive one; closing the file releases it.
+        // Getting a shared lock shows that no process holds the exclusive one; closing the file
+        // releases it.
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0
     }
 
@@ -199,6 +212,7 @@ enum FileLock {
     static func isNamed(_ path: String, descriptor: Int32) -> Bool {
         var ours = stat()
         var named = stat()
-        return fstat(descriptor, &ours) == 0 && stat(path, &named) == 0 && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev
+        return fstat(descriptor, &ours) == 0 && stat(path, &named) == 0 && ours.st_ino == named.st_ino
+            && ours.st_dev == named.st_dev
     }
 }

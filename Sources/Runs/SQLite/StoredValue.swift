@@ -5,10 +5,11 @@ import GRDBSQLite
 /// The only way in which values of a file are read, apart from the bytes of recipients and outcomes
 /// (`PreparedStatement.Row`).
 ///
-/// SQLite stores any type in any column, and one flipped bit turns a number into a text. GRDB's own reads
-/// (`row[0] as Int?`, `Int.fetchOne`) either end the process there or throw an error that repeats the row, in which
-/// there may be device tokens. These throw `SQLITE_MISMATCH` with the column's name and nothing of its value; the
-/// file's own translation of errors makes a `Diagnostic` of it.
+/// SQLite stores any type in any column, and one flipped bit turns a number into a text. GRDB's own
+/// reads (`row[0] as Int?`, `Int.fetchOne`) either end the process there or throw an error that
+/// repeats the row, in which there may be device tokens. These throw `SQLITE_MISMATCH` with the
+/// column's name and nothing of its value; the file's own translation of errors makes a
+/// `Diagnostic` of it.
 extension PreparedStatement.Row {
     /// The largest count that is believed: sums of millions of them still fit into an `Int`.
     private static let mostCounted = 1 << 40
@@ -45,13 +46,19 @@ extension PreparedStatement.Row {
     /// Text in UTF-8.
     func string(_ column: CInt) throws(DatabaseError) -> String {
         guard type(column) == SQLITE_TEXT else { throw mismatch(column, "a text") }
-        guard let string = String(validating: text(column), as: UTF8.self) else { throw mismatch(column, "a text in UTF-8") }
+        guard let string = String(validating: text(column), as: UTF8.self) else {
+            throw mismatch(column, "a text in UTF-8")
+        }
         return string
     }
 
     /// One of the words of an enumeration.
-    func word<Value: RawRepresentable<String>>(_ column: CInt, _ type: Value.Type = Value.self) throws(DatabaseError) -> Value {
-        guard let value = Value(rawValue: try string(column)) else { throw mismatch(column, "one of the words that Volley writes there") }
+    func word<Value: RawRepresentable<String>>(_ column: CInt, _ type: Value.Type = Value.self) throws(DatabaseError)
+        -> Value
+    {
+        guard let value = Value(rawValue: try string(column)) else {
+            throw mismatch(column, "one of the words that Volley writes there")
+        }
         return value
     }
 
@@ -97,7 +104,9 @@ extension PreparedStatement.Row {
     }
 
     /// A text that may be blank; nil then.
-    func unlessBlank<Value>(_ column: CInt, _ read: (CInt) throws(DatabaseError) -> Value) throws(DatabaseError) -> Value? {
+    func unlessBlank<Value>(_ column: CInt, _ read: (CInt) throws(DatabaseError) -> Value) throws(DatabaseError)
+        -> Value?
+    {
         try string(column).isEmpty ? nil : try read(column)
     }
 
@@ -105,7 +114,8 @@ extension PreparedStatement.Row {
     func isNull(_ column: CInt) -> Bool { type(column) == SQLITE_NULL }
 
     /// A value that may be missing.
-    func optional<Value>(_ column: CInt, _ read: (CInt) throws(DatabaseError) -> Value) throws(DatabaseError) -> Value? {
+    func optional<Value>(_ column: CInt, _ read: (CInt) throws(DatabaseError) -> Value) throws(DatabaseError) -> Value?
+    {
         isNull(column) ? nil : try read(column)
     }
 
@@ -117,10 +127,13 @@ extension PreparedStatement.Row {
 }
 
 extension JSONValue {
-    /// JSON of a file, or of a row of the store; nil if it is not JSON, or has a number beyond 2⁴⁸ (as milliseconds
-    /// since 1970 the year 10889): Volley stores none, and sums and products of smaller ones fit into an `Int`.
+    /// JSON of a file, or of a row of the store; nil if it is not JSON, or has a number beyond 2⁴⁸
+    /// (as milliseconds since 1970 the year 10889): Volley stores none, and sums and products of
+    /// smaller ones fit into an `Int`.
     package init?(stored text: String) {
-        guard let value = try? JSONValue(parsing: text), value.isOfNumbersWithin(-(1 << 48)...(1 << 48)) else { return nil }
+        guard let value = try? JSONValue(parsing: text), value.isOfNumbersWithin(-(1 << 48)...(1 << 48)) else {
+            return nil
+        }
         self = value
     }
 
@@ -162,13 +175,17 @@ extension Database {
     /// A number of the file's header or of the connection.
     func pragma(_ name: String) throws -> Int { try first("PRAGMA \(name)") { try $0.int(0) } ?? 0 }
 
-    /// Whether a table is there, as SQLite reads the schema: in `sqlite_master` a flipped bit can hide its name from a
-    /// search.
-    func has(table: String) throws -> Bool { try first("SELECT 1 FROM pragma_table_info(?)", [table]) { _ in true } ?? false }
+    /// Whether a table is there, as SQLite reads the schema: in `sqlite_master` a flipped bit can
+    /// hide its name from a search.
+    func has(table: String) throws -> Bool {
+        try first("SELECT 1 FROM pragma_table_info(?)", [table]) { _ in true } ?? false
+    }
 
-    /// Whether all pages and rows fit together: reads the whole file, 4 s for 1 GB when it is in memory. SQLite keeps
-    /// no checksums, so that one byte of a text may be another one.
-    func isWhole(_ query: String = "PRAGMA quick_check(1)") throws -> Bool { try first(query) { try $0.string(0) } == "ok" }
+    /// Whether all pages and rows fit together: reads the whole file, 4 s for 1 GB when it is in
+    /// memory. SQLite keeps no checksums, so that one byte of a text may be another one.
+    func isWhole(_ query: String = "PRAGMA quick_check(1)") throws -> Bool {
+        try first(query) { try $0.string(0) } == "ok"
+    }
 
     /// Whether the file has neither tables nor views.
     func isBlank() throws -> Bool { try first("SELECT count(*) FROM sqlite_master") { try $0.count(0) } == 0 }

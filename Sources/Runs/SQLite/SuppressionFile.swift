@@ -9,16 +9,20 @@ enum SuppressionFile {
     private static let timeoutSeconds = 60.0
     private static let cacheSize = "PRAGMA cache_size = -8000"
     static let format = DatabaseFormat(
-        applicationID: SuppressionSchema.applicationID, version: SuppressionSchema.version, name: "the suppression list",
-        remedy: "Restore the list from a backup. Without it, devices that are gone, or whose owners complained, get pushes again: "
+        applicationID: SuppressionSchema.applicationID, version: SuppressionSchema.version,
+        name: "the suppression list",
+        remedy:
+            "Restore the list from a backup. Without it, devices that are gone, or whose owners complained, get pushes again: "
             + "remove the file only if you accept that.")
 
-    /// Reads the file as it is at one moment; nil without one, which is an empty list. A file that was emptied is not:
-    /// its devices would get pushes again.
-    /// - Parameter isDecision: whether something is decided by what is found; the whole file is checked then, once as
-    ///   long as it stays the same. Of ten million devices that takes about six seconds, and reading their tokens
-    ///   afterwards as long.
-    static func read<Value>(_ path: String, isDecision: Bool = true, _ body: (Database) throws -> Value) throws -> Value? {
+    /// Reads the file as it is at one moment; nil without one, which is an empty list. A file that
+    /// was emptied is not: its devices would get pushes again.
+    /// - Parameter isDecision: whether something is decided by what is found; the whole file is
+    ///   checked then, once as long as it stays the same. Of ten million devices that takes about
+    ///   six seconds, and reading their tokens afterwards as long.
+    static func read<Value>(_ path: String, isDecision: Bool = true, _ body: (Database) throws -> Value) throws
+        -> Value?
+    {
         try isThere(path) ? readOnce(path, isDecision: isDecision, body) : nil
     }
 
@@ -43,15 +47,20 @@ enum SuppressionFile {
                 return try body(db)
             }
             // The last writer could not tidy up while this was reading.
-            if tidies, DatabaseFile.kind(path + "-wal") == .file { try? DatabaseFile.inTurn(path) { try RunFile.leaveWAL(path) } }
+            if tidies, DatabaseFile.kind(path + "-wal") == .file {
+                try? DatabaseFile.inTurn(path) { try RunFile.leaveWAL(path) }
+            }
             return result
         }
     }
 
-    /// Opens the file for writing, and creates it when it does not exist. `body` runs outside any transaction. Whatever
-    /// other processes do in between, one file remains afterwards, and what `body` committed is on the disk.
+    /// Opens the file for writing, and creates it when it does not exist. `body` runs outside any
+    /// transaction. Whatever other processes do in between, one file remains afterwards, and what
+    /// `body` committed is on the disk.
     static func write<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
-        if try !isThere(path) { try format.make(path, doing: "cannot write a suppression list", .planning, SuppressionSchema.create) }
+        if try !isThere(path) {
+            try format.make(path, doing: "cannot write a suppression list", .planning, SuppressionSchema.create)
+        }
         return try translating(path, isWriting: true) {
             let database = try DatabaseFile.inTurn(path) { try open(path) }
             let result = Result { try database.writeWithoutTransaction(body) }
@@ -83,15 +92,16 @@ enum SuppressionFile {
         }
     }
 
-    /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out without letting them
-    /// wait.
+    /// A process that closes the file takes it out of WAL mode, for which SQLite locks others out
+    /// without letting them wait.
     private static func open(_ path: String) throws -> DatabaseQueue {
         let start = ContinuousClock.now
         var retries = Retries(atMost: .max, milliseconds: 10)
         while true {
             do { return try openOnce(path) } catch let error as DatabaseError {
                 let waited = (ContinuousClock.now - start) / .milliseconds(1)
-                guard error.resultCode == .SQLITE_BUSY, waited < timeoutSeconds * 1000, DatabaseWait.mayWait(after: Int(waited)),
+                guard error.resultCode == .SQLITE_BUSY, waited < timeoutSeconds * 1000,
+                    DatabaseWait.mayWait(after: Int(waited)),
                     retries.pause()
                 else { throw error }
             }
@@ -109,7 +119,8 @@ enum SuppressionFile {
         configuration.journalMode = .wal
         configuration.prepareDatabase { try $0.execute(sql: cacheSize) }
         let database = try DatabaseQueue(path: path, configuration: configuration)
-        // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power failure.
+        // With NORMAL, which GRDB chooses for WAL, the last commit could be lost in a power
+        // failure.
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         return database
     }
@@ -128,9 +139,11 @@ enum SuppressionFile {
         }
     }
 
-    private static func translating<Value>(_ path: String, isWriting: Bool, _ body: () throws -> Value) throws -> Value {
+    private static func translating<Value>(_ path: String, isWriting: Bool, _ body: () throws -> Value) throws -> Value
+    {
         do { return try body() } catch let error as DatabaseError {
-            throw format.flaw(error, path) ?? SuppressionDiagnostics.diagnostic(for: error, path: path, isWriting: isWriting)
+            throw format.flaw(error, path)
+                ?? SuppressionDiagnostics.diagnostic(for: error, path: path, isWriting: isWriting)
         }
     }
 }
@@ -142,20 +155,26 @@ enum SuppressionDiagnostics {
         if let shortage = MissingResource(at: path, sqliteCode: error.resultCode.rawValue),
             shortage != .space || error.resultCode != .SQLITE_FULL
         {
-            return Diagnostic(shortage.words, file: path, remedy: "\(shortage.remedy), then try again. The list was not changed.")
+            return Diagnostic(
+                shortage.words, file: path, remedy: "\(shortage.remedy), then try again. The list was not changed.")
         }
         switch error.resultCode {
         case .SQLITE_FULL:
             return Diagnostic(
-                "the disk is full under \(RunDiagnostics.folder(of: path)), or in the folder for temporary files", file: path,
+                "the disk is full under \(RunDiagnostics.folder(of: path)), or in the folder for temporary files",
+                file: path,
                 remedy: "Free space, then try again. The list was not changed.")
         case .SQLITE_IOERR:
             return Diagnostic(
-                "the disk failed while the suppression list was in use (SQLite error \(error.extendedResultCode.rawValue))", file: path,
+                "the disk failed while the suppression list was in use (SQLite error \(error.extendedResultCode.rawValue))",
+                file: path,
                 remedy: "Check the disk, whether it is full, and its file system.")
-        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY: return notPermitted(path, toWrite: isWriting)
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:
+            return notPermitted(path, toWrite: isWriting)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            return Diagnostic("another process is using the suppression list", file: path, remedy: "Wait until it is done, then try again.")
+            return Diagnostic(
+                "another process is using the suppression list", file: path,
+                remedy: "Wait until it is done, then try again.")
         default:
             return Diagnostic(
                 "the suppression list cannot be used (SQLite error \(error.extendedResultCode.rawValue))", file: path,

@@ -2,15 +2,17 @@ import Base
 import GRDB
 import PushServices
 
-/// What a list exchanges with the store of several machines. This file is what planning reads; the store is where the
-/// lists of all machines meet.
+/// What a list exchanges with the store of several machines. This file is what planning reads; the
+/// store is where the lists of all machines meet.
 ///
-/// From the first exchange on, every change of the list also leaves a mark in the same transaction, which goes once the
-/// store has it: a store that is away loses nothing. Lists that were never exchanged have no marks.
+/// From the first exchange on, every change of the list also leaves a mark in the same transaction,
+/// which goes once the store has it: a store that is away loses nothing. Lists that were never
+/// exchanged have no marks.
 extension SuppressionList {
     /// How far the exchange is.
     package struct Sharing: Hashable, Sendable {
-        /// The name that the store gave the list. Another one is another store, or one that was emptied.
+        /// The name that the store gave the list. Another one is another store, or one that was
+        /// emptied.
         package var id: String
         /// The number of the newest change that was taken from there.
         package var taken: Int
@@ -48,13 +50,15 @@ extension SuppressionList {
         return found ?? nil
     }
 
-    /// Begins to exchange the list with a store that has not seen it: all entries are marked to go there.
+    /// Begins to exchange the list with a store that has not seen it: all entries are marked to go
+    /// there.
     package func beginSharing(as id: String) throws {
         try SuppressionFile.write(path) { db in
             try transaction(db) {
                 if try !SuppressionSchema.isShared(db) { try db.execute(sql: SuppressionSchema.sharingTables) }
                 try db.execute(
-                    sql: "INSERT OR REPLACE INTO shared (environment, id, taken) VALUES (?, ?, 0)", arguments: [environment, id])
+                    sql: "INSERT OR REPLACE INTO shared (environment, id, taken) VALUES (?, ?, 0)",
+                    arguments: [environment, id])
                 try db.execute(sql: SuppressionSchema.markAll, arguments: [environment])
                 return .commit
             }
@@ -66,7 +70,8 @@ extension SuppressionList {
         try SuppressionFile.read(path, isDecision: false) { db in
             try db.all(SuppressionSchema.selectUnsent, [environment, limit]) { row in
                 SharedEntry(
-                    token: try row.string(0), reason: try row.string(1), invalidSince: try row.int(2), run: try row.string(3),
+                    token: try row.string(0), reason: try row.string(1), invalidSince: try row.int(2),
+                    run: try row.string(3),
                     changedAt: try row.int(4), isRemoved: try row.flag(5))
             }
         } ?? []
@@ -88,9 +93,10 @@ extension SuppressionList {
         }
     }
 
-    /// Takes entries as the store has them, except those that were changed here and are on their way there.
-    /// - Throws: `Diagnostic`, also if a token has not the form that the list's service gives out; then none of them is
-    ///   taken.
+    /// Takes entries as the store has them, except those that were changed here and are on their
+    /// way there.
+    /// - Throws: `Diagnostic`, also if a token has not the form that the list's service gives out;
+    ///   then none of them is taken.
     package func take(_ entries: [SharedEntry]) throws {
         let kept = targets.kept
         try SuppressionFile.write(path) { db in
@@ -101,7 +107,9 @@ extension SuppressionList {
                 )
                 for entry in entries {
                     guard Array(entry.token.utf8).withUnsafeBufferPointer({ kept.contains($0) }) else {
-                        throw Diagnostic("the suppression list in the store has a token that cannot be read: \(Target.redact(entry.token))")
+                        throw Diagnostic(
+                            "the suppression list in the store has a token that cannot be read: \(Target.redact(entry.token))"
+                        )
                     }
                     let statement = entry.isRemoved ? delete : insert
                     try statement.bind(environment, at: 1)
@@ -128,7 +136,8 @@ extension SuppressionList {
 }
 
 extension SuppressionSchema {
-    /// Makes a list one that is exchanged. An older Volley would change it without leaving marks, so it must not.
+    /// Makes a list one that is exchanged. An older Volley would change it without leaving marks,
+    /// so it must not.
     static let sharingTables = """
         CREATE TABLE shared (                    -- how far a list has been exchanged with the store of several machines
             environment TEXT PRIMARY KEY, id TEXT NOT NULL, taken INTEGER NOT NULL
@@ -152,7 +161,8 @@ extension SuppressionSchema {
         WHERE environment = ? AND added_at = ? AND device_token IN (SELECT device_token FROM temp.incoming)
         """
 
-    /// A process removes only an entry that it has seen: the removal is later than the entry, whatever the clocks say.
+    /// A process removes only an entry that it has seen: the removal is later than the entry,
+    /// whatever the clocks say.
     static let markRemoved = """
         INSERT OR REPLACE INTO unsent (environment, device_token, changed_at) SELECT environment, device_token, max(?, added_at + 1)
         FROM suppressed WHERE environment = ?
@@ -178,11 +188,14 @@ extension SuppressionSchema {
 
 /// What a suppression list looks like inside. Any change here changes `version`.
 ///
-/// Made to be read with `sqlite3 FILE` too: `SELECT reason, count(*) FROM suppressed GROUP BY reason`.
+/// Made to be read with `sqlite3 FILE` too:
+/// `SELECT reason, count(*) FROM suppressed GROUP BY reason`.
 enum SuppressionSchema {
-    /// "Vsup": distinguishes a suppression list from every other SQLite database (`PRAGMA application_id`).
+    /// "Vsup": distinguishes a suppression list from every other SQLite database
+    /// (`PRAGMA application_id`).
     static let applicationID = 0x5673_7570
-    /// The newest format (`PRAGMA user_version`): of lists that are exchanged with other machines (`sharingTables`).
+    /// The newest format (`PRAGMA user_version`): of lists that are exchanged with other machines
+    /// (`sharingTables`).
     static let version = 2
     /// The format of all others.
     static let plainVersion = 1
@@ -206,15 +219,17 @@ enum SuppressionSchema {
         try db.execute(sql: "PRAGMA user_version = \(plainVersion)")
     }
 
-    /// New entries are gathered outside the list, so that the list is locked only while it is merged, and merged in the
-    /// order of its keys: inserted as they come, a million tokens would be a million pages read and written.
+    /// New entries are gathered outside the list, so that the list is locked only while it is
+    /// merged, and merged in the order of its keys: inserted as they come, a million tokens would
+    /// be a million pages read and written.
     static let incoming = """
         CREATE TEMP TABLE incoming (device_token TEXT NOT NULL, reason TEXT NOT NULL, invalid_since INTEGER NOT NULL, run TEXT NOT NULL)
         """
 
     static let insertIncoming = "INSERT INTO temp.incoming VALUES (?, ?, ?, ?)"
 
-    /// A token is in the list once; the newest `invalid_since` wins, and an entry that is not newer changes nothing.
+    /// A token is in the list once; the newest `invalid_since` wins, and an entry that is not newer
+    /// changes nothing.
     static let merge = """
         INSERT INTO suppressed (environment, device_token, reason, invalid_since, added_at, run)
         SELECT ?, device_token, reason, invalid_since, ?, run FROM temp.incoming WHERE true
@@ -234,8 +249,8 @@ enum SuppressionSchema {
 
     static let count = "SELECT count(*) FROM suppressed WHERE environment = ?"
 
-    /// Each environment once, and whether a token of it is no text, which sorts before or after all that are: without a
-    /// look at every row.
+    /// Each environment once, and whether a token of it is no text, which sorts before or after all
+    /// that are: without a look at every row.
     static let selectEnvironments = """
         WITH RECURSIVE found (environment) AS (
             SELECT min(environment) FROM suppressed

@@ -2,16 +2,16 @@ public import Base
 import GRDB
 public import PushServices
 
-/// The devices of an app that get no more pushes, because the service said that their tokens are invalid: one SQLite
-/// file for each app, next to its runs, named `suppressed-APP.sqlite`.
+/// The devices of an app that get no more pushes, because the service said that their tokens are
+/// invalid: one SQLite file for each app, next to its runs, named `suppressed-APP.sqlite`.
 ///
-/// The file holds a list for each service and environment, separately: a token that the sandbox does not know, or that
-/// the simulator played a refusal for, says nothing about production. A token is in a list only once, with the newest
-/// known entry.
+/// The file holds a list for each service and environment, separately: a token that the sandbox
+/// does not know, or that the simulator played a refusal for, says nothing about production. A
+/// token is in a list only once, with the newest known entry.
 ///
-/// Nothing stays open between calls, and any number of processes may use a list at once. A missing file is an empty
-/// list; it is created with the first entry. Calls throw `Diagnostic`: the file is damaged, of a newer version, not a
-/// list, not permitted; the disk is full.
+/// Nothing stays open between calls, and any number of processes may use a list at once. A missing
+/// file is an empty list; it is created with the first entry. Calls throw `Diagnostic`: the file is
+/// damaged, of a newer version, not a list, not permitted; the disk is full.
 ///
 /// ```swift
 /// let list = SuppressionList(app: "shop", environment: "production", folder: "runs")
@@ -25,8 +25,8 @@ public struct SuppressionList: Sendable {
 
     /// The app's name in volley.yaml.
     public let app: String
-    /// Which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`; of a service that is not the
-    /// standard one, with its name in front (`ServiceSettings.listName`).
+    /// Which of the app's lists: `production`, `sandbox`, `simulator`, or `host:port`; of a service
+    /// that is not the standard one, with its name in front (`ServiceSettings.listName`).
     public let environment: String
     /// What the targets of the app's service look like.
     public let targets: TargetForm
@@ -79,8 +79,8 @@ public struct SuppressionList: Sendable {
 
     /// Calls `body` with every entry, in the order of the tokens, in constant memory.
     ///
-    /// They are read a page at a time: otherwise a slow reader would keep others from writing. Entries added in between
-    /// may be among them or not.
+    /// They are read a page at a time: otherwise a slow reader would keep others from writing.
+    /// Entries added in between may be among them or not.
     public func forEach(_ body: (SuppressedDevice) throws -> Void) throws {
         var last = ""
         while true {
@@ -113,16 +113,18 @@ public struct SuppressionList: Sendable {
         return devices
     }
 
-    /// A device's token (lent until the call returns), since when it is invalid, and whether a person put it on the
-    /// list by an import.
-    public typealias TokenBody = (_ token: UnsafeBufferPointer<UInt8>, _ invalidSince: Timestamp, _ isImported: Bool) -> Void
+    /// A device's token (lent until the call returns), since when it is invalid, and whether a
+    /// person put it on the list by an import.
+    public typealias TokenBody = (_ token: UnsafeBufferPointer<UInt8>, _ invalidSince: Timestamp, _ isImported: Bool) ->
+        Void
 
     /// Lends what planning needs, as the list is at one moment; nil when it is empty.
     /// - Parameters:
-    ///   - planning: when a plan judged the list; nil if none did. Then only what a person put on the list counts, and
-    ///     what services called gone since then: of the rest the export had said that they registered again. A
-    ///     complaint never depends on a clock.
-    ///   - body: takes how many devices there are at most, and what goes through them once. Must not use this list.
+    ///   - planning: when a plan judged the list; nil if none did. Then only what a person put on
+    ///     the list counts, and what services called gone since then: of the rest the export had
+    ///     said that they registered again. A complaint never depends on a clock.
+    ///   - body: takes how many devices there are at most, and what goes through them once. Must
+    ///     not use this list.
     public func withTokens<Result>(
         since planning: Timestamp? = nil, _ body: (_ count: Int, _ forEach: (TokenBody) throws -> Void) throws -> Result
     ) throws -> Result? {
@@ -136,7 +138,9 @@ public struct SuppressionList: Sendable {
                 let targets = targets.kept
                 try select.forEachRow { row in
                     let token = row.text(0)
-                    guard targets.contains(token) else { throw SuppressionFile.format.damaged(path, what: "a device token cannot be read") }
+                    guard targets.contains(token) else {
+                        throw SuppressionFile.format.damaged(path, what: "a device token cannot be read")
+                    }
                     body(token, try row.moment(1), try row.flag(2))
                     return true
                 }
@@ -160,16 +164,19 @@ public struct SuppressionList: Sendable {
         public init() {}
     }
 
-    /// Adds the devices of an ended run whose outcome is `invalid_token`. Entries that the list already has change
-    /// nothing, so doing it again does no harm.
+    /// Adds the devices of an ended run whose outcome is `invalid_token`. Entries that the list
+    /// already has change nothing, so doing it again does no harm.
     ///
-    /// Devices refused for a reason that wrong settings can also cause are added only when the run has finished and
-    /// enough others were accepted (`RunEvidence`).
-    /// - Parameter service: the number of the run's service whose list this is; only its devices are added, as only its
-    ///   answers show.
+    /// Devices refused for a reason that wrong settings can also cause are added only when the run
+    /// has finished and enough others were accepted (`RunEvidence`).
+    /// - Parameter service: the number of the run's service whose list this is; only its devices
+    ///   are added, as only its answers show.
     public func suppressGone(of run: RunFile, service: Int = 0) throws -> Change {
-        // Kept with a run that has ended, and usually 0 or small: no file is created, and no outcome read, needlessly.
-        guard try run.figures().figures(ofService: service).outcomes[.invalidToken, default: 0] > 0 else { return Change() }
+        // Kept with a run that has ended, and usually 0 or small: no file is created, and no
+        // outcome read, needlessly.
+        guard try run.figures().figures(ofService: service).outcomes[.invalidToken, default: 0] > 0 else {
+            return Change()
+        }
         try run.requireRecipients()
         let hasFinished = try run.status().state == .finished
         let evidence = try run.evidence(ofService: service)
@@ -182,7 +189,8 @@ public struct SuppressionList: Sendable {
                 return suppresses
             } _: { token, settled in
                 try entries.add(
-                    token, reason: settled.reason, invalidSince: min(settled.invalidSince ?? settled.settledAt, settled.settledAt),
+                    token, reason: settled.reason,
+                    invalidSince: min(settled.invalidSince ?? settled.settledAt, settled.settledAt),
                     run: run.plan.id)
             }
         }
@@ -198,14 +206,16 @@ public struct SuppressionList: Sendable {
         /// - Parameters:
         ///   - token: lower-case hex.
         ///   - reason: the service's reason or an importer's text, at most 200 bytes.
-        ///   - invalidSince: since when the token is known to be invalid. A device that registered later may be sent
-        ///     to.
+        ///   - invalidSince: since when the token is known to be invalid. A device that registered
+        ///     later may be sent to.
         public func add(_ token: Target, reason: String, invalidSince: Timestamp) throws {
             var hex = token.text
             try hex.withUTF8 { try add($0, reason: reason, invalidSince: invalidSince, run: "") }
         }
 
-        fileprivate func add(_ token: UnsafeBufferPointer<UInt8>, reason: String, invalidSince: Timestamp, run: String) throws {
+        fileprivate func add(_ token: UnsafeBufferPointer<UInt8>, reason: String, invalidSince: Timestamp, run: String)
+            throws
+        {
             try insert.bind(token, at: 1)
             try insert.bind(TextFormat.foreign(reason), at: 2)
             try insert.bind(Int(invalidSince.epochMilliseconds), at: 3)
@@ -228,7 +238,8 @@ public struct SuppressionList: Sendable {
                 try db.execute(sql: SuppressionSchema.merge, arguments: [environment, now.epochMilliseconds])
                 let changed = db.changesCount
                 if try SuppressionSchema.isShared(db) {
-                    try db.execute(sql: SuppressionSchema.markIncoming, arguments: [environment, now.epochMilliseconds])
+                    try db.execute(
+                        sql: SuppressionSchema.markIncoming, arguments: [environment, now.epochMilliseconds])
                 }
                 change.added = try count(db) - before
                 change.renewed = changed - change.added
@@ -238,8 +249,8 @@ public struct SuppressionList: Sendable {
         }
     }
 
-    /// Removes devices, all of them or, when `fill` throws, none. They are not added again until the service refuses
-    /// them again.
+    /// Removes devices, all of them or, when `fill` throws, none. They are not added again until
+    /// the service refuses them again.
     /// - Parameter fill: hands over tokens.
     /// - Returns: how many devices were named, and how many of them were in the list.
     public func remove(_ fill: ((Target) throws -> Void) throws -> Void) throws -> (named: Int, removed: Int) {
@@ -285,7 +296,8 @@ public struct SuppressionList: Sendable {
     private func markRemoved(_ db: Database, _ which: String) throws {
         guard try SuppressionSchema.isShared(db) else { return }
         try db.execute(
-            sql: "\(SuppressionSchema.markRemoved) \(which)", arguments: [Timestamp.now().epochMilliseconds, environment])
+            sql: "\(SuppressionSchema.markRemoved) \(which)",
+            arguments: [Timestamp.now().epochMilliseconds, environment])
     }
 
     /// Changes the list and locks it for others until done.
@@ -316,7 +328,9 @@ extension SuppressedDevice {
     /// - Throws: `Diagnostic` for an invalid token: the file is damaged.
     fileprivate init(_ row: PreparedStatement.Row, _ targets: KeptTargets, path: String) throws {
         let token = row.text(0)
-        guard targets.contains(token) else { throw SuppressionFile.format.damaged(path, what: "a device token cannot be read") }
+        guard targets.contains(token) else {
+            throw SuppressionFile.format.damaged(path, what: "a device token cannot be read")
+        }
         self.token = Target(normalized: String(decoding: token, as: UTF8.self))
         (invalidSince, reason) = (try row.moment(1), try row.string(2))
         (addedAt, run) = (try row.moment(3), try row.string(4))

@@ -1,7 +1,8 @@
 public import Base
 import Glibc
 
-/// A file that planning is writing, or that an ended process left behind: not a run yet, but it may hold device tokens.
+/// A file that planning is writing, or that an ended process left behind: not a run yet, but it may
+/// hold device tokens.
 public struct UnfinishedPlan: Hashable, Sendable {
     /// Where it is, for messages.
     public var place: String { path }
@@ -37,16 +38,21 @@ public struct UnfinishedPlan: Hashable, Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return true }
-            throw RunDiagnostics.system("cannot remove an unfinished plan", path: path, errno: errno, activity: .planning)
+            throw RunDiagnostics.system(
+                "cannot remove an unfinished plan", path: path, errno: errno, activity: .planning)
         }
         defer { close(descriptor) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, FileLock.isNamed(path, descriptor: descriptor) else { return false }
-        // Finished, and about to lose this name: the run must not be touched, and the name disappears without help.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, FileLock.isNamed(path, descriptor: descriptor) else {
+            return false
+        }
+        // Finished, and about to lose this name: the run must not be touched, and the name
+        // disappears without help.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_nlink <= 1 else { return unlink(path) == 0 }
         DatabaseFile.remove(path)
         guard DatabaseFile.kind(path) == .missing else {
-            throw RunDiagnostics.system("cannot remove an unfinished plan", path: path, errno: EACCES, activity: .planning)
+            throw RunDiagnostics.system(
+                "cannot remove an unfinished plan", path: path, errno: EACCES, activity: .planning)
         }
         return true
     }

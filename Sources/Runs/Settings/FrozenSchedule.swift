@@ -10,8 +10,8 @@ public struct FrozenSchedule: Hashable, Sendable {
     public var quietHours: QuietHours?
     /// What to do when it could not be sent at its time.
     public var late: LatePolicy
-    /// The delay between the intended and the actual time of planning: it makes no device late. nil in plans of older
-    /// versions.
+    /// The delay between the intended and the actual time of planning: it makes no device late. nil
+    /// in plans of older versions.
     public var planning: Range<Timestamp>?
 
     /// What a plan keeps of a schedule.
@@ -30,7 +30,10 @@ public struct FrozenSchedule: Hashable, Sendable {
         return .object(pairs: [
             ("occurrence", occurrence.map { .string($0.description) } ?? .null), ("timezone", .string(timezone)),
             ("quiet_hours", quietHours.map { .string($0.description) } ?? .null), ("late_seconds", seconds),
-            ("planning_ms", .array((planning.map { [$0.lowerBound, $0.upperBound] } ?? []).map { .integer($0.epochMilliseconds) })),
+            (
+                "planning_ms",
+                .array((planning.map { [$0.lowerBound, $0.upperBound] } ?? []).map { .integer($0.epochMilliseconds) })
+            ),
         ])
     }
 

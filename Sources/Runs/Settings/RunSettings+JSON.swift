@@ -6,8 +6,8 @@ extension RunSettings {
     /// The settings as JSON.
     var json: JSONValue { json(of: PushServices.ofRuns) }
 
-    /// The settings as JSON. What belongs to the first service stands where files of every version have it; further
-    /// services are listed.
+    /// The settings as JSON. What belongs to the first service stands where files of every version
+    /// have it; further services are listed.
     /// - Parameter known: the services that they may name.
     func json(of known: [any PushService]) -> JSONValue {
         let first = firstService.parts(of: known)
@@ -40,14 +40,18 @@ extension RunSettings {
         let channel = channel.map { [("channel", JSONValue.string($0))] } ?? []
         let inStore = plannedInStore.map { [("planned_in_store", JSONValue.integer($0.epochMilliseconds))] } ?? []
         return .object(
-            pairs: first.account + members + inStore + channel + devicePaces + (further.isEmpty ? [] : [("services", .array(further))]))
+            pairs: first.account + members + inStore + channel + devicePaces
+                + (further.isEmpty ? [] : [("services", .array(further))]))
     }
 
     /// Reads what `json` wrote.
     /// - Parameter services: those that it may name.
-    /// - Throws: a `Diagnostic` when a member is missing or invalid: another program wrote the run file.
+    /// - Throws: a `Diagnostic` when a member is missing or invalid: another program wrote the run
+    ///   file.
     init(json: JSONValue, runFile: String, services: [any PushService] = PushServices.ofRuns) throws(Diagnostic) {
-        func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value { try Self.need(value, name, runFile) }
+        func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value {
+            try Self.need(value, name, runFile)
+        }
         self.services = [try ServiceSettings(json: json, of: services, runFile: runFile)]
         if let further = json["services"] {
             guard case .array(let further) = further else { throw Self.unreadable("services", runFile) }
@@ -56,10 +60,13 @@ extension RunSettings {
                 service.unknownPolicy = json["unknown"]?.stringValue.flatMap(UnknownPolicy.init(rawValue:))
                 return service
             }
-            guard Set(self.services.map(\.serviceName)).count == self.services.count else { throw Self.unreadable("services", runFile) }
+            guard Set(self.services.map(\.serviceName)).count == self.services.count else {
+                throw Self.unreadable("services", runFile)
+            }
         }
         pushType = try need(json["push_type"]?.stringValue.flatMap(PushType.init(rawValue:)), name: "push_type")
-        priority = try need(json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, name: "priority")
+        priority = try need(
+            json["priority"]?.integerValue.flatMap { PushPriority(rawValue: Int($0)) }, name: "priority")
         if let expires = json["expires"], expires != .null { expiry = try need(Expiry(json: expires), name: "expires") }
         collapseID = json["collapse"]?.stringValue
         channel = json["channel"]?.stringValue
@@ -70,7 +77,9 @@ extension RunSettings {
         }
         // Plans of older versions have none.
         if case .array(let caps)? = json["frequency"] {
-            frequencyCaps = try caps.map { cap throws(Diagnostic) in try need(FrequencyCap(json: cap), name: "frequency") }
+            frequencyCaps = try caps.map { cap throws(Diagnostic) in
+                try need(FrequencyCap(json: cap), name: "frequency")
+            }
         }
         // Plans of older versions know none.
         needsApproval = json["approval"]?.stringValue == "required"
@@ -89,12 +98,15 @@ extension RunSettings {
         devicePace = try Self.pace("device_pace", of: json, runFile)
         appDevicePace = try Self.pace("app_device_pace", of: json, runFile)
         // Plans of older versions have none.
-        if let limits = json["stop_when"], limits != .null { stopLimits = try need(StopLimits(json: limits), name: "stop_when") }
+        if let limits = json["stop_when"], limits != .null {
+            stopLimits = try need(StopLimits(json: limits), name: "stop_when")
+        }
     }
 
     private func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-    fileprivate static func need<Value>(_ value: Value?, _ name: String, _ runFile: String) throws(Diagnostic) -> Value {
+    fileprivate static func need<Value>(_ value: Value?, _ name: String, _ runFile: String) throws(Diagnostic) -> Value
+    {
         guard let value else { throw unreadable(name, runFile) }
         return value
     }
@@ -111,11 +123,12 @@ extension RunSettings {
 }
 
 extension ServiceSettings {
-    /// Between a service's name and the switches that are on. A version of Volley without these switches must not send
-    /// such a run.
+    /// Between a service's name and the switches that are on. A version of Volley without these
+    /// switches must not send such a run.
     private static let separator = "+"
 
-    /// The members of its JSON. Each credential that the service takes has one, as in files of every version.
+    /// The members of its JSON. Each credential that the service takes has one, as in files of
+    /// every version.
     fileprivate func parts(
         of known: [any PushService]
     ) -> (account: [(String, JSONValue)], pace: JSONValue, appPace: JSONValue, service: (String, JSONValue)) {
@@ -123,7 +136,8 @@ extension ServiceSettings {
             (form.key, credential?.json(form) ?? .null)
         }
         return (
-            [("environment", environment.json), ("topic", .string(topic))] + credentials, pace?.json ?? .null, appPace?.json ?? .null,
+            [("environment", environment.json), ("topic", .string(topic))] + credentials, pace?.json ?? .null,
+            appPace?.json ?? .null,
             ("service", .string(([serviceName] + switchedOn.sorted()).joined(separator: Self.separator)))
         )
     }
@@ -138,18 +152,23 @@ extension ServiceSettings {
 
     /// Reads the members that `parts` are, from an object that may have others.
     fileprivate init(json: JSONValue, of known: [any PushService], runFile: String) throws(Diagnostic) {
-        func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value { try RunSettings.need(value, name, runFile) }
+        func need<Value>(_ value: Value?, name: String) throws(Diagnostic) -> Value {
+            try RunSettings.need(value, name, runFile)
+        }
         var words = [PushServices.standard.name]
         // Plans of older versions name none.
         if let service = json["service"], service != .null {
-            words = try need(service.stringValue, name: "service").split(separator: Self.separator, omittingEmptySubsequences: false).map(
+            words = try need(service.stringValue, name: "service").split(
+                separator: Self.separator, omittingEmptySubsequences: false
+            ).map(
                 String.init)
         }
         let name = words[0], switches = Set(words.dropFirst())
         let service = try need(
             known.first { $0.name == name && switches.isSubset(of: $0.account.switches.map(\.key)) }, name: "service")
         self.init(
-            environment: try need(json["environment"].flatMap { FrozenEnvironment(json: $0, of: service) }, name: "environment"),
+            environment: try need(
+                json["environment"].flatMap { FrozenEnvironment(json: $0, of: service) }, name: "environment"),
             topic: try need(json["topic"]?.stringValue, name: "topic"))
         (serviceName, switchedOn) = (name, switches)
         credential = service.account.credentials.lazy.compactMap { FrozenCredential(json: json[$0.key], $0) }.first
@@ -185,7 +204,8 @@ extension FrozenEnvironment {
             self = .named(environment.at(region))
         } else {
             guard let host = json["host"]?.stringValue, let port = json["port"]?.integerValue else { return nil }
-            self = .server(host: Self.normalized(host: host), port: Int(port), certificateAuthority: json["ca"]?.stringValue)
+            self = .server(
+                host: Self.normalized(host: host), port: Int(port), certificateAuthority: json["ca"]?.stringValue)
         }
     }
 }
@@ -195,7 +215,9 @@ extension FrozenCredential {
     fileprivate func json(_ form: CredentialForm) -> JSONValue? {
         guard form.key == self.form else { return nil }
         var members = form.fields.map { ($0.key, values[$0.key].map { JSONValue.string($0) } ?? .null) }
-        if case .signingKey = form.kind { members.append((Self.fingerprintKey, fingerprint.map { .string($0) } ?? .null)) }
+        if case .signingKey = form.kind {
+            members.append((Self.fingerprintKey, fingerprint.map { .string($0) } ?? .null))
+        }
         return .object(pairs: members)
     }
 
@@ -232,7 +254,8 @@ extension Pace {
     }
 
     fileprivate init?(json: JSONValue) {
-        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue, (1...1 << 40).contains(pushes),
+        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue,
+            (1...1 << 40).contains(pushes),
             [1, 60, 3600].contains(seconds)
         else { return nil }
         self.init(pushes: Int(pushes), intervalSeconds: Int(seconds))
@@ -245,7 +268,8 @@ extension FrequencyCap {
     }
 
     fileprivate init?(json: JSONValue) {
-        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue, (1...1 << 40).contains(pushes),
+        guard let pushes = json["pushes"]?.integerValue, let seconds = json["seconds"]?.integerValue,
+            (1...1 << 40).contains(pushes),
             StoredSeconds.range.contains(seconds)
         else { return nil }
         self.init(pushes: Int(pushes), seconds: Int(seconds))
@@ -277,16 +301,20 @@ extension Expiry {
 
 extension StopLimits {
     fileprivate var json: JSONValue {
-        let limits = Self.outcomes.compactMap { outcome in shares[outcome].map { (outcome.name, JSONValue.integer(Int64($0.millionths))) } }
+        let limits = Self.outcomes.compactMap { outcome in
+            shares[outcome].map { (outcome.name, JSONValue.integer(Int64($0.millionths))) }
+        }
         return .object(pairs: [("millionths", .object(pairs: limits)), ("after", .integer(Int64(after)))])
     }
 
     fileprivate init?(json: JSONValue) {
         self.init()
-        guard let after = json["after"]?.integerValue, after >= 1, case .object(let members)? = json["millionths"] else { return nil }
+        guard let after = json["after"]?.integerValue, after >= 1, case .object(let members)? = json["millionths"]
+        else { return nil }
         self.after = Int(after)
         for member in members {
-            guard let outcome = Self.outcomes.first(where: { $0.name == member.name }), let millionths = member.value.integerValue,
+            guard let outcome = Self.outcomes.first(where: { $0.name == member.name }),
+                let millionths = member.value.integerValue,
                 (1...1_000_000).contains(millionths)
             else { return nil }
             shares[outcome] = StopShare(millionths: Int(millionths))

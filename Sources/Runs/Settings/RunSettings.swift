@@ -1,16 +1,16 @@
 public import Base
 public import PushServices
 
-/// What a plan freezes about sending a campaign: everything that sending needs other than the recipients. Credentials
-/// are named by their files, never kept.
+/// What a plan freezes about sending a campaign: everything that sending needs other than the
+/// recipients. Credentials are named by their files, never kept.
 ///
 /// ```swift
 /// let settings = try run.plan.settings.get()
 /// print(settings.services.map(\.topic), settings.needsApproval)
 /// ```
 public struct RunSettings: Hashable, Sendable {
-    /// The services that take its pushes, at least one. Segments know a service by its place among them
-    /// (`RunSegment.service`).
+    /// The services that take its pushes, at least one. Segments know a service by its place among
+    /// them (`RunSegment.service`).
     public var services: [ServiceSettings]
     /// What its pushes are for.
     public var pushType: PushType
@@ -20,16 +20,18 @@ public struct RunSettings: Hashable, Sendable {
     public var expiry: Expiry?
     /// Under which id a device replaces a push by a later one; nil when it shows them all.
     public var collapseID: String?
-    /// The broadcast channel that its only call goes to; nil for runs to devices, and for calls of other services.
+    /// The broadcast channel that its only call goes to; nil for runs to devices, and for calls of
+    /// other services.
     public var channel: String?
     /// What to do with pushes whose answers were lost.
     public var unknownPolicy: UnknownPolicy = .resend
-    /// Never more devices than this through all services together; nil where each service has its own pace, as in plans
-    /// of older versions.
+    /// Never more devices than this through all services together; nil where each service has its
+    /// own pace, as in plans of older versions.
     public var devicePace: Pace?
     /// The same for all runs of the app together.
     public var appDevicePace: Pace?
-    /// Shares of bad answers beyond which the run stops; nil for only those shares that stop every run.
+    /// Shares of bad answers beyond which the run stops; nil for only those shares that stop every
+    /// run.
     public var stopLimits: StopLimits?
     /// Where its waves come from; nil when everything is sent at once.
     public var schedule: FrozenSchedule?
@@ -37,27 +39,30 @@ public struct RunSettings: Hashable, Sendable {
     public var frequencyCaps: [FrequencyCap] = []
     /// Whether sending needs an approval.
     public var needsApproval = false
-    /// The folder of runs it was planned into, by its absolute path: it is sent from there. nil in plans of older
-    /// versions.
+    /// The folder of runs it was planned into, by its absolute path: it is sent from there. nil in
+    /// plans of older versions.
     public var runsFolder: String?
-    /// For a retry: the epoch of the run that it retries. The retry is void once that run was resumed.
+    /// For a retry: the epoch of the run that it retries. The retry is void once that run was
+    /// resumed.
     public var parentEpoch: String?
     /// For a retry: the outcomes of the retried run that it is for; nil in plans of older versions.
     public var retriedOutcomes: Set<Outcome>?
-    /// The campaign's file with its symbolic links resolved, as it was when it was planned; nil in plans of older
-    /// versions.
+    /// The campaign's file with its symbolic links resolved, as it was when it was planned; nil in
+    /// plans of older versions.
     public var realCampaignFile: String?
     /// Whether `volley schedule` planned it, for the time of its schedule.
     public var isOfScheduler = false
-    /// Where in the order of beginnings it was planned; nil in retries, and in plans of older versions.
+    /// Where in the order of beginnings it was planned; nil in retries, and in plans of older
+    /// versions.
     public var place: EpochSequence.Place?
-    /// When it was planned by the clock of the store of several machines, which alone tells what of theirs came before: this machine's may
-    /// have been wrong. nil without a store, where it could not be reached, and in plans of older versions.
+    /// When it was planned by the clock of the store of several machines, which alone tells what of
+    /// theirs came before: this machine's may have been wrong. nil without a store, where it could
+    /// not be reached, and in plans of older versions.
     public var plannedInStore: Timestamp?
     /// Runs of the campaign that were being sent when it was planned.
     public var beside: [String] = []
-    /// The version of the rules that its payloads were measured by: it grows when the same campaign yields other
-    /// payload bytes.
+    /// The version of the rules that its payloads were measured by: it grows when the same campaign
+    /// yields other payload bytes.
     public var renderingRules: Int
 
     /// Settings with everything else as usual.
@@ -73,7 +78,8 @@ public struct RunSettings: Hashable, Sendable {
     /// Settings of a run that one service takes, with everything else as usual.
     public init(environment: FrozenEnvironment, topic: String, pushType: PushType, renderingRules: Int) {
         self.init(
-            services: [ServiceSettings(environment: environment, topic: topic)], pushType: pushType, renderingRules: renderingRules)
+            services: [ServiceSettings(environment: environment, topic: topic)], pushType: pushType,
+            renderingRules: renderingRules)
     }
 }
 
@@ -105,10 +111,12 @@ extension RunSettings {
     /// The names of its services' lists in one.
     public var listName: String { services.map(\.listName).joined(separator: "+") }
 
-    /// Whether some device may get pushes of this run and of another one: an app may get or lose a service between
-    /// them.
+    /// Whether some device may get pushes of this run and of another one: an app may get or lose a
+    /// service between them.
     /// - Parameter name: the other run's `listName`.
-    public func sharesList(with name: String) -> Bool { name.split(separator: "+").contains { lists.contains(String($0)) } }
+    public func sharesList(with name: String) -> Bool {
+        name.split(separator: "+").contains { lists.contains(String($0)) }
+    }
 }
 
 /// Where a run goes.
@@ -117,13 +125,15 @@ public enum FrozenEnvironment: Hashable, Sendable {
     case named(ServiceEnvironment)
     /// A stand-in that Volley starts.
     case simulator
-    /// Another server; `certificateAuthority` is the absolute path of its CA file, nil where the system's authorities
-    /// vouch for it.
+    /// Another server; `certificateAuthority` is the absolute path of its CA file, nil where the
+    /// system's authorities vouch for it.
     case server(host: String, port: Int, certificateAuthority: String?)
 
-    /// One server has one name: capitals do not count in it, nor does the dot at the end that a whole name may have
-    /// (RFC 4343, RFC 1034 section 3.1).
-    public static func normalized(host: String) -> String { String((host.hasSuffix(".") ? host.dropLast() : host[...]).lowercased()) }
+    /// One server has one name: capitals do not count in it, nor does the dot at the end that a
+    /// whole name may have (RFC 4343, RFC 1034 section 3.1).
+    public static func normalized(host: String) -> String {
+        String((host.hasSuffix(".") ? host.dropLast() : host[...]).lowercased())
+    }
 
     /// For people: `production`, `sandbox`, `simulator`, or host and port.
     public var name: String {
@@ -134,7 +144,8 @@ public enum FrozenEnvironment: Hashable, Sendable {
         }
     }
 
-    /// Host and port of a server elsewhere; nil for the simulator inside this process, which no proxy leads to.
+    /// Host and port of a server elsewhere; nil for the simulator inside this process, which no
+    /// proxy leads to.
     public var address: (host: String, port: Int)? {
         switch self {
         case .named(let environment): (environment.host, environment.port)
@@ -147,14 +158,15 @@ public enum FrozenEnvironment: Hashable, Sendable {
     public var isSimulator: Bool { if case .simulator = self { true } else { false } }
 }
 
-/// A credential as an app names it, with the absolute paths of its files, symbolic links kept. It holds no secret.
+/// A credential as an app names it, with the absolute paths of its files, symbolic links kept. It
+/// holds no secret.
 public struct FrozenCredential: Hashable, Sendable {
     /// The key of its form below the app: `key`.
     public var form: String
     /// The values below it, by the keys of the form's fields. What the app leaves out is missing.
     public var values: [String: String]
-    /// SHA-256 of a signing key's public half; nil for other credentials, when the file could not be read, and in plans
-    /// of older versions.
+    /// SHA-256 of a signing key's public half; nil for other credentials, when the file could not
+    /// be read, and in plans of older versions.
     public var fingerprint: String?
 
     /// A credential that was not read yet.

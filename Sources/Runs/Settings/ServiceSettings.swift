@@ -1,8 +1,8 @@
 public import Base
 public import PushServices
 
-/// What a plan freezes about one of the services that take its pushes: where they go, what they are sent with, and how
-/// fast.
+/// What a plan freezes about one of the services that take its pushes: where they go, what they are
+/// sent with, and how fast.
 public struct ServiceSettings: Hashable, Sendable {
     /// The service's name: the standard one's in plans of older versions, which know none.
     public var serviceName = PushServices.standard.name
@@ -14,11 +14,11 @@ public struct ServiceSettings: Hashable, Sendable {
     public var topic: String
     /// What pushes are sent with; nil to the simulator, where an app need not have one.
     public var credential: FrozenCredential?
-    /// Never faster than this; nil for none of its own. It counts what the service's own pace counts
-    /// (`Batching.paceUnit`).
+    /// Never faster than this; nil for none of its own. It counts what the service's own pace
+    /// counts (`Batching.paceUnit`).
     public var pace: Pace?
-    /// The one that all runs of the app keep together at this service, in place of what the service takes from
-    /// everybody.
+    /// The one that all runs of the app keep together at this service, in place of what the service
+    /// takes from everybody.
     public var appPace: Pace?
 
     /// What to do with pushes whose answers were lost; nil for what the run's settings say.
@@ -31,12 +31,15 @@ public struct ServiceSettings: Hashable, Sendable {
     }
 
     /// The service's facts.
-    public var service: any PushService { (PushServices.named(serviceName) ?? PushServices.standard).switched(on: switchedOn) }
+    public var service: any PushService {
+        (PushServices.named(serviceName) ?? PushServices.standard).switched(on: switchedOn)
+    }
 
-    /// The list of suppressed devices that counts for it: targets of different services and servers have nothing to do
-    /// with one another. A service's own servers have one list each, however they are named; one that an authority of
-    /// the project's own vouches for is another server under the service's name. The standard service's lists have the
-    /// names that they had when it was the only one.
+    /// The list of suppressed devices that counts for it: targets of different services and servers
+    /// have nothing to do with one another. A service's own servers have one list each, however
+    /// they are named; one that an authority of the project's own vouches for is another server
+    /// under the service's name. The standard service's lists have the names that they had when it
+    /// was the only one.
     public var listName: String {
         let prefix = serviceName == PushServices.standard.name ? "" : serviceName + ":"
         guard case .server(let host, _, nil) = environment else { return prefix + environment.name }
@@ -58,7 +61,9 @@ public struct ServiceSettings: Hashable, Sendable {
 
     /// `host:port`; an IPv6 address may have no brackets.
     private static func isServer(_ text: Substring) -> Bool {
-        guard let colon = text.lastIndex(of: ":"), colon > text.startIndex, let port = Int(text[text.index(after: colon)...]) else {
+        guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
+            let port = Int(text[text.index(after: colon)...])
+        else {
             return false
         }
         return (1...65_535).contains(port) && text[..<colon].utf8.allSatisfy(isOfHost)
@@ -66,7 +71,8 @@ public struct ServiceSettings: Hashable, Sendable {
 
     private static func isOfHost(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"),
             UInt8(ascii: "."), UInt8(ascii: "-"),
             UInt8(ascii: "_"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ":"), UInt8(ascii: "%"), 0x80...:
             true

@@ -2,10 +2,10 @@ import Base
 import Delivery
 import PushServices
 
-/// The limit on how far ahead of the wire recipients may be claimed. If the process dies, claimed devices without an
-/// outcome are unknown. So the reader claims no more than the sender starts in a tenth of a second, in addition to the
-/// pushes that it has started. It claims nothing while the disk is slow and the answers of a fifth of a second are not
-/// recorded yet.
+/// The limit on how far ahead of the wire recipients may be claimed. If the process dies, claimed
+/// devices without an outcome are unknown. So the reader claims no more than the sender starts in a
+/// tenth of a second, in addition to the pushes that it has started. It claims nothing while the
+/// disk is slow and the answers of a fifth of a second are not recorded yet.
 ///
 /// `@unchecked Sendable`: one thread creates it, and then only the reader's thread uses it.
 final class ClaimBudget: @unchecked Sendable {

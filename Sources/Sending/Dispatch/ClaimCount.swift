@@ -11,8 +11,8 @@ final class ClaimCount: Sendable {
     var value: Int { count.withLock { $0 } }
 
     /// Counts claims, and notes their new number.
-    /// - Parameter note: called with the number of claims so far, one call after the other; returns false if it could
-    ///   not be noted.
+    /// - Parameter note: called with the number of claims so far, one call after the other; returns
+    ///   false if it could not be noted.
     func add(_ claims: Int, noting note: (Int) -> Bool) -> Bool {
         count.withLock { count in
             count += claims

@@ -3,8 +3,8 @@ import Delivery
 public import PushServices
 public import Runs
 
-/// What a killed process left at services that recognize repeats, by the numbers of the services: calls to send again
-/// under their names, and the generations of pushes.
+/// What a killed process left at services that recognize repeats, by the numbers of the services:
+/// calls to send again under their names, and the generations of pushes.
 struct EarlierCalls {
     private var repeats: [Int: [NamedCall]] = [:]
     private var generations: [Int: [Int: UInt16]] = [:]
@@ -13,15 +13,18 @@ struct EarlierCalls {
     /// Nothing.
     init() {}
 
-    /// Settles the recipients whose outcome is now certain: one that was never sent to is unsent, one that can no
-    /// longer be recognized is unknown. The others stay without an outcome until they get the push again.
+    /// Settles the recipients whose outcome is now certain: one that was never sent to is unsent,
+    /// one that can no longer be recognized is unknown. The others stay without an outcome until
+    /// they get the push again.
     /// - Parameter services: services that recognize repeats, with their numbers.
     init(of run: any RunLedger, _ services: [(number: Int, service: any PushService)], at now: Timestamp) throws {
         let claimed = try run.unsettled(in: 0..<run.plan.audience, OpenOutcomes()).inDoubt
         for (number, service) in services {
             let lost = run.plan.ids(ofService: number).intersection(of: claimed)
             let calls = try run.calls(ofService: number)
-            guard let review = try CallReview(calls, lost: lost, service.repeatProtection, in: run, at: now) else { continue }
+            guard let review = try CallReview(calls, lost: lost, service.repeatProtection, in: run, at: now) else {
+                continue
+            }
             switch service.repeatProtection {
             case .none: continue
             case .fetched: repeats[number] = review.repeats
@@ -40,7 +43,8 @@ struct EarlierCalls {
         repeats[segment.service, default: []].filter { $0.recipients.allSatisfy(segment.ids.contains) }
     }
 
-    /// The generations beyond the first of a service's pushes, by recipient; nil where generations do not count.
+    /// The generations beyond the first of a service's pushes, by recipient; nil where generations
+    /// do not count.
     func generations(atService number: Int) -> [Int: UInt16]? { generations[number] }
 
     /// How many recipients of a service stay without an outcome.
@@ -50,7 +54,8 @@ struct EarlierCalls {
 extension CallReview {
     /// - Returns: nil for a service that recognizes no repeats.
     fileprivate init?(
-        _ calls: [NamedCall], lost: [Range<Int>], _ protection: RepeatProtection, in run: any RunLedger, at now: Timestamp
+        _ calls: [NamedCall], lost: [Range<Int>], _ protection: RepeatProtection, in run: any RunLedger,
+        at now: Timestamp
     ) throws {
         switch protection {
         case .none: return nil
@@ -68,9 +73,11 @@ extension ClaimSet {
     fileprivate func intersection(of ranges: [Range<Int>]) -> [Range<Int>] { ranges.flatMap { self.ranges(in: $0) } }
 }
 
-/// What becomes of the devices that a killed process left without an outcome, when the run is resumed.
+/// What becomes of the devices that a killed process left without an outcome, when the run is
+/// resumed.
 public struct LostDevices: Hashable, Sendable {
-    /// How many were never sent to, as their service shows: they are sent to like all others that are unsent.
+    /// How many were never sent to, as their service shows: they are sent to like all others that
+    /// are unsent.
     public var unsent = 0
     /// How many get the push again because their service recognizes the push if it has it already.
     public var recognized = 0
@@ -105,6 +112,7 @@ func settle(
     while !rest.isEmpty {
         let part = rest.prefix(10_000)
         rest = rest.dropFirst(part.count)
-        try run.append(.settled([part.map { Settlement(recipient: $0, outcome: outcome, own: reason, settledAt: now) }]))
+        try run.append(
+            .settled([part.map { Settlement(recipient: $0, outcome: outcome, own: reason, settledAt: now) }]))
     }
 }

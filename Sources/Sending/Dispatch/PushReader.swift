@@ -4,8 +4,9 @@ import Delivery
 import PushServices
 import Runs
 
-/// The work of the reader's thread: it turns the run file into batches of payloads, and claims each batch before it
-/// hands it on. Several threads render a large claim; one thread claims, and hands over in order.
+/// The work of the reader's thread: it turns the run file into batches of payloads, and claims each
+/// batch before it hands it on. Several threads render a large claim; one thread claims, and hands
+/// over in order.
 struct PushReader: Sendable {
     let run: any RunLedger
     let messages: MessageCatalog
@@ -15,17 +16,19 @@ struct PushReader: Sendable {
     var service = 0
     /// Counts claims, with other readers of the run; nil for one that reads alone.
     var claims: ClaimCount?
-    /// Calls that an earlier process named, and that are sent again under their names before everything else.
+    /// Calls that an earlier process named, and that are sent again under their names before
+    /// everything else.
     var repeats: [NamedCall] = []
-    /// The generations beyond the first of pushes, by recipient, for a service that recognizes a push by its
-    /// generation; nil for others.
+    /// The generations beyond the first of pushes, by recipient, for a service that recognizes a
+    /// push by its generation; nil for others.
     var generations: [Int: UInt16]?
     /// Whether devices that are recorded as unknown get the push again.
     let resendsUnknown: Bool
-    /// How many recipients are worth a claim of their own: many where each claim goes to a server and back.
+    /// How many recipients are worth a claim of their own: many where each claim goes to a server
+    /// and back.
     var worthwhileClaim = 1
-    /// Where several machines send, takes recipients of a segment that were claimed and must be sent to again, and
-    /// returns the ranges that they are in; nil to look at all claims.
+    /// Where several machines send, takes recipients of a segment that were claimed and must be
+    /// sent to again, and returns the ranges that they are in; nil to look at all claims.
     var leaseAgain: (@Sendable (Range<Int>) throws -> [Range<Int>])?
     /// The limit on claims; nil to claim as far ahead as the queue has room.
     let allowance: ClaimBudget?
@@ -33,8 +36,8 @@ struct PushReader: Sendable {
     package let now: @Sendable () -> Timestamp
     /// The recipients that may get no more pushes.
     let capped: CappedRecipients
-    /// Called with the number of claims so far (`RunClaims.made`), before a push to any of those recipients is on the
-    /// wire; returns false if that could not be noted.
+    /// Called with the number of claims so far (`RunClaims.made`), before a push to any of those
+    /// recipients is on the wire; returns false if that could not be noted.
     var onClaimed: @Sendable (Int) -> Bool = { _ in true }
     /// Called with capped recipients once they are recorded as unsent.
     let onCapped: @Sendable ([Settlement]) -> Void
@@ -42,22 +45,25 @@ struct PushReader: Sendable {
     let onEarlierAttempts: @Sendable ([Int: Int]) -> Void
     /// Called with recipients that may already have got the push, before they get it again.
     let onInDoubt: @Sendable ([Int]) -> Void
-    /// Further copies of the messages, one for each additional thread that renders: threads that share one copy would
-    /// contend for its reference counts.
+    /// Further copies of the messages, one for each additional thread that renders: threads that
+    /// share one copy would contend for its reference counts.
     var furtherMessages: [MessageCatalog] = []
 
-    /// The most recipients of a claim, for each thread that renders, unless the ledger requests more. A claim is
-    /// smaller at a slow pace (`RequestPaces.pushesAhead`) and in a slow run (`ClaimBudget`).
+    /// The most recipients of a claim, for each thread that renders, unless the ledger requests
+    /// more. A claim is smaller at a slow pace (`RequestPaces.pushesAhead`) and in a slow run
+    /// (`ClaimBudget`).
     private static let largestClaim = 4000
 
     /// The most pushes of a batch.
     private static let batchSize = 1000
 
     package init(
-        run: any RunLedger, messages: MessageCatalog, paces: RequestPaces, resendsUnknown: Bool = true, allowance: ClaimBudget? = nil,
+        run: any RunLedger, messages: MessageCatalog, paces: RequestPaces, resendsUnknown: Bool = true,
+        allowance: ClaimBudget? = nil,
         now: @escaping @Sendable () -> Timestamp = { .now() }, capped: CappedRecipients = CappedRecipients(),
         onCapped: @escaping @Sendable ([Settlement]) -> Void = { _ in },
-        onEarlierAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in }, onInDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }
+        onEarlierAttempts: @escaping @Sendable ([Int: Int]) -> Void = { _ in },
+        onInDoubt: @escaping @Sendable ([Int]) -> Void = { _ in }
     ) {
         self.run = run
         self.messages = messages
@@ -75,16 +81,20 @@ struct PushReader: Sendable {
         min(max(Self.largestClaim * (1 + furtherMessages.count), worthwhileClaim), paces.pushesAhead ?? .max)
     }
 
-    /// How a claim is divided among threads: into whole batches, so that they are as full as if one thread rendered
-    /// them all.
-    private var parts: RangeParts { RangeParts(unit: min(Self.batchSize, claimSize), threads: 1 + furtherMessages.count) }
+    /// How a claim is divided among threads: into whole batches, so that they are as full as if one
+    /// thread rendered them all.
+    private var parts: RangeParts {
+        RangeParts(unit: min(Self.batchSize, claimSize), threads: 1 + furtherMessages.count)
+    }
 
-    /// Reads, renders, claims and hands over until the given recipients are done or the queue is closed: first the
-    /// recipients that were claimed before and are not settled, then those that were never claimed.
+    /// Reads, renders, claims and hands over until the given recipients are done or the queue is
+    /// closed: first the recipients that were claimed before and are not settled, then those that
+    /// were never claimed.
     /// - Parameter ids: the recipients; nil for all of the run.
-    /// - Returns: recipients that were claimed but not handed over, because the queue was closed or `onClaimed` failed.
-    /// - Throws: `Diagnostic` if the run file cannot be read or claimed from; every claimed recipient has been handed
-    ///   over then.
+    /// - Returns: recipients that were claimed but not handed over, because the queue was closed or
+    ///   `onClaimed` failed.
+    /// - Throws: `Diagnostic` if the run file cannot be read or claimed from; every claimed
+    ///   recipient has been handed over then.
     func read(_ ids: Range<Int>? = nil, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
         let ids = ids ?? 0..<run.plan.audience
         let claims: ClaimCount
@@ -97,20 +107,27 @@ struct PushReader: Sendable {
         }
         for call in repeats where !batches.isClosed { try read(call, claims, into: batches) }
         for range in try leaseAgain?(ids) ?? run.claims().claimed.ranges(in: ids) {
-            for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.largestClaim) where !batches.isClosed {
-                let left = try readAgain(start..<min(start + Self.largestClaim, range.upperBound), claims, into: batches)
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.largestClaim)
+            where !batches.isClosed {
+                let left = try readAgain(
+                    start..<min(start + Self.largestClaim, range.upperBound), claims, into: batches)
                 if !left.isEmpty { return left }
             }
         }
-        let rangeThreads = RangeThreads("render") { range, renderer in Result { try render(range, isClaimed: false, renderer: renderer) } }
+        let rangeThreads = RangeThreads("render") { range, renderer in
+            Result { try render(range, isClaimed: false, renderer: renderer) }
+        }
         return try claim(ids, claims, renderedBy: rangeThreads, into: batches)
     }
 
-    /// Hands over a call that an earlier process named, as it was. If the queue is closed, it stays in doubt.
+    /// Hands over a call that an earlier process named, as it was. If the queue is closed, it stays
+    /// in doubt.
     private func read(_ call: NamedCall, _ claims: ClaimCount, into batches: BoundedQueue<PushBatch>) throws {
         guard let first = call.recipients.min(), let last = call.recipients.max() else { return }
         let rendered = try render(first..<last + 1, isClaimed: true, renderer: 0, of: Set(call.recipients))
-        guard rendered.batches.count == 1, var batch = rendered.batches.first, batch.pushes.count == call.recipients.count else {
+        guard rendered.batches.count == 1, var batch = rendered.batches.first,
+            batch.pushes.count == call.recipients.count
+        else {
             throw Diagnostic("recipients of the call \(call.number) are missing", file: run.place)
         }
         batch.call = EarlierCall(name: call.name, namedAt: call.namedAt)
@@ -120,9 +137,12 @@ struct PushReader: Sendable {
         _ = handOver([batch], to: batches)
     }
 
-    /// The pasts of pushes that are sent again. Those of which nothing is in doubt get the next generation, as the
-    /// service may have refused the last one; it is recorded before they are handed over.
-    private func pasts(of batch: PushBatch, inDoubt: Set<Int>, _ generations: [Int: UInt16]) throws -> [Int: PushHistory] {
+    /// The pasts of pushes that are sent again. Those of which nothing is in doubt get the next
+    /// generation, as the service may have refused the last one; it is recorded before they are
+    /// handed over.
+    private func pasts(of batch: PushBatch, inDoubt: Set<Int>, _ generations: [Int: UInt16]) throws -> [Int:
+        PushHistory]
+    {
         var pasts: [Int: PushHistory] = [:]
         var raised: [UInt16: [Int]] = [:]
         for push in batch.pushes {
@@ -160,7 +180,9 @@ struct PushReader: Sendable {
             let rendered = RenderedPushes(try rangeThreads.run(parts.parts(of: claim)))
             try run.append(.claimed(claim, unsent: rendered.capped, at: now()))
             if !rendered.capped.isEmpty { onCapped(rendered.capped) }
-            guard claims.add(claim.count, noting: onClaimed) else { return rendered.batches.flatMap { $0.pushes.map(\.recipient) } }
+            guard claims.add(claim.count, noting: onClaimed) else {
+                return rendered.batches.flatMap { $0.pushes.map(\.recipient) }
+            }
             let left = handOver(rendered.batches[...], to: batches)
             if !left.isEmpty { return left }
         }
@@ -169,7 +191,9 @@ struct PushReader: Sendable {
 
     /// Hands over recipients that were claimed before and are not settled.
     /// - Returns: recipients that were not handed over.
-    private func readAgain(_ range: Range<Int>, _ claims: ClaimCount, into batches: BoundedQueue<PushBatch>) throws -> [Int] {
+    private func readAgain(_ range: Range<Int>, _ claims: ClaimCount, into batches: BoundedQueue<PushBatch>) throws
+        -> [Int]
+    {
         let rendered = try render(range, isClaimed: true, renderer: 0)
         if !rendered.capped.isEmpty {
             try run.append(.settled([rendered.capped]))
@@ -197,18 +221,25 @@ struct PushReader: Sendable {
 
     /// - Parameters:
     ///   - renderer: the number of the thread, 0 for the thread that claims.
-    ///   - workers: the recipients of a call, in one batch; nil for all that are in no repeated call.
-    private func render(_ range: Range<Int>, isClaimed: Bool, renderer: Int, of members: Set<Int>? = nil) throws -> RenderedPushes {
+    ///   - workers: the recipients of a call, in one batch; nil for all that are in no repeated
+    ///     call.
+    private func render(_ range: Range<Int>, isClaimed: Bool, renderer: Int, of members: Set<Int>? = nil) throws
+        -> RenderedPushes
+    {
         let repeated = isClaimed && members == nil ? Set(repeats.lazy.flatMap(\.recipients)) : []
         let messages = renderer == 0 ? messages : furtherMessages[renderer - 1]
         var rendering = PushRendering(messages, for: self, batchSize: members?.count ?? min(Self.batchSize, claimSize))
         if isClaimed {
             let open = OpenOutcomes(resendsUnknown: resendsUnknown, closing: [.frequencyCap])
             try run.forEachPush(in: range, PushSelection(unsettled: open, withTraits: messages.needsTraits)) { push in
-                if members?.contains(push.id) ?? !repeated.contains(push.id) { try rendering.add(push, messages, in: run) }
+                if members?.contains(push.id) ?? !repeated.contains(push.id) {
+                    try rendering.add(push, messages, in: run)
+                }
             }
         } else {
-            try run.forEachPush(in: range, PushSelection(withTraits: messages.needsTraits)) { try rendering.add($0, messages, in: run) }
+            try run.forEachPush(in: range, PushSelection(withTraits: messages.needsTraits)) {
+                try rendering.add($0, messages, in: run)
+            }
         }
         return rendering.finish()
     }

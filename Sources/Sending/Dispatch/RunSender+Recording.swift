@@ -4,8 +4,8 @@ import Runs
 
 /// The work of the recorder's thread: it writes settlements into the run file.
 extension RunSender {
-    /// Records settlements, group by group. If the run file cannot be written, sending stops. Volley then tries to
-    /// record the rest for a few more seconds, in case disk space is freed.
+    /// Records settlements, group by group. If the run file cannot be written, sending stops.
+    /// Volley then tries to record the rest for a few more seconds, in case disk space is freed.
     func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ segments: [SegmentSending]) {
         var unrecorded: [[Settlement]] = []
         let groups = SettlementBatcher(results)
@@ -57,7 +57,9 @@ extension RunSender {
         state.recorded.add(Self.count(parts))
         if segments.count == 1 { return segments[0].recorded.add(Self.count(parts)) }
         for part in parts {
-            guard let first = part.first, let segment = segments.first(where: { $0.segment.ids.contains(first.recipient) }) else {
+            guard let first = part.first,
+                let segment = segments.first(where: { $0.segment.ids.contains(first.recipient) })
+            else {
                 continue
             }
             segment.recorded.add(part.count)

@@ -7,10 +7,11 @@ import PushServices
 import Runs
 import Synchronization
 
-/// A round: sending to some recipients, the segments among them side by side, until they are settled or sending must
-/// stop.
+/// A round: sending to some recipients, the segments among them side by side, until they are
+/// settled or sending must stop.
 extension RunSender {
-    /// Sends to some recipients, the segments among them side by side, until they are settled or sending must stop.
+    /// Sends to some recipients, the segments among them side by side, until they are settled or
+    /// sending must stop.
     /// - Parameters:
     ///   - start: the moment from which the expiry counts.
     ///   - moment: when quiet hours begin for them; nil if none do.
@@ -42,13 +43,15 @@ extension RunSender {
             for segment in segments {
                 let earlier = rounds.answers(of: segment.segment.service, figures)
                 var settings = senderSettings(segment.access, startingAt: start)
-                let part = Double(segment.segment.ids.count) / Double(max(1, segments.reduce(0) { $0 + $1.segment.ids.count }))
+                let part =
+                    Double(segment.segment.ids.count) / Double(max(1, segments.reduce(0) { $0 + $1.segment.ids.count }))
                 settings.sharedPaces = rounds.paces(ofService: segment.segment.service, weight: part)
                 settings.heldUntil = holds[segment.segment.service]
                 if segment.access.service.statistics != nil { settings.receipts = segment.receipts }
                 if segment.access.isProtected { settings.commitCalls = { commit($0, of: segment, state, segments) } }
                 let sender = try Sender(settings)
-                // The thread that claims starts last: if another one cannot start, nothing was claimed.
+                // The thread that claims starts last: if another one cannot start, nothing was
+                // claimed.
                 threads.senders.append(
                     try WorkerThread("deliver") {
                         defer {
@@ -56,10 +59,13 @@ extension RunSender {
                             if !segments.contains(where: \.isGoing) { state.ended.wake() }
                         }
                         return sender.run(
-                            source: segment.batches, results: results, control: segment.control, after: earlier, closingResults: false)
+                            source: segment.batches, results: results, control: segment.control, after: earlier,
+                            closingResults: false)
                     })
                 threads.readers.append(
-                    try WorkerThread("read") { read(segment, with: makeReader(segment, state, capped: capped, calls), state, segments) })
+                    try WorkerThread("read") {
+                        read(segment, with: makeReader(segment, state, capped: capped, calls), state, segments)
+                    })
             }
         } catch {
             giveBack(threads.end(segments).leftover, because: .stopped, state)
@@ -78,7 +84,8 @@ extension RunSender {
         return (end == .interrupted && asked == .cancelled ? .cancelled : end, asked)
     }
 
-    /// How a round ended, by the ends of its segments. A service that stops does not keep the others from going on.
+    /// How a round ended, by the ends of its segments. A service that stops does not keep the
+    /// others from going on.
     private func roundEnd(_ ends: [(segment: RunSegment, end: RunEnd)], _ rounds: inout SendRounds) throws -> RunEnd {
         for (segment, end) in ends {
             guard case .stopped(let cause) = end else { continue }
@@ -91,8 +98,8 @@ extension RunSender {
         return ends.contains { $0.end == .interrupted } ? .interrupted : .finished
     }
 
-    /// The rounds of an epoch, before the first. Services through which nothing can be sent have stopped, if anything
-    /// is left for them.
+    /// The rounds of an epoch, before the first. Services through which nothing can be sent have
+    /// stopped, if anything is left for them.
     func begunRounds() throws -> SendRounds {
         var rounds = SendRounds(self)
         let figures = try figuresSoFar()
@@ -102,12 +109,15 @@ extension RunSender {
             let settledCount = figures.map { settled($0.figures(ofService: number), access).values.reduce(0, +) } ?? 0
             guard segments.reduce(0, { $0 + $1.ids.count }) > settledCount else { continue }
             rounds.stopped[number] = cause
-            for segment in segments where !segment.ids.isEmpty { try run.append(.segment(segment, SegmentState(cause: cause))) }
+            for segment in segments where !segment.ids.isEmpty {
+                try run.append(.segment(segment, SegmentState(cause: cause)))
+            }
         }
         return rounds
     }
 
-    /// Until when services take no pushes, by their numbers, as they said to this epoch or an earlier one.
+    /// Until when services take no pushes, by their numbers, as they said to this epoch or an
+    /// earlier one.
     private func holdsOfServices() throws -> [Int: Timestamp] {
         let states = try run.status().segments
         return run.plan.segments.reduce(into: [:]) { holds, segment in
@@ -127,7 +137,9 @@ extension RunSender {
     }
 
     /// The run's figures; nil if nothing was sent.
-    private func figuresSoFar() throws -> RunFigures? { try run.claims().claimed.isEmpty ? nil : run.figures(withGroups: false) }
+    private func figuresSoFar() throws -> RunFigures? {
+        try run.claims().claimed.isEmpty ? nil : run.figures(withGroups: false)
+    }
 
     /// The recipients that stay settled, by outcome.
     private func settled(_ figures: RunFigures?, besides calls: EarlierCalls) -> [Outcome: Int] {
@@ -153,18 +165,23 @@ extension RunSender {
     /// Records recipients that were claimed but never handed over as unsent.
     private func giveBack(_ leftover: [Int], because reason: OwnReason, _ state: SendState) {
         let settlements = leftover.map { Settlement(recipient: $0, outcome: .unsent, own: reason, settledAt: .now()) }
-        do { try run.append(.settled([state.completed(settlements)])) } catch is SendingRevoked { state.fail(.ledger(.takenOver)) } catch {
+        do { try run.append(.settled([state.completed(settlements)])) } catch is SendingRevoked {
+            state.fail(.ledger(.takenOver))
+        } catch {
             state.fail(.ledger(.recordingFailed("\(error)")))
         }
     }
 
-    /// The most batches between the reader and the sender of a segment. Without a pace they keep the sender busy while
-    /// the next claim is prepared. With a pace, every claim ahead only adds devices that a crash would leave unknown.
+    /// The most batches between the reader and the sender of a segment. Without a pace they keep
+    /// the sender busy while the next claim is prepared. With a pace, every claim ahead only adds
+    /// devices that a crash would leave unknown.
     private func queuedBatches(_ access: ServiceAccess) -> Int {
         access.paces.isEmpty ? max(4, threads ?? availableCores()) : 2
     }
 
-    private func makeReader(_ segment: SegmentSending, _ state: SendState, capped: CappedRecipients?, _ calls: EarlierCalls) -> PushReader {
+    private func makeReader(
+        _ segment: SegmentSending, _ state: SendState, capped: CappedRecipients?, _ calls: EarlierCalls
+    ) -> PushReader {
         var reader = PushReader(
             run: run, messages: messages, paces: segment.access.paces, resendsUnknown: segment.access.resendsUnknown,
             allowance: segment.allowance, now: clock.now, capped: capped ?? CappedRecipients(),
@@ -195,7 +212,9 @@ extension RunSender {
     }
 
     /// Commits the names of calls of a segment. If that fails, they never leave, and sending ends.
-    private func commit(_ calls: [NamedCall], of segment: SegmentSending, _ state: SendState, _ segments: [SegmentSending]) -> Bool {
+    private func commit(
+        _ calls: [NamedCall], of segment: SegmentSending, _ state: SendState, _ segments: [SegmentSending]
+    ) -> Bool {
         do {
             try run.append(
                 .callsNamed(
@@ -216,7 +235,9 @@ extension RunSender {
     }
 
     /// - Returns: recipients that were claimed but not handed over.
-    private func read(_ segment: SegmentSending, with reader: PushReader, _ state: SendState, _ segments: [SegmentSending]) -> [Int] {
+    private func read(
+        _ segment: SegmentSending, with reader: PushReader, _ state: SendState, _ segments: [SegmentSending]
+    ) -> [Int] {
         defer { segment.batches.close() }
         do { return try reader.read(segment.segment.ids, into: segment.batches) } catch let end as SendingRevoked {
             segments.interrupt(.cancelled)
@@ -224,7 +245,8 @@ extension RunSender {
             return []
         } catch {
             state.fail(.ledger(.readingFailed("\(error)")))
-            // What its sender has is sent; the others end, as their claims could not be read either.
+            // What its sender has is sent; the others end, as their claims could not be read
+            // either.
             for other in segments where other !== segment { other.control.interrupt() }
             return []
         }
@@ -237,8 +259,8 @@ struct SendRounds {
     var stopped: [Int: StopCause] = [:]
     private var earlier: [EarlierSendings?]
     private let services: [ServiceAccess]
-    /// The app's and the campaign's for each service, by their numbers. All rounds keep the same ones, or a second that
-    /// two rounds share would have too many.
+    /// The app's and the campaign's for each service, by their numbers. All rounds keep the same
+    /// ones, or a second that two rounds share would have too many.
     private let servicePaces: [[SharedPace]]
     /// The app's and the campaign's of devices, which all services keep together.
     private let devicePaces: [SharedPace]
@@ -248,11 +270,16 @@ struct SendRounds {
         services = stage.services
         earlier = services.map { _ in nil }
         servicePaces = services.map { access in
-            [registry.ofService(byRunsOf: plan.app, access.settings), registry.ofService(ofRun: plan.id, access.settings)]
-                .compactMap(\.self)
-        }
-        devicePaces = [registry.ofDevices(byRunsOf: plan.app, stage.settings), registry.ofDevices(ofRun: plan.id, stage.settings)]
+            [
+                registry.ofService(byRunsOf: plan.app, access.settings),
+                registry.ofService(ofRun: plan.id, access.settings),
+            ]
             .compactMap(\.self)
+        }
+        devicePaces = [
+            registry.ofDevices(byRunsOf: plan.app, stage.settings), registry.ofDevices(ofRun: plan.id, stage.settings),
+        ]
+        .compactMap(\.self)
     }
 
     /// The paces that a sender to a service keeps.
@@ -265,13 +292,16 @@ struct SendRounds {
     /// - Parameter figures: of the run; nil if nothing was sent.
     mutating func answers(of service: Int, _ figures: RunFigures?) -> EarlierAnswers {
         let own = figures?.figures(ofService: service)
-        let sendings = earlier[service] ?? EarlierSendings(services[service].settings.stopLimits, own, services[service].service)
+        let sendings =
+            earlier[service] ?? EarlierSendings(services[service].settings.stopLimits, own, services[service].service)
         earlier[service] = sendings
         return sendings.answers(own)
     }
 
     /// Notes that a sender to a service has ended.
-    mutating func noteEnd(of service: Int, _ figures: RunFigures?) { earlier[service]?.noteEnd(figures?.figures(ofService: service)) }
+    mutating func noteEnd(of service: Int, _ figures: RunFigures?) {
+        earlier[service]?.noteEnd(figures?.figures(ofService: service))
+    }
 }
 
 /// The threads of a round.
@@ -283,7 +313,8 @@ private struct SegmentThreads {
 
     init(_ results: BoundedQueue<[Settlement]>) { self.results = results }
 
-    /// Waits for all of them. A sender may have stopped while its reader was about to hand over one more batch.
+    /// Waits for all of them. A sender may have stopped while its reader was about to hand over one
+    /// more batch.
     /// - Returns: how the senders ended, and recipients that were claimed but not handed over.
     func end(_ segments: [SegmentSending]) -> (ends: [RunEnd], leftover: [Int]) {
         for segment in segments { segment.batches.close() }

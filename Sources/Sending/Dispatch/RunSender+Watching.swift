@@ -6,7 +6,8 @@ import Runs
 
 /// The watch over a run while it is being sent: its progress, and orders from other processes.
 extension RunSender {
-    /// Reports the progress, and passes on orders from this terminal and others, until the delivery has ended.
+    /// Reports the progress, and passes on orders from this terminal and others, until the delivery
+    /// has ended.
     /// - Parameter moment: when sending must stop; nil for never.
     func watch(_ state: SendState, _ segments: [SegmentSending], until moment: Timestamp?) {
         var meter = ProgressMeter(), silences = segments.map { _ in SilenceWatch() }
@@ -44,16 +45,25 @@ extension RunSender {
     }
 
     /// Tells when a service does not answer, and when it does again.
-    private func listen(to segment: SegmentSending, _ silence: inout SilenceWatch, _ state: SendState, at seconds: Double) {
+    private func listen(
+        to segment: SegmentSending, _ silence: inout SilenceWatch, _ state: SendState, at seconds: Double
+    ) {
         let service = segment.access.service
-        switch silence.look(answered: segment.control.requestsAnswered, isWaiting: segment.control.waitsForService, at: seconds) {
+        switch silence.look(
+            answered: segment.control.requestsAnswered, isWaiting: segment.control.waitsForService, at: seconds)
+        {
         case .silent(let seconds):
             // What earlier epochs of the run settled is not counted by this sender.
-            let waiting = max(0, min(segment.segment.ids.count - segment.control.pushesSettled, state.progress.total - state.progress.done))
+            let waiting = max(
+                0,
+                min(
+                    segment.segment.ids.count - segment.control.pushesSettled,
+                    state.progress.total - state.progress.done))
             options.observer(
                 .silent(
                     SilentService(
-                        service: service, endpoint: segment.access.address, isConnected: segment.control.connections > 0, seconds: seconds,
+                        service: service, endpoint: segment.access.address,
+                        isConnected: segment.control.connections > 0, seconds: seconds,
                         waiting: waiting)))
         case .answersAgain: options.observer(.answersAgain(service))
         case nil: break
@@ -63,7 +73,8 @@ extension RunSender {
     /// Milliseconds until the next check, so that nothing is sent after `moment`.
     private func rest(until moment: Timestamp?) -> Int {
         guard let moment else { return SendControl.longestRest }
-        return Int(max(0, min(moment.epochMilliseconds - clock.now().epochMilliseconds, Int64(SendControl.longestRest))))
+        return Int(
+            max(0, min(moment.epochMilliseconds - clock.now().epochMilliseconds, Int64(SendControl.longestRest))))
     }
 
     /// What people ask for; nil if that cannot be read now.
@@ -108,8 +119,8 @@ extension RunSender {
 }
 
 extension SendControl {
-    /// The longest time between two checks while a run is sent, in milliseconds: a removed run file is noticed within a
-    /// fifth of a second.
+    /// The longest time between two checks while a run is sent, in milliseconds: a removed run file
+    /// is noticed within a fifth of a second.
     static let longestRest = 200
 
     /// Waits for a sender, and interrupts it if it is asked to end.
@@ -120,7 +131,8 @@ extension SendControl {
     ///   - rest: milliseconds until the next tick.
     ///   - tick: called after each rest.
     func wait(
-        until ended: Wakeup, _ cancellation: Cancellation, draining: () -> Void, rest: () -> Int = { longestRest }, tick: () -> Void = {}
+        until ended: Wakeup, _ cancellation: Cancellation, draining: () -> Void, rest: () -> Int = { longestRest },
+        tick: () -> Void = {}
     ) {
         while !cancellation.wait(milliseconds: rest(), orUntil: ended) {
             if cancellation.isRequested, !isInterrupted {
@@ -142,7 +154,9 @@ public enum ProgressWait: Hashable, Sendable {
     /// Whether the run makes no progress until the wait ends.
     public var isTrouble: Bool {
         switch self {
-        case .delivery(.store), .delivery(.outage), .delivery(.connection), .delivery(.quota), .delivery(.credential), .runFile: true
+        case .delivery(.store), .delivery(.outage), .delivery(.connection), .delivery(.quota), .delivery(.credential),
+            .runFile:
+            true
         case .delivery: false
         }
     }
@@ -162,7 +176,8 @@ public struct SilentService: Sendable {
     public var waiting: Int
 }
 
-/// Notices when a service takes no push although some wait for it. A value; the caller passes the time, in seconds.
+/// Notices when a service takes no push although some wait for it. A value; the caller passes the
+/// time, in seconds.
 struct SilenceWatch {
     /// What there is to tell.
     enum News: Hashable { case silent(seconds: Int), answersAgain }
@@ -177,7 +192,8 @@ struct SilenceWatch {
 
     /// - Parameters:
     ///   - answered: how many requests the service has answered.
-    ///   - isWaiting: whether some wait for the service rather than for the pace, the disk or an order.
+    ///   - isWaiting: whether some wait for the service rather than for the pace, the disk or an
+    ///     order.
     mutating func look(answered: Int, isWaiting: Bool, at seconds: Double) -> News? {
         if answered != self.answered {
             defer { (self.answered, since, isTold) = (answered, nil, false) }
@@ -197,7 +213,8 @@ struct SilenceWatch {
 }
 
 extension SendControl {
-    /// Whether pushes wait for the service: also behind a pace, while any that has left has no outcome.
+    /// Whether pushes wait for the service: also behind a pace, while any that has left has no
+    /// outcome.
     var waitsForService: Bool {
         switch wait {
         case .store, .quota: false
@@ -217,7 +234,8 @@ extension SendWait {
     }
 }
 
-/// Notices when answers arrive but are not written into the run file. A value; the caller passes the time.
+/// Notices when answers arrive but are not written into the run file. A value; the caller passes
+/// the time.
 struct RecordingWatch {
     private static let timeoutSeconds = 2.0
 

@@ -6,11 +6,11 @@ import Delivery
 import PushServices
 import Runs
 
-/// Sends a run, from its beginning or from where it was left. One thread reads, claims and renders, one delivers, and
-/// one records; bounded queues of batches connect them.
+/// Sends a run, from its beginning or from where it was left. One thread reads, claims and renders,
+/// one delivers, and one records; bounded queues of batches connect them.
 ///
-/// This order makes a run accountable: a claim is committed before its recipients are handed on, and only pushes that
-/// were handed on reach the wire. See docs/architecture.md.
+/// This order makes a run accountable: a claim is committed before its recipients are handed on,
+/// and only pushes that were handed on reach the wire. See docs/architecture.md.
 package struct RunSender: Sendable {
     var run: any RunLedger
     /// The runs in the same folder: they show how often their devices were pushed to.
@@ -33,7 +33,9 @@ package struct RunSender: Sendable {
     /// - Throws: `Diagnostic`: the run could not be sent. Nothing was sent.
     func prepare() throws {
         let start = try run.status().startedAt ?? Timestamp.now()
-        for access in services where access.obstacle == nil { _ = try Sender(senderSettings(access, startingAt: start)) }
+        for access in services where access.obstacle == nil {
+            _ = try Sender(senderSettings(access, startingAt: start))
+        }
         try history.check(for: run.plan, in: catalog)
         for access in services {
             guard case .open(let endpoint, _) = access.way else { continue }
@@ -45,9 +47,10 @@ package struct RunSender: Sendable {
         }
     }
 
-    /// Sends until everything is settled, the run must stop, or a person interrupts or cancels it; waits while it is
-    /// paused. The run must be on record as running, and this process must have the right to send it
-    /// (`SendPermission.pass`). So an error here is how the run ended, never "nothing was sent".
+    /// Sends until everything is settled, the run must stop, or a person interrupts or cancels it;
+    /// waits while it is paused. The run must be on record as running, and this process must have
+    /// the right to send it (`SendPermission.pass`). So an error here is how the run ended, never
+    /// "nothing was sent".
     /// - Returns: how the run ended. If recording fails, it ends as stopped.
     package func send() -> RunEnd {
         options.observer(.begins)
@@ -64,11 +67,15 @@ package struct RunSender: Sendable {
         return recorded(run.plan.waves.isEmpty ? try sendUntilEnd() : try sendWaves())
     }
 
-    /// The settings for a sender of the run to one of its services, without its paces (`SendRounds`).
-    /// - Parameter start: the moment from which the expiry counts. An expiry "after 4 hours" counts from the beginning
-    ///   of the run, however often it is resumed; in waves, from the beginning of each wave.
+    /// The settings for a sender of the run to one of its services, without its paces
+    /// (`SendRounds`).
+    /// - Parameter start: the moment from which the expiry counts. An expiry "after 4 hours" counts
+    ///   from the beginning of the run, however often it is resumed; in waves, from the beginning
+    ///   of each wave.
     func senderSettings(_ access: ServiceAccess, startingAt start: Timestamp) -> SenderSettings {
-        guard case .open(let endpoint, let credentials) = access.way else { preconditionFailure("nothing is sent through a closed way") }
+        guard case .open(let endpoint, let credentials) = access.way else {
+            preconditionFailure("nothing is sent through a closed way")
+        }
         let settings = access.settings
         var sender = SenderSettings(
             access.service, endpoint: endpoint, credentials: credentials,
@@ -82,14 +89,15 @@ package struct RunSender: Sendable {
         return sender
     }
 
-    /// All paces that the run keeps, with the keys under which machines divide them. To divide them, keep them until
-    /// the run's end.
+    /// All paces that the run keeps, with the keys under which machines divide them. To divide
+    /// them, keep them until the run's end.
     var paces: [PaceRegistry.Keyed] {
         options.context.paces.paces(ofRun: run.plan.id, ofApp: run.plan.app, settings)
     }
 
-    /// Records claimed devices without an outcome as unknown, unless they get the push again. No other process sends
-    /// this run now, so a process that died left them behind. Where services recognize repeats, more is known of them.
+    /// Records claimed devices without an outcome as unknown, unless they get the push again. No
+    /// other process sends this run now, so a process that died left them behind. Where services
+    /// recognize repeats, more is known of them.
     /// - Returns: what is still in doubt at services that recognize repeats.
     func recordLost() throws -> EarlierCalls {
         // Where several send, the coordinator looks after those that others left behind.
@@ -120,9 +128,10 @@ package struct RunSender: Sendable {
         }
     }
 
-    /// Judges the run by all its answers, over all its epochs and those of the runs that it retries, and by the answers
-    /// of its last epoch. The sender judges only the answers that it sees, and only from a hundred on. A test is not
-    /// judged: it shows each outcome by itself and says nothing about an audience.
+    /// Judges the run by all its answers, over all its epochs and those of the runs that it
+    /// retries, and by the answers of its last epoch. The sender judges only the answers that it
+    /// sees, and only from a hundred on. A test is not judged: it shows each outcome by itself and
+    /// says nothing about an audience.
     /// - Returns: why the run stopped; nil if it finished.
     private func finish() throws -> StopCause? {
         if run.plan.isTest { return try run.append(.finished(unless: { _ in nil }, at: .now())).objection }
@@ -135,16 +144,20 @@ package struct RunSender: Sendable {
                 guard evidence.settingsEvidence != nil else { continue }
                 let ambiguous = figures.reasons.filter { service.blamingReasons.contains($0.key) }
                 // The run that this one retries may have got such answers, rather than this run.
-                let reason = ambiguous.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? service.blamingReasons.min() ?? ""
-                return cause(of: [number: .service(service.name, .targetsRefused(reason: reason, TargetRefusals(evidence)))])
+                let reason =
+                    ambiguous.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? service.blamingReasons.min() ?? ""
+                return cause(of: [
+                    number: .service(service.name, .targetsRefused(reason: reason, TargetRefusals(evidence)))
+                ])
             }
             return nil
         }
         return try run.append(.finished(unless: objection, at: .now())).objection
     }
 
-    /// Records an interruption. A request from another process wins, even while the last answers are outstanding: a
-    /// cancelled run cannot continue, and a paused run stays paused until it is resumed.
+    /// Records an interruption. A request from another process wins, even while the last answers
+    /// are outstanding: a cancelled run cannot continue, and a paused run stays paused until it is
+    /// resumed.
     private func recordedInterruption() throws -> RunEnd {
         if try run.status().state == .running {
             do {
@@ -179,7 +192,9 @@ package struct RunSender: Sendable {
         // Another worker may have stopped a service.
         if session != nil, let states = try? run.status().segments {
             for segment in run.plan.segments {
-                if let cause = states[segment.ids.lowerBound]?.cause { stopped[segment.service] = stopped[segment.service] ?? cause }
+                if let cause = states[segment.ids.lowerBound]?.cause {
+                    stopped[segment.service] = stopped[segment.service] ?? cause
+                }
             }
         }
         return stopped.isEmpty ? .finished : .stopped(cause(of: stopped))
@@ -191,15 +206,19 @@ package struct RunSender: Sendable {
         let used = Set(run.plan.segments.filter { !$0.ids.isEmpty }.map(\.service))
         return .services(
             PartialStop(
-                stopped: stopped.sorted { $0.key < $1.key }.map { .init(service: services[$0.key].service.name, cause: $0.value) },
-                finished: services.indices.filter { used.contains($0) && stopped[$0] == nil }.map { services[$0].service.name }))
+                stopped: stopped.sorted { $0.key < $1.key }.map {
+                    .init(service: services[$0.key].service.name, cause: $0.value)
+                },
+                finished: services.indices.filter { used.contains($0) && stopped[$0] == nil }.map {
+                    services[$0].service.name
+                }))
     }
 
     /// How many threads read the run's file at the same time.
     var readers: Int { services.reduce(0) { $0 + $1.renderers(threads: threads ?? availableCores()) } }
 
-    /// Records the devices of a service that were claimed and have no outcome as unknown: what a killed process left
-    /// behind.
+    /// Records the devices of a service that were claimed and have no outcome as unknown: what a
+    /// killed process left behind.
     func recordLost(ofService number: Int, at now: Timestamp) throws {
         let own = run.plan.ids(ofService: number)
         for range in try run.unsettled(in: 0..<run.plan.audience, OpenOutcomes()).leftBehind {

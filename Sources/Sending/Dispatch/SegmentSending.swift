@@ -4,8 +4,8 @@ import PushServices
 import Runs
 import Synchronization
 
-/// A segment while it is sent. It has a reader, a sender, a queue between them and a brake of its own; segments share
-/// the record and what is known of the run (`SendState`).
+/// A segment while it is sent. It has a reader, a sender, a queue between them and a brake of its
+/// own; segments share the record and what is known of the run (`SendState`).
 final class SegmentSending: Sendable {
     let segment: RunSegment
     let access: ServiceAccess
@@ -39,17 +39,22 @@ final class SegmentSending: Sendable {
 
 extension [SegmentSending] {
     /// Tells all senders to end. Only the first request counts.
-    func interrupt(_ request: SendControl.StopRequest = .interrupted) { for segment in self { segment.control.interrupt(request) } }
+    func interrupt(_ request: SendControl.StopRequest = .interrupted) {
+        for segment in self { segment.control.interrupt(request) }
+    }
 
     var isInterrupted: Bool { contains { $0.control.isInterrupted } }
 
     /// What was asked of the senders; nil for nothing.
     var requested: SendControl.StopRequest? { lazy.compactMap(\.control.requested).first }
 
-    /// What holds up the segments that are still sent, with one that it holds up; nil if nothing does.
+    /// What holds up the segments that are still sent, with one that it holds up; nil if nothing
+    /// does.
     var wait: (wait: SendWait, segment: SegmentSending)? {
         let going = filter(\.isGoing), waits = going.map(\.control.wait)
-        guard let wait = SendWait.together(waits), let place = waits.firstIndex(where: { $0 != nil }) else { return nil }
+        guard let wait = SendWait.together(waits), let place = waits.firstIndex(where: { $0 != nil }) else {
+            return nil
+        }
         // An outage of one service is more to know than the pace of another.
         let telling = waits.firstIndex { $0.map { SendWait.together([$0, wait]) == $0 && $0 == wait } ?? false }
         return (wait, going[telling ?? place])

@@ -47,8 +47,9 @@ final class SendState: Sendable {
         if !recipients.isEmpty { earlier.withLock { $0.inDoubt.formUnion(recipients) } }
     }
 
-    /// Completes settlements for the record. They get the attempts of earlier sendings to the same recipient. If a
-    /// recipient may have got the push earlier, it is recorded as unknown when this time it is unsent, failed or rejected.
+    /// Completes settlements for the record. They get the attempts of earlier sendings to the same
+    /// recipient. If a recipient may have got the push earlier, it is recorded as unknown when this
+    /// time it is unsent, failed or rejected.
     func completed(_ settlements: [Settlement]) -> [Settlement] {
         earlier.withLock { earlier in
             guard !earlier.attempts.isEmpty || !earlier.inDoubt.isEmpty else { return settlements }
@@ -96,7 +97,8 @@ final class SendProgress: Sendable {
         }
     }
 
-    /// Notes what other machines have recorded since this sending began, in place of what was noted of it before.
+    /// Notes what other machines have recorded since this sending began, in place of what was noted
+    /// of it before.
     func note(elsewhere outcomes: [Outcome: Int]) {
         counts.withLock { counts in
             for outcome in Outcome.allCases { counts.elsewhere[outcome.rawValue] = outcomes[outcome, default: 0] }
@@ -107,7 +109,9 @@ final class SendProgress: Sendable {
     var outcomes: [Outcome: Int] {
         let counts = counts.withLock { $0 }
         return Dictionary(
-            uniqueKeysWithValues: Outcome.allCases.map { ($0, counts.outcomes[$0.rawValue] + counts.elsewhere[$0.rawValue]) })
+            uniqueKeysWithValues: Outcome.allCases.map {
+                ($0, counts.outcomes[$0.rawValue] + counts.elsewhere[$0.rawValue])
+            })
     }
 
     /// How many recipients are recorded.

@@ -43,7 +43,7 @@ package struct ServiceAccess: Sendable {
     /// Whether it recognizes what it gets a second time, so that calls are named.
     var isProtected: Bool { if case .none = service.repeatProtection { false } else { true } }
 
-    /// How many threads render for it, including the one that claims: one for every three loops. For a push, loops need
-    /// about four times as much of a core as rendering does.
+    /// How many threads render for it, including the one that claims: one for every three loops.
+    /// For a push, loops need about four times as much of a core as rendering does.
     func renderers(threads: Int) -> Int { paces.isEmpty ? max(1, (threads + 2) / 3) : 1 }
 }

@@ -13,8 +13,8 @@ struct ConnectionReport {
     let topic: String
     /// Whether Volley signs its requests with a key rather than showing a certificate.
     let usesKey: Bool
-    /// Which of the app's credentials cannot be used, by its key in volley.yaml, so that the server was asked with a
-    /// temporary key; nil otherwise.
+    /// Which of the app's credentials cannot be used, by its key in volley.yaml, so that the server
+    /// was asked with a temporary key; nil otherwise.
     let missingCredentials: String?
     let result: ConnectionProbe.Result
 
@@ -22,8 +22,8 @@ struct ConnectionReport {
 
     /// The largest difference at which a clock counts as right.
     private static let wellSetSeconds: Int64 = 30
-    /// The largest difference that does no harm. Volley uses a provider token for 50 minutes and the service accepts it
-    /// for 60; beyond this, the service refuses some.
+    /// The largest difference that does no harm. Volley uses a provider token for 50 minutes and
+    /// the service accepts it for 60; beyond this, the service refuses some.
     private static let worstSeconds: Int64 = 300
 
     /// All steps as skipped, for when the server could not be queried.
@@ -47,8 +47,12 @@ struct ConnectionReport {
         case .name: return .ok(name, message: "\(nextHop) is \(result.address.isEmpty ? "known" : result.address)")
         case .connection: return .ok(name, message: "to \(nextHop)\(portOfNextHop)")
         case .proxy:
-            return route.proxy == nil ? .skipped(name, message: "no proxy is used") : .ok(name, message: "the proxy leads to \(endpoint)")
-        case .tls: return .ok(name, message: "the certificate of \(endpoint.host) is trusted\(result.tls.isEmpty ? "" : ", \(result.tls)")")
+            return route.proxy == nil
+                ? .skipped(name, message: "no proxy is used") : .ok(name, message: "the proxy leads to \(endpoint)")
+        case .tls:
+            return .ok(
+                name,
+                message: "the certificate of \(endpoint.host) is trusted\(result.tls.isEmpty ? "" : ", \(result.tls)")")
         case .http2: return .ok(name, message: "agreed on (ALPN h2)")
         case .answer: return .ok(name, message: "")
         }
@@ -69,7 +73,8 @@ struct ConnectionReport {
         case .tls:
             "A device in between may be intercepting TLS: exempt \(endpoint.host) from inspection. Otherwise check the machine's certificate "
                 + "authorities (ca-certificates), its clock, and `ca` in volley.yaml."
-        case .http2: "A device in between may be intercepting TLS: exempt \(endpoint.host) from inspection. Also check host and port."
+        case .http2:
+            "A device in between may be intercepting TLS: exempt \(endpoint.host) from inspection. Also check host and port."
         case .answer: "Try again; if it happens again, look for a device in between that cuts connections."
         }
     }
@@ -85,7 +90,10 @@ struct ConnectionReport {
             guard failure.stage == .answer else {
                 return [clock, .skipped("credentials", message: reason), .skipped(topicKey, message: reason)]
             }
-            return [clock, .failed("credentials", message: reason, remedy: remedy(.answer)), .skipped(topicKey, message: reason)]
+            return [
+                clock, .failed("credentials", message: reason, remedy: remedy(.answer)),
+                .skipped(topicKey, message: reason),
+            ]
         }
         if let missingCredentials {
             let reason = "without a valid \(missingCredentials) the server says nothing"
@@ -114,10 +122,14 @@ struct ConnectionReport {
             let explanation = ReasonText.explanation(of: result.reason, by: service)
             let remedy = explanation ?? service.advice(status: result.status, reason: result.reason)
             return (
-                .failed("credentials", message: said, remedy: remedy), .skipped(topicKey, message: "checked only with valid credentials")
+                .failed("credentials", message: said, remedy: remedy),
+                .skipped(topicKey, message: "checked only with valid credentials")
             )
         case .busy:
-            return (.failed("credentials", message: said, remedy: timeout), .skipped(topicKey, message: "the server did not say"))
+            return (
+                .failed("credentials", message: said, remedy: timeout),
+                .skipped(topicKey, message: "the server did not say")
+            )
         case .notTheService:
             return (
                 .failed(
@@ -128,8 +140,8 @@ struct ConnectionReport {
         }
     }
 
-    /// What to do while the service is busy. What the report says of such a reason speaks of retries, and the probe
-    /// made none.
+    /// What to do while the service is busy. What the report says of such a reason speaks of
+    /// retries, and the probe made none.
     private var timeout: String {
         service.words(about: result.reason) == nil
             ? "Try again in a few minutes." : service.advice(status: result.status, reason: result.reason)
@@ -140,11 +152,12 @@ struct ConnectionReport {
     /// How the topic must be written.
     private var spelling: String {
         let topic = service.account.topic
-        return topic.whatToAdd.isEmpty ? "`\(topic.key)` letter by letter" : "that `\(topic.key)` is \(topic.whatToAdd), letter by letter"
+        return topic.whatToAdd.isEmpty
+            ? "`\(topic.key)` letter by letter" : "that `\(topic.key)` is \(topic.whatToAdd), letter by letter"
     }
 
-    /// The account that tokens were given out for, and what they are called; nil if Volley signs them itself, or shows
-    /// a certificate.
+    /// The account that tokens were given out for, and what they are called; nil if Volley signs
+    /// them itself, or shows a certificate.
     private var account: (key: String, token: String)? {
         guard usesKey, service.account.signingKey == nil else { return nil }
         return service.account.credentials.lazy.compactMap { form in
@@ -161,7 +174,8 @@ struct ConnectionReport {
     /// The account that the credentials must belong to.
     private var owner: String {
         if let account { return "the \(account.key) is this app's" }
-        return usesKey ? "the \(names.signingKey)'s \(names.issuer) is the app's" : "the \(names.certificate) is this app's"
+        return usesKey
+            ? "the \(names.signingKey)'s \(names.issuer) is the app's" : "the \(names.certificate) is this app's"
     }
 
     private func clock(_ credentials: CheckStep) -> CheckStep {
@@ -169,12 +183,15 @@ struct ConnectionReport {
         guard let serverTime = result.serverTime else {
             let local = "this machine says \(result.localTime)"
             if service.words(about: result.reason)?.meaning == .retry(.credentialExpired), missingCredentials == nil {
-                return .failed("clock", message: "the server says that a signature made just now has expired; \(local)", remedy: remedy)
+                return .failed(
+                    "clock", message: "the server says that a signature made just now has expired; \(local)",
+                    remedy: remedy)
             }
             guard usesKey, account == nil, credentials.state == .ok else {
                 return .skipped("clock", message: "the server does not tell its time; \(local)")
             }
-            return .ok("clock", message: "close enough to the server's, which accepted a signature made just now; \(local)")
+            return .ok(
+                "clock", message: "close enough to the server's, which accepted a signature made just now; \(local)")
         }
         let seconds = (result.localTime.epochMilliseconds - serverTime.epochMilliseconds) / 1000
         let difference =

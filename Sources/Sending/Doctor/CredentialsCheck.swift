@@ -34,7 +34,8 @@ public struct CredentialsCheck: Sendable {
         }
         let name = names.all[0]
         guard settings.firstService.environment == .simulator else {
-            return .failed(name, message: "the app has \(names.none())", remedy: "Add `\(name):` to the app in volley.yaml.")
+            return .failed(
+                name, message: "the app has \(names.none())", remedy: "Add `\(name):` to the app in volley.yaml.")
         }
         return .ok(name, message: "no \(name) is needed: the simulator gets its own for each run")
     }
@@ -51,7 +52,8 @@ public struct CredentialsCheck: Sendable {
         return found.step(form)
     }
 
-    private func account(_ credential: FrozenCredential, _ form: CredentialForm, _ exchange: TokenExchange) throws(Diagnostic) -> CheckStep
+    private func account(_ credential: FrozenCredential, _ form: CredentialForm, _ exchange: TokenExchange)
+        throws(Diagnostic) -> CheckStep
     {
         let secret = AccountSecret(credential, form, of: service)
         let key = try secret.key(exchange, for: settings)
@@ -135,7 +137,8 @@ public struct CheckStep: Sendable {
     public var state: State
     /// What the check found, without a final full stop.
     public var message: String
-    /// What to do, in whole sentences; nil if nothing. An `ok` check has a remedy if you should do something soon.
+    /// What to do, in whole sentences; nil if nothing. An `ok` check has a remedy if you should do
+    /// something soon.
     public var remedy: String?
 
     static func ok(_ name: String, message: String, remedy: String? = nil) -> CheckStep {
@@ -147,7 +150,9 @@ public struct CheckStep: Sendable {
     }
 
     /// A check that was impossible or unnecessary, with the reason.
-    public static func skipped(_ name: String, message: String) -> CheckStep { CheckStep(name: name, state: .skipped, message: message) }
+    public static func skipped(_ name: String, message: String) -> CheckStep {
+        CheckStep(name: name, state: .skipped, message: message)
+    }
 
     /// Makes a failed step from an error.
     public static func failed(_ name: String, _ mistake: Diagnostic) -> CheckStep {
@@ -164,8 +169,8 @@ public struct CheckStep: Sendable {
     }
 }
 
-/// Checks an app's connection to one of its services, step by step, without sending to a device: its request has a
-/// token that no device has.
+/// Checks an app's connection to one of its services, step by step, without sending to a device:
+/// its request has a token that no device has.
 ///
 /// ```swift
 /// let check = ServiceCheck(app: app, project: project, now: .now(), context: context)
@@ -199,7 +204,8 @@ public struct ServiceCheck: Sendable {
         let route: ProxyRoute
         var steps = [credentials]
         do {
-            route = try ProxyRoute(app.proxy, to: settings.firstService.environment, tokens: settings.service.account.tokenExchange)
+            route = try ProxyRoute(
+                app.proxy, to: settings.firstService.environment, tokens: settings.service.account.tokenExchange)
             steps.append(proxy(route))
         } catch {
             steps.append(.failed("proxy", error))
@@ -211,13 +217,16 @@ public struct ServiceCheck: Sendable {
         do {
             let gateway = try Gateway(settings, context, proxy: route.tokenProxyURL, now: now)
             defer { _ = gateway.close() }
-            if let token = settings.service.account.tokenExchange?.noun { steps.append(.ok(token, message: "given out")) }
+            if let token = settings.service.account.tokenExchange?.noun {
+                steps.append(.ok(token, message: "given out"))
+            }
             return steps + way(gateway.endpoint, gateway.credentials, settings, route, missing: nil)
         } catch {
             guard let token = settings.service.account.tokenExchange?.noun else {
                 return steps + [.failed("server", Diagnostic(explaining: error))]
             }
-            return steps + [.failed(token, Diagnostic(explaining: error))] + wayWithoutCredentials(settings, route, missing: token)
+            return steps + [.failed(token, Diagnostic(explaining: error))]
+                + wayWithoutCredentials(settings, route, missing: token)
         }
     }
 
@@ -230,18 +239,23 @@ public struct ServiceCheck: Sendable {
         let credentials = CredentialsCheck(settings: settings, service: settings.service, now: now).step()
         do {
             let exchange = settings.service.account.tokenExchange
-            return [credentials, proxy(try ProxyRoute(app.proxy, to: settings.firstService.environment, tokens: exchange))]
+            return [
+                credentials, proxy(try ProxyRoute(app.proxy, to: settings.firstService.environment, tokens: exchange)),
+            ]
         } catch { return [credentials, .failed("proxy", error)] }
     }
 
-    /// Checks the connection with a temporary key: if you repair a key or certificate, you also need to know whether
-    /// the connection works.
+    /// Checks the connection with a temporary key: if you repair a key or certificate, you also
+    /// need to know whether the connection works.
     private func wayWithoutCredentials(_ settings: RunSettings, _ route: ProxyRoute, missing: String) -> [CheckStep] {
         guard let (host, port) = settings.firstService.environment.address else {
-            return ConnectionReport.skipped(after: "the simulator starts only with a valid \(missing)", of: settings.service)
+            return ConnectionReport.skipped(
+                after: "the simulator starts only with a valid \(missing)", of: settings.service)
         }
         var endpoint = Endpoint(host: host, port: port)
-        if case .server(_, _, let authority) = settings.firstService.environment { endpoint.certificateAuthorityFile = authority }
+        if case .server(_, _, let authority) = settings.firstService.environment {
+            endpoint.certificateAuthorityFile = authority
+        }
         let standIn = Gateway.standIn(settings)
         let source = SignedTokenSource(
             key: .generate(), keyID: standIn.keyID, teamID: standIn.teamID, history: context.signedTokens,
@@ -266,7 +280,8 @@ public struct ServiceCheck: Sendable {
         let usesKey: Bool
         if case .certificate = credentials { usesKey = false } else { usesKey = true }
         return ConnectionReport(
-            service: settings.service, endpoint: endpoint, route: route, topic: SecretText.hidden(in: settings.firstService.topic),
+            service: settings.service, endpoint: endpoint, route: route,
+            topic: SecretText.hidden(in: settings.firstService.topic),
             usesKey: usesKey, missingCredentials: missing, result: result
         ).steps()
     }

@@ -35,7 +35,8 @@ struct StoreReport {
             return .failed("server", message: "\(name) is too old", remedy: StoreFacts.remedyForOldServer)
         }
         guard !facts.isStandby else {
-            return .failed("server", message: "\(name), a standby, which takes no changes", remedy: StoreFacts.remedyForStandby)
+            return .failed(
+                "server", message: "\(name), a standby, which takes no changes", remedy: StoreFacts.remedyForStandby)
         }
         return .ok("server", message: name)
     }
@@ -44,10 +45,13 @@ struct StoreReport {
 
     private var tables: CheckStep {
         guard facts.isRecentEnough else { return .skipped("tables", message: "the server is too old") }
-        guard let version = check.version else { return .skipped("tables", message: "the role may not read their version") }
+        guard let version = check.version else {
+            return .skipped("tables", message: "the role may not read their version")
+        }
         let needed = StoreCheck.neededVersion
         if version == 0 {
-            return .failed("tables", message: "there are none", remedy: "Make them, once for all machines: volley store migrate")
+            return .failed(
+                "tables", message: "there are none", remedy: "Make them, once for all machines: volley store migrate")
         }
         if version < needed {
             return .failed(
@@ -63,13 +67,16 @@ struct StoreReport {
             return .failed(
                 "tables", message: "missing: \(check.missingTables.joined(separator: ", "))",
                 remedy:
-                    "Somebody removed them, or the search_path of the role has changed. Restore the database, or begin with an empty one.")
+                    "Somebody removed them, or the search_path of the role has changed. Restore the database, or begin with an empty one."
+            )
         }
         return .ok("tables", message: "version \(version)")
     }
 
     private var rights: CheckStep {
-        guard facts.isRecentEnough, !facts.isStandby else { return .skipped("rights", message: "the server cannot be used") }
+        guard facts.isRecentEnough, !facts.isStandby else {
+            return .skipped("rights", message: "the server cannot be used")
+        }
         if facts.onlyReads {
             return .failed(
                 "rights", message: "transactions of the role only read (default_transaction_read_only)",
@@ -101,8 +108,8 @@ struct StoreReport {
         return .ok("commits", message: "\(message): \(danger)", remedy: remedy)
     }
 
-    /// What may be lost, and what to do about it. Claims that were lost are the worst: their devices may get a push
-    /// twice.
+    /// What may be lost, and what to do about it. Claims that were lost are the worst: their
+    /// devices may get a push twice.
     private var danger: (message: String, remedy: String)? {
         let role = facts.role
         if facts.fsync == "off" {
@@ -133,13 +140,17 @@ struct StoreReport {
         guard abs(lead) >= Self.noticeableSeconds else { return .ok("clock", message: "agrees with the server's") }
         let difference = TextFormat.duration(seconds: abs(lead))
         return .ok(
-            "clock", message: "this machine is \(difference) \(lead > 0 ? "behind" : "ahead of") the server; members go by the server's")
+            "clock",
+            message:
+                "this machine is \(difference) \(lead > 0 ? "behind" : "ahead of") the server; members go by the server's"
+        )
     }
 
     private var latency: CheckStep {
         let tenths = Int((check.roundTripSeconds * 10_000).rounded())
         let message = "\(tenths / 10).\(tenths % 10) ms there and back, the median of \(StoreCheck.roundTrips)"
         guard check.roundTripSeconds > Self.slowSeconds else { return .ok("latency", message: message) }
-        return .ok("latency", message: message, remedy: "Members wait for the store before they send: put it near them.")
+        return .ok(
+            "latency", message: message, remedy: "Members wait for the store before they send: put it near them.")
     }
 }

@@ -27,10 +27,12 @@ public struct StoreSetup: Sendable {
     public func migrate() throws -> Migration {
         let migration = try address.migrate(cancellation)
         if migration.before == migration.now { return .unchanged(version: migration.now) }
-        return migration.before == 0 ? .made(version: migration.now) : .upgraded(from: migration.before, to: migration.now)
+        return migration.before == 0
+            ? .made(version: migration.now) : .upgraded(from: migration.before, to: migration.now)
     }
 
-    /// Checks connection, server, tables, rights, what a commit is worth there, clock and latency, and changes nothing.
+    /// Checks connection, server, tables, rights, what a commit is worth there, clock and latency,
+    /// and changes nothing.
     /// - Throws: `CancellationError`.
     public func check() throws -> [CheckStep] {
         do { return StoreReport(check: try address.check(cancellation)).steps } catch let mistake as Diagnostic {

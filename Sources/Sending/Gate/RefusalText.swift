@@ -4,20 +4,22 @@ import Delivery
 import Runs
 import Workspace
 
-/// The messages that say why a run may not begin, continue or be retried, and what to do instead. No remedy pushes
-/// again to devices that the run has reached.
+/// The messages that say why a run may not begin, continue or be retried, and what to do instead.
+/// No remedy pushes again to devices that the run has reached.
 enum RefusalText {
     static func hasBegun(_ run: RunFile, moment: Timestamp?) -> Diagnostic {
         Diagnostic(
             "this plan has already been sent\(moment.map { ": sending began at \($0)" } ?? ""), and this file is an older copy",
             file: run.place,
-            remedy: "Put back the newest file of the run; its report says which devices got the push. A plan is sent once.",
+            remedy:
+                "Put back the newest file of the run; its report says which devices got the push. A plan is sent once.",
             [.ask(.restoreRun(run.plan.id))])
     }
 
     /// Other machines have sent it through a store, and what they recorded has not been fetched.
     static func isSharedOut(_ run: RunFile, _ since: Timestamp, _ step: SendGate.Step) -> Diagnostic {
-        let id = run.plan.id, what = "other machines could send this run since \(since), and whom they have sent to is not in this file"
+        let id = run.plan.id,
+            what = "other machines could send this run since \(since), and whom they have sent to is not in this file"
         if step == .retry {
             return Diagnostic(
                 what, file: run.place,
@@ -27,7 +29,8 @@ enum RefusalText {
                 [.resume(run: id), .wait(run: id)])
         }
         return Diagnostic(
-            what, file: run.place, remedy: "Name in volley.yaml the store that has it: `store: {postgres: …}`. Then `volley resume \(id)`.",
+            what, file: run.place,
+            remedy: "Name in volley.yaml the store that has it: `store: {postgres: …}`. Then `volley resume \(id)`.",
             [.ask(.nameProject)])
     }
 
@@ -38,7 +41,8 @@ enum RefusalText {
         case (.begin, .running):
             return Diagnostic(
                 "the run is being sent, so it cannot be sent as a plan", file: run.place,
-                remedy: "`volley report \(id)` shows its progress; a new plan would send again to the devices that this run has reached.",
+                remedy:
+                    "`volley report \(id)` shows its progress; a new plan would send again to the devices that this run has reached.",
                 [.watch(run: id), .newPlanRepeats])
         case (.begin, _):
             return Diagnostic(
@@ -49,11 +53,13 @@ enum RefusalText {
                 [state.hasEnded && state != .stopped ? .readReport(run: id) : .resume(run: id), .newPlanRepeats])
         case (.goOn, .planned):
             return Diagnostic(
-                "the run has not begun yet", file: run.place, remedy: "`volley send --plan \(id)` begins it, after asking you.",
+                "the run has not begun yet", file: run.place,
+                remedy: "`volley send --plan \(id)` begins it, after asking you.",
                 [.send(run: id)])
         case (.goOn, _):
             return Diagnostic(
-                "the run is finished: every device has its outcome", file: run.place, remedy: "`volley report \(id)` shows them.",
+                "the run is finished: every device has its outcome", file: run.place,
+                remedy: "`volley report \(id)` shows them.",
                 [.readReport(run: id)])
         case (.retry, _):
             return Diagnostic(
@@ -61,7 +67,9 @@ enum RefusalText {
                 remedy: state == .planned
                     ? "`volley send --plan \(id)` sends it."
                     : "`volley resume \(id)` continues it. Or `volley cancel \(id)` ends it; then `volley retry \(id) --outcome unsent` sends to the rest.",
-                state == .planned ? [.send(run: id)] : [state == .running ? .watch(run: id) : .resume(run: id), .cancelThenRetry(run: id)])
+                state == .planned
+                    ? [.send(run: id)]
+                    : [state == .running ? .watch(run: id) : .resume(run: id), .cancelThenRetry(run: id)])
         }
     }
 
@@ -81,8 +89,8 @@ enum RefusalText {
             [run.plan.retryOf.map { .retry(run: $0) } ?? .planAgain])
     }
 
-    /// The command that retries the same outcomes again. It names them: the default could push to unknown devices
-    /// twice.
+    /// The command that retries the same outcomes again. It names them: the default could push to
+    /// unknown devices twice.
     private static func anotherRetry(_ run: RunFile, _ settings: RunSettings) -> String {
         let outcomes = Outcome.allCases.filter((settings.retriedOutcomes ?? [.failed]).contains).map(\.name)
         return "volley retry \(run.plan.retryOf ?? "") --outcome \(outcomes.joined(separator: ","))"
@@ -90,16 +98,19 @@ enum RefusalText {
 
     static func isOvertaken(_ run: RunFile) -> Diagnostic {
         Diagnostic(
-            "another command began at the same moment to send this run, a retry of it, or the run that it retries", file: run.place,
+            "another command began at the same moment to send this run, a retry of it, or the run that it retries",
+            file: run.place,
             remedy: "Nothing was sent; try again.")
     }
 
     static func siblingHasSent(_ run: RunFile, _ settings: RunSettings, sibling: String) throws -> Diagnostic {
-        let what = "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this retry", id = run.plan.id
+        let what = "another retry of \(run.plan.retryOf ?? ""), \(sibling), has sent to devices of this retry",
+            id = run.plan.id
         if try run.hasBegun() {
             let end = try run.status().state == .cancelled ? "" : "`volley cancel \(id)` ends this retry; then "
             return Diagnostic(
-                what, file: run.place, remedy: "\(end)`volley retry \(id) --outcome unsent` sends to the devices that are left.",
+                what, file: run.place,
+                remedy: "\(end)`volley retry \(id) --outcome unsent` sends to the devices that are left.",
                 [.cancelThenRetry(run: id)])
         }
         return Diagnostic(
@@ -113,11 +124,13 @@ enum RefusalText {
         Diagnostic(
             "\(sibling), another retry of \(run.plan.retryOf ?? ""), was sent, and Volley cannot read which devices it reached: "
                 + "\(Diagnostic(explaining: error).message)", file: run.place,
-            remedy: "Put its file back next to this one, and make it readable for this user. Without it, devices could get the push twice.",
+            remedy:
+                "Put its file back next to this one, and make it readable for this user. Without it, devices could get the push twice.",
             [.ask(.restoreRun(sibling))])
     }
 
-    /// The remedy for a run that has begun, if the run or its settings have changed since; and the same as values.
+    /// The remedy for a run that has begun, if the run or its settings have changed since; and the
+    /// same as values.
     static func remedyForChanges(_ run: RunFile, _ settings: RunSettings) throws -> (String, [Remedy]) {
         let reached = try ReportsToExclude(of: run)
         let start = "Undo the change, then resume the run. No more was sent."
@@ -146,8 +159,9 @@ enum RefusalText {
                 "once \(id), which is still being sent, is over (`volley report \(id)` shows its progress, `volley cancel \(id)` ends it), this command "
                 + "says how to leave them out."
         }
-        // The file names carry the run ids and are absolute, so an old file or one in another folder is not mistaken
-        // for them. They are not next to the campaign, where a glob of exports would find them.
+        // The file names carry the run ids and are absolute, so an old file or one in another
+        // folder is not mistaken for them. They are not next to the campaign, where a glob of
+        // exports would find them.
         let folder = FilePaths.absolute(run.catalog.place)
         let files = reached.ids.map { FilePaths.join(folder, name: "reached-\($0).csv") }
         let commands = zip(reached.ids, files).map {
@@ -161,8 +175,9 @@ enum RefusalText {
             "leave them out with \(commands.joined(separator: " and ")), and \(excluding(files, run))\(sending).\(roomInAliases(reached.first))"
     }
 
-    /// The YAML that excludes the files in addition to what the campaign already excludes. YAML refuses a second
-    /// `devices` key, and replacing its value would send to the devices that are excluded now.
+    /// The YAML that excludes the files in addition to what the campaign already excludes. YAML
+    /// refuses a second `devices` key, and replacing its value would send to the devices that are
+    /// excluded now.
     private static func excluding(_ files: [String], _ run: RunFile) -> String {
         let plan = run.plan
         let campaign = try? Campaign.read(
@@ -172,14 +187,17 @@ enum RefusalText {
         let list = (present + files).map(FilePaths.inYAML)
         let devices = "devices: \(list.count == 1 ? list[0] : "[\(list.joined(separator: ", "))]")"
         if !present.isEmpty { return "`\(devices)` under `exclude`, in place of the 'devices' there" }
-        return audience?.excludes ?? false ? "`\(devices)` under `exclude`, in addition to what is there" : "`exclude: {\(devices)}`"
+        return audience?.excludes ?? false
+            ? "`\(devices)` under `exclude`, in addition to what is there" : "`exclude: {\(devices)}`"
     }
 
     /// Other runs have reached devices that are left in this run.
     /// - Parameters:
     ///   - others: those other runs.
     ///   - isKept: whether the plan stays when it is refused.
-    static func isSuperseded(_ run: RunFile, _ settings: RunSettings, _ others: SupersedingRuns, isKept: Bool) throws -> Diagnostic {
+    static func isSuperseded(_ run: RunFile, _ settings: RunSettings, _ others: SupersedingRuns, isKept: Bool) throws
+        -> Diagnostic
+    {
         let isPlan = try run.plan.retryOf == nil && !run.hasBegun()
         let ids = others.runs.isEmpty ? others.unknown.map(\.id) : others.runs.map(\.plan.id)
         let (who, has, be) =
@@ -203,14 +221,16 @@ enum RefusalText {
         let instead = isUnknown ? ". \(others.unknown[0].remedy)" : "; or \(leavingOut(reached, run, settings))"
         return Diagnostic(
             "\(who) \(whom); nothing\(isPlan ? "" : " more") was sent", file: run.place,
-            remedy: "\(isKept ? "`volley cancel \(run.plan.id)` cancels this one. " : "")A new plan of the campaign (volley plan "
+            remedy:
+                "\(isKept ? "`volley cancel \(run.plan.id)` cancels this one. " : "")A new plan of the campaign (volley plan "
                 + "\(FilePaths.inShell(run.presentCampaignFile()))) sends to them again\(instead)",
             (isKept ? [.cancel(run: run.plan.id)] : []) + [.newPlanRepeats]
                 + (isUnknown ? [.ask(.restoreRun(others.unknown[0].id))] : waysToLeaveOut(reached)))
     }
 
-    /// A warning about aliases; blank if `alias_limit` left out no device. An excluded device frees its place under an
-    /// alias. The next device of the same person then takes that place, although the person was already reached.
+    /// A warning about aliases; blank if `alias_limit` left out no device. An excluded device frees
+    /// its place under an alias. The next device of the same person then takes that place, although
+    /// the person was already reached.
     private static func roomInAliases(_ first: RunFile) -> String {
         guard let count = first.plan.skipped[.aliasLimit], count > 0 else { return "" }
         return
@@ -218,8 +238,8 @@ enum RefusalText {
             + "`volley preview` first."
     }
 
-    /// - Parameter demand: what the volley.yaml of the campaign's folder requires; the run may have been planned with
-    ///   another one.
+    /// - Parameter demand: what the volley.yaml of the campaign's folder requires; the run may have
+    ///   been planned with another one.
     static func needsApproval(_ run: RunFile, _ step: SendGate.Step, _ demand: ApprovalDemand) -> Diagnostic {
         let id = run.plan.id
         let demands =
@@ -231,7 +251,8 @@ enum RefusalText {
             }
         guard run.hasDigest else {
             return Diagnostic(
-                demands + "a plan of this older format cannot be approved", file: run.place, remedy: "Plan the campaign again.",
+                demands + "a plan of this older format cannot be approved", file: run.place,
+                remedy: "Plan the campaign again.",
                 [.planAgain])
         }
         if step == .goOn {
@@ -254,7 +275,8 @@ enum RefusalText {
         let unsent = RunRemainder.remedyForUnsent(run)
         let heir: Remedy? = (retry?.plan.id ?? id).map { isOver ? .readReport(run: $0) : .resume(run: $0) }
         return Diagnostic(
-            "the run was cancelled and then retried\((retry?.plan.id ?? id).map { " as \($0)" } ?? "")", file: run.place,
+            "the run was cancelled and then retried\((retry?.plan.id ?? id).map { " as \($0)" } ?? "")",
+            file: run.place,
             remedy: unsent
                 ?? (isOver
                     ? "That retry is over: `volley report \(run.plan.id)` shows the outcomes."
@@ -288,7 +310,8 @@ enum RefusalText {
 
     static func isTooLate(_ run: RunFile, _ settings: RunSettings) -> Diagnostic {
         Diagnostic(
-            "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent", file: run.place,
+            "it is too late for every device of this plan (late: \(settings.schedule?.late ?? .send)); nothing was sent",
+            file: run.place,
             remedy:
                 "`volley send \(FilePaths.inShell(run.presentCampaignFile())) --now` makes a new plan and sends it at once, to the whole audience.",
             [.ask(.sendNow)])

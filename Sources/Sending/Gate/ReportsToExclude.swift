@@ -1,8 +1,8 @@
 import Base
 import Runs
 
-/// The begun runs of one or more chains, whose reports together list the devices that a new plan of the campaign would
-/// reach again.
+/// The begun runs of one or more chains, whose reports together list the devices that a new plan of
+/// the campaign would reach again.
 struct ReportsToExclude {
     /// Runs whose reports list those devices, in the order of the chain.
     private(set) var ids: [String] = []
@@ -17,7 +17,8 @@ struct ReportsToExclude {
     var isNobody: Bool { ids.isEmpty && underway.isEmpty && unknown.isEmpty }
 
     /// Reads the run's folder and its record of sending.
-    /// - Parameter others: runs of other chains in the same folder, and runs whose recipients are not known.
+    /// - Parameter others: runs of other chains in the same folder, and runs whose recipients are
+    ///   not known.
     /// - Throws: `Diagnostic`: the folder or the record cannot be read.
     package init(of run: RunFile, and others: SupersedingRuns? = nil) throws {
         let chain = try RunChain(of: run)
@@ -31,7 +32,9 @@ struct ReportsToExclude {
         unknown += others?.unknown.filter { !isKnown($0.id) } ?? []
     }
 
-    private func isKnown(_ id: String) -> Bool { ids.contains(id) || underway.contains(id) || unknown.contains { $0.id == id } }
+    private func isKnown(_ id: String) -> Bool {
+        ids.contains(id) || underway.contains(id) || unknown.contains { $0.id == id }
+    }
 
     private mutating func add(_ chain: RunChain, beside run: RunFile) throws {
         let record = run.catalog.history
@@ -53,7 +56,8 @@ struct ReportsToExclude {
         for id in try Self.missing(chain, record) { unknown.append(.withoutFile(id, in: run.catalog)) }
     }
 
-    /// The runs of the chain whose files are missing: those that its first run retries, and retries that have begun.
+    /// The runs of the chain whose files are missing: those that its first run retries, and retries
+    /// that have begun.
     private static func missing(_ chain: RunChain, _ record: SendingHistory) throws -> [String] {
         var known = Set(chain.runs.map(\.plan.id))
         var missing: [String] = []
@@ -73,8 +77,8 @@ struct ReportsToExclude {
         return missing
     }
 
-    /// Whether the run may have sent something, according to the record. A first epoch that was noted and never
-    /// confirmed pushed nothing.
+    /// Whether the run may have sent something, according to the record. A first epoch that was
+    /// noted and never confirmed pushed nothing.
     private static func mayHaveSent(_ id: String, _ record: SendingHistory) throws -> Bool {
         try record.entry(of: id).map { $0.previousEpoch != "" } ?? false
     }
@@ -90,7 +94,8 @@ struct UnknownRecipients: Hashable {
 
     static func pruned(_ id: String) -> UnknownRecipients {
         UnknownRecipients(
-            id: id, why: "its recipients were pruned", remedy: "If you kept its report as CSV, that says which devices got the push.")
+            id: id, why: "its recipients were pruned",
+            remedy: "If you kept its report as CSV, that says which devices got the push.")
     }
 
     /// - Parameter catalog: where the file should be.
@@ -104,5 +109,7 @@ struct UnknownRecipients: Hashable {
 
 extension UnknownRecipients {
     /// - Parameter gap: what the run's file is missing.
-    package init(_ id: String, _ gap: LedgerGap) { self.init(id: id, why: gap.diagnostic.message, remedy: gap.diagnostic.remedy ?? "") }
+    package init(_ id: String, _ gap: LedgerGap) {
+        self.init(id: id, why: gap.diagnostic.message, remedy: gap.diagnostic.remedy ?? "")
+    }
 }

@@ -5,9 +5,10 @@ import Cluster
 import Runs
 import Workspace
 
-/// The runs in the store that keep a run from being sent or retried on this machine. `SendPermission` judges the files
-/// of this folder. What other machines send is not among them, so the store is asked: a run that counts must be over,
-/// and all of it must have been fetched. Then that gate knows which devices it reached.
+/// The runs in the store that keep a run from being sent or retried on this machine.
+/// `SendPermission` judges the files of this folder. What other machines send is not among them, so
+/// the store is asked: a run that counts must be over, and all of it must have been fetched. Then
+/// that gate knows which devices it reached.
 struct RunsInStore {
     private let run: RunFile
     private let settings: RunSettings
@@ -15,18 +16,23 @@ struct RunsInStore {
 
     /// nil if the run is sent without the store.
     /// - Throws: `Diagnostic`: the store cannot be used.
-    init?(of run: RunFile, _ settings: RunSettings, in project: Project, until cancellation: Cancellation? = nil) throws {
-        guard RunToSend.goesThroughStore(run.plan, project, settings), !run.isWithoutStore, let variable = project.store?.variable else {
+    init?(of run: RunFile, _ settings: RunSettings, in project: Project, until cancellation: Cancellation? = nil) throws
+    {
+        guard RunToSend.goesThroughStore(run.plan, project, settings), !run.isWithoutStore,
+            let variable = project.store?.variable
+        else {
             return nil
         }
         (self.run, self.settings) = (run, settings)
         store = try StoreAddress(variable: variable).open(asked: cancellation)
     }
 
-    /// - Parameter isBeginning: whether the run begins or continues right after this: then only one process of all
-    ///   machines judges and begins a run of the campaign at a time.
-    /// - Returns: the runs of the campaign that have begun, and the right to begin, if the run needs it.
-    /// - Throws: `SendRefused`: one of them keeps the step from being done; `Diagnostic`: the store cannot be queried.
+    /// - Parameter isBeginning: whether the run begins or continues right after this: then only one
+    ///   process of all machines judges and begins a run of the campaign at a time.
+    /// - Returns: the runs of the campaign that have begun, and the right to begin, if the run
+    ///   needs it.
+    /// - Throws: `SendRefused`: one of them keeps the step from being done; `Diagnostic`: the store
+    ///   cannot be queried.
     @discardableResult
     func judge(_ step: SendGate.Step, isBeginning: Bool = false) throws -> JudgedRuns {
         let isTimed = step == .begin && ScheduledTime(run, settings, isScheduler: false) != nil
@@ -57,20 +63,25 @@ struct RunsInStore {
                 continue
             }
             // Retries are published after what they retry.
-            guard row.isActive || row.number > oldest && !isFresh || row.endedAt.map({ $0 >= since }) ?? false else { continue }
+            guard row.isActive || row.number > oldest && !isFresh || row.endedAt.map({ $0 >= since }) ?? false else {
+                continue
+            }
             let plan = try store.plan(of: row.id, in: run.catalog), theirs = try plan.settings.get()
             if let parent = plan.retryOf, family.contains(parent) {
                 family.insert(row.id)
                 try judge(relative: row, step)
-            } else if step != .retry, settings.sharesList(with: theirs.listName), !isOther(theirs.schedule?.occurrence, isFresh) {
+            } else if step != .retry, settings.sharesList(with: theirs.listName),
+                !isOther(theirs.schedule?.occurrence, isFresh)
+            {
                 try judge(unrelated: row, isFresh: isFresh, since)
             }
         }
         return rows
     }
 
-    /// When the run was planned, by the store's clock. A plan that could not ask the store has only the time of this machine; one in the
-    /// future came from a clock that was wrong, and says nothing of what was before.
+    /// When the run was planned, by the store's clock. A plan that could not ask the store has only
+    /// the time of this machine; one in the future came from a clock that was wrong, and says
+    /// nothing of what was before.
     private func planned() throws -> Timestamp {
         if let inStore = settings.plannedInStore { return inStore }
         let planned = run.plan.plannedAt
@@ -101,12 +112,13 @@ struct RunsInStore {
         return theirs.map { $0 != time } ?? isFresh
     }
 
-    /// Whether the run was planned in this folder, and its file here has all of it, or gets it: other machines may have
-    /// continued a run that this one left.
+    /// Whether the run was planned in this folder, and its file here has all of it, or gets it:
+    /// other machines may have continued a run that this one left.
     private func isHome(_ row: BegunRun) throws -> Bool {
         try file(of: row) { file in
             guard try file.copiedAt() == nil else { return false }
-            return try row.id == run.plan.id || file.sharedSince() == nil || file.isWithoutStore || file.sendingSince != nil
+            return try row.id == run.plan.id || file.sharedSince() == nil || file.isWithoutStore
+                || file.sendingSince != nil
         } ?? false
     }
 
@@ -114,7 +126,9 @@ struct RunsInStore {
     private func isCopy(_ row: BegunRun) throws -> Bool { try file(of: row) { try $0.copiedAt() != nil } ?? true }
 
     /// Whether the file that was fetched holds all that the store knows.
-    private func isFetched(_ row: BegunRun) throws -> Bool { try file(of: row) { try store.holds($0, allOf: row) } ?? false }
+    private func isFetched(_ row: BegunRun) throws -> Bool {
+        try file(of: row) { try store.holds($0, allOf: row) } ?? false
+    }
 
     private func file<Value>(of row: BegunRun, _ body: (RunFile) throws -> Value) throws -> Value? {
         if row.id == run.plan.id { return try body(run) }
@@ -126,8 +140,10 @@ struct RunsInStore {
 }
 
 extension RunToSend {
-    /// Checks that no run of another machine is in the way, right before the run begins or continues.
-    /// - Returns: the runs of the campaign that have begun; nil where the run is sent without the store.
+    /// Checks that no run of another machine is in the way, right before the run begins or
+    /// continues.
+    /// - Returns: the runs of the campaign that have begun; nil where the run is sent without the
+    ///   store.
     /// - Throws: `SendRefused`; `Diagnostic`: the store cannot be used. Nothing was sent.
     func judgeOthers(_ step: SendGate.Step, until cancellation: Cancellation) throws -> JudgedRuns? {
         try RunsInStore(of: run, settings, in: project, until: cancellation)?.judge(step, isBeginning: true)
@@ -150,13 +166,16 @@ extension RefusalText {
             why: .runsBesideAnother,
             diagnostics: [
                 Diagnostic(
-                    "another process is about to send a run of '\(run.plan.campaign)' through the store; nothing was sent", file: run.place,
+                    "another process is about to send a run of '\(run.plan.campaign)' through the store; nothing was sent",
+                    file: run.place,
                     remedy: "Try again in a minute: once that run has begun, the refusal says which one it is.")
             ])
     }
 
     /// - Parameter what: the other run, which machines send.
-    static func isSentElsewhere(_ run: RunFile, _ other: BegunRun, _ what: String, _ why: SendGate.Refusal) -> SendRefused {
+    static func isSentElsewhere(_ run: RunFile, _ other: BegunRun, _ what: String, _ why: SendGate.Refusal)
+        -> SendRefused
+    {
         let id = other.id, machines = other.machines.map { TextFormat.foreign($0) }.joined(separator: " and ")
         let state = other.state == .paused ? "is paused" : "is being sent"
         // Without the run's file, no command reaches a run that no process sends.
@@ -169,18 +188,21 @@ extension RefusalText {
                 Diagnostic(
                     "according to the store, \(what) \(state)\(machines.isEmpty ? "" : " by \(machines)"); nothing was sent",
                     file: run.place,
-                    remedy: "Wait until it is over: `volley store list` shows how far it is. Or \(end), for all machines.",
+                    remedy:
+                        "Wait until it is over: `volley store list` shows how far it is. Or \(end), for all machines.",
                     [.wait(run: id), .cancel(run: id)])
             ])
     }
 
     /// - Parameters:
     ///   - what: the other run, which no machine sends.
-    ///   - isCopy: whether its file is not here, or was made from the store. Otherwise this machine can continue it.
+    ///   - isCopy: whether its file is not here, or was made from the store. Otherwise this machine
+    ///     can continue it.
     static func isNotFetched(
         _ run: RunFile, _ other: BegunRun, _ what: String, _ why: SendGate.Refusal, isCopy: Bool
     ) -> SendRefused {
-        let message = "other machines have sent \(what) and this machine does not know which devices it reached; nothing was sent"
+        let message =
+            "other machines have sent \(what) and this machine does not know which devices it reached; nothing was sent"
         let fetch =
             isCopy
             ? "`volley store fetch \(other.id)` brings that here."
@@ -190,6 +212,7 @@ extension RefusalText {
             ? "\(fetch) Then repeat this command: it leaves out those devices, or says what to do."
             : "\(TextFormat.foreign(other.takenBackBy)) continued it without the store: repeat this command there, with its file."
         return SendRefused(
-            why: why, diagnostics: [Diagnostic(message, file: run.place, remedy: remedy, [.ask(.restoreRun(other.id))])])
+            why: why, diagnostics: [Diagnostic(message, file: run.place, remedy: remedy, [.ask(.restoreRun(other.id))])]
+        )
     }
 }

@@ -8,9 +8,11 @@ extension ScheduledTime {
     func inspect(_ step: SendGate.Step) throws -> (SendGate.Facts.Time, Diagnostic?) {
         let saved = try catalog.schedule.read()
         let present = saved.scheduledRuns.first { $0.key == scheduledRun.key }
-        if let present, present.run != run.plan.id, isScheduler || present.state != .skipped { return (.taken, isTaken(by: present)) }
-        // The record of sending has the runs that have begun, even without the schedule's record or under the
-        // campaign's former name.
+        if let present, present.run != run.plan.id, isScheduler || present.state != .skipped {
+            return (.taken, isTaken(by: present))
+        }
+        // The record of sending has the runs that have begun, even without the schedule's record or
+        // under the campaign's former name.
         if let other = try catalog.history.run(having: onRecord, besides: run.plan.id) {
             return (.taken, isTaken(by: other))
         }
@@ -27,8 +29,8 @@ extension ScheduledTime {
         {
             return (.taken, isForSchedule(isOwn: isOwn))
         }
-        // What a person sends is theirs before the first push, so that `volley schedule` does not continue what they
-        // stop, nor what is killed.
+        // What a person sends is theirs before the first push, so that `volley schedule` does not
+        // continue what they stop, nor what is killed.
         let isTakenOver = !isScheduler && step != .retry && isOpen
         return (isOwn && !isTakenOver ? .own : .free, nil)
     }

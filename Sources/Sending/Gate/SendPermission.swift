@@ -5,8 +5,8 @@ import Delivery
 import Glibc
 import Runs
 
-/// Drives `SendGate` for a run: checks, claims and records as the gate requires. Every way to send goes through `pass`,
-/// every retry through `retrying`.
+/// Drives `SendGate` for a run: checks, claims and records as the gate requires. Every way to send
+/// goes through `pass`, every retry through `retrying`.
 struct SendPermission {
     let run: RunFile
     let settings: RunSettings
@@ -40,7 +40,8 @@ struct SendPermission {
 
     // MARK: - Before the question
 
-    /// The refusal that the step would meet now; nil if it would pass. Claims nothing: `pass` checks again.
+    /// The refusal that the step would meet now; nil if it would pass. Claims nothing: `pass`
+    /// checks again.
     func refusal(of step: SendGate.Step) throws -> SendRefused? {
         let look = try inspect(step)
         return try SendGate.refusal(of: step, look.facts).map { try refused($0, look, step) }
@@ -54,8 +55,8 @@ struct SendPermission {
 
     // MARK: - Passing
 
-    /// Lets the run begin or continue: afterwards it is on record as running, and this process has the right to send
-    /// it.
+    /// Lets the run begin or continue: afterwards it is on record as running, and this process has
+    /// the right to send it.
     /// - Throws: `SendRefused`, or what else prevents it. Nothing was sent, and nothing is claimed.
     func pass(_ step: SendGate.Step) throws -> SendPermit {
         let time = time
@@ -81,7 +82,9 @@ struct SendPermission {
                 action = gate.saw(seen.facts)
             case .claimTime: action = gate.timeClaimed(isDone { before = try time?.claim() })
             case .record: action = gate.recorded(isDone { epoch = try note(seen) })
-            case .begin: action = gate.began(isDone { try run.append(.epochBegan(epoch, at: .now(), from: Self.states(for: step))) })
+            case .begin:
+                action = gate.began(
+                    isDone { try run.append(.epochBegan(epoch, at: .now(), from: Self.states(for: step))) })
             case .confirm:
                 action = gate.confirmed(
                     isDone {
@@ -103,7 +106,8 @@ struct SendPermission {
     /// Makes a retry while no other command can resume, retry or prune the run.
     /// - Throws: `SendRefused` if the run may not be retried; what `body` throws.
     func retrying<Value>(_ body: () throws -> Value) throws -> Value {
-        // Check before taking the lock: "not over yet" tells the reader more than "another command holds it".
+        // Check before taking the lock: "not over yet" tells the reader more than "another command
+        // holds it".
         try check(.retry)
         _ = try pass(.retry)
         defer { run.unlock() }
@@ -138,17 +142,20 @@ struct SendPermission {
         try run.requireRecipients()
         let status = try run.status()
         let entry = try record.entry(of: run.plan.id)
-        var look = Inspection(facts: .unknown, epoch: status.epoch, reached: try run.reached(), claimed: try run.claims().made)
+        var look = Inspection(
+            facts: .unknown, epoch: status.epoch, reached: try run.reached(), claimed: try run.claims().made)
         look.facts.state = .init(status.state)
-        // A process that was killed at the wrong moment may have noted the beginning in the record, and not in the run
-        // file.
+        // A process that was killed at the wrong moment may have noted the beginning in the record,
+        // and not in the run file.
         look.facts.hasBegun = try run.hasBegun() || entry.map { $0.previousEpoch != look.epoch } ?? false
-        let isOlder = try entry?.isNewer(than: run, epoch: look.epoch, reached: look.reached, claimed: look.claimed) ?? false
+        let isOlder =
+            try entry?.isNewer(than: run, epoch: look.epoch, reached: look.reached, claimed: look.claimed) ?? false
         let isRetriedUnseen = step == .retry && LedgerGap.restored(run) != nil
-        look.facts.isOutdated = try isOlder || isRetriedUnseen || status.state == .planned && record.isCancelled(run.plan.id)
+        look.facts.isOutdated =
+            try isOlder || isRetriedUnseen || status.state == .planned && record.isCancelled(run.plan.id)
         look.facts.isInPlace = look.keep(.isMisplaced) {
-            // A copy that was fetched also shows which devices the run has reached, and its retry is a run of this
-            // machine.
+            // A copy that was fetched also shows which devices the run has reached, and its retry
+            // is a run of this machine.
             if try step == .retry && run.copiedAt() != nil { return try run.checkNotReplaced() }
             try run.checkPlace(home: settings.runsFolder)
             try checkKnowsAll(step)
@@ -196,8 +203,8 @@ struct SendPermission {
         return look
     }
 
-    /// The file of a run that other machines have also sent may be incomplete: then only the store can continue it,
-    /// or complete the file.
+    /// The file of a run that other machines have also sent may be incomplete: then only the store
+    /// can continue it, or complete the file.
     private func checkKnowsAll(_ step: SendGate.Step) throws {
         guard let since = try run.sharedSince() else { return }
         let present = try CurrentProject(of: run, in: choice).project
@@ -217,8 +224,8 @@ struct SendPermission {
         return RefusalText.isOvertaken(run)
     }
 
-    /// Why a run that has stopped is neither continued nor retried, as others have reached what is left of it; nil if
-    /// it may be.
+    /// Why a run that has stopped is neither continued nor retried, as others have reached what is
+    /// left of it; nil if it may be.
     private func retryOfSuperseded(_ step: SendGate.Step) throws -> Diagnostic? {
         guard step == .retry, try run.status().state == .stopped else { return nil }
         return try supersession()
@@ -227,19 +234,21 @@ struct SendPermission {
     /// Commands that begin and are refused at the same moment are few.
     private static let mostLooks = 5
 
-    /// Runs `body`. If it refuses a run that has begun, the remedy says how a new plan leaves out the devices that were
-    /// reached.
+    /// Runs `body`. If it refuses a run that has begun, the remedy says how a new plan leaves out
+    /// the devices that were reached.
     private func goingOn(_ step: SendGate.Step, _ body: () throws -> Void) throws {
         do { try body() } catch var mistake as Diagnostic where step != .begin || run.plan.retryOf != nil {
-            // No change can be undone in a damaged file, and it has no report of the devices that it reached.
+            // No change can be undone in a damaged file, and it has no report of the devices that
+            // it reached.
             if mistake.remedies.contains(.ask(.restoreRun(run.plan.id))) { throw mistake }
             (mistake.remedy, mistake.remedies) = try RefusalText.remedyForChanges(run, settings)
             throw mistake
         }
     }
 
-    /// Whether the run needs an approval that it does not have. A test goes to the app's own test devices, so it needs
-    /// none. A plan that was made before volley.yaml required approval needs one too.
+    /// Whether the run needs an approval that it does not have. A test goes to the app's own test
+    /// devices, so it needs none. A plan that was made before volley.yaml required approval needs
+    /// one too.
     /// - Parameter presents: every volley.yaml that counts for the run; see `CurrentProject.all`.
     func lacksApproval(_ presents: [CurrentProject]) throws -> Bool {
         guard try !run.plan.isTest && run.approval() == nil else { return false }
@@ -248,25 +257,31 @@ struct SendPermission {
 
     private var demandBesideCampaign: ApprovalDemand { ApprovalDemand(of: run, settings) }
 
-    /// Another run of the campaign that a process is sending; nil if none is. Both together would push twice to each
-    /// device. A run for a scheduled time may be sent at the same time as others, because each time is sent once; so
-    /// may a retry.
+    /// Another run of the campaign that a process is sending; nil if none is. Both together would
+    /// push twice to each device. A run for a scheduled time may be sent at the same time as
+    /// others, because each time is sent once; so may a retry.
     private func runBeingSentBeside() throws -> RunFile? {
         guard run.plan.retryOf == nil, !run.plan.isTest, time == nil else { return nil }
         return try run.catalog.sendingNow(of: run.plan.campaign).first { other in
             defer { other.close() }
             guard other.plan.id != run.plan.id, other.plan.app == run.plan.app, !other.plan.isTest else { return false }
             let theirs = try other.plan.settings.get()
-            return try other.unlessRemoved { try settings.sharesList(with: theirs.listName) && run.yields(to: $0) } ?? false
+            return try other.unlessRemoved { try settings.sharesList(with: theirs.listName) && run.yields(to: $0) }
+                ?? false
         }
     }
 
-    /// Checks that no other retry of the same run has the same devices, before a retry sends its first push. Two
-    /// retries can share devices if one was planned where it could not see the other's file.
-    /// - Parameter recorded: other retries of the run that were noted as about to begin on this machine.
+    /// Checks that no other retry of the same run has the same devices, before a retry sends its
+    /// first push. Two retries can share devices if one was planned where it could not see the
+    /// other's file.
+    /// - Parameter recorded: other retries of the run that were noted as about to begin on this
+    ///   machine.
     func checkSiblings(_ step: SendGate.Step, onRecord recorded: [String]) throws {
-        // A process may have ended after the file said that the retry has begun, and before its store did.
-        guard let parent = run.plan.retryOf, try step == .begin || step == .goOn && run.claims().made == 0 else { return }
+        // A process may have ended after the file said that the retry has begun, and before its
+        // store did.
+        guard let parent = run.plan.retryOf, try step == .begin || step == .goOn && run.claims().made == 0 else {
+            return
+        }
         let chain = try RunChain(of: run)
         // What other machines have sent is not on record here, but in files that were fetched.
         let fetched = try chain.standingRetries(of: parent).filter { try $0.copiedAt() != nil }.map(\.plan.id)
@@ -288,16 +303,17 @@ struct SendPermission {
     private func retries() throws -> [RunFile] { try RunChain(of: run).standingRetries(of: run.plan.id) }
 
     func parentWentOn() throws -> Bool {
-        // A run that was fetched names the epochs of another machine. Whether its parent continued is in the store
-        // (`RunsInStore`).
+        // A run that was fetched names the epochs of another machine. Whether its parent continued
+        // is in the store (`RunsInStore`).
         guard let id = run.plan.retryOf, try run.copiedAt() == nil else { return false }
         if let epoch = settings.parentEpoch, let entry = try record.entry(of: id) { return !entry.names(epoch) }
         guard run.catalog.holds(id), let parent = try? run.catalog.open(id) else { return false }
         defer { parent.close() }
         let status = try parent.status()
-        // The parent was over when the retry was planned. A held lock proves nothing: a command may be about to resume
-        // the parent, and will find the retry.
-        return ![.finished, .cancelled].contains(status.state) || status.finishedAt.map { $0 > run.plan.plannedAt } ?? false
+        // The parent was over when the retry was planned. A held lock proves nothing: a command may
+        // be about to resume the parent, and will find the retry.
+        return ![.finished, .cancelled].contains(status.state)
+            || status.finishedAt.map { $0 > run.plan.plannedAt } ?? false
     }
 
     // MARK: - Messages
@@ -309,8 +325,10 @@ struct SendPermission {
     private func diagnostic(_ why: SendGate.Refusal, _ step: SendGate.Step) throws -> Diagnostic {
         switch why {
         case .isOutdated: outdated()
-        case .hasBegun: try LedgerGap.restored(run) ?? RefusalText.hasBegun(run, moment: try record.entry(of: run.plan.id)?.begunAt)
-        case .hasOtherState: try LedgerGap.held(run) ?? retryOfSuperseded(step) ?? RefusalText.state(run, run.status().state, step)
+        case .hasBegun:
+            try LedgerGap.restored(run) ?? RefusalText.hasBegun(run, moment: try record.entry(of: run.plan.id)?.begunAt)
+        case .hasOtherState:
+            try LedgerGap.held(run) ?? retryOfSuperseded(step) ?? RefusalText.state(run, run.status().state, step)
         case .neverBegun: RefusalText.neverBegun(run, settings, step)
         case .needsApproval: RefusalText.needsApproval(run, step, demandBesideCampaign)
         case .isRetried: try RefusalText.isRetried(run, by: retries().last, else: record.retries(of: run.plan.id).last)
@@ -340,8 +358,10 @@ extension SendPermission {
 extension SendGate.Facts {
     /// The facts before any check: each of them would let the run pass.
     fileprivate static let unknown = SendGate.Facts(
-        isInPlace: true, isOutdated: false, state: .planned, hasBegun: false, isUnchanged: true, settingsHold: true, lacksApproval: false,
-        isRetried: false, parentWentOn: false, isTooLate: false, runsBesideAnother: false, isSuperseded: false, time: .unscheduled)
+        isInPlace: true, isOutdated: false, state: .planned, hasBegun: false, isUnchanged: true, settingsHold: true,
+        lacksApproval: false,
+        isRetried: false, parentWentOn: false, isTooLate: false, runsBesideAnother: false, isSuperseded: false,
+        time: .unscheduled)
 }
 
 extension SendGate.Facts.State {

@@ -13,11 +13,15 @@ struct SendPermit: ~Copyable {
         self.time = time
     }
 
-    /// Notes how far the run got, for the next time. A failure to note it does not change how the run ended.
+    /// Notes how far the run got, for the next time. A failure to note it does not change how the
+    /// run ended.
     consuming func end(_ observer: RunObserver) {
         do { try run.append(.epochEnded) } catch { observer(.endNotNoted(error)) }
         if let time, let state = try? run.status().state {
-            time.note(state, problem: state == .finished ? (try? run.figures(withGroups: false))?.problem(of: run.plan.audience) : nil)
+            time.note(
+                state,
+                problem: state == .finished
+                    ? (try? run.figures(withGroups: false))?.problem(of: run.plan.audience) : nil)
         }
     }
 }

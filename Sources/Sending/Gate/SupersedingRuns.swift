@@ -4,8 +4,9 @@ import Delivery
 import PushServices
 import Runs
 
-/// Other runs of the campaign that have reached devices to which this run is still to be sent. They were planned to
-/// replace it, for the devices that were left, or by another person at the same time.
+/// Other runs of the campaign that have reached devices to which this run is still to be sent. They
+/// were planned to replace it, for the devices that were left, or by another person at the same
+/// time.
 struct SupersedingRuns {
     /// Runs that have reached such devices or are being sent to them, in the order of planning.
     private(set) var runs: [RunFile] = []
@@ -16,16 +17,19 @@ struct SupersedingRuns {
     /// Runs whose recipients are not known.
     private(set) var unknown: [UnknownRecipients] = []
 
-    /// Searches the run's folder for devices that were reached since the run was planned or, if it continues or is a
-    /// retry, since the first run of its chain began. Earlier runs do not count: the person that plans a campaign again
-    /// knows about them, and intends to push once more. The order of beginnings (`EpochSequence`) decides what came
-    /// later; where it is not on record, the clock does.
+    /// Searches the run's folder for devices that were reached since the run was planned or, if it
+    /// continues or is a retry, since the first run of its chain began. Earlier runs do not count:
+    /// the person that plans a campaign again knows about them, and intends to push once more. The
+    /// order of beginnings (`EpochSequence`) decides what came later; where it is not on record,
+    /// the clock does.
     ///
-    /// These do not count: tests, runs of another app or in another environment, runs of its own chain, and a run that
-    /// a process is only about to send and whose lock it took after this run's. Each scheduled time is sent once, so
-    /// runs for other times do not count; for a plan of a scheduled time, neither do runs without one.
+    /// These do not count: tests, runs of another app or in another environment, runs of its own
+    /// chain, and a run that a process is only about to send and whose lock it took after this
+    /// run's. Each scheduled time is sent once, so runs for other times do not count; for a plan of
+    /// a scheduled time, neither do runs without one.
     /// - Returns: nil if no run counts.
-    /// - Throws: `Diagnostic`: the folder, the record of what was sent, or a file of the campaign cannot be read.
+    /// - Throws: `Diagnostic`: the folder, the record of what was sent, or a file of the campaign
+    ///   cannot be read.
     init?(of run: RunFile, _ settings: RunSettings) throws {
         if run.plan.isTest { return nil }
         let search = try RelatedRuns(run, settings)
@@ -76,8 +80,8 @@ struct SupersedingRuns {
         init(_ run: RunFile, _ settings: RunSettings) { (self.run, self.settings) = (run, settings) }
 
         /// Notes the devices that another run shares with this one.
-        /// - Returns: whether the other run has reached any of them since a moment or, if it is about to be sent, will
-        ///   reach one.
+        /// - Returns: whether the other run has reached any of them since a moment or, if it is
+        ///   about to be sent, will reach one.
         mutating func note(_ other: RunFile, since start: Timestamp, isAbout: Bool) throws -> Bool {
             let own = try left ?? run.devicesLeft(settings)
             left = own
@@ -85,7 +89,13 @@ struct SupersedingRuns {
             try other.forEachReached(closing: OwnReason.final) { token, moment, isToCome, _ in
                 let hash = UnsafeRawBufferPointer(token).hashed
                 guard own.contains(hash) else { return }
-                if let moment, moment >= start { reached.insert(hash) } else if isAbout, isToCome { toCome.insert(hash) } else { return }
+                if let moment, moment >= start {
+                    reached.insert(hash)
+                } else if isAbout, isToCome {
+                    toCome.insert(hash)
+                } else {
+                    return
+                }
                 isAny = true
             }
             return isAny
@@ -94,8 +104,8 @@ struct SupersedingRuns {
 }
 
 extension RunFile {
-    /// Whether a process is sending `other`, or is about to and took its lock before this run's was taken. Of two runs
-    /// that have not begun, the one that was locked first begins.
+    /// Whether a process is sending `other`, or is about to and took its lock before this run's was
+    /// taken. Of two runs that have not begun, the one that was locked first begins.
     func yields(to other: RunFile) throws -> Bool {
         guard let theirs = other.sendingSince else { return false }
         guard let own = sendingSince, try ![.running, .paused].contains(other.status().state) else { return true }
@@ -120,7 +130,8 @@ extension RunFile {
         for start in stride(from: ids.lowerBound, to: ids.upperBound, by: 10_000) {
             let range = start..<min(start + 10_000, ids.upperBound)
             try forEachPush(in: range, PushSelection(unsettled: open)) { push in
-                // Claimed and never settled: recorded as unknown when the run continues, so nothing is sent to it.
+                // Claimed and never settled: recorded as unknown when the run continues, so nothing
+                // is sent to it.
                 if push.mayHaveArrived, lost.contains(where: { $0.contains(push.id) }) { return }
                 left.insert(UnsafeRawBufferPointer(push.token).hashed)
             }
@@ -168,7 +179,9 @@ struct RelatedRuns {
     ///   - known: what is known about the runs of its folder.
     ///   - order: the order of their beginnings.
     /// - Throws: `Diagnostic`: a file or the record cannot be read.
-    package init(_ run: RunFile, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: EpochSequence) throws {
+    package init(
+        _ run: RunFile, _ settings: RunSettings, chain: RunChain?, known: HistorySnapshot, order: EpochSequence
+    ) throws {
         self.run = run
         self.chain = chain
         self.known = known
@@ -196,22 +209,26 @@ struct RelatedRuns {
     /// Whether another run of the campaign may count, as far as its mark tells.
     func mayCount(_ other: RunOverview) -> Bool { !isOther(other.occurrence) }
 
-    /// Whether Volley must know which devices another run has reached before it sends more of this one.
+    /// Whether Volley must know which devices another run has reached before it sends more of this
+    /// one.
     func asks(about other: RunFile) throws -> Bool {
         guard other.plan.id != run.plan.id, let start = try start(of: other), try counts(other) else { return false }
         return try other.hasBegun() && other.mayHaveReached(since: start)
     }
 
-    /// The moment from which the actions of `other` came after this run; nil if it did nothing after it.
+    /// The moment from which the actions of `other` came after this run; nil if it did nothing
+    /// after it.
     func start(of other: RunFile) throws -> Timestamp? {
-        // Pushes that were being sent while this run was planned may have arrived before or after that.
+        // Pushes that were being sent while this run was planned may have arrived before or after
+        // that.
         if first.settings.beside.contains(other.plan.id), try isFresh || !other.claimedWithoutOutcome().isEmpty {
             return Timestamp(epochMilliseconds: 0)
         }
         return try order.start(of: other.plan.id, epoch: other.status().epoch, after: place, at: moment)
     }
 
-    /// Whether a run with unknown recipients may have reached a device since the first run of the chain was planned.
+    /// Whether a run with unknown recipients may have reached a device since the first run of the
+    /// chain was planned.
     func isAsked(_ other: String) -> Bool {
         if first.settings.beside.contains(other) { return true }
         if let hasBegun = order.hasBegun(other, after: first.settings.place) { return hasBegun }
@@ -221,8 +238,10 @@ struct RelatedRuns {
     /// The runs that have begun and whose files are missing or cannot be read.
     func withoutFile(besides there: Set<String>) -> [UnknownRecipients] {
         begun.sorted { $0.key < $1.key }.compactMap { id, entry in
-            // A first epoch that was never confirmed pushed nothing. `SendPermission` checks the retries of the chain.
-            guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false), entry.previousEpoch != "",
+            // A first epoch that was never confirmed pushed nothing. `SendPermission` checks the
+            // retries of the chain.
+            guard !there.contains(id), !isOfChain(id), !(entry.retryOf.map(isOfChain) ?? false),
+                entry.previousEpoch != "",
                 entry.scope.map(counts) ?? true, !isOther(entry.occurrence), isAsked(id)
             else { return nil }
             return .withoutFile(id, in: run.catalog)
@@ -233,7 +252,9 @@ struct RelatedRuns {
         scope.app == run.plan.app && settings.sharesList(with: scope.environment) && !scope.isTest
     }
 
-    private func isOfChain(_ id: String) -> Bool { id == run.plan.id || chain?.runs.contains { $0.plan.id == id } ?? false }
+    private func isOfChain(_ id: String) -> Bool {
+        id == run.plan.id || chain?.runs.contains { $0.plan.id == id } ?? false
+    }
 
     private func isOther(_ theirs: String?) -> Bool {
         guard let time else { return false }

@@ -45,16 +45,19 @@ public struct PruneSelection: Sendable {
         }
     }
 
-    /// Runs to prune, each with its status at the time of selection: a run may be resumed while the question is open.
+    /// Runs to prune, each with its status at the time of selection: a run may be resumed while the
+    /// question is open.
     public private(set) var chosen: [(run: RunFile, status: RunStatus)] = []
-    /// Runs that keep their recipients, each with the reason, and until when it holds if that is known.
+    /// Runs that keep their recipients, each with the reason, and until when it holds if that is
+    /// known.
     public private(set) var left: [(run: RunFile, why: PruneObstacle, until: Timestamp?)] = []
     /// How many runs ended too recently.
     public private(set) var recent = 0
     /// How many runs were pruned earlier.
     public private(set) var prunedBefore = 0
 
-    /// - Parameter project: whose caps count in addition to those of the runs; nil without volley.yaml.
+    /// - Parameter project: whose caps count in addition to those of the runs; nil without
+    ///   volley.yaml.
     package init(
         _ runs: [RunFile], endedBefore limit: Timestamp, includesStopped: Bool, _ project: Project?, at now: Timestamp
     ) throws {
@@ -78,8 +81,12 @@ public struct PruneSelection: Sendable {
             do {
                 why = try Self.obstacle(run, status, known?.gap(of: run), retries[run.plan.id] ?? [])
                 let parent = run.plan.retryOf.flatMap { id in runs.first { $0.plan.id == id } }
-                if why == nil, !includesStopped { why = try Self.need(of: run, parent: parent, retries, &askers, known) }
-                if why == nil || includesStopped && why?.needsIncludeStopped ?? false, let need = try lookBack.need(of: run, status) {
+                if why == nil, !includesStopped {
+                    why = try Self.need(of: run, parent: parent, retries, &askers, known)
+                }
+                if why == nil || includesStopped && why?.needsIncludeStopped ?? false,
+                    let need = try lookBack.need(of: run, status)
+                {
                     (why, until) = need
                 }
             } catch is Diagnostic { why = .unreadable }
@@ -94,19 +101,22 @@ public struct PruneSelection: Sendable {
     }
 
     /// Why others need the recipients of a run.
-    /// - Throws: `Diagnostic`: a file of its campaign cannot be read; whether that run needs them is not known then.
+    /// - Throws: `Diagnostic`: a file of its campaign cannot be read; whether that run needs them
+    ///   is not known then.
     private static func need(
         of run: RunFile, parent: RunFile?, _ retries: [String: [RunFile]], _ askers: inout DependentRuns,
         _ known: HistorySnapshot?
     ) throws -> PruneObstacle? {
         if try hasOpenRetry(run.plan.id, retries) { return .retried }
         if let parent, try isNeeded(for: parent, retries[parent.plan.id] ?? []) { return .needed }
-        return try askers.ofCampaign(run.plan.campaign, known).contains { try $0.asks(about: run) } ? .neededBeside : nil
+        return try askers.ofCampaign(run.plan.campaign, known).contains { try $0.asks(about: run) }
+            ? .neededBeside : nil
     }
 
     /// How long new plans look back at what runs have sent.
     private struct LookBack {
-        /// By app: the lengths of the caps, in seconds, and the lists whose devices they are about; nil for all.
+        /// By app: the lengths of the caps, in seconds, and the lists whose devices they are about;
+        /// nil for all.
         private var caps: [String: [(seconds: Int, lists: Set<String>?)]] = [:]
         private let now: Timestamp
 
@@ -135,7 +145,9 @@ public struct PruneSelection: Sendable {
             guard outcomes[.accepted, default: 0] + outcomes[.unknown, default: 0] > 0,
                 let last = try status.finishedAt ?? lastReached(by: run)
             else { return nil }
-            let counting = caps[run.plan.app, default: []].filter { $0.lists.map { !$0.isDisjoint(with: settings.lists) } ?? true }
+            let counting = caps[run.plan.app, default: []].filter {
+                $0.lists.map { !$0.isDisjoint(with: settings.lists) } ?? true
+            }
             let counted = last.adding(seconds: Double(counting.map(\.seconds).max() ?? 0))
             if counted > now { return (.counted, counted) }
             let warned = last.adding(seconds: Double(RecentSendings.hours * 3600))
@@ -171,8 +183,8 @@ public struct PruneSelection: Sendable {
         }
     }
 
-    /// The runs that can send more, themselves or by a retry. They then need to know which devices other runs of their
-    /// campaign have reached.
+    /// The runs that can send more, themselves or by a retry. They then need to know which devices
+    /// other runs of their campaign have reached.
     private struct DependentRuns {
         private let runs: [String: [RunFile]]
         private let all: [RunFile]
@@ -197,7 +209,8 @@ public struct PruneSelection: Sendable {
                 searches.append(
                     try RelatedRuns(
                         run, run.plan.settings.get(),
-                        chain: RelatedRuns.isFresh(run) ? nil : RunChain(of: run, among: all), known: known, order: order))
+                        chain: RelatedRuns.isFresh(run) ? nil : RunChain(of: run, among: all), known: known,
+                        order: order))
             }
             found[campaign] = searches
             return searches
@@ -214,7 +227,9 @@ public struct PruneSelection: Sendable {
 
     /// Whether a retry of a run, or a retry of that retry, can still be sent or continued.
     /// - Parameter seen: runs that were looked at; of damaged files, one may retry its own retry.
-    private static func hasOpenRetry(_ id: String, _ retries: [String: [RunFile]], seen: Set<String> = []) throws -> Bool {
+    private static func hasOpenRetry(_ id: String, _ retries: [String: [RunFile]], seen: Set<String> = []) throws
+        -> Bool
+    {
         guard !seen.contains(id) else { return false }
         return try (retries[id] ?? []).contains { retry in
             defer { retry.close() }
@@ -236,12 +251,14 @@ public struct PruneSelection: Sendable {
         return try isRetriable(parent, retries.filter { try $0.countsAsRetry() })
     }
 
-    /// Whether a retry could send to devices that no retry has taken over yet. The recipients of a pruned retry are not
-    /// known, so then no device counts as left.
+    /// Whether a retry could send to devices that no retry has taken over yet. The recipients of a
+    /// pruned retry are not known, so then no device counts as left.
     private static func isRetriable(_ run: RunFile, _ retries: [RunFile]) throws -> Bool {
         let open: Set<Outcome> = [.failed, .unknown, .unsent]
         let outcomes = try run.figures().outcomes
-        guard !run.plan.isTest, open.contains(where: { outcomes[$0, default: 0] > 0 }), retries.allSatisfy({ $0.prunedAt == nil }) else {
+        guard !run.plan.isTest, open.contains(where: { outcomes[$0, default: 0] > 0 }),
+            retries.allSatisfy({ $0.prunedAt == nil })
+        else {
             return false
         }
         guard !retries.isEmpty else { return true }
@@ -252,7 +269,10 @@ public struct PruneSelection: Sendable {
         }
         var isLeft = false
         try run.forEachResult { _, recipient, settlement, isClaimed in
-            isLeft = isLeft || open.contains(settlement?.outcome ?? (isClaimed ? .unknown : .unsent)) && !taken.contains(recipient.token)
+            isLeft =
+                isLeft
+                || open.contains(settlement?.outcome ?? (isClaimed ? .unknown : .unsent))
+                    && !taken.contains(recipient.token)
         }
         return isLeft
     }

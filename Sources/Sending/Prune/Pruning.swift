@@ -46,10 +46,13 @@ public struct Pruning: Sendable {
         self.selection = selection
         self.abandonedPlans = abandonedPlans
         self.broken = broken
-        pruned = selection.chosen.map { Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize) }
+        pruned = selection.chosen.map {
+            Pruned(run: $0.run.plan.id, recipients: $0.run.plan.audience, bytesBefore: $0.run.fileSize)
+        }
     }
 
-    /// Prunes run after run, and removes abandoned plans. A run that cannot be pruned does not stop the others.
+    /// Prunes run after run, and removes abandoned plans. A run that cannot be pruned does not stop
+    /// the others.
     /// - Parameter observer: called with the id of the run that is next.
     public mutating func prune(at now: Timestamp, _ cancellation: Cancellation, _ observer: Observer<String>) {
         isDone = true
@@ -64,7 +67,8 @@ public struct Pruning: Sendable {
             do {
                 try run.prune(at: now, ifStill: status)
                 pruned.append(
-                    Pruned(run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
+                    Pruned(
+                        run: run.plan.id, recipients: run.plan.audience, bytesBefore: before, bytesAfter: run.fileSize))
             } catch { failures.append(Diagnostic(explaining: error, file: run.place)) }
         }
         for plan in abandonedPlans where !cancellation.isRequested {
@@ -81,12 +85,16 @@ extension Pruning {
     ///   - project: whose `frequency` counts; nil without volley.yaml.
     ///   - keepSeconds: how long ago a run must have ended, in seconds.
     ///   - includesStopped: whether runs that could be resumed or retried are pruned too.
-    public init(of catalog: RunsFolder, _ project: Project?, keepSeconds: Int, includesStopped: Bool, at now: Timestamp) throws {
+    public init(of catalog: RunsFolder, _ project: Project?, keepSeconds: Int, includesStopped: Bool, at now: Timestamp)
+        throws
+    {
         let found = catalog.isThere ? try catalog.list() : RunListing()
         let selection = try PruneSelection(
-            found.runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped, project, at: now)
+            found.runs, endedBefore: now.adding(seconds: -Double(keepSeconds)), includesStopped: includesStopped,
+            project, at: now)
         // An abandoned plan has no use, however recent it is.
         let abandonedPlans = try catalog.unfinishedPlans().filter { !$0.isOwned }
-        self.init(isDryRun: false, selection: selection, abandonedPlans: abandonedPlans, broken: found.broken + found.copies)
+        self.init(
+            isDryRun: false, selection: selection, abandonedPlans: abandonedPlans, broken: found.broken + found.copies)
     }
 }

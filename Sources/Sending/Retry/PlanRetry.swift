@@ -11,15 +11,16 @@ public import Workspace
 public struct PlannedRetry: Sendable {
     /// The retry, planned and not yet sent.
     public let run: RunFile
-    /// How many devices of the earlier run may get the push twice, by their outcomes in it: unknown, or unsent
-    /// according to the store of several machines.
+    /// How many devices of the earlier run may get the push twice, by their outcomes in it:
+    /// unknown, or unsent according to the store of several machines.
     public let mayRepeat: [Outcome: Int]
-    /// Warnings that the retry would reach devices in their quiet hours, or that suppressed devices of other machines
-    /// are not known.
+    /// Warnings that the retry would reach devices in their quiet hours, or that suppressed devices
+    /// of other machines are not known.
     public let warnings: [Diagnostic]
     fileprivate let parent: RunFile
 
-    /// Checks whether the retry may be sent now. The approval of the first run covers these devices and this text.
+    /// Checks whether the retry may be sent now. The approval of the first run covers these devices
+    /// and this text.
     /// - Throws: what `propose` throws.
     public func propose(in choice: ProjectChoice, _ context: SendingContext) throws -> SendProposal {
         if let approval = try parent.approval() { try run.approve(approval) }
@@ -27,8 +28,8 @@ public struct PlannedRetry: Sendable {
     }
 }
 
-/// Makes the new run, while the earlier one is locked: until the new file shows which devices it takes over, no other
-/// command may take them over.
+/// Makes the new run, while the earlier one is locked: until the new file shows which devices it
+/// takes over, no other command may take them over.
 /// - Parameter id: of the new run; nil makes one.
 /// - Returns: nil if no device is left.
 /// - Throws: `Diagnostic`: the run is a test, it may not be retried now, or its file is damaged.
@@ -43,7 +44,8 @@ public func planRetry(
 ) throws -> PlannedRetry? {
     if run.plan.isTest {
         throw Diagnostic(
-            "the run is a test, which is not retried", file: run.place, remedy: "Send another: volley send FILE --test.",
+            "the run is a test, which is not retried", file: run.place,
+            remedy: "Send another: volley send FILE --test.",
             [.sendTest])
     }
     let gate = try SendPermission(run, in: choice)
@@ -51,7 +53,8 @@ public func planRetry(
     let planned = try gate.retrying {
         let project = try CurrentProject(of: run, in: choice).project
         try RunsInStore(of: run, run.plan.settings.get(), in: project)?.judge(.retry)
-        warnings += [try project.exchangeLists(of: run.plan.app, run.plan.settings.get(), in: run.catalog)].compactMap(\.self)
+        warnings += [try project.exchangeLists(of: run.plan.app, run.plan.settings.get(), in: run.catalog)].compactMap(
+            \.self)
         return try RetryPlanner(run: run, outcomes: outcomes, now: now, id: id).plan()
     }
     guard let planned else { return nil }
@@ -68,8 +71,8 @@ public func planRetry(
     }
 }
 
-/// The warning about quiet hours, shown before the question: a retry is sent at once, even to devices that are in their
-/// quiet hours.
+/// The warning about quiet hours, shown before the question: a retry is sent at once, even to
+/// devices that are in their quiet hours.
 enum RetryInQuietHours {
     /// Counts the devices that are in their quiet hours now.
     /// - Parameter retry: a retry that was not sent yet.
@@ -85,8 +88,11 @@ enum RetryInQuietHours {
             let isIn =
                 isQuiet[name]
                 ?? {
-                    // As in the first run, the campaign's zone counts if the device's own does not exist.
-                    let zone = (try? ZoneDatabase.system.zone(named: name)) ?? (try? ZoneDatabase.system.zone(named: schedule.timezone))
+                    // As in the first run, the campaign's zone counts if the device's own does not
+                    // exist.
+                    let zone =
+                        (try? ZoneDatabase.system.zone(named: name))
+                        ?? (try? ZoneDatabase.system.zone(named: schedule.timezone))
                     return zone.map { quiet.contains(now, in: $0) } ?? false
                 }()
             isQuiet[name] = isIn
@@ -99,7 +105,8 @@ enum RetryInQuietHours {
     }
 }
 
-/// Plans the retry of a run that has ended, for those of its recipients that ended in certain outcomes.
+/// Plans the retry of a run that has ended, for those of its recipients that ended in certain
+/// outcomes.
 struct RetryPlanner {
     let run: RunFile
     let outcomes: Set<Outcome>
@@ -107,12 +114,12 @@ struct RetryPlanner {
     /// The new run's id; nil makes one.
     var id: String?
 
-    /// Makes the new run, with the frozen campaign and settings of the first. Devices that an earlier retry took over
-    /// are left out, and those that are suppressed now are skipped: since the first run was planned, a person may have
-    /// asked for silence.
+    /// Makes the new run, with the frozen campaign and settings of the first. Devices that an
+    /// earlier retry took over are left out, and those that are suppressed now are skipped: since
+    /// the first run was planned, a person may have asked for silence.
     /// - Returns: nil if no device had one of the outcomes.
-    /// - Throws: `Diagnostic`: all of them are suppressed; the disk is full, or a run file or a list is damaged, for
-    ///   example.
+    /// - Throws: `Diagnostic`: all of them are suppressed; the disk is full, or a run file or a
+    ///   list is damaged, for example.
     func plan() throws -> RunFile? {
         let first = run.plan
         // What is damaged in the first run would become part of a plan that looks intact.
@@ -122,10 +129,13 @@ struct RetryPlanner {
         let id = id ?? RunID.make(campaign: first.campaign, now: now, seed: seed)
         let services = first.serviceCount
         var settings = try first.settings.get()
-        let lists = settings.services.map { run.catalog.suppression(app: first.app, service: $0.service, environment: $0.listName) }
+        let lists = settings.services.map {
+            run.catalog.suppression(app: first.app, service: $0.service, environment: $0.listName)
+        }
         let silent = try lists.suppressedDevices(since: first.plannedAt)
         let writer = try run.catalog.create(
-            id, variants: MessageCatalog(frozenIn: first).variantsOfDevices, sorter: services > 1 ? SegmentSorter(services: services) : nil)
+            id, variants: MessageCatalog(frozenIn: first).variantsOfDevices,
+            sorter: services > 1 ? SegmentSorter(services: services) : nil)
         var hash = SHA256()
         hash.update(Array("volley retry 1\0\(first.planHash)\0".utf8))
         var (count, suppressed, batch) = (0, 0, RecipientBatch())
@@ -153,8 +163,10 @@ struct RetryPlanner {
         (settings.place, settings.plannedInStore) = (nil, nil)
         return try writer.finish(
             RunPlan(
-                id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile, campaignSource: first.campaignSource,
-                projectFile: first.projectFile, seed: seed, fields: first.fields, plannedAt: now, planHash: hash.finalizeHex(),
+                id: id, campaign: first.campaign, app: first.app, campaignFile: first.campaignFile,
+                campaignSource: first.campaignSource,
+                projectFile: first.projectFile, seed: seed, fields: first.fields, plannedAt: now,
+                planHash: hash.finalizeHex(),
                 rows: count + suppressed, audience: count, skipped: suppressed > 0 ? [.suppressed: suppressed] : [:],
                 settings: .success(settings), preview: first.preview,
                 previewText: previewText(count, suppressed, settings.service.recipientNoun), retryOf: first.id,
@@ -165,7 +177,8 @@ struct RetryPlanner {
         let words = Outcome.allCases.filter(outcomes.contains).map(\.name).joined(separator: " or ")
         let devices = TextFormat.counted(count, one: "\(noun) that is", many: "\(noun)s that are")
         let more = RunPlan.leftOut(ofRetry: suppressed).map { " \($0)." } ?? ""
-        return "A retry for \(devices) \(words) in \(run.plan.id), whose preview follows.\(more)\n\n\(run.plan.previewText)"
+        return
+            "A retry for \(devices) \(words) in \(run.plan.id), whose preview follows.\(more)\n\n\(run.plan.previewText)"
     }
 
     private static let batchSize = 1000

@@ -8,8 +8,9 @@ package import Runs
 public import Simulators
 import Workspace
 
-/// The server that a run talks to, and Volley's credentials for it. Opened before anything is sent, so that Volley
-/// reports a missing key, a wrong passphrase or a refused account before anything has happened.
+/// The server that a run talks to, and Volley's credentials for it. Opened before anything is sent,
+/// so that Volley reports a missing key, a wrong passphrase or a refused account before anything
+/// has happened.
 package final class Gateway {
     let endpoint: Endpoint
     let credentials: Credentials
@@ -17,14 +18,15 @@ package final class Gateway {
     private let simulator: ServiceSimulator?
     private let authorityFile: AuthorityFile?
 
-    /// Opens the credentials, and starts the simulator if the run goes there. Fetches a token where the service gives
-    /// them out, so that this may take as long as `FetchedTokenSource.start`.
+    /// Opens the credentials, and starts the simulator if the run goes there. Fetches a token where
+    /// the service gives them out, so that this may take as long as `FetchedTokenSource.start`.
     /// - Parameters:
     ///   - settings: of one service.
     ///   - proxy: as `SenderSettings.proxy`: the way to the server that gives out tokens.
     ///   - scope: what tokens are to be good for; nil for pushes.
     ///   - failure: what becomes of a failure to get the first token.
-    /// - Throws: a `Diagnostic` for a key or certificate that cannot be used, and for a token that is not given out.
+    /// - Throws: a `Diagnostic` for a key or certificate that cannot be used, and for a token that
+    ///   is not given out.
     package init(
         _ settings: RunSettings, _ context: SendingContext, proxy: String? = nil, scope: String? = nil,
         firstToken failure: FetchedTokenSource.FirstFailure = .isError, now: Timestamp
@@ -36,13 +38,17 @@ package final class Gateway {
         case .named(let environment): (endpoint, simulator, authorityFile) = (Endpoint(environment), nil, nil)
         case .server(let host, let port, let authority):
             if let authority { try CertificateAuthorityFile.check(authority) }
-            (endpoint, simulator, authorityFile) = (Endpoint(host: host, port: port, certificateAuthorityFile: authority), nil, nil)
+            (endpoint, simulator, authorityFile) = (
+                Endpoint(host: host, port: port, certificateAuthorityFile: authority), nil, nil
+            )
         case .simulator:
             var configuration = SimulatorConfiguration()
             // It lives for this run alone, in which no channel can have been made.
             configuration.knowsAllChannels = true
             try identity.add(to: &configuration, topic: settings.firstService.topic)
-            guard let standIn = Simulators.named(settings.firstService.accountName) else { throw settings.service.noSimulator }
+            guard let standIn = Simulators.named(settings.firstService.accountName) else {
+                throw settings.service.noSimulator
+            }
             let simulator = try standIn.start(configuration)
             let file = try AuthorityFile(simulator.certificateAuthorityPEM)
             self.simulator = simulator
@@ -52,8 +58,8 @@ package final class Gateway {
         let endpoint = endpoint
         let isOwn = if case .named = settings.firstService.environment { true } else { false }
         func source(_ asking: TokenIdentity, _ exchange: TokenExchange) throws(Diagnostic) -> FetchedTokenSource {
-            // A service may have a token server in addition to its own environments; any other server gives them out
-            // itself.
+            // A service may have a token server in addition to its own environments; any other
+            // server gives them out itself.
             let server: Endpoint? = isOwn && exchange.host != nil ? nil : endpoint
             let form = settings.firstService.credential.flatMap { settings.service.account.credential($0.form) }
             return try FetchedTokenSource(
@@ -65,10 +71,13 @@ package final class Gateway {
         case .key(let key, let id, let issuer):
             credentials = .token(
                 SignedTokenSource(
-                    key: key, keyID: id, teamID: issuer, history: context.signedTokens, facts: settings.service.signedToken ?? .standard,
+                    key: key, keyID: id, teamID: issuer, history: context.signedTokens,
+                    facts: settings.service.signedToken ?? .standard,
                     clock: context.clock))
-        case .account(let key, let exchange): credentials = .fetched(try source(.key(key), scope.map(exchange.scoped) ?? exchange))
-        case .secret(let secret, .fetchedToken(let exchange)): credentials = .fetched(try source(.secret(secret), exchange))
+        case .account(let key, let exchange):
+            credentials = .fetched(try source(.key(key), scope.map(exchange.scoped) ?? exchange))
+        case .secret(let secret, .fetchedToken(let exchange)):
+            credentials = .fetched(try source(.secret(secret), exchange))
         case .secret(let secret, .signedRequest(let signature)): credentials = .signed(RequestSigner(signature, secret))
         case .secret(let secret, _): credentials = .fixed(FixedTokenSource(basic: secret))
         }
@@ -79,8 +88,8 @@ package final class Gateway {
         }
     }
 
-    /// The credential that Volley makes for a run without one: that which the service's simulator trusts, or else the
-    /// standard one's.
+    /// The credential that Volley makes for a run without one: that which the service's simulator
+    /// trusts, or else the standard one's.
     package static func standIn(_ settings: RunSettings) -> StandIn {
         Simulators.named(settings.firstService.accountName) ?? Simulators.standard
     }
@@ -92,7 +101,8 @@ package final class Gateway {
         return simulator?.stop()
     }
 
-    /// Volley's identity to the service. A run to the simulator that has no credential gets one of its own.
+    /// Volley's identity to the service. A run to the simulator that has no credential gets one of
+    /// its own.
     fileprivate static func identity(_ read: AppCredentials, _ settings: RunSettings) throws(Diagnostic) -> Identity {
         switch read.kind {
         case .certificate(let certificate): return .certificate(certificate)
@@ -150,7 +160,8 @@ extension SimulatorConfiguration {
     public mutating func trust(_ app: App, of service: String, projectFile: String) throws {
         let all = try RunSettings(app, projectFile: projectFile, pushType: .alert)
         let settings = all.ofService(all.services.firstIndex { $0.serviceName == service } ?? 0)
-        try Gateway.identity(try AppCredentials(settings, now: .now()), settings).add(to: &self, topic: settings.firstService.topic)
+        try Gateway.identity(try AppCredentials(settings, now: .now()), settings).add(
+            to: &self, topic: settings.firstService.topic)
     }
 }
 
@@ -164,9 +175,9 @@ extension TrustedServiceAccount {
     }
 }
 
-/// A temporary file with the simulator's certificate authority: endpoints name their authority by file. It is deleted
-/// when this object is freed. Where the file system allows it, the file has no name, so that a killed process leaves
-/// nothing behind.
+/// A temporary file with the simulator's certificate authority: endpoints name their authority by
+/// file. It is deleted when this object is freed. Where the file system allows it, the file has no
+/// name, so that a killed process leaves nothing behind.
 private final class AuthorityFile {
     let path: String
     private let descriptor: Int32
@@ -189,7 +200,9 @@ private final class AuthorityFile {
         guard code == 0 else {
             throw Diagnostic(
                 "a temporary file cannot be created in this folder: \(SystemError.words(code))", file: folder,
-                remedy: "Set the environment variable TMPDIR to a folder that exists, has free space and may be written to.")
+                remedy:
+                    "Set the environment variable TMPDIR to a folder that exists, has free space and may be written to."
+            )
         }
     }
 
@@ -200,6 +213,7 @@ private final class AuthorityFile {
 }
 
 extension ServiceSettings {
-    /// The service whose simulator stands in for it. An unknown name stays as it is: it has no service.
+    /// The service whose simulator stands in for it. An unknown name stays as it is: it has no
+    /// service.
     fileprivate var accountName: String { PushServices.named(serviceName)?.accountName ?? serviceName }
 }

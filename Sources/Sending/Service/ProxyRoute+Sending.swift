@@ -6,8 +6,8 @@ package import Runs
 import Workspace
 
 extension ProxyRoute {
-    /// The route of a run that was planned earlier, perhaps with another volley.yaml: the present file counts. If that
-    /// sets no proxy, the environment variables decide.
+    /// The route of a run that was planned earlier, perhaps with another volley.yaml: the present
+    /// file counts. If that sets no proxy, the environment variables decide.
     package init(_ present: CurrentProject, _ settings: RunSettings) throws(Diagnostic) {
         try self.init(
             present.app?.proxy ?? present.project.proxy, to: settings.firstService.environment,

@@ -6,8 +6,8 @@ import PushServices
 public import Runs
 public import Workspace
 
-/// Queries the services of a run for the results of its pushes, and keeps what they say in the run. A service that does
-/// not answer leaves what the others say.
+/// Queries the services of a run for the results of its pushes, and keeps what they say in the run.
+/// A service that does not answer leaves what the others say.
 /// - Returns: why services were not asked, or did not answer.
 /// - Throws: `Diagnostic`: no service can be queried.
 public func askStatistics(
@@ -37,8 +37,10 @@ public func askStatistics(
         let own = withFiles.ofService(number), name = own.service.displayName
         do {
             try present.checkAccount(settings.services[number], pushType: settings.pushType)
-            let counts = try ServiceStatisticsQuestions(run: run, service: number, settings: own, startedAt: startedAt, now: now)
-                .counts(over: ProxyRoute(present, own), context, of: present.countedApp(of: settings.services[number]))
+            let counts = try ServiceStatisticsQuestions(
+                run: run, service: number, settings: own, startedAt: startedAt, now: now
+            )
+            .counts(over: ProxyRoute(present, own), context, of: present.countedApp(of: settings.services[number]))
             try run.record(statistics: counts, ofService: number, at: now)
         } catch {
             var trouble = Diagnostic(explaining: error)
@@ -54,12 +56,15 @@ private func unaskable(_ service: ServiceSettings, of run: RunFile, _ present: C
     let facts = service.service, name = facts.displayName
     if let field = facts.account.countedApp, present.countedApp(of: service) == nil {
         return Diagnostic(
-            "\(name) counts pushes by app, and volley.yaml does not say which app of the project it is", file: run.place,
-            remedy: "\(field.source), and write it next to \(facts.account.topic.key): \(field.key): \"\(field.example)\".")
+            "\(name) counts pushes by app, and volley.yaml does not say which app of the project it is",
+            file: run.place,
+            remedy:
+                "\(field.source), and write it next to \(facts.account.topic.key): \(field.key): \"\(field.example)\".")
     }
     if facts.statistics?.needsTracking == true, (try? MessageCatalog(frozenIn: run.plan))?.isTracked != true {
         return Diagnostic(
-            "\(name) counts pushes by a label, and those of this run have none, as its campaign does not track them", file: run.place,
+            "\(name) counts pushes by a label, and those of this run have none, as its campaign does not track them",
+            file: run.place,
             remedy: "Write track: true under 'delivery' of the next campaign.")
     }
     return nil
@@ -79,7 +84,8 @@ private struct ServiceStatisticsQuestions {
     func counts(over route: ProxyRoute, _ context: SendingContext, of app: String?) throws -> [String: [String: Int]] {
         guard let facts = settings.service.statistics else { return [:] }
         if settings.firstService.environment.isSimulator {
-            throw Diagnostic("the simulator inside Volley ended with the run", remedy: "`volley simulate` starts one that stays.")
+            throw Diagnostic(
+                "the simulator inside Volley ended with the run", remedy: "`volley simulate` starts one that stays.")
         }
         let days = (now.epochSeconds - startedAt.epochSeconds) / 86_400
         guard days <= Int64(facts.days) else {
@@ -90,10 +96,12 @@ private struct ServiceStatisticsQuestions {
         let gateway = try Gateway(settings, context, proxy: route.tokenProxyURL, scope: facts.scope, now: now)
         defer { _ = gateway.close() }
         var sender = SenderSettings(
-            settings.service, endpoint: gateway.endpoint, credentials: gateway.credentials, options: settings.options(startingAt: now),
+            settings.service, endpoint: gateway.endpoint, credentials: gateway.credentials,
+            options: settings.options(startingAt: now),
             runSeed: run.plan.seed)
         route.apply(to: &sender)
-        let environment: ServiceEnvironment? = if case .named(let server) = settings.firstService.environment { server } else { nil }
+        let environment: ServiceEnvironment? =
+            if case .named(let server) = settings.firstService.environment { server } else { nil }
         var counts: [String: [String: Int]] = [:]
         for subjects in questions {
             if context.cancellation?.isRequested == true { throw CancellationError() }
@@ -115,7 +123,9 @@ private struct ServiceStatisticsQuestions {
         case .label: return [[run.plan.id]]
         case .receipts(let most):
             let receipts = try run.receipts(ofService: service)
-            return stride(from: 0, to: receipts.count, by: max(1, most)).map { Array(receipts[$0..<min($0 + most, receipts.count)]) }
+            return stride(from: 0, to: receipts.count, by: max(1, most)).map {
+                Array(receipts[$0..<min($0 + most, receipts.count)])
+            }
         }
     }
 }

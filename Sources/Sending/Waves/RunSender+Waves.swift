@@ -5,7 +5,8 @@ import Runs
 
 /// The sending of a run in waves: one sender for each wave, and waits between them.
 extension RunSender {
-    /// Sends wave after wave, waits between them, and carries out orders from other processes while it waits.
+    /// Sends wave after wave, waits between them, and carries out orders from other processes while
+    /// it waits.
     func sendWaves() throws -> RunEnd {
         var agenda = try WaveAgenda(of: run, settings)
         var rounds = try begunRounds()
@@ -33,8 +34,8 @@ extension RunSender {
                 }
                 agenda.reopen(again, at: clock.now())
                 if let end { return end }
-                // During the wait, approval may have become required, settings may have changed, or another run may
-                // have reached the remaining devices.
+                // During the wait, approval may have become required, settings may have changed, or
+                // another run may have reached the remaining devices.
                 if let refusal = try refusal() { return .stopped(.described("\(refusal)")) }
                 if wasPaused { agenda.noteActivity(at: clock.now()) }
             case .deliver(let wave, let moment):
@@ -52,7 +53,8 @@ extension RunSender {
                 case (.interrupted, .paused):
                     try run.append(.rested)
                     if let end = waitWhilePaused() { return end }
-                    // The person that pauses decides when to continue; a pause makes no device late.
+                    // The person that pauses decides when to continue; a pause makes no device
+                    // late.
                     agenda.noteActivity(at: clock.now())
                 case (.interrupted, _):
                     // A service that another worker stopped ends its segment only.
@@ -68,18 +70,24 @@ extension RunSender {
     ) {
         let calls = try recordLost()
         let start = WaveAgenda.start(
-            try run.claims().first(of: wave.ids), at: clock.now(), settings.schedule?.quietHours, try zone(of: wave, in: run))
+            try run.claims().first(of: wave.ids), at: clock.now(), settings.schedule?.quietHours,
+            try zone(of: wave, in: run))
         options.observer(.wave(devices: wave.ids.count, at: time(clock.now(), of: wave)))
         return try deliver(wave.ids, startingAt: start, until: moment, after: calls, in: &rounds)
     }
 
     private func skip(_ wave: RunWave, seconds: Int, at now: Timestamp) throws {
         let count = try run.append(.deferred(wave.ids, .tooLate, isTooLate: true, at: now)).count
-        if count > 0 { options.observer(.tooLate(run: run.plan.id, devices: count, wave: time(wave.due, of: wave), seconds: seconds)) }
+        if count > 0 {
+            options.observer(
+                .tooLate(run: run.plan.id, devices: count, wave: time(wave.due, of: wave), seconds: seconds))
+        }
     }
 
-    /// Records why the devices before a wave that were passed over are unsent: they wait for the end of quiet hours.
-    /// - Parameter deferred: devices that this process has recorded as deferred; the newly deferred ones are added.
+    /// Records why the devices before a wave that were passed over are unsent: they wait for the
+    /// end of quiet hours.
+    /// - Parameter deferred: devices that this process has recorded as deferred; the newly deferred
+    ///   ones are added.
     private func deferPushes(before wave: RunWave, besides deferred: inout ClaimSet) throws {
         guard isCoordinating else { return }
         for ids in try run.claims().claimed.gaps(in: 0..<wave.ids.lowerBound).flatMap({ deferred.gaps(in: $0) }) {
@@ -94,8 +102,8 @@ extension RunSender {
 
     // MARK: - Waiting
 
-    /// The longest time between two checks of the run file and of the clock, which may be set in between; in
-    /// milliseconds.
+    /// The longest time between two checks of the run file and of the clock, which may be set in
+    /// between; in milliseconds.
     private static let longestRest = 500
 
     /// Waits until a moment, or until the run must end.
@@ -113,7 +121,8 @@ extension RunSender {
         defer { options.observer(.progressOver) }
         while clock.now() < moment {
             clock.rest(
-                Int(min(Int64(Self.longestRest), max(1, moment.epochMilliseconds - clock.now().epochMilliseconds))), options.cancellation
+                Int(min(Int64(Self.longestRest), max(1, moment.epochMilliseconds - clock.now().epochMilliseconds))),
+                options.cancellation
             )
             options.observer(.tick)
             if options.cancellation.isRequested { return (.interrupted, wasPaused) }
@@ -133,5 +142,7 @@ extension RunSender {
         return (nil, wasPaused)
     }
 
-    private func seconds(until moment: Timestamp) -> Double { Double(moment.epochMilliseconds - clock.now().epochMilliseconds) / 1000 }
+    private func seconds(until moment: Timestamp) -> Double {
+        Double(moment.epochMilliseconds - clock.now().epochMilliseconds) / 1000
+    }
 }

@@ -1,5 +1,5 @@
-/// Waves of which this worker has done its part, while others may still have recipients of them in hand, or give them
-/// back.
+/// Waves of which this worker has done its part, while others may still have recipients of them in
+/// hand, or give them back.
 struct SentWaves {
     /// The shortest time between two looks; seconds.
     private static let restSeconds = 2.0

@@ -2,12 +2,13 @@ import Base
 import Campaigns
 import Runs
 
-/// The next step of a run that is sent in waves. It only decides: it reads no clock and waits for nothing, so that
-/// tests can let days pass at once.
+/// The next step of a run that is sent in waves. It only decides: it reads no clock and waits for
+/// nothing, so that tests can let days pass at once.
 struct WaveAgenda {
     /// The next thing to do.
     enum Step: Hashable {
-        /// Send to the devices that are left of a wave, and stop when its quiet hours begin, if they do.
+        /// Send to the devices that are left of a wave, and stop when its quiet hours begin, if
+        /// they do.
         case deliver(Int, until: Timestamp?)
         /// It is too late for the rest of a wave, by this many seconds.
         case skip(Int, seconds: Int)
@@ -34,7 +35,8 @@ struct WaveAgenda {
     ///   - planning: the time during which the run was planned; it does not count as idle.
     ///   - lastActivity: when an earlier process last sent something; nil if none did.
     package init(
-        _ waves: [(zone: ZoneRules, due: Timestamp, isOver: Bool)], quietHours: QuietHours?, late: LatePolicy, planning: Range<Timestamp>?,
+        _ waves: [(zone: ZoneRules, due: Timestamp, isOver: Bool)], quietHours: QuietHours?, late: LatePolicy,
+        planning: Range<Timestamp>?,
         lastActivity: Timestamp?
     ) {
         self.waves = waves.map { Wave(zone: $0.zone, due: $0.due, isOver: $0.isOver) }
@@ -82,7 +84,8 @@ struct WaveAgenda {
     /// Notes that a wave is over.
     mutating func markDone(_ wave: Int) { waves[wave].isOver = true }
 
-    /// Notes that waves continue, because recipients of them are left. Until now others had them, so they are not late.
+    /// Notes that waves continue, because recipients of them are left. Until now others had them,
+    /// so they are not late.
     mutating func reopen(_ numbers: [Int], at now: Timestamp) {
         guard !numbers.isEmpty else { return }
         noteActivity(at: now)
@@ -92,10 +95,13 @@ struct WaveAgenda {
     /// How many waves are not over.
     var left: Int { waves.count { !$0.isOver } }
 
-    /// The moment from which the expiry of a wave counts: when it was first sent, or when it last continued after quiet
-    /// hours.
-    /// - Parameter firstClaim: when the first recipients of the wave were claimed; nil if none were.
-    static func start(_ firstClaim: Timestamp?, at now: Timestamp, _ quietHours: QuietHours?, _ zone: ZoneRules) -> Timestamp {
+    /// The moment from which the expiry of a wave counts: when it was first sent, or when it last
+    /// continued after quiet hours.
+    /// - Parameter firstClaim: when the first recipients of the wave were claimed; nil if none
+    ///   were.
+    static func start(_ firstClaim: Timestamp?, at now: Timestamp, _ quietHours: QuietHours?, _ zone: ZoneRules)
+        -> Timestamp
+    {
         guard let firstClaim, firstClaim < now else { return now }
         guard let quietHours else { return firstClaim }
         var start = firstClaim

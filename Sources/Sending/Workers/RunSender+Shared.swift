@@ -3,14 +3,15 @@ import Delivery
 import Cluster
 import Runs
 
-/// Sending a run together with other machines: rounds until the run has ended, and what the coordinator does once for
-/// all.
+/// Sending a run together with other machines: rounds until the run has ended, and what the
+/// coordinator does once for all.
 extension RunSender {
     /// Whether this process does what is done once for the run.
     var isCoordinating: Bool { session?.worker.isCoordinator ?? true }
 
-    /// Reasons for which a recipient that is unsent gets nothing any more: a recipient that was given back is sent to
-    /// again in the same epoch, or, of a run that was cancelled, in the next one.
+    /// Reasons for which a recipient that is unsent gets nothing any more: a recipient that was
+    /// given back is sent to again in the same epoch, or, of a run that was cancelled, in the next
+    /// one.
     private static let closing = Set(OwnReason.allCases).subtracting(OwnReason.givenBack)
 
     /// Sends until the run has ended, for all or for this process.
@@ -43,8 +44,8 @@ extension RunSender {
         }
     }
 
-    /// Whether an end of this process is one of the run: where a person interrupts it on a machine that only helps, the
-    /// others continue.
+    /// Whether an end of this process is one of the run: where a person interrupts it on a machine
+    /// that only helps, the others continue.
     private func endsRun(_ end: RunEnd) -> Bool {
         switch end {
         case .interrupted: options.endsSharedRuns && session?.mirror != nil
@@ -54,9 +55,12 @@ extension RunSender {
         }
     }
 
-    /// Whether a stop is a reason for a machine that helps to leave, while the others continue: it has no connection,
-    /// its clock is wrong, its key is refused. On the machine that has the run's file every stop is one of the run.
-    func concernsOnlyThisMachine(_ cause: StopCause) -> Bool { session != nil && session?.mirror == nil && cause.isOfMachine }
+    /// Whether a stop is a reason for a machine that helps to leave, while the others continue: it
+    /// has no connection, its clock is wrong, its key is refused. On the machine that has the run's
+    /// file every stop is one of the run.
+    func concernsOnlyThisMachine(_ cause: StopCause) -> Bool {
+        session != nil && session?.mirror == nil && cause.isOfMachine
+    }
 
     private func sendRounds(_ session: WorkerSession) throws -> RunEnd {
         var rounds = try begunRounds()
@@ -70,7 +74,9 @@ extension RunSender {
             switch (end, asked) {
             case (.finished, _):
                 // A segment may have had fewer recipients than a canary.
-                if let news = session.worker.news, news.isCoordinator { session.open(run.plan.segments.filter(mayBegin), news) }
+                if let news = session.worker.news, news.isCoordinator {
+                    session.open(run.plan.segments.filter(mayBegin), news)
+                }
                 if try isOver() { return ended(rounds) }
             case (.stopped(let cause), _): return .stopped(cause)
             case (.cancelled, _): return .cancelled
@@ -94,16 +100,19 @@ extension RunSender {
         return run.plan.segments.contains { news.segmentsWithWork.contains($0.ids.lowerBound) && mayBegin($0) }
     }
 
-    /// Looks after those that workers left behind, and finds out whether everybody is settled. For the coordinator.
+    /// Looks after those that workers left behind, and finds out whether everybody is settled. For
+    /// the coordinator.
     private func hasNothingLeft(_ ledger: SharedLedger) throws -> Bool {
         try recordLost(ledger)
-        guard try ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: Self.closing) == 0 else { return false }
+        guard try ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: Self.closing) == 0 else {
+            return false
+        }
         return try ledger.isSettled(closing: Self.closing)
     }
 
-    /// Finds waves to continue, of which recipients were given back by a worker that stopped, paused or died. Of the
-    /// others those remain that are not settled. For the coordinator: others have done their part of a wave once
-    /// nothing of it is left to be taken.
+    /// Finds waves to continue, of which recipients were given back by a worker that stopped,
+    /// paused or died. Of the others those remain that are not settled. For the coordinator: others
+    /// have done their part of a wave once nothing of it is left to be taken.
     /// - Parameter sent: waves of which this worker has done its part.
     func reopened(of sent: inout SentWaves) throws -> [Int] {
         guard let session, isCoordinating, sent.mayBeAsked else { return [] }
@@ -112,7 +121,8 @@ extension RunSender {
         var again: [Int] = [], unsettled: Set<Int> = []
         for wave in sent.waves.sorted() {
             let ids = run.plan.waves[wave].ids
-            let offered = try session.ledger.offerAgain(resendsUnknown: services.map(\.resendsUnknown), closing: Self.closing, of: ids)
+            let offered = try session.ledger.offerAgain(
+                resendsUnknown: services.map(\.resendsUnknown), closing: Self.closing, of: ids)
             if try offered > 0 || session.ledger.isWaiting(ids) {
                 again.append(wave)
             } else if try !session.ledger.isSettled(closing: Self.closing, of: ids) {
@@ -136,7 +146,8 @@ extension RunSender {
 }
 
 extension StopCause {
-    /// Whether it may have to do with the machine rather than with the run: others may still be able to send it.
+    /// Whether it may have to do with the machine rather than with the run: others may still be
+    /// able to send it.
     fileprivate var isOfMachine: Bool {
         switch self {
         case .connection, .notSent, .ledger, .described: true
@@ -145,7 +156,8 @@ extension StopCause {
         case .service(_, let stop):
             switch stop {
             case .mostTargetsRefused, .targetsRefused, .mostRejected, .quotaUsedUp: false
-            case .refused, .certificateExpired, .credentialsUnusable, .tokenExpired, .namesRefused, .namesMissing, .tokenRefused,
+            case .refused, .certificateExpired, .credentialsUnusable, .tokenExpired, .namesRefused, .namesMissing,
+                .tokenRefused,
                 .tokenMissing, .notTheService, .notHTTP2, .outage:
                 true
             }

@@ -8,8 +8,8 @@ import Workspace
 
 /// Sending a run through the store, from the machine that has its file.
 extension RunToSend {
-    /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes to servers that
-    /// they can also reach.
+    /// Whether other machines may help to send the run: volley.yaml names a store, and the run goes
+    /// to servers that they can also reach.
     static func goesThroughStore(_ plan: RunPlan, _ project: Project, _ settings: RunSettings) -> Bool {
         project.store != nil && !plan.isTest
             && !settings.services.contains { $0.environment.isSimulator }
@@ -18,14 +18,16 @@ extension RunToSend {
     /// The same of this run.
     var goesThroughStore: Bool { Self.goesThroughStore(run.plan, project, settings) && !run.isWithoutStore }
 
-    /// Sets this process's clock by the store's, before the first token is dated, and tells the store of orders to
-    /// other runs that it missed.
+    /// Sets this process's clock by the store's, before the first token is dated, and tells the
+    /// store of orders to other runs that it missed.
     /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
     static func askStore(of project: Project, for run: RunFile, _ context: SendingContext) throws {
         guard let settings = project.store else { return }
         let store = try StoreAddress(variable: settings.variable).open(asked: nil)
         context.clock.correct(bySeconds: try store.clockOffsetSeconds())
-        let others = ((try? store.runsToSend(ofApps: project.apps.map(\.name.value))) ?? []).filter { $0 != run.plan.id }
+        let others = ((try? store.runsToSend(ofApps: project.apps.map(\.name.value))) ?? []).filter {
+            $0 != run.plan.id
+        }
         passOnOrders(ofRuns: others, store, in: run.catalog)
     }
 
@@ -37,14 +39,16 @@ extension RunToSend {
     ///   - former: what the file said before.
     /// - Returns: how it ended, as the file says.
     func sendShared(
-        _ stage: RunSender, _ options: RunOptions, for time: SharedFiring?, besides others: JudgedRuns?, after former: FormerEpoch
+        _ stage: RunSender, _ options: RunOptions, for time: SharedFiring?, besides others: JudgedRuns?,
+        after former: FormerEpoch
     ) -> RunEnd {
         var opened: Store?
         let ledger: SharedLedger, end: RunEnd
         let waiting: ([String]) -> Void = { options.observer(.waitingForMachines($0)) }
         do {
             guard let settings = project.store else { return stage.send() }
-            let store = try StoreAddress(variable: settings.variable).open(asked: options.cancellation, isPatient: true) {
+            let store = try StoreAddress(variable: settings.variable).open(asked: options.cancellation, isPatient: true)
+            {
                 [observer = options.observer] in observer($0.map(RunEvent.storeAway) ?? .storeBack)
             }
             opened = store
@@ -71,7 +75,9 @@ extension RunToSend {
         do {
             try ledger.awaitLastAnswers(waiting: waiting)
             try ledger.fetch()
-        } catch { return ended(by: error, stage, opened) ?? stage.recorded(.stopped(.ledger(.recordingFailed("\(error)")))) }
+        } catch {
+            return ended(by: error, stage, opened) ?? stage.recorded(.stopped(.ledger(.recordingFailed("\(error)"))))
+        }
         shareReached(ledger, options.observer)
         let recorded = stage.recorded(end)
         guard recorded == .cancelled else { return recorded }
@@ -79,9 +85,9 @@ extension RunToSend {
         return recorded
     }
 
-    /// Sends as a worker of the run until it has ended, for all or for this process. A process that was suspended, or
-    /// was cut off from the store, and was declared dead takes part again, as another worker: the others may have gone
-    /// on, or ended the run.
+    /// Sends as a worker of the run until it has ended, for all or for this process. A process that
+    /// was suspended, or was cut off from the store, and was declared dead takes part again, as
+    /// another worker: the others may have gone on, or ended the run.
     private func sendAsWorker(
         _ stage: RunSender, _ ledger: SharedLedger, after former: FormerEpoch, _ waiting: ([String]) -> Void
     ) throws -> RunEnd {
@@ -92,7 +98,8 @@ extension RunToSend {
                 // What others have decided about this epoch since must not be taken back.
                 if !hasBegun {
                     try ledger.takeUp(
-                        epoch: epoch, after: former.epoch, isAfterAll: former.isCancelled, at: stage.options.context.clock.now(),
+                        epoch: epoch, after: former.epoch, isAfterAll: former.isCancelled,
+                        at: stage.options.context.clock.now(),
                         waiting: waiting)
                     hasBegun = true
                 }
@@ -106,10 +113,12 @@ extension RunToSend {
         }
     }
 
-    /// Before a worker that was declared dead joins again: one that cannot stay must not keep the database busy.
+    /// Before a worker that was declared dead joins again: one that cannot stay must not keep the
+    /// database busy.
     private static let rejoiningMilliseconds = 500
 
-    /// How the run ended where a person has requested the end, and the store is away or others are waited for.
+    /// How the run ended where a person has requested the end, and the store is away or others are
+    /// waited for.
     /// - Parameter store: nil before it was reached.
     /// - Returns: nil if something else went wrong.
     private func ended(by error: any Error, _ stage: RunSender, _ store: Store?) -> RunEnd? {
@@ -128,20 +137,24 @@ extension RunToSend {
         let id = run.plan.id
         let (what, remedy, remedies): (String, String, [Remedy]) =
             switch order {
-            case .cancel: ("cancelled", "`volley cancel \(id)`, once it does, ends the run for all.", [.cancel(run: id)])
+            case .cancel:
+                ("cancelled", "`volley cancel \(id)`, once it does, ends the run for all.", [.cancel(run: id)])
             case .pause:
                 (
-                    "paused", "`volley pause \(id)`, once it does, pauses the run for all; `volley cancel \(id)` ends it.",
+                    "paused",
+                    "`volley pause \(id)`, once it does, pauses the run for all; `volley cancel \(id)` ends it.",
                     [.cancel(run: id)]
                 )
             case .goOn, nil:
                 (
-                    "interrupted", "`volley cancel \(id)` ends the run for all then; `volley resume \(id)` takes part again.",
+                    "interrupted",
+                    "`volley cancel \(id)` ends the run for all then; `volley resume \(id)` takes part again.",
                     [.cancel(run: id), .resume(run: id)]
                 )
             }
         return Diagnostic(
-            "the store could not be told that the run was \(what): machines that help continue it once the store answers", file: run.place,
+            "the store could not be told that the run was \(what): machines that help continue it once the store answers",
+            file: run.place,
             remedy: remedy, remedies, severity: .warning)
     }
 }
@@ -157,7 +170,8 @@ extension RunToSend {
 }
 
 extension RunSender {
-    /// Sends as a worker until the run has ended for all, or for this process, which is a worker no longer then.
+    /// Sends as a worker until the run has ended for all, or for this process, which is a worker no
+    /// longer then.
     /// - Parameter file: the run's own, where this machine has it.
     func send(through ledger: SharedLedger, file: RunFile?) throws -> RunEnd {
         let paces = paces, registry = options.context.paces, id = run.plan.id
@@ -200,7 +214,8 @@ struct FormerEpoch: Hashable, Sendable {
         (epoch, cause, isCancelled) = (status.epoch, status.cause, status.state == .cancelled)
     }
 
-    /// Whether the file said that the store has forgotten something: then the person that resumes it knows that.
+    /// Whether the file said that the store has forgotten something: then the person that resumes
+    /// it knows that.
     var isForgetting: Bool { cause?.isForgetting ?? false }
 }
 
@@ -212,22 +227,23 @@ extension RunToSend {
         return .stopped(.ledger(stop))
     }
 
-    /// Notes in the file of a cancelled run what its store has forgotten: devices that are unsent there may have got
-    /// the push.
+    /// Notes in the file of a cancelled run what its store has forgotten: devices that are unsent
+    /// there may have got the push.
     func noteForgetting(_ ledger: SharedLedger) throws {
         // If the run was removed from the store, nothing more can be learned.
         guard let stop = try? ledger.forgetting() else { return }
         try run.append(.state(.cancelled, cause: .ledger(stop), at: .now(), from: [.cancelled]))
     }
 
-    /// Ends a run whose store has forgotten something, or continues it alone. It continues only if the file said so
-    /// before: a person must have decided.
+    /// Ends a run whose store has forgotten something, or continues it alone. It continues only if
+    /// the file said so before: a person must have decided.
     /// - Parameters:
     ///   - others: the runs of the campaign that had begun when it was judged.
     ///   - waiting: called with the machines that are waited for, at each look.
     /// - Returns: how it ended; nil if the store has no sign that it has forgotten something.
     func sendWithoutStore(
-        _ stage: RunSender, _ ledger: SharedLedger, after former: FormerEpoch, besides others: JudgedRuns?, _ waiting: ([String]) -> Void
+        _ stage: RunSender, _ ledger: SharedLedger, after former: FormerEpoch, besides others: JudgedRuns?,
+        _ waiting: ([String]) -> Void
     ) throws -> RunEnd? {
         guard let stop = try ledger.forgetting() else { return nil }
         guard former.isForgetting else {

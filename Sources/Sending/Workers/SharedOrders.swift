@@ -6,10 +6,12 @@ public import Workspace
 
 // Orders to a run that other machines send.
 
-/// Gives an order to the machines that send a run through the store. This machine need not have its file.
+/// Gives an order to the machines that send a run through the store. This machine need not have its
+/// file.
 /// - Parameter id: the run's.
 /// - Returns: false if volley.yaml names no store, or the store has no such run.
-/// - Throws: `Diagnostic`: no process sends it, or its state does not allow the order; the store cannot be queried.
+/// - Throws: `Diagnostic`: no process sends it, or its state does not allow the order; the store
+///   cannot be queried.
 public func give(_ order: RunOrder, toSharedRun id: String, in choice: ProjectChoice) throws -> Bool {
     guard let (project, store) = try projectWithStore(in: choice) else { return false }
     let now = Timestamp.now().adding(seconds: try store.clockOffsetSeconds())
@@ -32,7 +34,8 @@ private func projectWithStore(in choice: ProjectChoice) throws -> (project: Proj
 public enum OrderReach: Sendable {
     /// It holds for all machines that send the run.
     case all
-    /// It had been given before, while the store was away: now the store has it, and the other machines also stop.
+    /// It had been given before, while the store was away: now the store has it, and the other
+    /// machines also stop.
     case passedOn
     /// It holds on this machine. Other machines may still send: why the store could not be told.
     case hereOnly(Diagnostic)
@@ -53,7 +56,8 @@ func obstacleToPassingOn(_ order: RunOrder, of run: RunFile, in choice: ProjectC
 
 private var namesNoStore: Diagnostic {
     Diagnostic(
-        "No volley.yaml names a store", remedy: "Name the file with --config FILE that names the store which the run was sent through.",
+        "No volley.yaml names a store",
+        remedy: "Name the file with --config FILE that names the store which the run was sent through.",
         [.ask(.nameProject)])
 }
 
@@ -63,7 +67,8 @@ func isUntold(_ order: RunOrder, _ run: RunFile, _ why: Diagnostic, isGiven: Boo
     let word = order == .pause ? "paused" : "cancelled"
     let state =
         isGiven
-        ? "the run is \(word) on this machine, and the store can still not be told" : "the run was not \(word), as the store cannot be told"
+        ? "the run is \(word) on this machine, and the store can still not be told"
+        : "the run was not \(word), as the store cannot be told"
     return Diagnostic(
         "\(state): other machines may be sending it. Give the order again once it can be told. \(TextFormat.capitalized(why.message))",
         file: run.place, remedy: why.remedy, why.remedies)
@@ -74,7 +79,8 @@ private func projectToStop(_ run: RunFile, in choice: ProjectChoice) throws -> P
     try CurrentProject.file(of: run, in: choice).map { try Project.readToStop(file: $0) }
 }
 
-/// Tells the store of orders that were given on this machine while it was away, and whose processes have ended here.
+/// Tells the store of orders that were given on this machine while it was away, and whose processes
+/// have ended here.
 /// - Parameter ids: runs that the store has.
 /// - Returns: the orders that it has now, by the ids of runs.
 @discardableResult
@@ -99,7 +105,8 @@ func pauseInStore(_ run: RunFile, in choice: ProjectChoice) throws -> Bool {
     guard try run.sharedSince() != nil, !run.isWithoutStore else { return false }
     do {
         guard let settings = try projectToStop(run, in: choice)?.store else { throw namesNoStore }
-        guard let ledger = try StoreAddress(variable: settings.variable).open(asked: nil).reopen(run), try ledger.status().state == .running
+        guard let ledger = try StoreAddress(variable: settings.variable).open(asked: nil).reopen(run),
+            try ledger.status().state == .running
         else { return false }
         return try ledger.passOn(.pause) == .paused
     } catch { throw isUntold(.pause, run, Diagnostic(explaining: error), isGiven: false) }
@@ -107,7 +114,8 @@ func pauseInStore(_ run: RunFile, in choice: ProjectChoice) throws -> Bool {
 
 /// What cancelling a run in the store has shown.
 struct StoreCancellation {
-    /// What the store has forgotten: devices that count as unsent in the file may have got the push.
+    /// What the store has forgotten: devices that count as unsent in the file may have got the
+    /// push.
     var forgotten: LedgerStop?
     /// Whether the other machines had sent the rest before.
     var hasFinished = false
@@ -115,14 +123,16 @@ struct StoreCancellation {
     var obstacle: Diagnostic?
 }
 
-/// Cancels a run in the store that no process of this machine sends, and brings its outcomes into its file: others may
-/// be sending it. The caller holds the file.
+/// Cancels a run in the store that no process of this machine sends, and brings its outcomes into
+/// its file: others may be sending it. The caller holds the file.
 /// - Throws: `Diagnostic`: other machines may send it, and the store cannot be told.
 func cancelInStore(_ run: RunFile, in choice: ProjectChoice) throws -> StoreCancellation {
     guard try run.hasBegun(), !run.isWithoutStore else { return StoreCancellation() }
     let isShared = try run.sharedSince() != nil
     let project = isShared ? try projectToStop(run, in: choice) : (try? projectToStop(run, in: choice)) ?? nil
-    guard let project, let settings = project.store else { return StoreCancellation(obstacle: isShared ? namesNoStore : nil) }
+    guard let project, let settings = project.store else {
+        return StoreCancellation(obstacle: isShared ? namesNoStore : nil)
+    }
     guard RunToSend.goesThroughStore(run.plan, project, try run.plan.settings.get()),
         let ledger = try StoreAddress(variable: settings.variable).open(asked: nil).reopen(run)
     else { return StoreCancellation() }

@@ -26,7 +26,8 @@ public enum StoreWorkerEvent: Sendable {
 /// Helps to send whatever is sent through the store: `volley work`.
 public final class StoreWorker: Sendable {
     private static let lookMilliseconds = 1000
-    /// How long a run is left alone that could not be joined, or that this machine cannot send; in looks.
+    /// How long a run is left alone that could not be joined, or that this machine cannot send; in
+    /// looks.
     private static let pauseLooks = 30
 
     private let project: Project
@@ -41,19 +42,22 @@ public final class StoreWorker: Sendable {
     /// - Throws: `Diagnostic`: volley.yaml cannot be read, or names no store.
     public init(in choice: ProjectChoice, _ options: RunOptions, _ observer: Observer<StoreWorkerEvent>) throws {
         guard let path = choice.file ?? Project.find(startingAt: ".") else {
-            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config FILE.", [.ask(.nameProject)])
+            throw Diagnostic(
+                "there is no volley.yaml here or above", remedy: "Name one with --config FILE.", [.ask(.nameProject)])
         }
         project = try Project.read(file: path).0
         guard project.store != nil else {
             throw Diagnostic(
-                "there is no store in this file, through which other machines could share their runs", file: project.file,
+                "there is no store in this file, through which other machines could share their runs",
+                file: project.file,
                 remedy: "Write at its top level: \(StoreSettings.example).")
         }
         (self.choice, self.options, self.observer) = (choice, options, observer)
     }
 
     /// Helps until the cancellation of the options is requested.
-    /// - Parameter run: the only run to help with; nil for all. With a run, it ends when that run has ended.
+    /// - Parameter run: the only run to help with; nil for all. With a run, it ends when that run
+    ///   has ended.
     /// - Throws: `Diagnostic`: the store cannot be reached, or has no such run.
     public func work(on run: String? = nil) throws {
         guard let variable = project.store?.variable else { return }
@@ -108,7 +112,8 @@ public final class StoreWorker: Sendable {
         observer(.joined(ledger.plan))
         while true {
             var end = try stage.sender.send(through: ledger, file: nil)
-            // A machine that was suspended for too long and was declared dead takes part again, as another worker.
+            // A machine that was suspended for too long and was declared dead takes part again, as
+            // another worker.
             if case .stopped(.ledger(.takenOver)) = end, !options.cancellation.isRequested { continue }
             let state = try? ledger.status().state, isOver = state?.hasEnded ?? false
             // A machine that was asked to end while the run was cancelled says the latter.
@@ -119,14 +124,14 @@ public final class StoreWorker: Sendable {
     }
 }
 
-/// What a machine needs to help with a run: texts from its plan, credentials and the way to its services from this
-/// machine's volley.yaml.
+/// What a machine needs to help with a run: texts from its plan, credentials and the way to its
+/// services from this machine's volley.yaml.
 private final class WorkerSetup {
     let sender: RunSender
     private let gateways: [Int: Gateway]
 
-    /// - Throws: `Diagnostic`: this machine does not have the app, or its settings or keys differ from those of the
-    ///   plan.
+    /// - Throws: `Diagnostic`: this machine does not have the app, or its settings or keys differ
+    ///   from those of the plan.
     init(_ ledger: SharedLedger, _ catalog: RunsFolder, _ project: Project, _ options: RunOptions) throws {
         let settings = try ledger.plan.settings.get(), present = CurrentProject(ledger.plan, project)
         guard settings.renderingRules == MessageCatalog.renderingRules else {
@@ -141,7 +146,8 @@ private final class WorkerSetup {
         var options = options
         options.endsSharedRuns = false
         var sender = RunSender(
-            run: ledger, catalog: catalog, services: services, settings: settings, messages: try MessageCatalog(frozenIn: ledger.plan),
+            run: ledger, catalog: catalog, services: services, settings: settings,
+            messages: try MessageCatalog(frozenIn: ledger.plan),
             options: options)
         sender.threads = options.context.threads
         self.sender = sender

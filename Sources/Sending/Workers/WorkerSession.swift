@@ -8,7 +8,8 @@ import Synchronization
 final class WorkerSession: Sendable {
     let ledger: SharedLedger
     let worker: WorkerRegistration
-    /// Carries orders between the run's file and the store; nil on machines that do not have the file.
+    /// Carries orders between the run's file and the store; nil on machines that do not have the
+    /// file.
     let mirror: OrderMirror?
     private let commonClock: CommonClock
     private let answers: WorkerAnswers
@@ -23,8 +24,8 @@ final class WorkerSession: Sendable {
     private struct Round {
         /// By the numbers of services.
         var before: [Int: [Outcome: Int]] = [:]
-        /// The first ids of segments that the others may send, as far as this worker says, and of those that the store
-        /// has yet to be told of.
+        /// The first ids of segments that the others may send, as far as this worker says, and of
+        /// those that the store has yet to be told of.
         var opened: Set<Int> = [], toOpen: Set<Int> = []
     }
 
@@ -71,7 +72,8 @@ final class WorkerSession: Sendable {
         ledger.unlock()
     }
 
-    /// Less is not worth a correction: workers that ask at the same moment get answers so far apart.
+    /// Less is not worth a correction: workers that ask at the same moment get answers so far
+    /// apart.
     private static let leastSeconds = 0.05
 
     /// The database's clock: all workers go by the same, however their own are set.
@@ -85,15 +87,17 @@ final class WorkerSession: Sendable {
 
     /// Sets a clock by the database's, unless what a beat showed may be the time that it took.
     private static func set(_ clock: CommonClock, by news: WorkerNews?) {
-        guard let news, abs(news.clockOffsetSeconds - clock.offsetSeconds) > max(leastSeconds, news.clockErrorSeconds) else { return }
+        guard let news, abs(news.clockOffsetSeconds - clock.offsetSeconds) > max(leastSeconds, news.clockErrorSeconds)
+        else { return }
         clock.correct(bySeconds: news.clockOffsetSeconds)
     }
 
-    /// What the run's file orders and the store does not say yet; nil for nothing, or if this machine does not have the
-    /// file.
+    /// What the run's file orders and the store does not say yet; nil for nothing, or if this
+    /// machine does not have the file.
     var pendingOrder: RunOrder? { mirror?.pending }
 
-    /// Whether the store is waited for no longer, as a person has requested the end while it was away.
+    /// Whether the store is waited for no longer, as a person has requested the end while it was
+    /// away.
     var isStoreGivenUp: Bool { ledger.store.isGivenUp }
 
     /// Counts what this worker has recorded.
@@ -113,7 +117,8 @@ final class WorkerSession: Sendable {
         return worker.news.flatMap { Self.end($0.state, $0.cause) }
     }
 
-    /// How the run ended, as the store says now; nil if it has not ended, or the store cannot be queried.
+    /// How the run ended, as the store says now; nil if it has not ended, or the store cannot be
+    /// queried.
     var endInStore: RunEnd? { (try? ledger.status()).flatMap { Self.end($0.state, $0.cause) } }
 
     private static func end(_ state: RunState, _ cause: StopCause?) -> RunEnd? {
@@ -127,7 +132,9 @@ final class WorkerSession: Sendable {
 
     /// Whether this worker may send a segment: the coordinator goes first, with the canary.
     func mayBegin(_ segment: RunSegment) -> Bool {
-        guard let news = worker.news, let whole = ledger.plan.segments.first(where: { $0.ids.contains(segment.ids.lowerBound) }) else {
+        guard let news = worker.news,
+            let whole = ledger.plan.segments.first(where: { $0.ids.contains(segment.ids.lowerBound) })
+        else {
             return false
         }
         let first = whole.ids.lowerBound
@@ -154,7 +161,8 @@ final class WorkerSession: Sendable {
     /// Notes that a round has ended: this worker sends nothing for now.
     func endRound() { worker.note(isSending: false) }
 
-    /// Passes on what the last beat brought, and what must not continue. Called several times a second.
+    /// Passes on what the last beat brought, and what must not continue. Called several times a
+    /// second.
     func steer(_ segments: [SegmentSending], _ state: SendState) {
         Self.set(commonClock, by: worker.news)
         for segment in segments { segment.control.openGate(until: worker.handsOverUntil) }
@@ -170,7 +178,9 @@ final class WorkerSession: Sendable {
     }
 
     private func isStopped(_ segment: RunSegment, _ news: WorkerNews) -> Bool {
-        ledger.plan.segments.contains { news.stoppedSegments.contains($0.ids.lowerBound) && $0.ids.contains(segment.ids.lowerBound) }
+        ledger.plan.segments.contains {
+            news.stoppedSegments.contains($0.ids.lowerBound) && $0.ids.contains(segment.ids.lowerBound)
+        }
     }
 
     private func noteElsewhere(_ news: WorkerNews, _ segments: [SegmentSending], _ state: SendState) {
@@ -228,8 +238,8 @@ final class WorkerAnswers: Sendable {
     var counts: [Int: [Outcome: Int]] { state.withLock { $0 } }
 }
 
-/// Carries orders between the file of a run and the store, in both directions: a person may pause or cancel on the
-/// machine that has the file, or on any other.
+/// Carries orders between the file of a run and the store, in both directions: a person may pause
+/// or cancel on the machine that has the file, or on any other.
 final class OrderMirror: Sendable {
     let file: RunFile
     private let state = Mutex(State())
@@ -256,8 +266,8 @@ final class OrderMirror: Sendable {
         return file == known ? .intoFile(store) : .intoStore(file)
     }
 
-    /// What the file orders and the store does not say yet. This machine stops at once, whether or not the store can be
-    /// told; it continues once all may.
+    /// What the file orders and the store does not say yet. This machine stops at once, whether or
+    /// not the store can be told; it continues once all may.
     var pending: RunOrder? { state.withLock { $0.pending } }
 
     static func pending(_ step: Step?) -> RunOrder? {
@@ -279,8 +289,8 @@ final class OrderMirror: Sendable {
         guard let step, !isAway else { return }
         // What fails is tried again with the next call; the states show then what is left to do.
         switch step {
-        // Both agree once a beat shows it: until then the store's state may be an old one, which says nothing against
-        // the file's.
+        // Both agree once a beat shows it: until then the store's state may be an old one, which
+        // says nothing against the file's.
         case .intoStore(let order):
             if (try? ledger.append(.ordered(order, at: .now()))) != nil { try? self.file.notePassedOn(order) }
         case .intoFile(let order):

@@ -1,6 +1,7 @@
 import Base
 
-/// The rules of APNs behind the simulators' wire: `RequestChecker` decides, and every answer has the push's apns-id.
+/// The rules of APNs behind the simulators' wire: `RequestChecker` decides, and every answer has
+/// the push's apns-id.
 final class APNsRules: ServiceRules {
     /// What a connection has proved about its sender.
     private final class Memory: ConnectionMemory {
@@ -17,16 +18,21 @@ final class APNsRules: ServiceRules {
 
     var acceptedCredentials: Int { checker.acceptedProviderTokens }
 
-    func makeMemory(certificate: CertificateState) -> ConnectionMemory { Memory(ConnectionTrust(certificate: certificate)) }
+    func makeMemory(certificate: CertificateState) -> ConnectionMemory {
+        Memory(ConnectionTrust(certificate: certificate))
+    }
 
     let ownHeaders = [ChannelRules.channelHeader, ChannelRules.requestIDHeader]
 
     func isPush(_ request: PushRequest) -> Bool { ChannelRules.isPush(request) }
 
     func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp) {
-        // Every memory comes from `makeMemory`. A cast that is checked would cost more than some of the request's checks.
+        // Every memory comes from `makeMemory`. A cast that is checked would cost more than some of
+        // the request's checks.
         let memory = unsafeDowncast(memory, to: Memory.self)
-        if request.tokenDigits == nil, let id = request.own(ChannelRules.requestIDHeader) { request.replace(.id, by: id) }
+        if request.tokenDigits == nil, let id = request.own(ChannelRules.requestIDHeader) {
+            request.replace(.id, by: id)
+        }
         if !request.answerText.isEmpty { request.answerText = [] }
         request.answer = checker.check(request, hasPayload: hasBody, trust: &memory.trust, now: now)
         if request[.id] == nil || request.answer.reason == "BadMessageId" { request.replace(.id, by: Self.newID()) }
@@ -36,7 +42,10 @@ final class APNsRules: ServiceRules {
 
     func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>) {
         let isAboutChannels = request.tokenDigits == nil && ChannelRules.subject(of: request) != nil
-        return (isAboutChannels ? ChannelRules.requestIDHeader : "apns-id", request[.id] ?? UnsafeBufferPointer(start: nil, count: 0))
+        return (
+            isAboutChannels ? ChannelRules.requestIDHeader : "apns-id",
+            request[.id] ?? UnsafeBufferPointer(start: nil, count: 0)
+        )
     }
 
     func body(of request: PushRequest) -> [UInt8] {
@@ -47,11 +56,15 @@ final class APNsRules: ServiceRules {
 
     func marks(of push: Int, in request: PushRequest) -> LedgerMarks? { request.apnsMarks }
 
-    /// Adds `token` (whole, as in the path: this file is a test's ground truth; null for a broadcast, which has `channel`),
-    /// `apns_id`, `status`, `reason`, `topic`, `push_type`, `priority`, `expiration`, `collapse_id`, `payload_bytes`. Headers are text as the sender wrote it, or null if absent.
+    /// Adds `token` (whole, as in the path: this file is a test's ground truth; null for a
+    /// broadcast, which has `channel`), `apns_id`, `status`, `reason`, `topic`, `push_type`,
+    /// `priority`, `expiration`, `collapse_id`, `payload_bytes`. Headers are text as the sender
+    /// wrote it, or null if absent.
     func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
         file.add(",\"token\":", request.tokenDigits)
-        if let channel = request.own(ChannelRules.channelHeader) { channel.withUnsafeBufferPointer { file.add(",\"channel\":", $0) } }
+        if let channel = request.own(ChannelRules.channelHeader) {
+            channel.withUnsafeBufferPointer { file.add(",\"channel\":", $0) }
+        }
         file.add(",\"apns_id\":", request[.id])
         file.add(",\"status\":")
         file.add(number: request.answer.status)
@@ -78,10 +91,12 @@ extension PushRequest {
     /// The beginning of every path to a device.
     static let devicePath: StaticString = "/3/device/"
 
-    /// The digits of the token, valid until the request changes; nil if the path does not lead to a device. They are not checked here.
+    /// The digits of the token, valid until the request changes; nil if the path does not lead to a
+    /// device. They are not checked here.
     var tokenDigits: UnsafeBufferPointer<UInt8>? {
         let prefix = Self.devicePath.bytes
-        guard let path = self[.path], path.count > prefix.count, areEqual(UnsafeBufferPointer(rebasing: path[..<prefix.count]), prefix)
+        guard let path = self[.path], path.count > prefix.count,
+            areEqual(UnsafeBufferPointer(rebasing: path[..<prefix.count]), prefix)
         else { return nil }
         return UnsafeBufferPointer(rebasing: path[prefix.count...])
     }

@@ -1,9 +1,11 @@
 import Base
 
-/// Decides how APNs would answer requests about broadcast channels: those that make, read, list and delete them, and broadcasts.
+/// Decides how APNs would answer requests about broadcast channels: those that make, read, list and
+/// delete them, and broadcasts.
 ///
-/// Where Apple's documentation leaves it open: a broadcast without `apns-expiration` is BadExpirationDate, priority 1 is BadPriority, and one
-/// that starts an activity is InvalidPushType. Both servers of Apple are one port here.
+/// Where Apple's documentation leaves it open: a broadcast without `apns-expiration` is
+/// BadExpirationDate, priority 1 is BadPriority, and one that starts an activity is
+/// InvalidPushType. Both servers of Apple are one port here.
 struct ChannelRules {
     static let channelHeader: StaticString = "apns-channel-id", requestIDHeader: StaticString = "apns-request-id"
     private static let broadcastPath: StaticString = "/4/broadcasts/apps/", managementPath: StaticString = "/1/apps/"
@@ -31,7 +33,9 @@ struct ChannelRules {
     }
 
     /// Whether a request may be a broadcast or a push to a device, and manages no channels.
-    static func isPush(_ request: PushRequest) -> Bool { !(request[.path]?.starts(with: managementPath.bytes) ?? false) }
+    static func isPush(_ request: PushRequest) -> Bool {
+        !(request[.path]?.starts(with: managementPath.bytes) ?? false)
+    }
 
     /// What a request is about; nil for a request that is not about channels.
     static func subject(of request: PushRequest) -> Subject? {
@@ -57,7 +61,9 @@ struct ChannelRules {
         guard Self.text(request[.method]) == "POST" else { return Answer(status: 405, reason: "MethodNotAllowed") }
         guard let type = Self.text(request[.pushType]) else { return .badRequest("MissingPushType") }
         guard type == "liveactivity" else { return .badRequest("InvalidPushType") }
-        guard let priority = Self.text(request[.priority]), ["5", "10"].contains(priority) else { return .badRequest("BadPriority") }
+        guard let priority = Self.text(request[.priority]), ["5", "10"].contains(priority) else {
+            return .badRequest("BadPriority")
+        }
         guard let expiration = Self.text(request[.expiration]).flatMap(Int64.init), expiration >= 0 else {
             return .badRequest("BadExpirationDate")
         }
@@ -73,7 +79,9 @@ struct ChannelRules {
     /// The refusal of a broadcast by its payload; nil if it is right.
     func payloadRefusal(of request: PushRequest) -> Answer? {
         guard request.payloadBytes > 0 else { return .badRequest("PayloadEmpty") }
-        guard request.payloadBytes <= Self.mostPayloadBytes else { return Answer(status: 413, reason: "PayloadTooLarge") }
+        guard request.payloadBytes <= Self.mostPayloadBytes else {
+            return Answer(status: 413, reason: "PayloadTooLarge")
+        }
         guard let payload = try? JSONValue(parsing: Array(request.payload)), case .object? = payload["aps"] else {
             return .badRequest("PayloadEmpty")
         }
@@ -105,7 +113,8 @@ struct ChannelRules {
             if let refusal { return refusal }
             request.answerText = Array(
                 JSONValue.object(pairs: [
-                    ("message-storage-policy", .integer(channels[bundle]?[id] ?? 1)), ("push-type", .string("LiveActivity")),
+                    ("message-storage-policy", .integer(channels[bundle]?[id] ?? 1)),
+                    ("push-type", .string("LiveActivity")),
                 ]).text.utf8)
             return Answer(status: 200, reason: "")
         case (.channels(let bundle), "DELETE"):
@@ -118,7 +127,8 @@ struct ChannelRules {
     }
 
     private mutating func create(_ request: PushRequest, bundle: String) -> Answer {
-        guard let body = try? JSONValue(parsing: Array(request.payload)), let type = body["push-type"]?.stringValue else {
+        guard let body = try? JSONValue(parsing: Array(request.payload)), let type = body["push-type"]?.stringValue
+        else {
             return .badRequest("MissingPushType")
         }
         guard type == "LiveActivity" else { return .badRequest("InvalidPushType") }
@@ -134,19 +144,26 @@ struct ChannelRules {
 
     /// The channel that a request names, or why it names none.
     private func channel(of request: PushRequest, bundle: String) -> (id: String, refusal: Answer?) {
-        guard let value = request.own(Self.channelHeader), !value.isEmpty else { return ("", .badRequest("MissingChannelId")) }
+        guard let value = request.own(Self.channelHeader), !value.isEmpty else {
+            return ("", .badRequest("MissingChannelId"))
+        }
         let id = String(decoding: value, as: UTF8.self)
-        guard id.wholeMatch(of: /[A-Za-z0-9+\/]+={0,2}/) != nil, value.count % 4 == 0 else { return (id, .badRequest("BadChannelId")) }
+        guard id.wholeMatch(of: /[A-Za-z0-9+\/]+={0,2}/) != nil, value.count % 4 == 0 else {
+            return (id, .badRequest("BadChannelId"))
+        }
         return (id, knowsAll || channels[bundle]?[id] != nil ? nil : .badRequest("ChannelNotRegistered"))
     }
 
-    private static func text(_ value: UnsafeBufferPointer<UInt8>?) -> String? { value.map { String(decoding: $0, as: UTF8.self) } }
+    private static func text(_ value: UnsafeBufferPointer<UInt8>?) -> String? {
+        value.map { String(decoding: $0, as: UTF8.self) }
+    }
 }
 
 extension RequestChecker {
     /// Decides the answer to a request about channels.
     mutating func check(
-        _ request: PushRequest, about subject: ChannelRules.Subject, hasPayload: Bool, trust: inout ConnectionTrust, now: Timestamp
+        _ request: PushRequest, about subject: ChannelRules.Subject, hasPayload: Bool, trust: inout ConnectionTrust,
+        now: Timestamp
     ) -> Answer {
         if let id = request[.id], !Self.isLowerCaseUUID(id) { return .badRequest("BadMessageId") }
         if request.hasDuplicateHeader { return .badRequest("DuplicateHeaders") }

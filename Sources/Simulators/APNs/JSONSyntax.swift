@@ -1,6 +1,8 @@
-/// A check of JSON's syntax (RFC 8259) that builds no values: the simulator must check every payload of a fast sender.
+/// A check of JSON's syntax (RFC 8259) that builds no values: the simulator must check every
+/// payload of a fast sender.
 ///
-/// The text must be an object in UTF-8. The check notes whether its member `aps` is an object, and limits the depth, as every parser does.
+/// The text must be an object in UTF-8. The check notes whether its member `aps` is an object, and
+/// limits the depth, as every parser does.
 struct JSONSyntax {
     /// The result of the check.
     enum Verdict: Equatable {
@@ -79,7 +81,8 @@ struct JSONSyntax {
     }
 
     private func isApsName(_ range: Range<Int>) -> Bool {
-        range.count == 5 && bytes[range.lowerBound + 1] == UInt8(ascii: "a") && bytes[range.lowerBound + 2] == UInt8(ascii: "p")
+        range.count == 5 && bytes[range.lowerBound + 1] == UInt8(ascii: "a")
+            && bytes[range.lowerBound + 2] == UInt8(ascii: "p")
             && bytes[range.lowerBound + 3] == UInt8(ascii: "s")
     }
 
@@ -121,7 +124,8 @@ struct JSONSyntax {
     private mutating func escape() -> Bool {
         index += 1
         switch current {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"),
             UInt8(ascii: "r"), UInt8(ascii: "t"):
             index += 1
             return true
@@ -133,7 +137,8 @@ struct JSONSyntax {
         }
     }
 
-    /// Reads a character of two to four bytes, neither overlong nor a surrogate (RFC 3629 section 4).
+    /// Reads a character of two to four bytes, neither overlong nor a surrogate (RFC 3629 section
+    /// 4).
     private mutating func sequence(startingWith first: UInt8) -> Bool {
         let count: Int
         var second: ClosedRange<UInt8> = 0x80...0xBF
@@ -188,8 +193,8 @@ struct JSONSyntax {
 @inline(__always)
 func isHexDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6 }
 
-/// Whether all bytes are hex digits. It checks all of them even after the first that is not: without an early exit the compiler processes
-/// sixteen at a time.
+/// Whether all bytes are hex digits. It checks all of them even after the first that is not:
+/// without an early exit the compiler processes sixteen at a time.
 func areHexDigits(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var others: UInt8 = 0
     for byte in bytes { others |= isHexDigit(byte) ? 0 : 1 }

@@ -10,7 +10,8 @@ struct ConnectionTrust {
     var isWedged = false
     /// The tokens that this connection accepted.
     var history = TokenHistory()
-    /// The number of the known token that was accepted last, so that its checks are not repeated; 0 for none.
+    /// The number of the known token that was accepted last, so that its checks are not repeated; 0
+    /// for none.
     var lastSerial = 0
 
     init(certificate: CertificateState = .none) { self.certificate = certificate }
@@ -25,8 +26,8 @@ struct TokenHistory {
 
     private var issuedByKey: [Int: Issued] = [:]
 
-    /// Notes a token; false if it was issued too soon after the one before it. The one before may still be used by streams that were on
-    /// their way.
+    /// Notes a token; false if it was issued too soon after the one before it. The one before may
+    /// still be used by streams that were on their way.
     mutating func admits(keyIndex: Int, issuedAt: Int64) -> Bool {
         guard let known = issuedByKey[keyIndex] else {
             issuedByKey[keyIndex] = Issued(latest: issuedAt)
@@ -40,8 +41,8 @@ struct TokenHistory {
 }
 
 /// Checks the header `authorization`: scheme, key, team, signature, age, the 20-minute rule.
-/// Source: Apple, "Establishing a token-based connection to APNs". A JWT is verified once and then recognised by its bytes; its age is
-/// checked every time.
+/// Source: Apple, "Establishing a token-based connection to APNs". A JWT is verified once and then
+/// recognised by its bytes; its age is checked every time.
 struct ProviderTokenChecker {
     /// A JWT that was verified before.
     private struct KnownToken {
@@ -108,7 +109,8 @@ struct ProviderTokenChecker {
         }
     }
 
-    /// The JWT after `bearer`, which may be in either case (RFC 9110 section 11.1); nil for another scheme, or if nothing follows.
+    /// The JWT after `bearer`, which may be in either case (RFC 9110 section 11.1); nil for another
+    /// scheme, or if nothing follows.
     private static func token(in value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
         let scheme = scheme.bytes
         guard value.count > scheme.count else { return nil }
@@ -127,18 +129,23 @@ struct ProviderTokenChecker {
         return known.count - 1
     }
 
-    /// The signing key and the claim `iat` of a JWT with a correct form, signature, `alg`, `kid` and `iss`; nil for any other.
+    /// The signing key and the claim `iat` of a JWT with a correct form, signature, `alg`, `kid`
+    /// and `iss`; nil for any other.
     private func verify(_ token: [UInt8]) -> (keyIndex: Int, issuedAt: Int64)? {
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = decodeTokenPart(parts[0]), let claims = decodeTokenPart(parts[1]),
             let signature = decodeBase64URL(parts[2]),
-            header["alg"]?.stringValue == "ES256", let keyID = header["kid"]?.stringValue, let issuedAt = Self.seconds(claims["iat"]),
+            header["alg"]?.stringValue == "ES256", let keyID = header["kid"]?.stringValue,
+            let issuedAt = Self.seconds(claims["iat"]),
             let index = keys.firstIndex(where: { $0.keyID == keyID && $0.teamID == claims["iss"]?.stringValue })
         else { return nil }
         let signed = Array(token[..<parts[1].endIndex])
         return keys[index].key.isValid(signature, for: signed) ? (index, issuedAt) : nil
     }
 
-    /// The claim `iat` in seconds. kalyke for Python writes it as a text, which APNs is known to take.
-    private static func seconds(_ value: JSONValue?) -> Int64? { value?.tokenSeconds ?? value?.stringValue.flatMap { Int64($0) } }
+    /// The claim `iat` in seconds. kalyke for Python writes it as a text, which APNs is known to
+    /// take.
+    private static func seconds(_ value: JSONValue?) -> Int64? {
+        value?.tokenSeconds ?? value?.stringValue.flatMap { Int64($0) }
+    }
 }

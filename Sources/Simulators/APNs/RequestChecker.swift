@@ -1,18 +1,23 @@
 import Base
 
-/// Decides how APNs would answer a push. It does no I/O: its decision depends only on the request, the connection's trust and the time that
-/// the caller passes.
+/// Decides how APNs would answer a push. It does no I/O: its decision depends only on the request,
+/// the connection's trust and the time that the caller passes.
 ///
-/// The order of the checks is that of pushy's validating mock server, with this simulator's further checks where they belong: apns-id,
-/// method, duplicate headers, topic, collapse id, priority, push type, expiration, path and token, dead tokens, the token's topic,
-/// authorization, payload, tokens with a temporary refusal. Where Apple's documentation leaves the reason open:
-/// - a topic that cannot be a bundle id, or does not have the suffix of the push type, is BadTopic; a bundle id that is not in the
-///   configuration is TopicDisallowed;
-/// - a push type may be absent, as Apple requires it only for watchOS: the topic then says what it is. A push to the topic of a type that came
-///   with the header or later is InvalidPushType without it;
-/// - `background` requires an explicit priority 5, as 10 is the default; otherwise it is BadPriority;
-/// - a payload that is not a JSON object in UTF-8, or lacks the object `aps` where its push type needs one, is PayloadEmpty;
-/// - a background push with alert, badge or sound is accepted, as by APNs: the device then ignores a part;
+/// The order of the checks is that of pushy's validating mock server, with this simulator's further
+/// checks where they belong: apns-id, method, duplicate headers, topic, collapse id, priority, push
+/// type, expiration, path and token, dead tokens, the token's topic, authorization, payload, tokens
+/// with a temporary refusal. Where Apple's documentation leaves the reason open:
+/// - a topic that cannot be a bundle id, or does not have the suffix of the push type, is BadTopic;
+///   a bundle id that is not in the configuration is TopicDisallowed;
+/// - a push type may be absent, as Apple requires it only for watchOS: the topic then says what it
+///   is. A push to the topic of a type that came with the header or later is InvalidPushType
+///   without it;
+/// - `background` requires an explicit priority 5, as 10 is the default; otherwise it is
+///   BadPriority;
+/// - a payload that is not a JSON object in UTF-8, or lacks the object `aps` where its push type
+///   needs one, is PayloadEmpty;
+/// - a background push with alert, badge or sound is accepted, as by APNs: the device then ignores
+///   a part;
 /// - digits of a token may be upper-case; fewer than 8 or more than 512 are BadDeviceToken.
 struct RequestChecker {
     private let topics: [[UInt8]]
@@ -20,7 +25,8 @@ struct RequestChecker {
     private var rules: TokenRules
     private var providerTokens: ProviderTokenChecker
     var channels: ChannelRules
-    /// The topic and push type of the last request that passed. The pushes of a run share them, so the check is usually skipped.
+    /// The topic and push type of the last request that passed. The pushes of a run share them, so
+    /// the check is usually skipped.
     private var approvedTopic: [UInt8] = []
     private var approvedPushType: PushType?
     private var approvedPushTypeName: [UInt8] = []
@@ -42,7 +48,9 @@ struct RequestChecker {
 
     /// Decides the answer to a request.
     /// - Parameter hasPayload: whether the payload is complete; if not, it is not checked.
-    mutating func check(_ request: PushRequest, hasPayload: Bool = true, trust: inout ConnectionTrust, now: Timestamp) -> Answer {
+    mutating func check(_ request: PushRequest, hasPayload: Bool = true, trust: inout ConnectionTrust, now: Timestamp)
+        -> Answer
+    {
         let token = request.tokenDigits
         if token == nil, let subject = ChannelRules.subject(of: request) {
             return check(request, about: subject, hasPayload: hasPayload, trust: &trust, now: now)
@@ -65,17 +73,23 @@ struct RequestChecker {
         if request.hasDuplicateHeader { return .badRequest("DuplicateHeaders") }
         let pushType = pushType(of: request)
         if let refusal = topicRefusal(of: request, pushType: pushType) { return refusal }
-        if let collapseID = request[.collapseID], collapseID.count > Self.longestCollapseID { return .badRequest("BadCollapseId") }
+        if let collapseID = request[.collapseID], collapseID.count > Self.longestCollapseID {
+            return .badRequest("BadCollapseId")
+        }
         if let refusal = priorityRefusal(of: request, pushType: pushType) { return refusal }
         guard pushType != nil else { return .badRequest("InvalidPushType") }
-        if let expiration = request[.expiration], !Self.isEpochSeconds(expiration) { return .badRequest("BadExpirationDate") }
+        if let expiration = request[.expiration], !Self.isEpochSeconds(expiration) {
+            return .badRequest("BadExpirationDate")
+        }
         return nil
     }
 
     private static let post: StaticString = "POST"
     /// The most bytes of an apns-collapse-id.
     private static let longestCollapseID = 64
-    private static let pushTypes = PushType.allCases.map { (name: Array($0.rawValue.utf8), suffix: Array($0.topicSuffix.utf8), type: $0) }
+    private static let pushTypes = PushType.allCases.map {
+        (name: Array($0.rawValue.utf8), suffix: Array($0.topicSuffix.utf8), type: $0)
+    }
     private static let suffixes = pushTypes.map(\.suffix).filter { !$0.isEmpty }
 
     /// The push type of a request; nil if it is unknown.
@@ -119,14 +133,16 @@ struct RequestChecker {
 
     private static func isBundleIDByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"),
             UInt8(ascii: "."), UInt8(ascii: "-"):
             true
         default: false
         }
     }
 
-    /// A topic without the suffix of its push type; nil if it lacks that suffix, or has another type's.
+    /// A topic without the suffix of its push type; nil if it lacks that suffix, or has another
+    /// type's.
     private static func bundleID(of topic: [UInt8], suffix: [UInt8]) -> [UInt8]? {
         guard topic.count > suffix.count, topic.suffix(suffix.count).elementsEqual(suffix) else { return nil }
         let bundleID = Array(topic.dropLast(suffix.count))
@@ -163,7 +179,8 @@ struct RequestChecker {
                 guard byte == UInt8(ascii: "-") else { return false }
             default:
                 let isDigit =
-                    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") || byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f")
+                    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+                    || byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f")
                 guard isDigit else { return false }
             }
         }
@@ -181,28 +198,36 @@ struct RequestChecker {
     private func pathRefusal(of request: PushRequest) -> Answer {
         let devicePath = PushRequest.devicePath.bytes
         let isDevicePath =
-            request[.path].map { areEqual($0, devicePath) || areEqual($0, UnsafeBufferPointer(rebasing: devicePath.dropLast())) } ?? false
+            request[.path].map {
+                areEqual($0, devicePath) || areEqual($0, UnsafeBufferPointer(rebasing: devicePath.dropLast()))
+            } ?? false
         return isDevicePath ? .badRequest("MissingDeviceToken") : Answer(status: 404, reason: "BadPath")
     }
 
     /// The number of hex digits that a token may have.
     private static let tokenDigits = 8...512
 
-    private mutating func tokenRefusal(of token: UnsafeBufferPointer<UInt8>, in request: PushRequest, now: Timestamp) -> Answer? {
+    private mutating func tokenRefusal(of token: UnsafeBufferPointer<UInt8>, in request: PushRequest, now: Timestamp)
+        -> Answer?
+    {
         guard Self.tokenDigits.contains(token.count), token.count % 2 == 0 else { return .badRequest("BadDeviceToken") }
         guard areHexDigits(token) else { return .badRequest("BadDeviceToken") }
         if let refusal = rules.permanentRefusal(of: token, now: now) { return refusal }
         guard !tokenTopics.isEmpty, let owner = tokenTopics[TokenHash(hexDigits: token)] else { return nil }
         // The suffix was checked with the topic.
         let topic = request[.topic].map { Array($0) } ?? []
-        let isOwn = topic.starts(with: owner) && (topic.count == owner.count || topic.dropFirst(owner.count).first == UInt8(ascii: "."))
+        let isOwn =
+            topic.starts(with: owner)
+            && (topic.count == owner.count || topic.dropFirst(owner.count).first == UInt8(ascii: "."))
         return isOwn ? nil : .badRequest("DeviceTokenNotForTopic")
     }
 
     // MARK: Sender and payload
 
-    /// The refusal of the sender's credentials. With a client certificate, APNs ignores provider tokens.
-    mutating func authorizationRefusal(of request: PushRequest, trust: inout ConnectionTrust, now: Timestamp) -> Answer? {
+    /// The refusal of the sender's credentials. With a client certificate, APNs ignores provider
+    /// tokens.
+    mutating func authorizationRefusal(of request: PushRequest, trust: inout ConnectionTrust, now: Timestamp) -> Answer?
+    {
         switch trust.certificate {
         case .inForce: nil
         case .expired: .forbidden("BadCertificate")
@@ -213,15 +238,18 @@ struct RequestChecker {
     private func payloadRefusal(of request: PushRequest) -> Answer? {
         guard request.payloadBytes > 0 else { return .badRequest("PayloadEmpty") }
         let pushType = approvedPushType ?? .alert
-        guard request.payloadBytes <= pushType.maximumPayloadBytes else { return Answer(status: 413, reason: "PayloadTooLarge") }
+        guard request.payloadBytes <= pushType.maximumPayloadBytes else {
+            return Answer(status: 413, reason: "PayloadTooLarge")
+        }
         switch JSONSyntax.verdict(on: request.payload) {
         case .invalid: return .badRequest("PayloadEmpty")
         case .object(let hasAps): return hasAps || !Self.needsAps(pushType) ? nil : .badRequest("PayloadEmpty")
         }
     }
 
-    /// Whether a push type requires `aps`. The payloads of the other types are read by the device's own services and need no `aps`: MDM
-    /// sends a push magic, for example, and file providers a container.
+    /// Whether a push type requires `aps`. The payloads of the other types are read by the device's
+    /// own services and need no `aps`: MDM sends a push magic, for example, and file providers a
+    /// container.
     private static func needsAps(_ pushType: PushType) -> Bool {
         switch pushType {
         case .alert, .background, .liveactivity, .pushtotalk, .widgets, .controls: true
@@ -230,7 +258,8 @@ struct RequestChecker {
     }
 }
 
-/// Device tokens with fixed answers: those of `SimulatorFaults.answers`, and always those that begin with one of these eight digits:
+/// Device tokens with fixed answers: those of `SimulatorFaults.answers`, and always those that
+/// begin with one of these eight digits:
 ///
 /// | first digits | answer |
 /// |---|---|
@@ -239,7 +268,8 @@ struct RequestChecker {
 /// | `00000429` | 429 TooManyRequests the first time, then accepted |
 /// | `00000503` | 503 ServiceUnavailable the first time, then accepted |
 ///
-/// A token of zeros only, which `volley doctor` uses, gets BadDeviceToken after everything else was checked.
+/// A token of zeros only, which `volley doctor` uses, gets BadDeviceToken after everything else was
+/// checked.
 ///
 /// These tokens show every kind of outcome in samples and tests without any configuration.
 struct TokenRules {
@@ -259,22 +289,28 @@ struct TokenRules {
         }
     }
 
-    /// The refusal of a token that is known to be dead; nil for all others. APNs checks this before it checks the sender.
+    /// The refusal of a token that is known to be dead; nil for all others. APNs checks this before
+    /// it checks the sender.
     mutating func permanentRefusal(of token: UnsafeBufferPointer<UInt8>, now: Timestamp) -> Answer? {
         switch Self.prefix(of: token) {
         case 410:
-            return Answer(status: 410, reason: "Unregistered", invalidSinceMilliseconds: now.epochMilliseconds - Self.millisecondsInvalid)
+            return Answer(
+                status: 410, reason: "Unregistered",
+                invalidSinceMilliseconds: now.epochMilliseconds - Self.millisecondsInvalid)
         case 400: return .badRequest("BadDeviceToken")
         default: return fixedAnswer(for: token, now: now) { $0 == 400 || $0 == 410 }
         }
     }
 
-    /// The refusal of a token that may pass another time, or that is all zeros; nil for all others. Only correct pushes are checked here.
+    /// The refusal of a token that may pass another time, or that is all zeros; nil for all others.
+    /// Only correct pushes are checked here.
     mutating func temporaryRefusal(of token: UnsafeBufferPointer<UInt8>, now: Timestamp) -> Answer? {
         if token.allSatisfy({ $0 == UInt8(ascii: "0") }) { return .badRequest("BadDeviceToken") }
         switch Self.prefix(of: token) {
-        case 429 where seenTemporary.insert(TokenHash(hexDigits: token)).inserted: return Answer(status: 429, reason: "TooManyRequests")
-        case 503 where seenTemporary.insert(TokenHash(hexDigits: token)).inserted: return Answer(status: 503, reason: "ServiceUnavailable")
+        case 429 where seenTemporary.insert(TokenHash(hexDigits: token)).inserted:
+            return Answer(status: 429, reason: "TooManyRequests")
+        case 503 where seenTemporary.insert(TokenHash(hexDigits: token)).inserted:
+            return Answer(status: 503, reason: "ServiceUnavailable")
         default: return fixedAnswer(for: token, now: now) { $0 != 400 && $0 != 410 }
         }
     }
@@ -293,7 +329,8 @@ struct TokenRules {
         return Answer(status: rule.answer.status, reason: rule.answer.reason, invalidSinceMilliseconds: since)
     }
 
-    /// The number in the three digits after five zeros at a token's beginning; 0 for any other beginning.
+    /// The number in the three digits after five zeros at a token's beginning; 0 for any other
+    /// beginning.
     private static func prefix(of token: UnsafeBufferPointer<UInt8>) -> Int {
         guard token.count >= prefixDigits else { return 0 }
         let zero = UInt8(ascii: "0")

@@ -24,12 +24,15 @@ struct AccessTokens {
     /// How far a sender's clock may be ahead.
     static let clockSkewSeconds: Int64 = 300
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-    /// One of them is enough. Source: firebase.google.com, "Method: projects.messages.send", authorization scopes.
+    /// One of them is enough. Source: firebase.google.com, "Method: projects.messages.send",
+    /// authorization scopes.
     static let scopes: Set<Substring> = ["https://www.googleapis.com/auth/firebase.messaging", cloudScope]
     private static let cloudScope: Substring = "https://www.googleapis.com/auth/cloud-platform"
-    /// What Google's own SDKs write as the claim `aud`, wherever they send the assertion: google-auth for Python and Node, and older SDKs.
+    /// What Google's own SDKs write as the claim `aud`, wherever they send the assertion:
+    /// google-auth for Python and Node, and older SDKs.
     static let audiencesOfGoogle: Set = [
-        "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token", "https://www.googleapis.com/oauth2/v4/token",
+        "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token",
+        "https://www.googleapis.com/oauth2/v4/token",
     ]
     /// From this number on, tokens that have ended are forgotten.
     private static let manyTokens = 256
@@ -62,7 +65,8 @@ struct AccessTokens {
         else {
             return .refused(
                 .unauthenticated(
-                    "Request is missing required authentication credential. Expected OAuth 2 access token.", "CREDENTIALS_MISSING"))
+                    "Request is missing required authentication credential. Expected OAuth 2 access token.",
+                    "CREDENTIALS_MISSING"))
         }
         let text = UnsafeBufferPointer(rebasing: header[scheme.utf8CodeUnitCount...])
         let index = tokens.lastIndex { areEqual(text, right: $0.bytes) }
@@ -83,8 +87,12 @@ struct AccessTokens {
     /// Answers a form that requests a token.
     mutating func exchange(_ form: [UInt8], now: Timestamp) -> FCMReply {
         guard let fields = Self.fields(form) else { return Self.refusal("invalid_request", "The form cannot be read.") }
-        guard let grant = fields["grant_type"] else { return Self.refusal("invalid_request", "Required parameter is missing: grant_type") }
-        guard grant == Self.grantType else { return Self.refusal("unsupported_grant_type", "Invalid grant_type: \(grant)") }
+        guard let grant = fields["grant_type"] else {
+            return Self.refusal("invalid_request", "Required parameter is missing: grant_type")
+        }
+        guard grant == Self.grantType else {
+            return Self.refusal("unsupported_grant_type", "Invalid grant_type: \(grant)")
+        }
         guard let assertion = fields["assertion"] else {
             return Self.refusal("invalid_request", "Required parameter is missing: assertion")
         }
@@ -109,7 +117,9 @@ struct AccessTokens {
         case account(Int, isOfCloud: Bool)
         case refused(FCMReply)
 
-        static func invalidGrant(_ description: String) -> Verdict { .refused(AccessTokens.refusal("invalid_grant", description)) }
+        static func invalidGrant(_ description: String) -> Verdict {
+            .refused(AccessTokens.refusal("invalid_grant", description))
+        }
     }
 
     private func account(ofAssertion assertion: [UInt8], now: Timestamp) -> Verdict {
@@ -119,7 +129,9 @@ struct AccessTokens {
             header["alg"]?.stringValue == "RS256"
         else { return .invalidGrant("Invalid JWT: it must have three parts and be signed with RS256.") }
         let issuer = claims["iss"]?.stringValue
-        guard accounts.contains(where: { $0.clientEmail == issuer }) else { return .invalidGrant("Invalid grant: account not found") }
+        guard accounts.contains(where: { $0.clientEmail == issuer }) else {
+            return .invalidGrant("Invalid grant: account not found")
+        }
         let keyID = header["kid"]?.stringValue
         guard let index = accounts.firstIndex(where: { $0.clientEmail == issuer && $0.keyID == keyID }),
             accounts[index].key.isValid(signature, for: Array(assertion[..<parts[1].endIndex]))
@@ -132,7 +144,8 @@ struct AccessTokens {
         guard let audience = claims["aud"]?.stringValue, audiences.contains(audience) else {
             return .invalidGrant("Invalid JWT: Failed audience check.")
         }
-        guard let scopes = claims["scope"]?.stringValue?.split(separator: " "), !Self.scopes.isDisjoint(with: scopes) else {
+        guard let scopes = claims["scope"]?.stringValue?.split(separator: " "), !Self.scopes.isDisjoint(with: scopes)
+        else {
             return .refused(Self.refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided."))
         }
         return .account(index, isOfCloud: scopes.contains(Self.cloudScope))
@@ -140,26 +153,32 @@ struct AccessTokens {
 
     private static func isInTime(_ claims: JSONValue, now: Timestamp) -> Bool {
         guard let issued = claims["iat"]?.tokenSeconds, let end = claims["exp"]?.tokenSeconds else { return false }
-        // An assertion that has not ended began at most so long ago. Checked first, it keeps the sums below from overflowing.
-        guard issued > now.epochSeconds - longestAssertionSeconds, issued <= now.epochSeconds + clockSkewSeconds else { return false }
+        // An assertion that has not ended began at most so long ago. Checked first, it keeps the
+        // sums below from overflowing.
+        guard issued > now.epochSeconds - longestAssertionSeconds, issued <= now.epochSeconds + clockSkewSeconds else {
+            return false
+        }
         return end > now.epochSeconds && end > issued && end <= issued + longestAssertionSeconds
     }
 
     /// An error of OAuth: RFC 6749 section 5.2.
     static func refusal(_ error: String, _ description: String) -> FCMReply {
         var text: [UInt8] = []
-        JSONValue.object(pairs: [("error", .string(error)), ("error_description", .string(description))]).append(to: &text)
+        JSONValue.object(pairs: [("error", .string(error)), ("error_description", .string(description))]).append(
+            to: &text)
         return FCMReply(status: 400, reason: error, text: text)
     }
 
     // MARK: Forms
 
-    /// The fields of a form (application/x-www-form-urlencoded); nil if it is malformed or a field occurs twice.
+    /// The fields of a form (application/x-www-form-urlencoded); nil if it is malformed or a field
+    /// occurs twice.
     static func fields(_ form: [UInt8]) -> [String: String]? {
         var fields: [String: String] = [:]
         for pair in form.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let name = decode(parts[0]), let value = decode(parts[1]), fields[name] == nil else { return nil }
+            guard parts.count == 2, let name = decode(parts[0]), let value = decode(parts[1]), fields[name] == nil
+            else { return nil }
             fields[name] = value
         }
         return fields

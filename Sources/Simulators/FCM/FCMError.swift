@@ -15,13 +15,14 @@ struct FCMError: Equatable {
     var code: Int
     /// The word of google.rpc.Code: `NOT_FOUND`.
     var status: String
-    /// The word of FCM: `UNREGISTERED`; nil for refusals that come from before FCM, of access tokens and projects.
+    /// The word of FCM: `UNREGISTERED`; nil for refusals that come from before FCM, of access
+    /// tokens and projects.
     var errorCode: String?
     var message: String
     /// The field that is wrong: `message.token`.
     var field: String?
-    /// What is wrong with an access token: `ACCESS_TOKEN_EXPIRED`, with which some SDKs decide to fetch a new one. Source: googleapis,
-    /// `google/api/error_reason.proto`.
+    /// What is wrong with an access token: `ACCESS_TOKEN_EXPIRED`, with which some SDKs decide to
+    /// fetch a new one. Source: googleapis, `google/api/error_reason.proto`.
     var tokenReason: String?
 
     /// The word that the ledger has.
@@ -92,12 +93,17 @@ struct FCMError: Equatable {
         message: "Permission 'cloudmessaging.messages.create' denied on resource (or it may not exist).")
     static let unknownProject = FCMError(code: 404, status: "NOT_FOUND", message: "Requested entity was not found.")
 
-    /// What FCM means by a status and a reason; nil for others. A reason that is no word of FCM is the word of google.rpc.Code.
+    /// What FCM means by a status and a reason; nil for others. A reason that is no word of FCM is
+    /// the word of google.rpc.Code.
     static func named(_ reason: String, status: Int, field: String?) -> FCMError {
-        guard let known = known[reason] else { return FCMError(code: status, status: reason, message: "The request was refused.") }
-        // 400 alone has a field: the other refusals are about what the device or the project is, not about what the request says.
+        guard let known = known[reason] else {
+            return FCMError(code: status, status: reason, message: "The request was refused.")
+        }
+        // 400 alone has a field: the other refusals are about what the device or the project is,
+        // not about what the request says.
         return FCMError(
-            code: status, status: known.status, errorCode: reason, message: known.message, field: status == 400 ? field : nil)
+            code: status, status: known.status, errorCode: reason, message: known.message,
+            field: status == 400 ? field : nil)
     }
 
     /// The refusal for a fault that is known by its status.

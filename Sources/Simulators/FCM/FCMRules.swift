@@ -1,11 +1,14 @@
 import Base
 import Cryptography
 
-/// The rules of FCM HTTP v1 behind the simulators' wire: `POST /v1/projects/{project}/messages:send`, and in one house with it `POST /token`,
-/// which is oauth2.googleapis.com, and `GET /v1beta1/projects/{project}/androidApps/{app}/deliveryData`, which is fcmdata.googleapis.com.
+/// The rules of FCM HTTP v1 behind the simulators' wire:
+/// `POST /v1/projects/{project}/messages:send`, and in one house with it `POST /token`, which is
+/// oauth2.googleapis.com, and `GET /v1beta1/projects/{project}/androidApps/{app}/deliveryData`,
+/// which is fcmdata.googleapis.com.
 ///
-/// The order of the checks: path and method, access token, project, quota, content type, JSON, the message (`MessageChecker`), its target
-/// (`DeviceRules`). What is neither path is answered in HTML, as Google's front end does.
+/// The order of the checks: path and method, access token, project, quota, content type, JSON, the
+/// message (`MessageChecker`), its target (`DeviceRules`). What is neither path is answered in
+/// HTML, as Google's front end does.
 final class FCMRules: ServiceRules {
     /// More than the largest message with every character as an escape.
     let keptBodyBytes = 64 << 10
@@ -23,7 +26,8 @@ final class FCMRules: ServiceRules {
     private static let tokenPath: StaticString = "/token", post: StaticString = "POST"
     private static let pathStart: StaticString = "/v1/projects/", pathEnd: StaticString = "/messages:send"
 
-    /// - Parameter port: where the server listens. It is a part of the address of the token endpoint.
+    /// - Parameter port: where the server listens. It is a part of the address of the token
+    ///   endpoint.
     init(_ configuration: SimulatorConfiguration, port: Int) {
         details = configuration.issuer.errorDetails
         projects = configuration.issuer.accounts.map(\.project)
@@ -56,7 +60,9 @@ final class FCMRules: ServiceRules {
             request.kind = .other
             return answer(
                 request,
-                deliveryData(request, path: String(decoding: path, as: UTF8.self), isGet: method.elementsEqual("GET".utf8), now: now))
+                deliveryData(
+                    request, path: String(decoding: path, as: UTF8.self), isGet: method.elementsEqual("GET".utf8),
+                    now: now))
         }
         if areEqual(path, Self.tokenPath.bytes) {
             request.kind = .other
@@ -69,18 +75,22 @@ final class FCMRules: ServiceRules {
         }
     }
 
-    /// What was delivered of the project's labels: all messages count as delivered to the Android app that the path names.
+    /// What was delivered of the project's labels: all messages count as delivered to the Android
+    /// app that the path names.
     private func deliveryData(_ request: PushRequest, path: String, isGet: Bool, now: Timestamp) -> FCMReply {
         guard isGet,
             let match = path.wholeMatch(
-                of: /\/v1beta1\/projects\/([^\/]+)\/androidApps\/([0-9]+:[0-9]+:android:[0-9a-f]+)\/deliveryData(?:\?.*)?/)
+                of:
+                    /\/v1beta1\/projects\/([^\/]+)\/androidApps\/([0-9]+:[0-9]+:android:[0-9a-f]+)\/deliveryData(?:\?.*)?/
+            )
         else { return Self.notFound }
         switch tokens.bearer(request[.authorization], needsCloud: true, now: now) {
         case .refused(let refusal): return refusal.reply(details)
         case .account(let account):
             guard projects[account] == match.output.1 else { return FCMError.permissionDenied.reply(details) }
             return FCMReply(
-                status: 200, reason: "", text: Array(deliveries.answer(project: projects[account], app: String(match.output.2)).text.utf8))
+                status: 200, reason: "",
+                text: Array(deliveries.answer(project: projects[account], app: String(match.output.2)).text.utf8))
         }
     }
 
@@ -93,7 +103,8 @@ final class FCMRules: ServiceRules {
         return tokens.exchange(Array(request.payload), now: now)
     }
 
-    private func decideMessage(_ request: PushRequest, path: UnsafeBufferPointer<UInt8>, hasBody: Bool, now: Timestamp) {
+    private func decideMessage(_ request: PushRequest, path: UnsafeBufferPointer<UInt8>, hasBody: Bool, now: Timestamp)
+    {
         // The body is read first, so that the ledger names the target of whatever is refused.
         let checker = hasBody ? Self.checker(of: request) : nil
         request.addressee = checker?.addressee
@@ -112,7 +123,8 @@ final class FCMRules: ServiceRules {
         if let refusal = devices.refusal(of: addressee) { return answer(request, refusal.reply(details)) }
         accept(request, project: projects[account], now: now)
         guard request.kind != .dryRun else { return }
-        accepted = DeliveryData.Entry(project: projects[account], label: checker?.label ?? "", day: DeliveryData.day(of: now))
+        accepted = DeliveryData.Entry(
+            project: projects[account], label: checker?.label ?? "", day: DeliveryData.day(of: now))
     }
 
     private func projectRefusal(path: UnsafeBufferPointer<UInt8>, account: Int) -> FCMError? {
@@ -156,7 +168,9 @@ final class FCMRules: ServiceRules {
 
     private static let notFound = FCMReply(
         status: 404, reason: "NotFound",
-        text: Array("<!DOCTYPE html><html lang=en><title>Error 404 (Not Found)!!1</title><p>The URL was not found.</html>\n".utf8))
+        text: Array(
+            "<!DOCTYPE html><html lang=en><title>Error 404 (Not Found)!!1</title><p>The URL was not found.</html>\n"
+                .utf8))
 
     func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>) {
         let isPage = request.answerText.first == UInt8(ascii: "<")
@@ -166,7 +180,8 @@ final class FCMRules: ServiceRules {
 
     // MARK: The ledger
 
-    /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`, `error_code`, `name` and `payload_bytes`.
+    /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`,
+    /// `error_code`, `name` and `payload_bytes`.
     func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
         let addressee = request.addressees.isEmpty ? nil : request.addressees[push], answer = request.answer(to: push)
         file.add(",\"target_kind\":", text: addressee?.kind)
@@ -184,15 +199,17 @@ final class FCMRules: ServiceRules {
     /// Whether a path leads to the messages of some project.
     private static func isMessagePath(_ path: UnsafeBufferPointer<UInt8>) -> Bool {
         let (start, end) = (pathStart.bytes, pathEnd.bytes)
-        guard path.count > start.count + end.count, path.starts(with: start), path.suffix(end.count).elementsEqual(end) else {
+        guard path.count > start.count + end.count, path.starts(with: start), path.suffix(end.count).elementsEqual(end)
+        else {
             return false
         }
         return path[start.count..<path.count - end.count].allSatisfy { $0 != UInt8(ascii: "/") }
     }
 }
 
-/// What the Data API says: accepted messages by project, label and day. Source: Google, "Firebase Cloud Messaging Data API",
-/// `projects.androidApps.deliveryData`. Unlike Google's, it is exact, and knows a message at once.
+/// What the Data API says: accepted messages by project, label and day. Source: Google, "Firebase
+/// Cloud Messaging Data API", `projects.androidApps.deliveryData`. Unlike Google's, it is exact,
+/// and knows a message at once.
 struct DeliveryData {
     struct Entry: Hashable {
         let project: String
@@ -209,8 +226,11 @@ struct DeliveryData {
     mutating func add(_ entry: Entry) { counts[entry, default: 0] += 1 }
 
     func answer(project: String, app: String) -> JSONValue {
-        let days = counts.filter { $0.key.project == project }.sorted { ($0.key.day, $0.key.label) < ($1.key.day, $1.key.label) }
-        return .object(pairs: days.isEmpty ? [] : [("androidDeliveryData", .array(days.map { Self.json($0.key, $0.value, app) }))])
+        let days = counts.filter { $0.key.project == project }.sorted {
+            ($0.key.day, $0.key.label) < ($1.key.day, $1.key.label)
+        }
+        return .object(
+            pairs: days.isEmpty ? [] : [("androidDeliveryData", .array(days.map { Self.json($0.key, $0.value, app) }))])
     }
 
     private static func json(_ entry: Entry, _ count: Int, _ app: String) -> JSONValue {
@@ -221,7 +241,8 @@ struct DeliveryData {
                 (
                     "date",
                     .object(pairs: [
-                        ("year", .integer(Int64(date.year))), ("month", .integer(Int64(date.month))), ("day", .integer(Int64(date.day))),
+                        ("year", .integer(Int64(date.year))), ("month", .integer(Int64(date.month))),
+                        ("day", .integer(Int64(date.day))),
                     ])
                 ),
             ] + (entry.label.isEmpty ? [] : [("analyticsLabel", .string(entry.label))]) + [
@@ -238,10 +259,12 @@ struct DeliveryData {
 }
 
 extension StandIn {
-    /// A strict stand-in for FCM HTTP v1 and for the server that gives out its access tokens, on a loopback port, with its own thread.
+    /// A strict stand-in for FCM HTTP v1 and for the server that gives out its access tokens, on a
+    /// loopback port, with its own thread.
     ///
-    /// `MessageChecker` documents what it demands of messages, `AccessTokens` of assertions, `DeviceRules` the devices with fixed answers, and
-    /// `SimulatorFaults` the faults that you can configure.
+    /// `MessageChecker` documents what it demands of messages, `AccessTokens` of assertions,
+    /// `DeviceRules` the devices with fixed answers, and `SimulatorFaults` the faults that you can
+    /// configure.
     public static let fcm = StandIn(
         service: "fcm", displayName: "FCM",
         rules: """
@@ -250,13 +273,15 @@ extension StandIn {
             UNREGISTERED, 00000400 gets 400 INVALID_ARGUMENT, 00000403 gets 403 SENDER_ID_MISMATCH, 00000401 gets 401 \
             THIRD_PARTY_AUTH_ERROR; 00000429, 00000500 and 00000503 are refused once and then accepted. A token has 100 characters or more, an \
             installation id 22.
-            """, credential: .serviceAccount(project: "volley-simulator"), keyFile: "service-account.json", ignoresCase: false,
-        gone: SimulatedAnswer(status: 404, reason: "UNREGISTERED"), unknown: SimulatedAnswer(status: 400, reason: "INVALID_ARGUMENT"),
+            """, credential: .serviceAccount(project: "volley-simulator"), keyFile: "service-account.json",
+        ignoresCase: false,
+        gone: SimulatedAnswer(status: 404, reason: "UNREGISTERED"),
+        unknown: SimulatedAnswer(status: 400, reason: "INVALID_ARGUMENT"),
         isLimited: true, mayLackDetails: true, givesOutTokens: true, makeRules: { FCMRules($0, port: $1) })
 }
 
-/// Registration tokens and installation ids with fixed answers: those of `SimulatorFaults.answers`, and always those that begin with one of
-/// these eight digits:
+/// Registration tokens and installation ids with fixed answers: those of `SimulatorFaults.answers`,
+/// and always those that begin with one of these eight digits:
 ///
 /// | first digits | answer |
 /// |---|---|
@@ -271,7 +296,8 @@ extension StandIn {
 /// A token of zeros only is INVALID_ARGUMENT. Topics and conditions have no fixed answers.
 struct DeviceRules {
     private static let permanent = [
-        "00000404": (404, "UNREGISTERED"), "00000400": (400, "INVALID_ARGUMENT"), "00000403": (403, "SENDER_ID_MISMATCH"),
+        "00000404": (404, "UNREGISTERED"), "00000400": (400, "INVALID_ARGUMENT"),
+        "00000403": (403, "SENDER_ID_MISMATCH"),
         "00000401": (401, "THIRD_PARTY_AUTH_ERROR"),
     ]
     private static let temporary = [
@@ -290,7 +316,9 @@ struct DeviceRules {
         let field = "message.\(kind)"
         if let answer = fixedAnswer(target) { return .named(answer.reason, status: answer.status, field: field) }
         guard target.utf8.starts(with: "00000".utf8) else { return nil }
-        if target.utf8.allSatisfy({ $0 == UInt8(ascii: "0") }) { return .named("INVALID_ARGUMENT", status: 400, field: field) }
+        if target.utf8.allSatisfy({ $0 == UInt8(ascii: "0") }) {
+            return .named("INVALID_ARGUMENT", status: 400, field: field)
+        }
         let prefix = String(target.prefix(8))
         if let (status, reason) = Self.permanent[prefix] { return .named(reason, status: status, field: field) }
         guard let (status, reason) = Self.temporary[prefix], seenTemporary.insert(target).inserted else { return nil }

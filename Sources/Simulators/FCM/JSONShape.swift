@@ -1,6 +1,7 @@
 import Base
 
-/// What the documentation says about the form of a JSON value, so that a strict check can refuse everything else.
+/// What the documentation says about the form of a JSON value, so that a strict check can refuse
+/// everything else.
 indirect enum JSONShape: Sendable {
     case text, flag, wholeNumber, fraction
     /// Text in capitals or not: `HIGH`.
@@ -12,23 +13,27 @@ indirect enum JSONShape: Sendable {
     case texts
     /// An object of any content.
     case anyObject
-    /// An object with these names and no others. They are written in snake_case; lowerCamelCase is the same name.
+    /// An object with these names and no others. They are written in snake_case; lowerCamelCase is
+    /// the same name.
     case object([String: JSONShape])
 
     /// The first place where a value differs from its shape; nil if it does not.
     func flaw(in value: JSONValue) -> JSONFlaw? {
         switch (self, value) {
         // Google's own SDK for Python writes 1 and 0 (firebase-admin-python, `encode_boolean`).
-        case (.text, .string), (.flag, .bool), (.flag, .integer(0...1)), (.wholeNumber, .integer), (.fraction, .integer),
+        case (.text, .string), (.flag, .bool), (.flag, .integer(0...1)), (.wholeNumber, .integer),
+            (.fraction, .integer),
             (.fraction, .double):
             nil
-        case (.choice(let names), .string(let text)): names.contains(text.uppercased()) ? nil : JSONFlaw("Invalid value: \(text)")
+        case (.choice(let names), .string(let text)):
+            names.contains(text.uppercased()) ? nil : JSONFlaw("Invalid value: \(text)")
         case (.duration, .string(let text)):
             Self.seconds(text) == nil ? JSONFlaw("Illegal duration format; duration must end with 's'") : nil
         case (.list(let shape), .array(let values)):
             values.enumerated().lazy.compactMap { index, value in shape.flaw(in: value)?.below("\(index)") }.first
         case (.texts, .object(let members)):
-            Self.repeatedName(members) ?? members.lazy.compactMap { JSONShape.text.flaw(in: $0.value)?.below($0.name) }.first
+            Self.repeatedName(members)
+                ?? members.lazy.compactMap { JSONShape.text.flaw(in: $0.value)?.below($0.name) }.first
         case (.anyObject, .object): Self.repetition(in: value)
         case (.object(let shapes), .object(let members)): Self.flaw(in: members, shapes)
         default: JSONFlaw("Invalid value: it should be \(words)")
@@ -50,8 +55,12 @@ indirect enum JSONShape: Sendable {
     private static func flaw(in members: [JSONMember], _ shapes: [String: JSONShape]) -> JSONFlaw? {
         for (index, member) in members.enumerated() {
             let name = snakeCase(member.name)
-            if members[..<index].contains(where: { snakeCase($0.name) == name }) { return JSONFlaw.repeated(member.name) }
-            guard let shape = shapes[name] else { return JSONFlaw("Unknown name \"\(member.name)\": Cannot find field.") }
+            if members[..<index].contains(where: { snakeCase($0.name) == name }) {
+                return JSONFlaw.repeated(member.name)
+            }
+            guard let shape = shapes[name] else {
+                return JSONFlaw("Unknown name \"\(member.name)\": Cannot find field.")
+            }
             if let flaw = shape.flaw(in: member.value) { return flaw.below(name) }
         }
         return nil
@@ -60,7 +69,8 @@ indirect enum JSONShape: Sendable {
     /// A name that occurs twice in an object, at any depth.
     private static func repetition(in value: JSONValue) -> JSONFlaw? {
         switch value {
-        case .array(let values): values.enumerated().lazy.compactMap { repetition(in: $0.element)?.below("\($0.offset)") }.first
+        case .array(let values):
+            values.enumerated().lazy.compactMap { repetition(in: $0.element)?.below("\($0.offset)") }.first
         case .object(let members):
             repeatedName(members) ?? members.lazy.compactMap { repetition(in: $0.value)?.below($0.name) }.first
         default: nil
@@ -83,9 +93,11 @@ indirect enum JSONShape: Sendable {
     static func seconds(_ text: String) -> Double? {
         guard text.utf8.last == UInt8(ascii: "s") else { return nil }
         let number = text.utf8.dropLast()
-        let parts = number.drop { $0 == UInt8(ascii: "-") }.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let parts = number.drop { $0 == UInt8(ascii: "-") }.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         // Google's durations have at most twelve digits before the point and nine behind it.
-        guard number.starts(with: "--".utf8) == false, (1...2).contains(parts.count), parts.allSatisfy({ $0.allSatisfy(isDigit) }),
+        guard number.starts(with: "--".utf8) == false, (1...2).contains(parts.count),
+            parts.allSatisfy({ $0.allSatisfy(isDigit) }),
             zip(parts, [1...12, 1...9]).allSatisfy({ $1.contains($0.count) })
         else { return nil }
         return Double(Substring(number))

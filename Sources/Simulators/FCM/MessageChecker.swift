@@ -1,11 +1,15 @@
 import Base
 
-/// Checks the body of a request to FCM: its form by `MessageKeys`, and then what the documentation demands of the values.
+/// Checks the body of a request to FCM: its form by `MessageKeys`, and then what the documentation
+/// demands of the values.
 ///
-/// It does no I/O, and has no list of tokens or senders. Where the documentation leaves something open:
-/// - the size of a message is that of the JSON of `message` without its target, in the shortest notation;
-/// - a registration token has 100 to 4,096 letters, digits, `:`, `-` and `_` (those of today have 142 and more, and GCM allowed 4,096); an
-///   installation id is 22 of them without `:` (firebase-js-sdk, `generateFid`);
+/// It does no I/O, and has no list of tokens or senders. Where the documentation leaves something
+/// open:
+/// - the size of a message is that of the JSON of `message` without its target, in the shortest
+///   notation;
+/// - a registration token has 100 to 4,096 letters, digits, `:`, `-` and `_` (those of today have
+///   142 and more, and GCM allowed 4,096); an installation id is 22 of them without `:`
+///   (firebase-js-sdk, `generateFid`);
 /// - `null` is refused, although it could mean an absent key.
 struct MessageChecker {
     private static let targetKeys = ["fid", "token", "topic", "condition"]
@@ -43,7 +47,8 @@ struct MessageChecker {
     func refusal(bytes: Int) -> FCMError? {
         if let flaw = MessageKeys.body.flaw(in: body) { return .malformed(flaw) }
         guard body["message"] != nil else { return .invalid("The message is missing.", field: "message") }
-        return targetRefusal ?? dataRefusal ?? androidRefusal ?? appleRefusal ?? labelRefusal ?? sizeRefusal(bytes: bytes)
+        return targetRefusal ?? dataRefusal ?? androidRefusal ?? appleRefusal ?? labelRefusal
+            ?? sizeRefusal(bytes: bytes)
     }
 
     // MARK: Target
@@ -55,7 +60,8 @@ struct MessageChecker {
             return .invalid("Recipient of the message is not set.", field: "message")
         }
         guard targets.count == 1 else {
-            return .malformed(JSONFlaw("oneof field 'target' is already set. Cannot set '\(targets[1].name)'", at: ["message"]))
+            return .malformed(
+                JSONFlaw("oneof field 'target' is already set. Cannot set '\(targets[1].name)'", at: ["message"]))
         }
         let field = "message.\(target.name)"
         switch target.name {
@@ -63,9 +69,12 @@ struct MessageChecker {
             return Self.isTarget(text, of: Self.tokenLengths, alsoColon: true)
                 ? nil : .invalid("The registration token is not a valid FCM registration token", field: field)
         case "fid":
-            return Self.isTarget(text, of: 22...22, alsoColon: false) ? nil : .invalid("The installation id is not valid", field: field)
+            return Self.isTarget(text, of: 22...22, alsoColon: false)
+                ? nil : .invalid("The installation id is not valid", field: field)
         case "topic": return TopicCondition.isTopic(text) ? nil : .invalid("Invalid topic name", field: field)
-        default: return TopicCondition.isCondition(text) ? nil : .invalid("Invalid condition expression provided.", field: field)
+        default:
+            return TopicCondition.isCondition(text)
+                ? nil : .invalid("Invalid condition expression provided.", field: field)
         }
     }
 
@@ -74,7 +83,8 @@ struct MessageChecker {
     private static func isTarget(_ text: String, of lengths: ClosedRange<Int>, alsoColon: Bool) -> Bool {
         lengths.contains(text.utf8.count)
             && text.utf8.allSatisfy {
-                isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") || alsoColon && $0 == UInt8(ascii: ":")
+                isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+                    || alsoColon && $0 == UInt8(ascii: ":")
             }
     }
 
@@ -87,7 +97,8 @@ struct MessageChecker {
         for path in [["data"], ["android", "data"], ["webpush", "data"]] {
             guard case .object(let members)? = value(path) else { continue }
             let reserved = members.first { member in
-                Self.reservedKeys.contains(member.name) || Self.reservedBeginnings.contains { member.name.hasPrefix($0) }
+                Self.reservedKeys.contains(member.name)
+                    || Self.reservedBeginnings.contains { member.name.hasPrefix($0) }
             }
             if let reserved {
                 let field = (["message"] + path + [reserved.name]).joined(separator: ".")
@@ -97,11 +108,14 @@ struct MessageChecker {
         return nil
     }
 
-    /// The value at the end of a path below `message`, with keys in snake_case; nil without a value.
+    /// The value at the end of a path below `message`, with keys in snake_case; nil without a
+    /// value.
     private func value(_ path: [String]) -> JSONValue? {
         var value = message
         for name in path {
-            guard case .object(let members) = value, let next = members.first(where: { JSONShape.snakeCase($0.name) == name }) else {
+            guard case .object(let members) = value,
+                let next = members.first(where: { JSONShape.snakeCase($0.name) == name })
+            else {
                 return nil
             }
             value = next.value
@@ -112,7 +126,9 @@ struct MessageChecker {
     // MARK: Android
 
     private var androidRefusal: FCMError? {
-        if let ttl = value(["android", "ttl"])?.stringValue.flatMap(JSONShape.seconds), !(0...Self.longestTTLSeconds).contains(ttl) {
+        if let ttl = value(["android", "ttl"])?.stringValue.flatMap(JSONShape.seconds),
+            !(0...Self.longestTTLSeconds).contains(ttl)
+        {
             return .invalid("Invalid ttl: it must be from 0 to 2419200 seconds", field: "message.android.ttl")
         }
         if let color = value(["android", "notification", "color"])?.stringValue,
@@ -133,10 +149,14 @@ struct MessageChecker {
             }
         }
         func header(_ name: String) -> String? { value(["apns", "headers"])?[name]?.stringValue }
-        func invalid(_ name: String) -> FCMError { .invalid("Invalid value of \(name)", field: "message.apns.headers.\(name)") }
+        func invalid(_ name: String) -> FCMError {
+            .invalid("Invalid value of \(name)", field: "message.apns.headers.\(name)")
+        }
         let priority = header("apns-priority")
         if let priority, !["1", "5", "10"].contains(priority) { return invalid("apns-priority") }
-        if let moment = header("apns-expiration"), !(1...18).contains(moment.utf8.count) || !moment.utf8.allSatisfy(isDigit) {
+        if let moment = header("apns-expiration"),
+            !(1...18).contains(moment.utf8.count) || !moment.utf8.allSatisfy(isDigit)
+        {
             return invalid("apns-expiration")
         }
         if let id = header("apns-collapse-id"), id.utf8.count > 64 { return invalid("apns-collapse-id") }
@@ -154,10 +174,13 @@ struct MessageChecker {
 
     private var labelRefusal: FCMError? {
         // A label is written like a topic.
-        for path in [["fcm_options"], ["android", "fcm_options"], ["apns", "fcm_options"], ["webpush", "fcm_options"]] {
+        for path in [
+            ["fcm_options"], ["android", "fcm_options"], ["apns", "fcm_options"], ["webpush", "fcm_options"],
+        ] {
             guard let label = value(path + ["analytics_label"])?.stringValue else { continue }
             if label.utf8.count > 50 || !TopicCondition.isTopic(label) {
-                return .invalid("Invalid analytics label", field: (["message"] + path + ["analytics_label"]).joined(separator: "."))
+                return .invalid(
+                    "Invalid analytics label", field: (["message"] + path + ["analytics_label"]).joined(separator: "."))
             }
         }
         return nil
@@ -171,18 +194,21 @@ struct MessageChecker {
         var measured: [UInt8] = []
         JSONValue.object(members.filter { !Self.targetKeys.contains($0.name) }).append(to: &measured)
         return measured.count > limit
-            ? .invalid("Message too big: \(measured.count) bytes, but at most \(limit) are allowed", field: "message") : nil
+            ? .invalid("Message too big: \(measured.count) bytes, but at most \(limit) are allowed", field: "message")
+            : nil
     }
 }
 
-/// The keys of a request to FCM, as data. Source: firebase.google.com, REST resource projects.messages, fields of Message and below, and
-/// firebase-admin-node for `fid`. Keys that only answers have (`name`) are not among them.
+/// The keys of a request to FCM, as data. Source: firebase.google.com, REST resource
+/// projects.messages, fields of Message and below, and firebase-admin-node for `fid`. Keys that
+/// only answers have (`name`) are not among them.
 enum MessageKeys {
     /// The whole body.
     static let body: JSONShape = .object(["validate_only": .flag, "message": message])
 
     private static let message: JSONShape = .object([
-        "data": .texts, "notification": notification, "android": android, "webpush": webpush, "apns": apns, "fcm_options": label,
+        "data": .texts, "notification": notification, "android": android, "webpush": webpush, "apns": apns,
+        "fcm_options": label,
         "fid": .text, "token": .text, "topic": .text, "condition": .text,
     ])
 
@@ -190,21 +216,25 @@ enum MessageKeys {
     private static let notification: JSONShape = .object(["title": .text, "body": .text, "image": .text])
 
     private static let android: JSONShape = .object([
-        "collapse_key": .text, "priority": .choice(["NORMAL", "HIGH"]), "ttl": .duration, "restricted_package_name": .text,
+        "collapse_key": .text, "priority": .choice(["NORMAL", "HIGH"]), "ttl": .duration,
+        "restricted_package_name": .text,
         "data": .texts, "notification": androidNotification, "fcm_options": label, "direct_boot_ok": .flag,
         "bandwidth_constrained_ok": .flag, "restricted_satellite_ok": .flag,
     ])
 
     private static let androidNotification: JSONShape = .object([
-        "title": .text, "body": .text, "icon": .text, "color": .text, "sound": .text, "tag": .text, "click_action": .text,
+        "title": .text, "body": .text, "icon": .text, "color": .text, "sound": .text, "tag": .text,
+        "click_action": .text,
         "body_loc_key": .text, "body_loc_args": .list(.text), "title_loc_key": .text, "title_loc_args": .list(.text),
         "channel_id": .text, "ticker": .text, "sticky": .flag, "event_time": .text, "local_only": .flag,
         "notification_priority": .choice([
             "PRIORITY_UNSPECIFIED", "PRIORITY_MIN", "PRIORITY_LOW", "PRIORITY_DEFAULT", "PRIORITY_HIGH", "PRIORITY_MAX",
         ]),
         "default_sound": .flag, "default_vibrate_timings": .flag, "default_light_settings": .flag,
-        "vibrate_timings": .list(.duration), "visibility": .choice(["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"]),
-        "notification_count": .wholeNumber, "light_settings": lights, "image": .text, "bypass_proxy_notification": .flag,
+        "vibrate_timings": .list(.duration),
+        "visibility": .choice(["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"]),
+        "notification_count": .wholeNumber, "light_settings": lights, "image": .text,
+        "bypass_proxy_notification": .flag,
         "proxy": .choice(["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"]),
     ])
 
@@ -224,7 +254,8 @@ enum MessageKeys {
     ])
 }
 
-/// Topics, and conditions over them: `'sports' in topics && ('cup' in topics || !('league' in topics))`.
+/// Topics, and conditions over them: `'sports' in topics && ('cup' in topics || !('league' in
+/// topics))`.
 /// Source: firebase.google.com, "Send messages to topics".
 struct TopicCondition {
     /// The most topics of a condition.
@@ -243,7 +274,8 @@ struct TopicCondition {
     /// Whether a text is a condition over at most five topics.
     static func isCondition(_ text: String) -> Bool {
         var reader = TopicCondition(text)
-        return reader.readAlternatives(depth: 0) && reader.take("") && reader.rest.isEmpty && reader.topics <= mostTopics
+        return reader.readAlternatives(depth: 0) && reader.take("") && reader.rest.isEmpty
+            && reader.topics <= mostTopics
     }
 
     private mutating func readAlternatives(depth: Int) -> Bool {
@@ -254,7 +286,8 @@ struct TopicCondition {
     }
 
     private mutating func readTerm(depth: Int) -> Bool {
-        // A condition of five topics has no use for more parentheses; a hostile one must not exhaust the stack.
+        // A condition of five topics has no use for more parentheses; a hostile one must not
+        // exhaust the stack.
         guard depth < 16 else { return false }
         if take("!") { return readTerm(depth: depth + 1) }
         if take("(") { return readAlternatives(depth: depth + 1) && take(")") }

@@ -29,7 +29,8 @@ public struct SimulatedServiceAccount: Sendable {
     }
 
     /// Reads the file of an account.
-    /// - Throws: a `Mistake` that names the member that is missing, or says what is wrong with the key.
+    /// - Throws: a `Mistake` that names the member that is missing, or says what is wrong with the
+    ///   key.
     public init(json: String) throws(Mistake) {
         let file = try JSONValue(parsing: json)
         func member(_ name: String) throws(Mistake) -> String {
@@ -43,9 +44,12 @@ public struct SimulatedServiceAccount: Sendable {
         }
         let pem = try member("private_key")
         let key: RSASigningKey
-        do throws(Diagnostic) { key = try RSASigningKey(pem: pem) } catch { throw Mistake(error.message, remedy: error.remedy) }
+        do throws(Diagnostic) { key = try RSASigningKey(pem: pem) } catch {
+            throw Mistake(error.message, remedy: error.remedy)
+        }
         self.init(
-            project: try member("project_id"), clientEmail: try member("client_email"), keyID: try member("private_key_id"), key: key)
+            project: try member("project_id"), clientEmail: try member("client_email"),
+            keyID: try member("private_key_id"), key: key)
     }
 
     /// The file of the account, as Google writes it. A secret.
@@ -95,7 +99,8 @@ public struct IssuerSettings: Sendable {
     public var errorDetails = RefusalDetails.both
     /// How many messages a minute are taken before QUOTA_EXCEEDED; 0 for any number.
     public var messagesPerMinute = 0
-    /// After how many messages an access token is revoked, as an administrator may do, and refused as UNAUTHENTICATED; 0 for never.
+    /// After how many messages an access token is revoked, as an administrator may do, and refused
+    /// as UNAUTHENTICATED; 0 for never.
     public var messagesPerToken = 0
     /// After how many lists the text of lists is forgotten, where a service keeps it; 0 for never.
     public var listsPerTask = 0

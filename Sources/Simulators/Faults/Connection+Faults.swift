@@ -9,7 +9,8 @@ extension Connection {
     private static let timeoutMilliseconds: Int64 = 5_000
     /// How long GOAWAY waits for further pushes to leave out.
     private static let leavingOutMilliseconds: Int64 = 100
-    /// poll(2): the peer has closed its side (POLLRDHUP). The constant is in a part of the system's headers that Swift does not import.
+    /// poll(2): the peer has closed its side (POLLRDHUP). The constant is in a part of the system's
+    /// headers that Swift does not import.
     static let peerClosed: Int16 = 0x2000
 
     private func alarm(_ alarm: ConnectionAlarms.Alarm, afterMilliseconds milliseconds: Int64) {
@@ -35,7 +36,8 @@ extension Connection {
         alarm(.goAway, afterMilliseconds: Int64(server.faults.gracefulGoAwayMilliseconds))
     }
 
-    /// Whether a complete request is left out, because GOAWAY will name an earlier stream as the last.
+    /// Whether a complete request is left out, because GOAWAY will name an earlier stream as the
+    /// last.
     func leavesOut(_ request: PushRequest) -> Bool {
         switch limits.leaveOut(streamID: request.streamID) {
         case .no: return false
@@ -99,8 +101,9 @@ extension Connection {
         submit(settings: [(Setting(rawValue: 0xFAFA), 1)])
     }
 
-    /// Writes pseudorandom bytes that depend only on the connection's number, so that failures are reproducible. The first byte makes them
-    /// a frame of more than eight million bytes, which no client allows.
+    /// Writes pseudorandom bytes that depend only on the connection's number, so that failures are
+    /// reproducible. The first byte makes them a frame of more than eight million bytes, which no
+    /// client allows.
     func writeGarbage() {
         var random = UInt64(number) &* 0x9E37_79B9_7F4A_7C15
         for index in 0..<256 {
@@ -121,8 +124,8 @@ extension Connection {
     /// Queues the bytes that an ending begins with.
     func prepareEnding() {
         guard limits.ending == .midFrame else { return }
-        // The start of the answer that the last push would have got: END_STREAM and END_HEADERS, `:status` 200, and then nothing of the 40
-        // bytes.
+        // The start of the answer that the last push would have got: END_STREAM and END_HEADERS,
+        // `:status` 200, and then nothing of the 40 bytes.
         rawBytes += Self.frameHeader(length: 40, type: 1, flags: 5, streamID: limits.lastStreamID) + [0x88, 0x00, 0x07]
     }
 

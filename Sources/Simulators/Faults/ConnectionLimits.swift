@@ -1,4 +1,5 @@
-/// What a connection may do, and when it ends: the changing stream limit, and the faults that affect a connection.
+/// What a connection may do, and when it ends: the changing stream limit, and the faults that
+/// affect a connection.
 struct ConnectionLimits {
     /// How a connection ends without GOAWAY.
     enum Ending: Equatable {
@@ -75,7 +76,9 @@ struct ConnectionLimits {
         }
         addNoise(&consequences)
         if faults.goAwayEvery > 0, requests == faults.goAwayEvery { consequences.append(.goAway(reason: "Shutdown")) }
-        if faults.gracefulGoAwayEvery > 0, requests == faults.gracefulGoAwayEvery { consequences.append(.gracefulGoAway) }
+        if faults.gracefulGoAwayEvery > 0, requests == faults.gracefulGoAwayEvery {
+            consequences.append(.gracefulGoAway)
+        }
         return consequences
     }
 
@@ -97,7 +100,9 @@ struct ConnectionLimits {
         if isHit(faults.pingFloodEvery) { consequences.append(.pingFlood) }
         if isHit(faults.settingsFloodEvery) { consequences.append(.settingsFlood) }
         if isHit(faults.strangeFramesEvery) { consequences.append(.strangeFrames) }
-        if let garbage = faults.garbage, garbage.afterPushes > 0, requests == garbage.afterPushes { consequences.append(.garbage) }
+        if let garbage = faults.garbage, garbage.afterPushes > 0, requests == garbage.afterPushes {
+            consequences.append(.garbage)
+        }
     }
 
     // MARK: The stream limit
@@ -118,7 +123,8 @@ struct ConnectionLimits {
     private mutating func noteRejection(_ answer: Answer, _ consequences: inout [Consequence]) {
         rejections += 1
         rejectionsSinceRise += 1
-        if faults.streamLimitFallsBackAfterRejections > 0, rejectionsSinceRise >= faults.streamLimitFallsBackAfterRejections, !isDipped,
+        if faults.streamLimitFallsBackAfterRejections > 0,
+            rejectionsSinceRise >= faults.streamLimitFallsBackAfterRejections, !isDipped,
             streamLimit != faults.firstStreamLimit
         {
             consequences.append(announce(faults.firstStreamLimit))

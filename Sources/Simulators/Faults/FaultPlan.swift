@@ -1,4 +1,5 @@
-/// Decides which pushes and answers meet a fault, over all connections. It keeps the counters for the `…Every` of `SimulatorFaults`.
+/// Decides which pushes and answers meet a fault, over all connections. It keeps the counters for
+/// the `…Every` of `SimulatorFaults`.
 struct FaultPlan {
     /// What happens to a correct push.
     enum Fate: Equatable {
@@ -41,14 +42,21 @@ struct FaultPlan {
         garbageLeft = faults.garbage?.connections ?? 0
     }
 
-    /// Decides the fate of the next push. When several faults coincide, the first in this order happens.
+    /// Decides the fate of the next push. When several faults coincide, the first in this order
+    /// happens.
     mutating func next() -> Fate {
         pushes += 1
         if isHit(faults.refusedStreamEvery, number: pushes) { return .refusedStream }
         if isHit(faults.resetEvery, number: pushes) { return .reset }
-        if isHit(faults.tooManyRequestsEvery, number: pushes) { return .refused(Answer(status: 429, reason: "TooManyRequests")) }
-        if isHit(faults.unavailableEvery, number: pushes) { return .refused(Answer(status: 503, reason: "ServiceUnavailable")) }
-        if isHit(faults.internalErrorEvery, number: pushes) { return .refused(Answer(status: 500, reason: "InternalServerError")) }
+        if isHit(faults.tooManyRequestsEvery, number: pushes) {
+            return .refused(Answer(status: 429, reason: "TooManyRequests"))
+        }
+        if isHit(faults.unavailableEvery, number: pushes) {
+            return .refused(Answer(status: 503, reason: "ServiceUnavailable"))
+        }
+        if isHit(faults.internalErrorEvery, number: pushes) {
+            return .refused(Answer(status: 500, reason: "InternalServerError"))
+        }
         if isHit(faults.resetAcceptedEvery, number: pushes) { return .resetAccepted }
         if isHit(faults.gatewayEvery, number: pushes) {
             gatewayAnswers += 1
@@ -57,7 +65,8 @@ struct FaultPlan {
         return isHit(faults.silentEvery, number: pushes) ? .silent : .accepted
     }
 
-    /// Decides whether the next push is answered as soon as its headers are complete, without its payload.
+    /// Decides whether the next push is answered as soon as its headers are complete, without its
+    /// payload.
     mutating func answersEarly() -> Bool {
         guard faults.earlyAnswerEvery > 0 else { return false }
         payloadsToCome += 1
@@ -75,7 +84,8 @@ struct FaultPlan {
         return dressing
     }
 
-    /// Decides whether a connection that has reached the configured number of pushes is sent garbage.
+    /// Decides whether a connection that has reached the configured number of pushes is sent
+    /// garbage.
     mutating func sendsGarbage() -> Bool {
         guard garbageLeft > 0 else { return false }
         garbageLeft -= 1

@@ -1,41 +1,47 @@
 public import HTTP2
 
-/// The deliberate faults of the simulator. Each fault is independent of the others, and off unless set.
+/// The deliberate faults of the simulator. Each fault is independent of the others, and off unless
+/// set.
 ///
-/// A number called `…Every` or `…After` is a number of pushes, 0 for never. Where it counts the pushes of one connection, those before the
-/// last are answered first: with 2 or more, every connection makes some progress before the fault. When several faults would end a
-/// connection at the same push, the first in this list does.
+/// A number called `…Every` or `…After` is a number of pushes, 0 for never. Where it counts the
+/// pushes of one connection, those before the last are answered first: with 2 or more, every
+/// connection makes some progress before the fault. When several faults would end a connection at
+/// the same push, the first in this list does.
 ///
-/// In addition, devices with certain first eight digits always get fixed answers (`TokenRules`, `DeviceRules`), so that any export with such
-/// devices shows every kind of outcome in its report.
+/// In addition, devices with certain first eight digits always get fixed answers (`TokenRules`,
+/// `DeviceRules`), so that any export with such devices shows every kind of outcome in its report.
 public struct SimulatorFaults: Sendable {
     // MARK: Answers
 
-    /// Devices that get a fixed answer, by their tokens (in lower case if the service's tokens are hex): `410 Unregistered`, ….
+    /// Devices that get a fixed answer, by their tokens (in lower case if the service's tokens are
+    /// hex): `410 Unregistered`, ….
     public var answers: [String: SimulatedAnswer] = [:]
     /// How long answers are held back.
     public var latencyMilliseconds = 0
     /// Every n-th push that would be accepted is answered 429, 503 or 500 instead.
     public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0
-    /// Every n-th push that would be accepted is answered 502, 503 or 504 in turn, in HTML and without apns-id, as by a proxy or load
-    /// balancer. Every second one of them is accepted nevertheless: the gateway had passed it on.
+    /// Every n-th push that would be accepted is answered 502, 503 or 504 in turn, in HTML and
+    /// without apns-id, as by a proxy or load balancer. Every second one of them is accepted
+    /// nevertheless: the gateway had passed it on.
     public var gatewayEvery = 0
     /// The header `retry-after`, in seconds, on 429 and 503; nil for none.
     public var retryAfterSeconds: Int?
-    /// How far the server's clock, which is used to judge provider tokens, is ahead of this machine's (behind if below 0). Refusals of
-    /// provider tokens then have a `date` from that clock. nil for no difference and no `date`, as no documentation says that APNs sends one.
+    /// How far the server's clock, which is used to judge provider tokens, is ahead of this
+    /// machine's (behind if below 0). Refusals of provider tokens then have a `date` from that
+    /// clock. nil for no difference and no `date`, as no documentation says that APNs sends one.
     public var clockAheadSeconds: Double?
     /// Every n-th push is accepted but never answered.
     public var silentEvery = 0
-    /// Every n-th push is answered as soon as its headers are there, with its payload unread and unchecked. The stream of an accepted one is
-    /// then reset with NO_ERROR, which tells the client to stop sending the payload (RFC 9113 section 8.1), as nginx does with
-    /// `return 200`.
+    /// Every n-th push is answered as soon as its headers are there, with its payload unread and
+    /// unchecked. The stream of an accepted one is then reset with NO_ERROR, which tells the client
+    /// to stop sending the payload (RFC 9113 section 8.1), as nginx does with `return 200`.
     public var earlyAnswerEvery = 0
     /// Every n-th answer is preceded by HEADERS with the status 103.
     public var informationEvery = 0
     /// Every n-th answer ends with trailers.
     public var trailersEvery = 0
-    /// Every n-th answer has 21,000 bytes of meaningless headers, which need HEADERS and a CONTINUATION.
+    /// Every n-th answer has 21,000 bytes of meaningless headers, which need HEADERS and a
+    /// CONTINUATION.
     public var largeHeadersEvery = 0
 
     // MARK: Resets of streams
@@ -44,8 +50,8 @@ public struct SimulatorFaults: Sendable {
     public var refusedStreamEvery = 0
     /// Every n-th push that would be accepted is reset with `resetErrorCode`, unprocessed.
     public var resetEvery = 0
-    /// Every n-th push is accepted, and its stream is then reset with `resetErrorCode` instead of an answer. A client cannot know that it was
-    /// accepted.
+    /// Every n-th push is accepted, and its stream is then reset with `resetErrorCode` instead of
+    /// an answer. A client cannot know that it was accepted.
     public var resetAcceptedEvery = 0
     /// The code of `resetEvery` and `resetAcceptedEvery`.
     public var resetErrorCode = HTTP2ErrorCode.internalError
@@ -56,61 +62,74 @@ public struct SimulatorFaults: Sendable {
     public var streamLimit = 1000
     /// The streams allowed before that. With a client certificate the full limit applies at once.
     public var firstStreamLimit = 1
-    /// After this many rejections in a row on a connection, the stream limit falls back to `firstStreamLimit` until the next accepted push.
+    /// After this many rejections in a row on a connection, the stream limit falls back to
+    /// `firstStreamLimit` until the next accepted push.
     public var streamLimitFallsBackAfterRejections = 0
-    /// Each time this many pushes were accepted on a connection, the stream limit falls to 1, and rises again after
-    /// `streamLimitDipMilliseconds`.
+    /// Each time this many pushes were accepted on a connection, the stream limit falls to 1, and
+    /// rises again after `streamLimitDipMilliseconds`.
     public var streamLimitDipEvery = 0
     /// How long the stream limit stays down; 0 means until no stream is open.
     public var streamLimitDipMilliseconds = 0
-    /// Flow-control windows that are smaller than HTTP/2's default of 65,535 bytes, or given back late; nil for the default.
+    /// Flow-control windows that are smaller than HTTP/2's default of 65,535 bytes, or given back
+    /// late; nil for the default.
     public var windows: SimulatedWindows?
 
     // MARK: Connections that end
 
-    /// After this many pushes on a connection it is cut without notice, with the last of them accepted and unanswered. Whether TCP ends it
-    /// with FIN or RST depends on what the client sent by then.
+    /// After this many pushes on a connection it is cut without notice, with the last of them
+    /// accepted and unanswered. Whether TCP ends it with FIN or RST depends on what the client sent
+    /// by then.
     public var disconnectEvery = 0
-    /// After this many pushes on a connection, the last of them accepted and unanswered, half a HEADERS frame is written, then FIN without
-    /// close_notify.
+    /// After this many pushes on a connection, the last of them accepted and unanswered, half a
+    /// HEADERS frame is written, then FIN without close_notify.
     public var cutMidFrameEvery = 0
-    /// After this many pushes on a connection, the last of them accepted and unanswered, TCP resets it (RST).
+    /// After this many pushes on a connection, the last of them accepted and unanswered, TCP resets
+    /// it (RST).
     public var resetConnectionEvery = 0
-    /// After this many pushes on a connection, the last of them accepted and unanswered, it is closed with FIN and without close_notify.
+    /// After this many pushes on a connection, the last of them accepted and unanswered, it is
+    /// closed with FIN and without close_notify.
     public var closeWithoutNotifyEvery = 0
-    /// After this many pushes on a connection, the last of them accepted and unanswered, it is closed in TLS with close_notify, but without
-    /// GOAWAY.
+    /// After this many pushes on a connection, the last of them accepted and unanswered, it is
+    /// closed in TLS with close_notify, but without GOAWAY.
     public var closeWithoutGoAwayEvery = 0
-    /// After this many pushes on a connection, the last of them accepted and unanswered, it falls silent: it stays open, but nothing more
-    /// is read or written, and no PING is answered.
+    /// After this many pushes on a connection, the last of them accepted and unanswered, it falls
+    /// silent: it stays open, but nothing more is read or written, and no PING is answered.
     public var silentAfter = 0
-    /// After this many pushes on a connection it is closed with GOAWAY; the last of them is the last stream that was processed.
+    /// After this many pushes on a connection it is closed with GOAWAY; the last of them is the
+    /// last stream that was processed.
     public var goAwayEvery = 0
-    /// After this many pushes on a connection it is closed with GOAWAY. Its last stream id leaves out the `lowGoAwayLeavesOut` latest
-    /// pushes. Those are not processed, and are not in the ledger. The others are answered. If too few pushes arrive within a tenth of a
-    /// second, GOAWAY leaves out those that did.
+    /// After this many pushes on a connection it is closed with GOAWAY. Its last stream id leaves
+    /// out the `lowGoAwayLeavesOut` latest pushes. Those are not processed, and are not in the
+    /// ledger. The others are answered. If too few pushes arrive within a tenth of a second, GOAWAY
+    /// leaves out those that did.
     public var lowGoAwayEvery = 0
     /// The number of received pushes that are left out; less than `lowGoAwayEvery`.
     public var lowGoAwayLeavesOut = 1
-    /// After this many pushes on a connection it is closed in two steps (RFC 9113 section 6.8): GOAWAY with 2^31-1 tells the client to open
-    /// no further streams, and `gracefulGoAwayMilliseconds` later a second one names the last stream that was processed.
+    /// After this many pushes on a connection it is closed in two steps (RFC 9113 section 6.8):
+    /// GOAWAY with 2^31-1 tells the client to open no further streams, and
+    /// `gracefulGoAwayMilliseconds` later a second one names the last stream that was processed.
     public var gracefulGoAwayEvery = 0
     /// The time between the two. Pushes that arrive between them are processed.
     public var gracefulGoAwayMilliseconds = 50
-    /// After this many rejections on a connection (4xx except 410 and 429, which are not the sender's errors) it is closed with GOAWAY.
-    /// APNs does the same after a number that Apple does not publish.
+    /// After this many rejections on a connection (4xx except 410 and 429, which are not the
+    /// sender's errors) it is closed with GOAWAY. APNs does the same after a number that Apple does
+    /// not publish.
     public var rejectionsBeforeGoAway = 1000
-    /// The seconds after which a connection that receives nothing is closed with GOAWAY and the reason IdleTimeout; 0 for never.
+    /// The seconds after which a connection that receives nothing is closed with GOAWAY and the
+    /// reason IdleTimeout; 0 for never.
     public var idleTimeoutSeconds = 0
 
     // MARK: Noise
 
-    /// Each time this many pushes arrived on a connection, it is sent `pingFloodSize` PINGs at once.
+    /// Each time this many pushes arrived on a connection, it is sent `pingFloodSize` PINGs at
+    /// once.
     public var pingFloodEvery = 0, pingFloodSize = 1000
-    /// Each time this many pushes arrived on a connection, it is sent `settingsFloodSize` empty SETTINGS at once.
+    /// Each time this many pushes arrived on a connection, it is sent `settingsFloodSize` empty
+    /// SETTINGS at once.
     public var settingsFloodEvery = 0, settingsFloodSize = 100
-    /// Each time this many pushes arrived on a connection, it is sent what clients must ignore (RFC 9113 sections 5.3.2, 5.5 and 6.5.2):
-    /// PRIORITY, frames of an unknown type on the connection and on a stream, and a setting with an unknown identifier.
+    /// Each time this many pushes arrived on a connection, it is sent what clients must ignore (RFC
+    /// 9113 sections 5.3.2, 5.5 and 6.5.2): PRIORITY, frames of an unknown type on the connection
+    /// and on a stream, and a setting with an unknown identifier.
     public var strangeFramesEvery = 0
     /// Bytes that are not HTTP/2; nil for none.
     public var garbage: SimulatedGarbage?
@@ -121,10 +140,11 @@ public struct SimulatorFaults: Sendable {
 
 /// Flow-control windows that are small and given back late.
 public struct SimulatedWindows: Hashable, Sendable {
-    /// SETTINGS_INITIAL_WINDOW_SIZE: bytes of a payload that a client may send before it must wait; 1 or more.
+    /// SETTINGS_INITIAL_WINDOW_SIZE: bytes of a payload that a client may send before it must wait;
+    /// 1 or more.
     public var streamBytes: Int
-    /// The connection's window, 1 to 65,535 bytes. In HTTP/2 every connection begins with 65,535; the bytes beyond this number are not
-    /// given back once they are used.
+    /// The connection's window, 1 to 65,535 bytes. In HTTP/2 every connection begins with 65,535;
+    /// the bytes beyond this number are not given back once they are used.
     public var connectionBytes: Int
     /// How long after the bytes the WINDOW_UPDATE that gives them back is sent.
     public var delayMilliseconds: Int
@@ -137,14 +157,16 @@ public struct SimulatedWindows: Hashable, Sendable {
     }
 }
 
-/// Random bytes, within TLS, where frames should be. They cannot be mistaken for a frame: they begin with a length that is never allowed.
+/// Random bytes, within TLS, where frames should be. They cannot be mistaken for a frame: they
+/// begin with a length that is never allowed.
 public struct SimulatedGarbage: Hashable, Sendable {
-    /// The number of pushes on a connection before the garbage; they are processed. With 0 the garbage replaces the first SETTINGS, and no
-    /// push of that connection is processed.
+    /// The number of pushes on a connection before the garbage; they are processed. With 0 the
+    /// garbage replaces the first SETTINGS, and no push of that connection is processed.
     public var afterPushes: Int
     /// The number of connections that get garbage; later connections get none.
     public var connections: Int
-    /// Whether the connection is closed afterwards (FIN without close_notify). If not, it continues as if nothing had happened.
+    /// Whether the connection is closed afterwards (FIN without close_notify). If not, it continues
+    /// as if nothing had happened.
     public var thenCloses: Bool
 
     /// A description of garbage.

@@ -1,6 +1,7 @@
 import Cryptography
 
-/// Targets, which are client ids, aliases and tags, with fixed answers: those of `SimulatorFaults.answers`, and always those that begin with one of these eight digits:
+/// Targets, which are client ids, aliases and tags, with fixed answers: those of
+/// `SimulatorFaults.answers`, and always those that begin with one of these eight digits:
 ///
 /// | first digits | answer |
 /// |---|---|
@@ -8,8 +9,9 @@ import Cryptography
 /// | `00000200` | the status `successed_offline` |
 /// | `000` and a code of Getui with five digits | the whole request gets it, once if it passes |
 ///
-/// A client id of zeros only is one that no device has; an alias and a tag are known, whatever they are. So `00020001…` is refused as Getui refuses a target of another app, and `00010005…` as
-/// it refuses too many requests.
+/// A client id of zeros only is one that no device has; an alias and a tag are known, whatever they
+/// are. So `00020001…` is refused as Getui refuses a target of another app, and `00010005…` as it
+/// refuses too many requests.
 struct CidRules {
     /// What a target does to its request.
     enum Effect {
@@ -32,7 +34,8 @@ struct CidRules {
 
     /// Whether a text is a target at all: 32 lower-case hex digits.
     static func isTarget(_ cid: String) -> Bool {
-        cid.utf8.count == 32 && cid.utf8.allSatisfy { isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+        cid.utf8.count == 32
+            && cid.utf8.allSatisfy { isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
     }
 
     /// The client id of the device that has an alias.

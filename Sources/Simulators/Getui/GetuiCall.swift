@@ -66,12 +66,15 @@ struct GetuiCall {
         /// The targets of a body, well formed or not.
         func entries(of body: JSONValue) -> [GetuiEntry] {
             if case .list = self {
-                return body.names(.cid).map { GetuiEntry(kind: .cid, name: $0, id: nil, task: body["taskid"]?.stringValue, group: nil) }
+                return body.names(.cid).map {
+                    GetuiEntry(kind: .cid, name: $0, id: nil, task: body["taskid"]?.stringValue, group: nil)
+                }
             }
             return messages(in: body).flatMap { message in
                 message.names(named).map {
                     GetuiEntry(
-                        kind: named, name: $0, id: message["request_id"]?.stringValue, task: nil, group: message["group_name"]?.stringValue)
+                        kind: named, name: $0, id: message["request_id"]?.stringValue, task: nil,
+                        group: message["group_name"]?.stringValue)
                 }
             }
         }
@@ -92,7 +95,8 @@ struct GetuiCall {
 
     /// nil for a path that Getui does not have.
     init?(path: UnsafeBufferPointer<UInt8>) {
-        let parts = String(decoding: path, as: UTF8.self).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let parts = String(decoding: path, as: UTF8.self).split(separator: "/", omittingEmptySubsequences: false)
+            .dropFirst()
         guard parts.count >= 3, parts.first == "v2", let app = parts.dropFirst().first, !app.isEmpty else { return nil }
         self.app = String(app)
         switch parts.dropFirst(2).map(String.init) {
@@ -106,7 +110,8 @@ struct GetuiCall {
         case ["push", "list", "message"]: kind = .listMessage
         case ["push", "list", "cid"]: kind = .list
         case let words where words.count == 2 && words[0] == "task": kind = .taskRemoval(words[1])
-        case let words where words.count == 4 && words.starts(with: ["report", "push", "task_group"]): kind = .report(group: words[3])
+        case let words where words.count == 4 && words.starts(with: ["report", "push", "task_group"]):
+            kind = .report(group: words[3])
         default: return nil
         }
     }
@@ -132,7 +137,9 @@ struct GetuiEntry {
     /// The client id that an answer names.
     var cid: String { kind == .cid ? name : CidRules.cid(ofAlias: name) }
     var idHash: TokenHash? { id.map { TokenHash(text: $0) } }
-    var addressee: PushRequest.Addressee { PushRequest.Addressee(kind: kind.rawValue, target: name, id: id ?? task ?? "") }
+    var addressee: PushRequest.Addressee {
+        PushRequest.Addressee(kind: kind.rawValue, target: name, id: id ?? task ?? "")
+    }
 }
 
 /// What the content of a message must be, beyond the form of its parts.
@@ -154,7 +161,9 @@ enum GetuiContent {
         let third = message["push_channel"]?["android"]?["ups"]
         if let flaw = clickFlaw(of: content["notification"], at: ["push_message", "notification"])
             ?? clickFlaw(of: third?["notification"], at: ["push_channel", "android", "ups", "notification"])
-            ?? clickFlaw(of: message["push_channel"]?["harmony"]?["notification"], at: ["push_channel", "harmony", "notification"])
+            ?? clickFlaw(
+                of: message["push_channel"]?["harmony"]?["notification"],
+                at: ["push_channel", "harmony", "notification"])
         {
             return flaw
         }

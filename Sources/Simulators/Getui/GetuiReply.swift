@@ -1,6 +1,7 @@
 import Base
 
-/// An answer of Getui: `{"code":0,"msg":"","data":…}`. The code is in the body, and some refusals come with the status 200.
+/// An answer of Getui: `{"code":0,"msg":"","data":…}`. The code is in the body, and some refusals
+/// come with the status 200.
 struct GetuiReply: Equatable {
     var status: Int
     /// 0 for success.
@@ -33,7 +34,9 @@ struct GetuiReply: Equatable {
     static func refusal(_ code: Int) -> GetuiReply {
         GetuiReply(
             status: status(of: code), code: code, message: texts[code] ?? "refused",
-            data: code == 301 ? .object(pairs: [("hostList", hosts), ("domainHash", .string("d41d8cd98f00b204e9800998ecf8427e"))]) : nil)
+            data: code == 301
+                ? .object(pairs: [("hostList", hosts), ("domainHash", .string("d41d8cd98f00b204e9800998ecf8427e"))])
+                : nil)
     }
 
     /// Source: docs.getui.com, RestAPI V2, "code".
@@ -56,8 +59,10 @@ struct GetuiReply: Equatable {
     ])
 
     private static let texts = [
-        1: "request body is not json", 2: "service is starting", 301: "please change the domain", 404: "url is not found",
-        405: "method is not allowed", 500: "internal error", 10001: "token is invalid", 10002: "appid or ip is in the blacklist",
+        1: "request body is not json", 2: "service is starting", 301: "please change the domain",
+        404: "url is not found",
+        405: "method is not allowed", 500: "internal error", 10001: "token is invalid",
+        10002: "appid or ip is in the blacklist",
         10003: "auth is too frequent", 10004: "no permission", 10005: "request is too frequent", 20001: invalidTarget,
         21001: "push failed, user is invalid", 30019: "service is busy",
     ]
@@ -83,8 +88,9 @@ struct GroupReport {
 }
 
 /// How often an app may send to everyone and to tags, in all, and what it may name there.
-/// Source: a copy of "code" of 2022 on DCloud's page about uni-push: 30014 for "app" pushes in a minute, 30007 and 30010 for those of a day. Our
-/// facts about Getui name 30012 for everyone, which that page has for changes of tags.
+/// Source: a copy of "code" of 2022 on DCloud's page about uni-push: 30014 for "app" pushes in a
+/// minute, 30007 and 30010 for those of a day. Our facts about Getui name 30012 for everyone, which
+/// that page has for changes of tags.
 struct GetuiQuotas {
     static let usualPerDay = 100, usualPerMinute = 5
     /// Getui does not publish it: what Volley names at most.
@@ -101,7 +107,8 @@ struct GetuiQuotas {
         perMinute = configuration.broadcastsPerMinute ?? Self.usualPerMinute
     }
 
-    /// The refusal of a push to everyone or to tags, in the right form; nil if it is taken, which counts for the minute.
+    /// The refusal of a push to everyone or to tags, in the right form; nil if it is taken, which
+    /// counts for the minute.
     mutating func refusal(of entries: [GetuiEntry], app: String, now: Timestamp) -> GetuiReply? {
         let isForTags = entries.first?.kind == .tag
         if isForTags, let refusal = refusal(ofTags: entries.map(\.name)) { return refusal }
@@ -132,7 +139,9 @@ struct DayQuota {
     init(limit: Int) { self.limit = limit }
 
     /// Whether so much more may be done.
-    func hasRoom(_ count: Int = 1, at now: Timestamp) -> Bool { (Self.day(of: now) == day ? taken : 0) + count <= limit }
+    func hasRoom(_ count: Int = 1, at now: Timestamp) -> Bool {
+        (Self.day(of: now) == day ? taken : 0) + count <= limit
+    }
 
     /// Counts something; false, and nothing, if it is too much.
     mutating func take(_ count: Int, at now: Timestamp) -> Bool {

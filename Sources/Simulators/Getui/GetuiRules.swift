@@ -1,13 +1,15 @@
 import Base
 import Cryptography
 
-/// The rules of Getui's RestAPI V2 behind the simulators' wire: tokens, single pushes, batches of them, lists, and pushes to tags and to
-/// everyone.
+/// The rules of Getui's RestAPI V2 behind the simulators' wire: tokens, single pushes, batches of
+/// them, lists, and pushes to tags and to everyone.
 ///
-/// The order of the checks: path and method, token, the calls of a minute, JSON, the form of the body (`GetuiKeys`), its content, how often
-/// tags and everyone are sent to (`GetuiQuotas`), the targets (`CidRules`). A `request_id` that was seen before, in a request that was
-/// accepted or was refused for its content, loses its message: the answer is as for any other, and the ledger has no line. How Getui treats
-/// the ids of refused requests is not documented; that it remembers them is the stricter guess.
+/// The order of the checks: path and method, token, the calls of a minute, JSON, the form of the
+/// body (`GetuiKeys`), its content, how often tags and everyone are sent to (`GetuiQuotas`), the
+/// targets (`CidRules`). A `request_id` that was seen before, in a request that was accepted or was
+/// refused for its content, loses its message: the answer is as for any other, and the ledger has
+/// no line. How Getui treats the ids of refused requests is not documented; that it remembers them
+/// is the stricter guess.
 final class GetuiRules: ServiceRules {
     /// More than 200 messages with all that they may hold.
     let keptBodyBytes = 4 << 20
@@ -19,10 +21,12 @@ final class GetuiRules: ServiceRules {
     @exclusivity(unchecked) private var tasks: GetuiTasks
     @exclusivity(unchecked) private var broadcasts: GetuiQuotas
     private var seenIDs: Set<TokenHash> = []
-    /// The ids of the request that was accepted last, which count as seen once it is taken, and the groups and statuses of what it delivers.
+    /// The ids of the request that was accepted last, which count as seen once it is taken, and the
+    /// groups and statuses of what it delivers.
     private var acceptedIDs: [TokenHash] = []
     private var accepted: [(group: String, status: String)] = []
-    /// The app and the moment of the request that was accepted last, if it went to everyone or to tags.
+    /// The app and the moment of the request that was accepted last, if it went to everyone or to
+    /// tags.
     private var acceptedBroadcast: (app: String, at: Timestamp)?
     /// What reports say, by app and group.
     private var reports: [String: GroupReport] = [:]
@@ -46,7 +50,9 @@ final class GetuiRules: ServiceRules {
 
     func decide(_ request: PushRequest, hasBody: Bool, memory: ConnectionMemory, now: Timestamp) {
         request.kind = .other
-        guard let path = request[.path], let method = request[.method], !request.hasDuplicateHeader, let call = GetuiCall(path: path) else {
+        guard let path = request[.path], let method = request[.method], !request.hasDuplicateHeader,
+            let call = GetuiCall(path: path)
+        else {
             return answer(request, .refusal(404))
         }
         guard areEqual(method, call.kind.method.bytes) else { return answer(request, .refusal(405)) }
@@ -123,8 +129,12 @@ final class GetuiRules: ServiceRules {
         accept(request, call, entries: entries, statuses: statuses, isSilent: body["is_async"] == .bool(true))
     }
 
-    private func contentRefusal(of body: JSONValue, _ call: GetuiCall, _ entries: [GetuiEntry], now: Timestamp) -> GetuiReply? {
-        if let flaw = call.kind.shape?.flaw(in: body) ?? call.kind.messages(in: body).lazy.compactMap(GetuiContent.flaw).first {
+    private func contentRefusal(of body: JSONValue, _ call: GetuiCall, _ entries: [GetuiEntry], now: Timestamp)
+        -> GetuiReply?
+    {
+        if let flaw = call.kind.shape?.flaw(in: body)
+            ?? call.kind.messages(in: body).lazy.compactMap(GetuiContent.flaw).first
+        {
             return .badParameter(flaw)
         }
         if let first = entries.first, Set(entries.map(\.name)).count < entries.count {
@@ -140,7 +150,9 @@ final class GetuiRules: ServiceRules {
     private func accept(
         _ request: PushRequest, _ call: GetuiCall, entries: [GetuiEntry], statuses: [String], isSilent: Bool
     ) {
-        let results = zip(entries, statuses).map { entry, status in (task: entry.task ?? nextTask("RASS"), entry: entry, status: status) }
+        let results = zip(entries, statuses).map { entry, status in
+            (task: entry.task ?? nextTask("RASS"), entry: entry, status: status)
+        }
         let delivered = results.filter { result in result.entry.idHash.map { !seenIDs.contains($0) } ?? true }
         request.addressees = delivered.map { result in
             var addressee = result.entry.addressee
@@ -149,7 +161,9 @@ final class GetuiRules: ServiceRules {
         }
         accepted = delivered.compactMap { result in
             guard result.status != CidRules.ignored else { return nil }
-            return (result.entry.group ?? tasks.group(of: result.entry.task)).map { ("\(call.app)/\($0)", result.status) }
+            return (result.entry.group ?? tasks.group(of: result.entry.task)).map {
+                ("\(call.app)/\($0)", result.status)
+            }
         }
         // All of them were repeats: Getui says yes, and sends nothing.
         if delivered.isEmpty { request.kind = .dryRun }
@@ -200,7 +214,8 @@ final class GetuiRules: ServiceRules {
 
     // MARK: The ledger
 
-    /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `request_id` (of a list, its task), `status`, `code` and `payload_bytes`.
+    /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `request_id` (of a
+    /// list, its task), `status`, `code` and `payload_bytes`.
     func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
         let addressee = request.addressees.isEmpty ? nil : request.addressees[push], answer = request.answer(to: push)
         file.add(",\"target_kind\":", text: addressee?.kind)
@@ -222,9 +237,11 @@ final class GetuiRules: ServiceRules {
     }
 }
 
-/// The contents of lists, by their task ids, and how many targets an app has named for them in a day.
+/// The contents of lists, by their task ids, and how many targets an app has named for them in a
+/// day.
 ///
-/// A task lives as long as its message. It is forgotten earlier when its owner requests it, or after `IssuerSettings.listsPerTask` lists.
+/// A task lives as long as its message. It is forgotten earlier when its owner requests it, or
+/// after `IssuerSettings.listsPerTask` lists.
 /// Source: docs.getui.com, RestAPI V2, "push", toList; the quota from a copy of "code" of 2022.
 struct GetuiTasks {
     private struct Task {
@@ -240,7 +257,9 @@ struct GetuiTasks {
     private var tasks: [String: Task] = [:]
     private var named: [String: DayQuota] = [:]
 
-    init(_ settings: IssuerSettings) { (mostLists, mostTargetsOfDay) = (settings.listsPerTask, settings.listTargetsPerDay) }
+    init(_ settings: IssuerSettings) {
+        (mostLists, mostTargetsOfDay) = (settings.listsPerTask, settings.listTargetsPerDay)
+    }
 
     /// Keeps the content of lists.
     mutating func keep(_ message: JSONValue, as id: String, app: String, now: Timestamp) {
@@ -258,12 +277,15 @@ struct GetuiTasks {
     /// The group of a task's message.
     func group(of id: String?) -> String? { id.flatMap { tasks[$0]?.group } }
 
-    /// Counts a list; the refusal if there is no such task, or the app has named too many targets today.
+    /// Counts a list; the refusal if there is no such task, or the app has named too many targets
+    /// today.
     mutating func take(_ id: String, targets: Int, app: String, now: Timestamp) -> GetuiReply? {
         guard let task = tasks[id], task.app == app, now < task.end, mostLists == 0 || task.lists < mostLists else {
             return .badParameter("taskid is invalid")
         }
-        guard named[app, default: DayQuota(limit: mostTargetsOfDay)].take(targets, at: now) else { return .refusal(30008) }
+        guard named[app, default: DayQuota(limit: mostTargetsOfDay)].take(targets, at: now) else {
+            return .refusal(30008)
+        }
         tasks[id]?.lists += 1
         return nil
     }

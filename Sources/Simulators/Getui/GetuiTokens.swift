@@ -1,7 +1,8 @@
 import Base
 import Cryptography
 
-/// The tokens that the simulator gave out, and the proofs that it gives them out for: a digest of app key, time and master secret.
+/// The tokens that the simulator gave out, and the proofs that it gives them out for: a digest of
+/// app key, time and master secret.
 /// Source: docs.getui.com, RestAPI V2, "token".
 struct GetuiTokens {
     private struct Token {
@@ -58,9 +59,15 @@ struct GetuiTokens {
 
     /// Answers a request for a token.
     mutating func giveOut(to app: String, for body: JSONValue, now: Timestamp) -> GetuiReply {
-        guard quotas[app, default: MinuteQuota(limit: Self.mostAuthenticationsPerMinute)].take(at: now) else { return .refusal(10003) }
+        guard quotas[app, default: MinuteQuota(limit: Self.mostAuthenticationsPerMinute)].take(at: now) else {
+            return .refusal(10003)
+        }
         if let flaw = GetuiKeys.authentication.flaw(in: body) { return .badParameter(flaw) }
-        guard let account = accounts.first(where: { $0.app == app && $0.names[Self.appKey] == body["appkey"]?.stringValue }) else {
+        guard
+            let account = accounts.first(where: {
+                $0.app == app && $0.names[Self.appKey] == body["appkey"]?.stringValue
+            })
+        else {
             return .badParameter("appid or appkey is invalid")
         }
         // The page has it as a text, and Getui's own SDK writes a number.

@@ -1,8 +1,9 @@
 extension StandIn {
     /// A strict stand-in for Getui's RestAPI V2, on a loopback port, with its own thread.
     ///
-    /// `GetuiKeys` and `GetuiContent` document what it demands of messages, `GetuiTokens` of callers, `CidRules` the targets with fixed
-    /// answers, and `SimulatorFaults` the faults that you can configure.
+    /// `GetuiKeys` and `GetuiContent` document what it demands of messages, `GetuiTokens` of
+    /// callers, `CidRules` the targets with fixed answers, and `SimulatorFaults` the faults that
+    /// you can configure.
     public static let getui = StandIn(
         service: "getui", displayName: "Getui",
         rules: """
@@ -15,10 +16,13 @@ extension StandIn {
             at most 100 in a day.
             """,
         credential: .secret(
-            app: StandInName("app_id", "SimulatorAppId00000000"), names: [StandInName("app_key", "SimulatorAppKey0000000")],
+            app: StandInName("app_id", "SimulatorAppId00000000"),
+            names: [StandInName("app_key", "SimulatorAppKey0000000")],
             key: "master_secret"),
-        keyFile: "getui-master-secret.txt", ignoresCase: true, gone: SimulatedAnswer(status: 200, reason: "successed_ignore"),
-        unknown: SimulatedAnswer(status: 400, reason: "20001"), isLimited: true, hasOwnAudiences: true, limitsBroadcastsPerMinute: true,
+        keyFile: "getui-master-secret.txt", ignoresCase: true,
+        gone: SimulatedAnswer(status: 200, reason: "successed_ignore"),
+        unknown: SimulatedAnswer(status: 400, reason: "20001"), isLimited: true, hasOwnAudiences: true,
+        limitsBroadcastsPerMinute: true,
         givesOutTokens: true,
         keepsTasks: true,
         makeRules: { configuration, _ in GetuiRules(configuration) })

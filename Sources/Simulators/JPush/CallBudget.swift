@@ -2,9 +2,11 @@ import Base
 
 /// How many calls an app may make in a minute or a day, which begins with the first one.
 struct CallBudget {
-    /// Calls of the push API in a minute. Source: docs.jiguang.cn, "API rate limit": 600 for each app key.
+    /// Calls of the push API in a minute. Source: docs.jiguang.cn, "API rate limit": 600 for each
+    /// app key.
     static let usualLimit = 600
-    /// Pushes to everyone in a day. Source: calvinit/jiguang-sdk-go, return code 2008. Neither says when a day begins.
+    /// Pushes to everyone in a day. Source: calvinit/jiguang-sdk-go, return code 2008. Neither says
+    /// when a day begins.
     static let usualBroadcasts = 10
     static let secondsOfDay = 86_400.0
 
@@ -34,8 +36,10 @@ struct CallBudget {
     func fields(at now: Timestamp) -> [AnswerField] {
         let seconds = end.map { max(0, ($0.epochMilliseconds - now.epochMilliseconds + 999) / 1000) } ?? 0
         return [
-            AnswerField(name: "x-rate-limit-quota", value: "\(limit)"), AnswerField(name: "x-rate-limit-limit", value: "\(limit)"),
-            AnswerField(name: "x-rate-limit-remaining", value: "\(left)"), AnswerField(name: "x-rate-limit-reset", value: "\(seconds)"),
+            AnswerField(name: "x-rate-limit-quota", value: "\(limit)"),
+            AnswerField(name: "x-rate-limit-limit", value: "\(limit)"),
+            AnswerField(name: "x-rate-limit-remaining", value: "\(left)"),
+            AnswerField(name: "x-rate-limit-reset", value: "\(seconds)"),
         ]
     }
 }

@@ -1,7 +1,8 @@
 import Base
 
-/// The cids that were given out, and the results of the pushes that carried them. Source: docs.jiguang.cn, Push API v3, "cid": one from the
-/// pool is good for a day; a push with one that was taken before is not sent again, and gets the answer of the first.
+/// The cids that were given out, and the results of the pushes that carried them. Source:
+/// docs.jiguang.cn, Push API v3, "cid": one from the pool is good for a day; a push with one that
+/// was taken before is not sent again, and gets the answer of the first.
 struct CidPool {
     /// What a push that carries a cid may do.
     enum Finding: Equatable {

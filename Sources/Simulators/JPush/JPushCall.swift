@@ -57,8 +57,9 @@ enum JPushCall: Equatable {
 extension StandIn {
     /// A strict stand-in for JPush's Push API v3 on a loopback port, with its own thread.
     ///
-    /// `JPushKeys` and `JPushChecker` document what it demands of pushes, `CidPool` of their cids, `JPushTargets` the registration ids with
-    /// fixed answers, and `SimulatorFaults` the faults that you can configure.
+    /// `JPushKeys` and `JPushChecker` document what it demands of pushes, `CidPool` of their cids,
+    /// `JPushTargets` the registration ids with fixed answers, and `SimulatorFaults` the faults
+    /// that you can configure.
     public static let jpush = StandIn(
         service: "jpush", displayName: "JPush",
         rules: """
@@ -69,6 +70,7 @@ extension StandIn {
             """,
         credential: .secret(app: StandInName("app_key", "0123456789abcdef01234567"), names: [], key: "master_secret"),
         keyFile: "jpush-master-secret.txt", ignoresCase: false, gone: SimulatedAnswer(status: 400, reason: "1011"),
-        unknown: SimulatedAnswer(status: 400, reason: "1003"), isLimited: true, mayLackDetails: true, hasOwnAudiences: true,
+        unknown: SimulatedAnswer(status: 400, reason: "1003"), isLimited: true, mayLackDetails: true,
+        hasOwnAudiences: true,
         makeRules: { configuration, _ in JPushRules(configuration) })
 }

@@ -1,12 +1,15 @@
 import Base
 
-/// The rules of JPush's Push API v3 behind the simulators' wire: pushes, their validation, cids, and batches of personal pushes.
+/// The rules of JPush's Push API v3 behind the simulators' wire: pushes, their validation, cids,
+/// and batches of personal pushes.
 ///
-/// The order of the checks: path and method, credentials, the calls of a minute (whatever they are: fetching cids counts, which JPush does
-/// not document), content type, JSON, the content (`JPushChecker`), the cid (`CidPool`), what it replaces, what the app may send to
-/// (tags, and everyone a limited number of times a day), the targets (`JPushTargets`).
+/// The order of the checks: path and method, credentials, the calls of a minute (whatever they are:
+/// fetching cids counts, which JPush does not document), content type, JSON, the content
+/// (`JPushChecker`), the cid (`CidPool`), what it replaces, what the app may send to (tags, and
+/// everyone a limited number of times a day), the targets (`JPushTargets`).
 final class JPushRules: ServiceRules {
-    /// More than a thousand ids and aliases, and the largest content with every character as an escape.
+    /// More than a thousand ids and aliases, and the largest content with every character as an
+    /// escape.
     let keptBodyBytes = 1 << 20
     private let details: RefusalDetails
     private let plan: JPushPlan
@@ -71,10 +74,14 @@ final class JPushRules: ServiceRules {
     }
 
     /// Answers a call, or returns its refusal.
-    private func carryOut(_ call: JPushCall, _ request: PushRequest, of app: String, hasBody: Bool, now: Timestamp) -> JPushError? {
+    private func carryOut(_ call: JPushCall, _ request: PushRequest, of app: String, hasBody: Bool, now: Timestamp)
+        -> JPushError?
+    {
         switch call {
         case .cids(let count):
-            guard let count, (1...plan.mostCids).contains(count) else { return JPushError(1003, "count is from 1 to \(plan.mostCids)") }
+            guard let count, (1...plan.mostCids).contains(count) else {
+                return JPushError(1003, "count is from 1 to \(plan.mostCids)")
+            }
             let given = cids.give(count, to: app, now: now)
             answer(request, .object(pairs: [("cidlist", .array(given.map { .string($0) }))]))
             return nil
@@ -94,7 +101,9 @@ final class JPushRules: ServiceRules {
 
     /// Finds out what a request is, and which app sent it.
     private func admit(_ request: PushRequest, now: Timestamp) -> Finding<(JPushCall, app: String)> {
-        guard let call = JPushCall(path: text(request[.path])) else { return .refused(JPushError(1020, "There is no such path")) }
+        guard let call = JPushCall(path: text(request[.path])) else {
+            return .refused(JPushError(1020, "There is no such path"))
+        }
         if case .push = call { request.kind = .push }
         if case .batch = call { request.kind = .push }
         if case .validation = call { request.kind = .dryRun }
@@ -123,18 +132,21 @@ final class JPushRules: ServiceRules {
         guard case .object(let pushes)? = body["pushlist"] else { return [] }
         return pushes.map { push in
             PushRequest.Addressee(
-                kind: kind == "alias" ? kind : "registration_id", target: push.value["target"]?.stringValue ?? "", name: push.name)
+                kind: kind == "alias" ? kind : "registration_id", target: push.value["target"]?.stringValue ?? "",
+                name: push.name)
         }
     }
 
     /// The app key of a Basic credential.
-    private static func app(showing header: UnsafeBufferPointer<UInt8>?, _ secrets: [String: String]) -> Finding<String> {
+    private static func app(showing header: UnsafeBufferPointer<UInt8>?, _ secrets: [String: String]) -> Finding<String>
+    {
         let words = header.map { String(decoding: $0, as: UTF8.self).split(separator: " ") } ?? []
         let characters = words.last?.utf8.prefix { $0 != UInt8(ascii: "=") }.map { byte in
             byte == UInt8(ascii: "+") ? UInt8(ascii: "-") : byte == UInt8(ascii: "/") ? UInt8(ascii: "_") : byte
         }
         guard words.count == 2, words[0] == "Basic", words[1].utf8.count % 4 == 0,
-            let bytes = characters.flatMap({ decodeBase64URL($0[...]) }), let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+            let bytes = characters.flatMap({ decodeBase64URL($0[...]) }),
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
         else { return .refused(JPushError(1004, "basic authentication failed")) }
         let app = String(decoding: bytes[..<colon], as: UTF8.self)
         guard let secret = secrets[app] else { return .refused(JPushError(1008, "The app_key is invalid")) }
@@ -144,7 +156,9 @@ final class JPushRules: ServiceRules {
 
     /// The body of a call.
     private func body(of request: PushRequest, hasBody: Bool, _ call: JPushCall) -> Finding<JSONValue> {
-        if case .batch = call, !plan.isVIP { return .refused(JPushError(2006, "The app has no right to use this call")) }
+        if case .batch = call, !plan.isVIP {
+            return .refused(JPushError(2006, "The app has no right to use this call"))
+        }
         // What was not read is not accepted: a front end that answers early is busy.
         guard hasBody else { return .refused(.fault(status: 503)) }
         guard request.isBody(of: "application/json") else {
@@ -170,10 +184,14 @@ final class JPushRules: ServiceRules {
         case .fresh: break
         }
         if let refusal = refusal(of: checker, app, now: now) { return refusal }
-        if let refusal = targets.refusal(of: checker.registrationIDs) ?? targets.refusal(ofNames: checker.names) { return refusal }
+        if let refusal = targets.refusal(of: checker.registrationIDs) ?? targets.refusal(ofNames: checker.names) {
+            return refusal
+        }
         let messageID = nextMessageID()
         if !isValidation, let cid { acceptedCids = [(cid, messageID)] }
-        if !isValidation { acceptedPushes = [messageID: SentPush(app: app, at: now, devices: request.addressees.count)] }
+        if !isValidation {
+            acceptedPushes = [messageID: SentPush(app: app, at: now, devices: request.addressees.count)]
+        }
         if !isValidation, checker.isForEveryone { acceptedBroadcast = (app, now) }
         for index in request.addressees.indices { request.addressees[index].id = messageID }
         answer(request, Self.success(of: body, messageID: messageID))
@@ -185,13 +203,16 @@ final class JPushRules: ServiceRules {
         if let refusal = replacementRefusal(of: checker.body, app, now: now) { return refusal }
         if checker.hasTags, !plan.takesTags { return JPushError(2006, "Tags are for VIP apps only") }
         let budget = broadcasts[app] ?? CallBudget(limit: broadcastsPerDay)
-        return checker.isForEveryone && !budget.hasRoom(at: now) ? JPushError(2008, "Broadcasts exceed the limit of a day") : nil
+        return checker.isForEveryone && !budget.hasRoom(at: now)
+            ? JPushError(2008, "Broadcasts exceed the limit of a day") : nil
     }
 
-    /// The refusal of a push that is to replace one that the app has not pushed within a day; nil for all others.
+    /// The refusal of a push that is to replace one that the app has not pushed within a day; nil
+    /// for all others.
     private func replacementRefusal(of body: JSONValue, _ app: String, now: Timestamp) -> JPushError? {
         guard let number = body["options"]?["override_msg_id"]?.integerValue else { return nil }
-        let replaced = sent[String(number)].map { $0.app == app && now < $0.at.adding(seconds: CallBudget.secondsOfDay) } ?? false
+        let replaced =
+            sent[String(number)].map { $0.app == app && now < $0.at.adding(seconds: CallBudget.secondsOfDay) } ?? false
         return replaced ? nil : JPushError(1003, "The override_msg_id is invalid")
     }
 
@@ -202,7 +223,9 @@ final class JPushRules: ServiceRules {
 
     // MARK: Batches
 
-    private func decideBatch(_ request: PushRequest, _ body: JSONValue, of app: String, kind: String, now: Timestamp) -> JPushError? {
+    private func decideBatch(_ request: PushRequest, _ body: JSONValue, of app: String, kind: String, now: Timestamp)
+        -> JPushError?
+    {
         if let flaw = JPushShape.object(["pushlist": .anyObject]).flaw(in: body) { return .malformed(flaw) }
         guard case .object(let pushes)? = body["pushlist"], (1...1000).contains(pushes.count) else {
             return JPushError(1003, "pushlist has 1 to 1000 pushes")
@@ -230,7 +253,9 @@ final class JPushRules: ServiceRules {
         case .taken(let messageID): return .done(messageID)
         case .fresh: break
         }
-        if let flaw = JPushChecker(body: push.value, plan: plan).flaw(ofSingle: kind) { return .refused(.malformed(flaw)) }
+        if let flaw = JPushChecker(body: push.value, plan: plan).flaw(ofSingle: kind) {
+            return .refused(.malformed(flaw))
+        }
         if let refusal = replacementRefusal(of: push.value, app, now: now) { return .refused(refusal) }
         let ids = kind == "regid" ? [push.value["target"]?.stringValue ?? ""] : []
         if let refusal = targets.refusal(of: ids) { return .refused(refusal) }
@@ -242,11 +267,13 @@ final class JPushRules: ServiceRules {
 
     // MARK: Answers
 
-    /// The result of a push, as if each of its devices were an Android phone that is online; nil if no push has this number.
+    /// The result of a push, as if each of its devices were an Android phone that is online; nil if
+    /// no push has this number.
     private func report(of number: String) -> JSONValue? {
         sent[number].map {
             .object(pairs: [
-                ("msg_id", .string(number)), ("jpush_received", .integer(Int64($0.devices))), ("android_pns_sent", .null),
+                ("msg_id", .string(number)), ("jpush_received", .integer(Int64($0.devices))),
+                ("android_pns_sent", .null),
                 ("ios_apns_sent", .null),
                 ("ios_apns_received", .null), ("ios_msg_received", .null),
             ])
@@ -262,14 +289,17 @@ final class JPushRules: ServiceRules {
         for (cid, messageID) in acceptedCids { cids.take(cid, messageID: messageID) }
         sent.merge(acceptedPushes) { $1 }
         if let (app, now) = acceptedBroadcast {
-            _ = broadcasts[app, default: CallBudget(limit: broadcastsPerDay, seconds: CallBudget.secondsOfDay)].take(at: now)
+            _ = broadcasts[app, default: CallBudget(limit: broadcastsPerDay, seconds: CallBudget.secondsOfDay)].take(
+                at: now)
         }
     }
 
     func refuse(_ request: PushRequest, as fault: Answer) { refuse(request, with: .fault(status: fault.status)) }
 
     private func refuse(_ request: PushRequest, with error: JPushError) {
-        for index in request.addressees.indices { (request.addressees[index].id, request.addressees[index].answer) = ("", nil) }
+        for index in request.addressees.indices {
+            (request.addressees[index].id, request.addressees[index].answer) = ("", nil)
+        }
         request.answer = error.answer
         request.answerText = []
         error.body(details).append(to: &request.answerText)
@@ -281,7 +311,9 @@ final class JPushRules: ServiceRules {
         body.append(to: &request.answerText)
     }
 
-    private func text(_ value: UnsafeBufferPointer<UInt8>?) -> String { value.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    private func text(_ value: UnsafeBufferPointer<UInt8>?) -> String {
+        value.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
 
     func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>) {
         let type: StaticString = "application/json"
@@ -290,7 +322,8 @@ final class JPushRules: ServiceRules {
 
     // MARK: The ledger
 
-    /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`, `code`, `msg_id`, `cid` and `payload_bytes`.
+    /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`, `code`,
+    /// `msg_id`, `cid` and `payload_bytes`.
     func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
         let addressee = request.addressees.isEmpty ? nil : request.addressees[push], answer = request.answer(to: push)
         file.add(",\"target_kind\":", text: addressee?.kind)

@@ -1,4 +1,5 @@
-/// Registration ids with fixed answers: those of `SimulatorFaults.answers`, and always those that begin with one of these eight digits:
+/// Registration ids with fixed answers: those of `SimulatorFaults.answers`, and always those that
+/// begin with one of these eight digits:
 ///
 /// | first digits | answer |
 /// |---|---|
@@ -8,11 +9,11 @@
 /// | `00000500` | 1000 for its call the first time, then taken |
 /// | `00000503` | 1030 for its call the first time, then taken |
 ///
-/// Aliases and tags that begin with `00001011` belong to no device, and those with `00000429`, `00000500` and `00000503` make their call fail
-/// once; all others have devices.
+/// Aliases and tags that begin with `00001011` belong to no device, and those with `00000429`,
+/// `00000500` and `00000503` make their call fail once; all others have devices.
 ///
-/// JPush does not document what registration ids look like. Those of today have 18 or 19 hex digits, those of its pages 11 and 12 letters
-/// and digits.
+/// JPush does not document what registration ids look like. Those of today have 18 or 19 hex
+/// digits, those of its pages 11 and 12 letters and digits.
 struct JPushTargets {
     private enum Kind {
         case known, malformed, unknown

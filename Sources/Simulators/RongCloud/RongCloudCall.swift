@@ -1,7 +1,8 @@
 import Base
 
-/// The calls that send pushes, with their bodies as data. Source: RongCloud's documentation of its server API, and for names its SDKs for
-/// Go (`sdk/push.go`) and Java (`models/push`). Where they leave something open, what is stricter is meant.
+/// The calls that send pushes, with their bodies as data. Source: RongCloud's documentation of its
+/// server API, and for names its SDKs for Go (`sdk/push.go`) and Java (`models/push`). Where they
+/// leave something open, what is stricter is meant.
 enum RongCloudCall: CaseIterable {
     /// To users by their ids.
     case user
@@ -11,7 +12,8 @@ enum RongCloudCall: CaseIterable {
     case custom
 
     static let mostUsers = 100, mostUsersOfPush = 1000, mostTags = 20
-    /// Of `notification` without blanks. A guess: RongCloud documents none, and this is what an iPhone's push may have.
+    /// Of `notification` without blanks. A guess: RongCloud documents none, and this is what an
+    /// iPhone's push may have.
     static let largestNotificationBytes = 4096
 
     init?(path: UnsafeBufferPointer<UInt8>) {
@@ -36,7 +38,8 @@ enum RongCloudCall: CaseIterable {
         var bytes: [UInt8] = []
         body["notification"]?.append(to: &bytes)
         guard bytes.count <= Self.largestNotificationBytes else {
-            return RongCloudFlaw("\(bytes.count) bytes, \(Self.largestNotificationBytes) are allowed", code: 1005).below("notification")
+            return RongCloudFlaw("\(bytes.count) bytes, \(Self.largestNotificationBytes) are allowed", code: 1005)
+                .below("notification")
         }
         // A category makes iPhones fetch what the address names.
         let ios = body["notification"]?["ios"]
@@ -52,16 +55,22 @@ enum RongCloudCall: CaseIterable {
         }
         guard self != .user else { return targets("user", body["userIds"]) }
         guard let audience = body["audience"] else { return [] }
-        if Self.names(audience, "is_to_all", .bool(true)) { return [PushRequest.Addressee(kind: "everybody", target: "everybody")] }
+        if Self.names(audience, "is_to_all", .bool(true)) {
+            return [PushRequest.Addressee(kind: "everybody", target: "everybody")]
+        }
         let users = targets("user", audience["userid"])
         if !users.isEmpty { return users }
-        let package = (audience["packageName"].map { targets("package", .array([$0])) } ?? []).filter { !$0.target.isEmpty }
+        let package = (audience["packageName"].map { targets("package", .array([$0])) } ?? []).filter {
+            !$0.target.isEmpty
+        }
         var items: [PushRequest.Addressee] = []
         if case .array(let values)? = audience["tagItems"] { items = values.flatMap { targets("tag", $0["tags"]) } }
         return targets("tag", audience["tag"]) + targets("tag", audience["tag_or"]) + items + package
     }
 
-    private static func names(_ value: JSONValue, _ name: String, _ expected: JSONValue) -> Bool { value[name] == expected }
+    private static func names(_ value: JSONValue, _ name: String, _ expected: JSONValue) -> Bool {
+        value[name] == expected
+    }
 
     // MARK: Bodies
 
@@ -74,7 +83,8 @@ enum RongCloudCall: CaseIterable {
         case .push:
             .object(
                 [
-                    "platform": Self.platforms, "audience": Self.audience(["userid": .list(.user, 1...Self.mostUsersOfPush)]),
+                    "platform": Self.platforms,
+                    "audience": Self.audience(["userid": .list(.user, 1...Self.mostUsersOfPush)]),
                     "notification": Self.notification(text: "alert"), "fromuserid": .user,
                     "message": .object(
                         ["content": .text(1...131_072), "objectName": .text(1...32), "disableUpdateLastMsg": .flag],
@@ -83,7 +93,8 @@ enum RongCloudCall: CaseIterable {
         case .custom:
             .object(
                 [
-                    "platform": Self.platforms, "audience": Self.audience(["tagItems": .list(Self.tagItem, 1...Self.mostTags)]),
+                    "platform": Self.platforms,
+                    "audience": Self.audience(["tagItems": .list(Self.tagItem, 1...Self.mostTags)]),
                     "notification": Self.notification(text: "alert"),
                 ], required: ["platform", "audience", "notification"])
         }
@@ -94,26 +105,31 @@ enum RongCloudCall: CaseIterable {
 
     private static func audience(_ also: [String: RongCloudShape]) -> RongCloudShape {
         .object(
-            ["tag": tags, "tag_or": tags, "packageName": .text(0...200), "is_to_all": .flag].merging(also) { $1 }, required: ["is_to_all"])
+            ["tag": tags, "tag_or": tags, "packageName": .text(0...200), "is_to_all": .flag].merging(also) { $1 },
+            required: ["is_to_all"])
     }
 
     private static let tagItem = RongCloudShape.object(
         [
-            "tags": tags, "isNot": .flag, "tagsOperator": .choice(["AND", "OR"]), "itemsOperator": .choice(["AND", "OR"]),
+            "tags": tags, "isNot": .flag, "tagsOperator": .choice(["AND", "OR"]),
+            "itemsOperator": .choice(["AND", "OR"]),
         ], required: ["tags"])
 
     /// - Parameter text: the name of the text that all systems show.
     private static func notification(text: String) -> RongCloudShape {
         .object(
             [
-                "title": .text(1...50), text: .shown(most: .max), "forceShowPushContent": .number(0...1), "ios": ios, "android": android,
+                "title": .text(1...50), text: .shown(most: .max), "forceShowPushContent": .number(0...1), "ios": ios,
+                "android": android,
                 "harmonyOS": harmony,
             ], required: [text])
     }
 
     private static let ios = RongCloudShape.object([
-        "title": .text(1...50), "alert": .shown(most: .max), "contentAvailable": .number(0...1), "badge": .number(-9999...9999),
-        "category": .text(1...200), "richMediaUri": .address, "thread-id": .text(1...200), "apns-collapse-id": .text(1...64),
+        "title": .text(1...50), "alert": .shown(most: .max), "contentAvailable": .number(0...1),
+        "badge": .number(-9999...9999),
+        "category": .text(1...200), "richMediaUri": .address, "thread-id": .text(1...200),
+        "apns-collapse-id": .text(1...64),
         "extras": .texts, "interruption-level": .choice(["passive", "active", "time-sensitive", "critical"]),
         // The name in a part of RongCloud's SDK for Go.
         "threadId": .text(1...200),
@@ -122,11 +138,13 @@ enum RongCloudCall: CaseIterable {
     /// What the makers of phones have of their own.
     private static let android = RongCloudShape.object([
         // The makers' keys, as RongCloud's SDK for Go also writes them.
-        "channelId": .text(1...200), "importance": .choice(["NORMAL", "LOW"]), "image": .address, "large_icon_uri": .address,
+        "channelId": .text(1...200), "importance": .choice(["NORMAL", "LOW"]), "image": .address,
+        "large_icon_uri": .address,
         "classification": .choice(["0", "1"]),
         "alert": .shown(most: .max), "extras": .texts,
         "hw": .object([
-            "channelId": .text(1...200), "importance": .choice(["NORMAL", "LOW"]), "image": .address, "category": .text(1...200),
+            "channelId": .text(1...200), "importance": .choice(["NORMAL", "LOW"]), "image": .address,
+            "category": .text(1...200),
         ]),
         "honor": .object(["importance": .choice(["NORMAL", "LOW"]), "image": .address]),
         "mi": .object(["channelId": .text(1...200), "large_icon_uri": .address]),
@@ -136,12 +154,14 @@ enum RongCloudCall: CaseIterable {
     ])
 
     private static let harmony = RongCloudShape.object([
-        "alert": .shown(most: .max), "extras": .texts, "ohos": .object(["image": .address, "category": .text(1...200)]),
+        "alert": .shown(most: .max), "extras": .texts,
+        "ohos": .object(["image": .address, "category": .text(1...200)]),
     ])
 }
 
-/// What the documentation says about a JSON value, limits included, so that a strict check can refuse everything else. Names are as they
-/// are written: RongCloud accepts no other spelling of them.
+/// What the documentation says about a JSON value, limits included, so that a strict check can
+/// refuse everything else. Names are as they are written: RongCloud accepts no other spelling of
+/// them.
 indirect enum RongCloudShape: Sendable {
     /// A text of this many characters, counted as Java counts them: in units of UTF-16.
     case text(ClosedRange<Int>)
@@ -169,7 +189,8 @@ indirect enum RongCloudShape: Sendable {
         case (.shown(let most), .string(let text)):
             text.allSatisfy(\.isWhitespace) ? RongCloudFlaw("it must not be empty") : Self.flaw(in: text, 1...most)
         case (.user, .string(let text)): Self.flaw(inUser: text)
-        case (.address, .string(let text)): text.hasPrefix("https://") ? nil : RongCloudFlaw("it must begin with https://")
+        case (.address, .string(let text)):
+            text.hasPrefix("https://") ? nil : RongCloudFlaw("it must begin with https://")
         case (.flag, .bool): nil
         case (.number(let range), .integer(let number)):
             range.contains(number) ? nil : RongCloudFlaw("it must be from \(range.lowerBound) to \(range.upperBound)")
@@ -197,7 +218,9 @@ indirect enum RongCloudShape: Sendable {
 
     private static func flaw(in text: String, _ lengths: ClosedRange<Int>) -> RongCloudFlaw? {
         let count = text.utf16.count
-        if count > lengths.upperBound { return RongCloudFlaw("at most \(lengths.upperBound) characters are allowed", code: 1005) }
+        if count > lengths.upperBound {
+            return RongCloudFlaw("at most \(lengths.upperBound) characters are allowed", code: 1005)
+        }
         return count < lengths.lowerBound ? RongCloudFlaw("it must not be empty") : nil
     }
 
@@ -205,17 +228,22 @@ indirect enum RongCloudShape: Sendable {
         guard !text.isEmpty, text.utf8.allSatisfy({ isLetterOrDigit($0) || "+=-_".utf8.contains($0) }) else {
             return RongCloudFlaw("it is no user ID")
         }
-        return text.utf8.count > mostUserCharacters ? RongCloudFlaw("a user ID has at most 64 characters", code: 1005) : nil
+        return text.utf8.count > mostUserCharacters
+            ? RongCloudFlaw("a user ID has at most 64 characters", code: 1005) : nil
     }
 
-    private static func flaw(in values: [JSONValue], _ shape: RongCloudShape, _ counts: ClosedRange<Int>) -> RongCloudFlaw? {
+    private static func flaw(in values: [JSONValue], _ shape: RongCloudShape, _ counts: ClosedRange<Int>)
+        -> RongCloudFlaw?
+    {
         guard counts.contains(values.count) else {
             return RongCloudFlaw("\(values.count) values, \(counts.lowerBound) to \(counts.upperBound) are allowed")
         }
         return values.enumerated().lazy.compactMap { shape.flaw(in: $0.element)?.below("\($0.offset)") }.first
     }
 
-    private static func flaw(in members: [JSONMember], _ shapes: [String: RongCloudShape], _ required: [String]) -> RongCloudFlaw? {
+    private static func flaw(in members: [JSONMember], _ shapes: [String: RongCloudShape], _ required: [String])
+        -> RongCloudFlaw?
+    {
         if let repetition = repetition(in: members) { return repetition }
         for member in members {
             guard let shape = shapes[member.name] else { return RongCloudFlaw("unknown name").below(member.name) }
@@ -227,7 +255,9 @@ indirect enum RongCloudShape: Sendable {
 
     private static func repetition(in members: [JSONMember]) -> RongCloudFlaw? {
         var seen: Set<String> = []
-        return members.first { !seen.insert($0.name).inserted }.map { RongCloudFlaw("it occurs more than once").below($0.name) }
+        return members.first { !seen.insert($0.name).inserted }.map {
+            RongCloudFlaw("it occurs more than once").below($0.name)
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 import Base
 
 /// How many recipients an app may send to in each second of the clock.
-/// Source: RongCloud, "send a push to users": 100 a second, where a call to 100 users counts as 100. That seconds are counted from clock
-/// tick to clock tick is a guess.
+/// Source: RongCloud, "send a push to users": 100 a second, where a call to 100 users counts
+/// as 100. That seconds are counted from clock tick to clock tick is a guess.
 struct RecipientQuota {
     static let usual = 100
 
@@ -13,7 +13,9 @@ struct RecipientQuota {
     init(limit: Int) { self.limit = limit }
 
     /// Whether this many more recipients may be sent to now.
-    func allows(_ recipients: Int, at now: Timestamp) -> Bool { (second == now.epochSeconds ? count : 0) + recipients <= limit }
+    func allows(_ recipients: Int, at now: Timestamp) -> Bool {
+        (second == now.epochSeconds ? count : 0) + recipients <= limit
+    }
 
     mutating func take(_ recipients: Int, at now: Timestamp) {
         if second != now.epochSeconds { (second, count) = (now.epochSeconds, 0) }
@@ -47,10 +49,12 @@ struct CallQuota {
 }
 
 extension StandIn {
-    /// A strict stand-in for the part of RongCloud's server API that sends pushes, on a loopback port, with its own thread.
+    /// A strict stand-in for the part of RongCloud's server API that sends pushes, on a loopback
+    /// port, with its own thread.
     ///
-    /// `RongCloudCall` documents what it demands of bodies, `RequestSignatures` of callers, `UserRules` the users with fixed answers, and
-    /// `SimulatorFaults` the faults that you can configure.
+    /// `RongCloudCall` documents what it demands of bodies, `RequestSignatures` of callers,
+    /// `UserRules` the users with fixed answers, and `SimulatorFaults` the faults that you can
+    /// configure.
     public static let rongcloud = StandIn(
         service: "rongcloud", displayName: "RongCloud",
         rules: """
@@ -59,6 +63,8 @@ extension StandIn {
             code gets that code: 00001002 is 400, 00001005 400, 00001009 430, 00002007 403, 00001050 504; 00001000 (500) and 00001008 (429) are \
             refused once and then accepted. Whether a user exists is never said.
             """,
-        credential: .secret(app: StandInName("app_key", "volleysimulator"), names: [], key: "app_secret"), keyFile: "app-secret.txt",
-        ignoresCase: false, gone: nil, unknown: nil, isLimited: true, makeRules: { configuration, _ in RongCloudRules(configuration) })
+        credential: .secret(app: StandInName("app_key", "volleysimulator"), names: [], key: "app_secret"),
+        keyFile: "app-secret.txt",
+        ignoresCase: false, gone: nil, unknown: nil, isLimited: true,
+        makeRules: { configuration, _ in RongCloudRules(configuration) })
 }

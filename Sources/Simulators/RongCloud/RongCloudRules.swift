@@ -3,9 +3,10 @@ import Cryptography
 
 /// The rules of RongCloud's server API behind the simulators' wire, as far as it sends pushes.
 ///
-/// The order of the checks: path and method, signature (`RequestSignatures`), content type, JSON, the form of the body (`RongCloudCall`),
-/// how often and to how many (`RongCloudQuotas`), and at last users with fixed answers (`UserRules`). RongCloud does not say whether a user
-/// exists, so none is unknown here. What it does not answer in JSON is a page, as a front end's.
+/// The order of the checks: path and method, signature (`RequestSignatures`), content type, JSON,
+/// the form of the body (`RongCloudCall`), how often and to how many (`RongCloudQuotas`), and at
+/// last users with fixed answers (`UserRules`). RongCloud does not say whether a user exists, so
+/// none is unknown here. What it does not answer in JSON is a page, as a front end's.
 final class RongCloudRules: ServiceRules {
     /// More than a thousand users with the largest notification.
     let keptBodyBytes = 256 << 10
@@ -49,7 +50,8 @@ final class RongCloudRules: ServiceRules {
             return answer(request, .refusal(405))
         }
         // The body is read first, so that the ledger names the targets of whatever is refused.
-        let body = hasBody && request.payloadBytes <= keptBodyBytes ? try? JSONValue(parsing: Array(request.payload)) : nil
+        let body =
+            hasBody && request.payloadBytes <= keptBodyBytes ? try? JSONValue(parsing: Array(request.payload)) : nil
         request.addressees = body.map { call.entries(of: $0) } ?? []
         switch signatures.verdict(of: request, now: now) {
         case .refused(let reply): answer(request, reply)
@@ -72,11 +74,15 @@ final class RongCloudRules: ServiceRules {
         of request: PushRequest, _ call: RongCloudCall, _ body: JSONValue?, app: String, now: Timestamp
     ) -> RongCloudReply? {
         guard request.payloadBytes > 0 else { return .refusal(1003) }
-        guard request.isBody(of: "application/json") else { return .refusal(1002, "The content type must be application/json.") }
+        guard request.isBody(of: "application/json") else {
+            return .refusal(1002, "The content type must be application/json.")
+        }
         guard request.payloadBytes <= keptBodyBytes else { return .refusal(1005) }
         guard let body else { return .refusal(1002, "The body is not JSON.") }
         if let flaw = call.flaw(in: body) { return .refusal(flaw) }
-        guard Set(request.addressees.map(\.target)).count == request.addressees.count else { return .refusal(1002, "A user comes twice.") }
+        guard Set(request.addressees.map(\.target)).count == request.addressees.count else {
+            return .refusal(1002, "A user comes twice.")
+        }
         guard isInQuota(call, request.addressees.count, app: app, now: now) else { return .refusal(1008) }
         return users.refusal(of: request.addressees.filter { $0.kind == "user" })
     }
@@ -89,14 +95,16 @@ final class RongCloudRules: ServiceRules {
         }
     }
 
-    private static let broadcastQuota = CallQuota(perHour: 2, perDay: 3), customQuota = CallQuota(perHour: 20, perDay: 100)
+    private static let broadcastQuota = CallQuota(perHour: 2, perDay: 3),
+        customQuota = CallQuota(perHour: 20, perDay: 100)
 
     /// What is accepted counts: a request that a fault keeps from the service does not.
     func take(_ request: PushRequest) {
         guard let (app, call, now) = decided else { return }
         signatures.note(request, now: now)
         switch call {
-        case .user: recipients[app, default: RecipientQuota(limit: recipientsPerSecond)].take(request.addressees.count, at: now)
+        case .user:
+            recipients[app, default: RecipientQuota(limit: recipientsPerSecond)].take(request.addressees.count, at: now)
         case .push: broadcasts[app, default: Self.broadcastQuota].take(at: now)
         case .custom: customs[app, default: Self.customQuota].take(at: now)
         }
@@ -131,7 +139,8 @@ final class RongCloudRules: ServiceRules {
 
     // MARK: The ledger
 
-    /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`, `code`, `id` of the call, and `payload_bytes`.
+    /// Adds `target_kind`, `target` (whole: this file is a test's ground truth), `status`, `code`,
+    /// `id` of the call, and `payload_bytes`.
     func describe(_ push: Int, of request: PushRequest, in file: LedgerFile) {
         let addressee = request.addressees.indices.contains(push) ? request.addressees[push] : nil
         file.add(",\"target_kind\":", text: addressee?.kind)
@@ -146,9 +155,10 @@ final class RongCloudRules: ServiceRules {
     }
 }
 
-/// Users with fixed answers: those of `SimulatorFaults.answers`, and always those with ids that begin with `0000` and a code of RongCloud
-/// with four digits. Their whole request gets that code, since an answer says nothing about single users; with 1000 and 1008, which pass,
-/// only the first time.
+/// Users with fixed answers: those of `SimulatorFaults.answers`, and always those with ids that
+/// begin with `0000` and a code of RongCloud with four digits. Their whole request gets that code,
+/// since an answer says nothing about single users; with 1000 and 1008, which pass, only the first
+/// time.
 struct UserRules {
     private static let passing: Set<Int> = [1000, 1008]
 
@@ -168,14 +178,17 @@ struct UserRules {
             if let times = answer.times { fixed[user]?.times = times - 1 }
             return answer.status == 200 ? nil : Int(answer.reason) ?? 1002
         }
-        guard user.utf8.starts(with: "0000".utf8), let code = Int(user.prefix(8)), RongCloudReply.known[code] != nil, code >= 1000 else {
+        guard user.utf8.starts(with: "0000".utf8), let code = Int(user.prefix(8)), RongCloudReply.known[code] != nil,
+            code >= 1000
+        else {
             return nil
         }
         return Self.passing.contains(code) && !seen.insert(user).inserted ? nil : code
     }
 }
 
-/// An answer of RongCloud: `{"code":200,"id":"…"}`, or a code with its text. A code always comes with the same HTTP status.
+/// An answer of RongCloud: `{"code":200,"id":"…"}`, or a code with its text. A code always comes
+/// with the same HTTP status.
 struct RongCloudReply: Equatable {
     var status: Int
     /// 200 for success.
@@ -211,7 +224,8 @@ struct RongCloudReply: Equatable {
     static let known: [Int: (status: Int, text: String)] = [
         404: (404, "There is no such method."), 405: (405, "Only POST is allowed."),
         1000: (500, "Internal error."), 1001: (401, "The App Secret is wrong."), 1002: (400, "A parameter is wrong."),
-        1003: (400, "There is no data."), 1004: (401, "The signature is wrong."), 1005: (400, "A parameter is too long."),
+        1003: (400, "There is no data."), 1004: (401, "The signature is wrong."),
+        1005: (400, "A parameter is too long."),
         1006: (401, "The app is locked or deleted."), 1007: (401, "The method is restricted."),
         1008: (429, "The method is called too often."), 1009: (430, "The service is not enabled."),
         1050: (504, "An internal call timed out."), 2007: (403, "An app in development has at most 100 users."),

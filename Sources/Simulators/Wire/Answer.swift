@@ -19,6 +19,7 @@ struct Answer: Equatable {
     /// Some services refuse with the status 200, and say so in the body.
     var isAccepted: Bool { status == 200 && reason.isEmpty }
 
-    /// Whether a connection counts it as the sender's error. APNs does not count 410, and 429 and 5xx say nothing about the request.
+    /// Whether a connection counts it as the sender's error. APNs does not count 410, and 429 and
+    /// 5xx say nothing about the request.
     var isRejection: Bool { (400..<500).contains(status) && status != 410 && status != 429 }
 }

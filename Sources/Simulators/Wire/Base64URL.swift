@@ -28,10 +28,13 @@ func decodeBase64URL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
 }
 
 /// A part of a JSON Web Token: RFC 7519 section 3; nil if it is not JSON in base64url.
-func decodeTokenPart(_ part: ArraySlice<UInt8>) -> JSONValue? { decodeBase64URL(part).flatMap { try? JSONValue(parsing: $0) } }
+func decodeTokenPart(_ part: ArraySlice<UInt8>) -> JSONValue? {
+    decodeBase64URL(part).flatMap { try? JSONValue(parsing: $0) }
+}
 
 extension JSONValue {
-    /// The whole seconds of a date in a JSON Web Token, which may have fractions (NumericDate, RFC 7519 section 2); nil for anything else.
+    /// The whole seconds of a date in a JSON Web Token, which may have fractions (NumericDate, RFC
+    /// 7519 section 2); nil for anything else.
     var tokenSeconds: Int64? {
         switch self {
         case .integer(let seconds): seconds

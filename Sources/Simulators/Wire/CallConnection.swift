@@ -2,8 +2,9 @@ import Base
 import Cryptography
 import Glibc
 
-/// One client's connection that speaks HTTP/1.1: one request at a time (`CallReader`). Only the server's thread uses it. It shares the rules,
-/// the ledger and the faults with connections of HTTP/2, and nothing of their path.
+/// One client's connection that speaks HTTP/1.1: one request at a time (`CallReader`). Only the
+/// server's thread uses it. It shares the rules, the ledger and the faults with connections of
+/// HTTP/2, and nothing of their path.
 final class CallConnection {
     private enum Phase { case open, silent, closed }
 

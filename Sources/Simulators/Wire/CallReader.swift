@@ -1,8 +1,10 @@
-/// Reads requests of HTTP/1.1 from a stream of bytes, as strictly as a server may: one after the other, each with a length.
+/// Reads requests of HTTP/1.1 from a stream of bytes, as strictly as a server may: one after the
+/// other, each with a length.
 ///
-/// Refused are: more than 64 KiB of headers; bodies in chunks, without a length, or longer than 16 MiB (GET, HEAD and DELETE need no length); two lengths; no host, or two;
-/// folded lines, spaces before a colon and control characters (RFC 9112, sections 3, 5.1, 5.2 and 6); `Expect`; and a second request that
-/// does not wait for the first one's answer.
+/// Refused are: more than 64 KiB of headers; bodies in chunks, without a length, or longer than 16
+/// MiB (GET, HEAD and DELETE need no length); two lengths; no host, or two; folded lines, spaces
+/// before a colon and control characters (RFC 9112, sections 3, 5.1, 5.2 and 6); `Expect`; and a
+/// second request that does not wait for the first one's answer.
 struct CallReader {
     /// What the bytes so far amount to.
     enum Progress: Equatable {
@@ -24,11 +26,13 @@ struct CallReader {
 
     mutating func take(_ piece: UnsafeRawBufferPointer) { bytes += piece }
 
-    /// Puts what there is of the next request into `request`. Once it is complete, the next call is about the one after it.
+    /// Puts what there is of the next request into `request`. Once it is complete, the next call is
+    /// about the one after it.
     mutating func read(into request: PushRequest) -> Progress {
         if bodyLeft == nil {
             guard let end = headEnd else {
-                return bytes.count > Self.mostHeaderBytes ? .refused(status: 431, "more than 64 KiB of headers") : .needsMore
+                return bytes.count > Self.mostHeaderBytes
+                    ? .refused(status: 431, "more than 64 KiB of headers") : .needsMore
             }
             guard end <= Self.mostHeaderBytes else { return .refused(status: 431, "more than 64 KiB of headers") }
             let head = Array(bytes[..<end])
@@ -81,7 +85,8 @@ struct CallReader {
         guard lines.allSatisfy({ $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }) else {
             return .bad("a control character among the headers")
         }
-        return refusal(ofRequestLine: lines.removeFirst(), into: request) ?? readFields(lines, into: request, isLast: &isLast)
+        return refusal(ofRequestLine: lines.removeFirst(), into: request)
+            ?? readFields(lines, into: request, isLast: &isLast)
     }
 
     private static func refusal(ofRequestLine line: ArraySlice<UInt8>, into request: PushRequest) -> Head? {
@@ -89,13 +94,16 @@ struct CallReader {
         guard words.count == 3, !words[0].isEmpty, words[1].first == UInt8(ascii: "/") else {
             return .bad("the first line is not METHOD PATH VERSION")
         }
-        guard words[2].elementsEqual("HTTP/1.1".utf8) else { return .refused(status: 505, "the version is not HTTP/1.1") }
+        guard words[2].elementsEqual("HTTP/1.1".utf8) else {
+            return .refused(status: 505, "the version is not HTTP/1.1")
+        }
         words[0].withUnsafeBufferPointer { request.add(.method, $0) }
         words[1].withUnsafeBufferPointer { request.add(.path, $0) }
         return nil
     }
 
-    private static func readFields(_ lines: [ArraySlice<UInt8>], into request: PushRequest, isLast: inout Bool) -> Head {
+    private static func readFields(_ lines: [ArraySlice<UInt8>], into request: PushRequest, isLast: inout Bool) -> Head
+    {
         var length: Int?, hosts = 0
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
@@ -106,7 +114,8 @@ struct CallReader {
             switch String(decoding: name, as: UTF8.self) {
             case "host": hosts += 1
             case "content-length":
-                guard length == nil, !value.isEmpty, value.count < 10, value.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                guard length == nil, !value.isEmpty, value.count < 10, value.allSatisfy({ (0x30...0x39).contains($0) })
+                else {
                     return .bad("the length is no number, or there are two")
                 }
                 length = Int(String(decoding: value, as: UTF8.self))
@@ -117,12 +126,16 @@ struct CallReader {
                 name.withUnsafeBufferPointer { name in value.withUnsafeBufferPointer { request.add(named: name, $0) } }
             }
         }
-        // RFC 9112 section 6.3: without a length there is no body. Only methods that require one are refused then.
+        // RFC 9112 section 6.3: without a length there is no body. Only methods that require one
+        // are refused then.
         func hasBody(_ request: PushRequest) -> Bool {
-            request[.method].map { method in ["GET", "HEAD", "DELETE"].allSatisfy { !method.elementsEqual($0.utf8) } } ?? true
+            request[.method].map { method in ["GET", "HEAD", "DELETE"].allSatisfy { !method.elementsEqual($0.utf8) } }
+                ?? true
         }
         guard hosts == 1 else { return .bad("there must be one host") }
-        guard let length = length ?? (hasBody(request) ? nil : 0) else { return .refused(status: 411, "a request must have a length") }
+        guard let length = length ?? (hasBody(request) ? nil : 0) else {
+            return .refused(status: 411, "a request must have a length")
+        }
         guard length <= mostBodyBytes else { return .refused(status: 413, "the body is too large") }
         return .body(length)
     }
@@ -132,7 +145,9 @@ extension ArraySlice<UInt8> {
     /// Without blanks at either end.
     fileprivate var trimmed: ArraySlice<UInt8> {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else { return [] }
+        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else {
+            return []
+        }
         return self[first...last]
     }
 }

@@ -2,8 +2,8 @@ import Base
 import Cryptography
 import Glibc
 
-/// A client's socket, from its arrival to its end, with TLS on it. Once the handshake is complete, a `Connection` or a `CallConnection` reads
-/// and writes it, depending on the application protocol.
+/// A client's socket, from its arrival to its end, with TLS on it. Once the handshake is complete,
+/// a `Connection` or a `CallConnection` reads and writes it, depending on the application protocol.
 final class ClientSocket {
     /// The number of the connection, from 1 in order of arrival.
     let number: Int
@@ -15,7 +15,8 @@ final class ClientSocket {
     private(set) var isArriving = true
     private var isClosed = false
 
-    /// - Parameter accepted: a socket that does not block. Until `init` succeeds, its caller closes it.
+    /// - Parameter accepted: a socket that does not block. Until `init` succeeds, its caller closes
+    ///   it.
     init(number: Int, accepted: Int32, context: TLSServerContext) throws(Diagnostic) {
         self.number = number
         descriptor = accepted

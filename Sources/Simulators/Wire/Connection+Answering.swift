@@ -3,18 +3,19 @@ import HTTP2
 
 /// The frames that a connection sends.
 extension Connection {
-    /// Sends HTTP/2's defaults explicitly, and the limit on header lists that a strict server sets. The connection's window keeps HTTP/2's
-    /// default, 65,535 bytes, which a hundred requests fill.
+    /// Sends HTTP/2's defaults explicitly, and the limit on header lists that a strict server sets.
+    /// The connection's window keeps HTTP/2's default, 65,535 bytes, which a hundred requests fill.
     func submitFirstSettings() {
         let windows = server.faults.windows
         submit(settings: [
             (.headerTableSize, 4096), (.maximumConcurrentStreams, UInt32(limits.streamLimit)),
-            (.initialWindowSize, UInt32(windows?.streamBytes ?? 65535)), (.maximumFrameSize, 16384), (.maximumHeaderListSize, 8000),
+            (.initialWindowSize, UInt32(windows?.streamBytes ?? 65535)), (.maximumFrameSize, 16384),
+            (.maximumHeaderListSize, 8000),
         ])
     }
 
-    /// Announces a new stream limit. Until the client acknowledges it, streams beyond it are reset with REFUSED_STREAM; afterwards they end
-    /// the connection with GOAWAY.
+    /// Announces a new stream limit. Until the client acknowledges it, streams beyond it are reset
+    /// with REFUSED_STREAM; afterwards they end the connection with GOAWAY.
     func announce(streamLimit: Int) { submit(settings: [(.maximumConcurrentStreams, UInt32(streamLimit))]) }
 
     /// Sends GOAWAY with the last stream that was decided: no later stream was processed.
@@ -40,18 +41,21 @@ extension Connection {
 
     /// Passes a request's answer to the session, with `retry-after` and `date` if they are given.
     func submitAnswer(
-        to request: PushRequest, by rules: any ServiceRules, retryAfterSeconds: Int?, date: String?, dressing: FaultPlan.AnswerExtras
+        to request: PushRequest, by rules: any ServiceRules, retryAfterSeconds: Int?, date: String?,
+        dressing: FaultPlan.AnswerExtras
     ) {
         request.state = .finished
         request.unsentBody = rules.body(of: request)[...]
         request.hasTrailers = dressing.contains(.trailers)
         if dressing.contains(.information) { submitInformation(before: request) }
-        let digits = Self.digits(request.answer.status), seconds = retryAfterSeconds.map { Array(String($0).utf8) } ?? []
+        let digits = Self.digits(request.answer.status),
+            seconds = retryAfterSeconds.map { Array(String($0).utf8) } ?? []
         let dateText = date.map { Array($0.utf8) } ?? []
         let header = rules.header(of: request)
         let own = request.answerFields, ownValues = own.flatMap { Array($0.value.utf8) }
         let padding = dressing.contains(.largeHeaders) ? Self.padding : []
-        // The first value enters the compression table, so that later answers can refer to its name. Later ids would only churn the table.
+        // The first value enters the compression table, so that later answers can refer to its
+        // name. Later ids would only churn the table.
         let isFirst = !hasAnswered
         hasAnswered = true
         digits.withUnsafeBufferPointer { digits in
@@ -82,13 +86,15 @@ extension Connection {
                         }
                     }
                     let used = UnsafeBufferPointer(rebasing: fields[..<count])
-                    submitAnswer(used, hasBody: !request.unsentBody.isEmpty || request.hasTrailers, streamID: request.streamID)
+                    submitAnswer(
+                        used, hasBody: !request.unsentBody.isEmpty || request.hasTrailers, streamID: request.streamID)
                 }
             }
         }
     }
 
-    /// Answers in HTML and without the service's header, like a proxy or load balancer that timed out or had no server to ask.
+    /// Answers in HTML and without the service's header, like a proxy or load balancer that timed
+    /// out or had no server to ask.
     func answerAsGateway(_ request: PushRequest, status: Int) {
         request.state = .finished
         request.unsentBody = Array(Self.gatewayPage(status).utf8)[...]
@@ -108,18 +114,23 @@ extension Connection {
     private typealias Bytes = UnsafeBufferPointer<UInt8>
 
     private func withBuffers(
-        _ first: [UInt8], _ second: [UInt8], _ third: [UInt8], _ fourth: [UInt8], _ body: (Bytes, Bytes, Bytes, Bytes) -> Void
+        _ first: [UInt8], _ second: [UInt8], _ third: [UInt8], _ fourth: [UInt8],
+        _ body: (Bytes, Bytes, Bytes, Bytes) -> Void
     ) {
         first.withUnsafeBufferPointer { first in
             second.withUnsafeBufferPointer { second in
-                third.withUnsafeBufferPointer { third in fourth.withUnsafeBufferPointer { fourth in body(first, second, third, fourth) } }
+                third.withUnsafeBufferPointer { third in
+                    fourth.withUnsafeBufferPointer { fourth in body(first, second, third, fourth) }
+                }
             }
         }
     }
 
     private func submitInformation(before request: PushRequest) {
         let status: StaticString = "103", link: StaticString = "<https://localhost/>; rel=preconnect"
-        submit([Field(":status", status.bytes), Field("link", link.bytes)]) { submitInformation($0, streamID: request.streamID) }
+        submit([Field(":status", status.bytes), Field("link", link.bytes)]) {
+            submitInformation($0, streamID: request.streamID)
+        }
     }
 
     /// Sends the trailers after the body of an answer.
@@ -128,9 +139,12 @@ extension Connection {
         submit([Field("x-trailer", value.bytes)]) { submitTrailers($0, streamID: request.streamID) }
     }
 
-    private func submit(_ fields: [Field], _ body: (UnsafeBufferPointer<Field>) -> Void) { fields.withUnsafeBufferPointer(body) }
+    private func submit(_ fields: [Field], _ body: (UnsafeBufferPointer<Field>) -> Void) {
+        fields.withUnsafeBufferPointer(body)
+    }
 
-    /// The number of headers that together are longer than a frame. Huffman coding would lengthen a tilde, so they are not shortened.
+    /// The number of headers that together are longer than a frame. Huffman coding would lengthen a
+    /// tilde, so they are not shortened.
     private static let paddingFields = 3
     private static let padding = [UInt8](repeating: UInt8(ascii: "~"), count: 7000)
     private static let accepted = Array("200".utf8)
@@ -161,7 +175,9 @@ struct ConnectionAlarms {
 
     /// Removes and returns an alarm that is due; nil if no alarm is due.
     mutating func takeDue(at now: Timestamp) -> Alarm? {
-        guard let alarm = Alarm.allCases.first(where: { alarm in due[alarm].map { $0 <= now } ?? false }) else { return nil }
+        guard let alarm = Alarm.allCases.first(where: { alarm in due[alarm].map { $0 <= now } ?? false }) else {
+            return nil
+        }
         due[alarm] = nil
         return alarm
     }
@@ -169,7 +185,8 @@ struct ConnectionAlarms {
     mutating func removeAll() { due = [:] }
 }
 
-/// Bytes of flow-control windows that are given back late. Some bytes of the connection's first window are never given back.
+/// Bytes of flow-control windows that are given back late. Some bytes of the connection's first
+/// window are never given back.
 struct DelayedWindowUpdates {
     /// The bytes of one piece of a payload.
     struct Entry {

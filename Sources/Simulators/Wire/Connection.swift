@@ -3,12 +3,14 @@ import Cryptography
 import Glibc
 import HTTP2
 
-/// One client's connection that speaks HTTP/2: its session, and the requests on its open streams. Only the server's thread uses it.
+/// One client's connection that speaks HTTP/2: its session, and the requests on its open streams.
+/// Only the server's thread uses it.
 final class Connection: HTTP2ServerSession {
     /// The phases of a connection.
     enum Phase {
         case open
-        /// The simulator's side of TCP is closed. The client's side is read to its end: closing the socket earlier would turn FIN into RST.
+        /// The simulator's side of TCP is closed. The client's side is read to its end: closing the
+        /// socket earlier would turn FIN into RST.
         case lingering
         /// Open, but no longer read or written.
         case silent
@@ -32,13 +34,15 @@ final class Connection: HTTP2ServerSession {
     @exclusivity(unchecked) var hasAnswered = false
     /// Raw bytes, whole frames or not, that are written after all frames that are due.
     @exclusivity(unchecked) var rawBytes: [UInt8] = []
-    /// Streams to reset once their answers are written. If the reset were submitted earlier, the answer would be lost.
+    /// Streams to reset once their answers are written. If the reset were submitted earlier, the
+    /// answer would be lost.
     @exclusivity(unchecked) var earlyAnswered: [Int32] = []
     /// Windows to give back late; nil if nghttp2 gives them back.
     @exclusivity(unchecked) var owedWindows: DelayedWindowUpdates?
     private var requests: [PushRequest] = []
     @exclusivity(unchecked) private var idleRequests: [PushRequest] = []
-    /// The last request with headers that came in; nil if its stream is ignored. `requests` keeps it alive, and both are emptied together.
+    /// The last request with headers that came in; nil if its stream is ignored. `requests` keeps
+    /// it alive, and both are emptied together.
     @exclusivity(unchecked) private var current: Unmanaged<PushRequest>?
     private var outgoing: [UInt8] = []
     private var sentBytes = 0
@@ -94,7 +98,8 @@ final class Connection: HTTP2ServerSession {
 
     private func begin() {
         let hasCertificate = client.tls.hasClientCertificate
-        memory = server.rules.makeMemory(certificate: !hasCertificate ? .none : client.tls.clientCertificateIsInForce ? .inForce : .expired)
+        memory = server.rules.makeMemory(
+            certificate: !hasCertificate ? .none : client.tls.clientCertificateIsInForce ? .inForce : .expired)
         limits = ConnectionLimits(server.faults, hasCertificate: hasCertificate)
         owedWindows = server.faults.windows.map(DelayedWindowUpdates.init)
         if server.sendsGarbageFirst() {
@@ -134,7 +139,8 @@ final class Connection: HTTP2ServerSession {
         if let ending = limits.ending { end(ending) } else if isFinished { close() }
     }
 
-    /// Gathers frames into one large piece: a system call for each frame would cost more than the frame.
+    /// Gathers frames into one large piece: a system call for each frame would cost more than the
+    /// frame.
     private func collect() {
         outgoing.removeAll(keepingCapacity: true)
         sentBytes = 0
@@ -148,7 +154,8 @@ final class Connection: HTTP2ServerSession {
         rawBytes = []
     }
 
-    /// Writes the whole piece; false if the socket accepts no more bytes now, or the connection failed.
+    /// Writes the whole piece; false if the socket accepts no more bytes now, or the connection
+    /// failed.
     private func send() -> Bool {
         while sentBytes < outgoing.count {
             switch outgoing.withUnsafeBytes({ client.tls.write(UnsafeRawBufferPointer(rebasing: $0[sentBytes...])) }) {
@@ -165,7 +172,8 @@ final class Connection: HTTP2ServerSession {
         return true
     }
 
-    /// Closes the connection without sending more HTTP/2. After a fault it does not even send close_notify.
+    /// Closes the connection without sending more HTTP/2. After a fault it does not even send
+    /// close_notify.
     func close() {
         guard phase != .closed else { return }
         if phase == .open && limits.ending == nil { client.tls.shutdown() }
@@ -188,16 +196,23 @@ final class Connection: HTTP2ServerSession {
 
     /// Sends GOAWAY, as far as the socket accepts it without waiting.
     func sayGoodbye(reason: String) {
-        guard phase == .open, !limits.isEnding, limits.ending == nil, awaitedEvents & Int16(POLLOUT) == 0 else { return }
+        guard phase == .open, !limits.isEnding, limits.ending == nil, awaitedEvents & Int16(POLLOUT) == 0 else {
+            return
+        }
         goAway(reason: reason)
         flush()
     }
 
     /// Whether the connection is open, is not ending, and has received nothing since a moment.
-    func isIdle(since moment: Timestamp) -> Bool { phase == .open && lastActivity < moment && !limits.isEnding && limits.ending == nil }
+    func isIdle(since moment: Timestamp) -> Bool {
+        phase == .open && lastActivity < moment && !limits.isEnding && limits.ending == nil
+    }
 
-    /// Lends what the rules remember. It stays alive as long as the connection, so it is not counted for each request.
-    func withMemory(_ body: (ConnectionMemory) -> Void) { Unmanaged.passUnretained(memory)._withUnsafeGuaranteedRef(body) }
+    /// Lends what the rules remember. It stays alive as long as the connection, so it is not
+    /// counted for each request.
+    func withMemory(_ body: (ConnectionMemory) -> Void) {
+        Unmanaged.passUnretained(memory)._withUnsafeGuaranteedRef(body)
+    }
 
     // MARK: Requests, as the session reports them
 
@@ -228,7 +243,8 @@ final class Connection: HTTP2ServerSession {
     }
 
     override func headersEnded(streamID: Int32) {
-        guard server.faults.earlyAnswerEvery > 0, let request = openRequest(on: streamID), server.answersEarly(request) else { return }
+        guard server.faults.earlyAnswerEvery > 0, let request = openRequest(on: streamID), server.answersEarly(request)
+        else { return }
         server.decide(request, on: self, isEarly: true)
     }
 
@@ -239,7 +255,9 @@ final class Connection: HTTP2ServerSession {
 
     /// The request on a stream if it must be decided; nil if not.
     private func openRequest(on streamID: Int32) -> PushRequest? {
-        guard limits.admits(streamID: streamID), let request = request(on: streamID), request.state == .receiving else { return nil }
+        guard limits.admits(streamID: streamID), let request = request(on: streamID), request.state == .receiving else {
+            return nil
+        }
         return request
     }
 
@@ -259,7 +277,8 @@ final class Connection: HTTP2ServerSession {
 
     override func pingReceived() { server.ledger.countPing() }
 
-    /// The request on an open stream. It stays alive in `requests` as long as the session can name it.
+    /// The request on an open stream. It stays alive in `requests` as long as the session can name
+    /// it.
     private func request(on streamID: Int32) -> PushRequest? {
         userData(streamID: streamID).map { Unmanaged<PushRequest>.fromOpaque($0).takeUnretainedValue() }
     }

@@ -7,7 +7,8 @@ struct DelayedAnswers {
         let due: Timestamp
         let connection: Connection
         let request: PushRequest
-        /// The use of the request object that is meant. If the stream has ended, the object may serve another request.
+        /// The use of the request object that is meant. If the stream has ended, the object may
+        /// serve another request.
         let generation: Int
     }
 
@@ -24,7 +25,8 @@ struct DelayedAnswers {
         guard first < entries.count, entries[first].due <= now else { return nil }
         let entry = entries[first]
         first += 1
-        // Taken entries are removed when they are more than half, so that each entry is moved once on average.
+        // Taken entries are removed when they are more than half, so that each entry is moved once
+        // on average.
         if first * 2 > entries.count {
             entries.removeFirst(first)
             first = 0

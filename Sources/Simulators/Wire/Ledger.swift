@@ -1,6 +1,7 @@
 import Base
 
-/// What the simulator saw: figures in memory, and lines in a file if one is configured. Only the server's thread uses it.
+/// What the simulator saw: figures in memory, and lines in a file if one is configured. Only the
+/// server's thread uses it.
 struct Ledger {
     private var summary = LedgerSummary()
     private var isChanged = false
@@ -15,7 +16,9 @@ struct Ledger {
     mutating func count(_ request: PushRequest, by rules: any ServiceRules, now: Timestamp) {
         isChanged = true
         summary.requests += 1
-        for push in 0..<request.pushCount { count(request.answer(to: push), marks: rules.marks(of: push, in: request), now: now) }
+        for push in 0..<request.pushCount {
+            count(request.answer(to: push), marks: rules.marks(of: push, in: request), now: now)
+        }
     }
 
     /// Counts a push.
@@ -81,26 +84,28 @@ struct Ledger {
 
 /// The figures of what a simulator saw.
 public struct LedgerSummary: Hashable, Sendable {
-    /// Requests that were answered, or processed without an answer. With some services a request carries several pushes.
+    /// Requests that were answered, or processed without an answer. With some services a request
+    /// carries several pushes.
     public var requests = 0
     /// Pushes accepted, answered or not.
     public var accepted = 0
     /// Distinct tokens among the accepted.
     public var acceptedTokens = 0
-    /// Tokens accepted more than once under different apns-ids, and under the same apns-id. Each push is compared with the first of its
-    /// token.
+    /// Tokens accepted more than once under different apns-ids, and under the same apns-id. Each
+    /// push is compared with the first of its token.
     public var repeatedTokens = 0, repeatedIDs = 0
     /// Refused pushes by reason.
     public var reasons: [String: Int] = [:]
     /// The most pushes accepted in one second of the clock.
     public var peakPerSecond = 0
-    /// Streams reset with REFUSED_STREAM: beyond a stream limit that the client had not acknowledged yet, or by
-    /// `SimulatorFaults.refusedStreamEvery`. Not among `requests`.
+    /// Streams reset with REFUSED_STREAM: beyond a stream limit that the client had not
+    /// acknowledged yet, or by `SimulatorFaults.refusedStreamEvery`. Not among `requests`.
     public var refusedStreams = 0
-    /// Streams reset with another code, by `SimulatorFaults.resetEvery` and `resetAcceptedEvery`. Only the latter are among `requests`.
+    /// Streams reset with another code, by `SimulatorFaults.resetEvery` and `resetAcceptedEvery`.
+    /// Only the latter are among `requests`.
     public var resetStreams = 0
-    /// Streams opened beyond a stream limit that the client had acknowledged. That is a client error, and ends the connection. Not among
-    /// `requests`.
+    /// Streams opened beyond a stream limit that the client had acknowledged. That is a client
+    /// error, and ends the connection. Not among `requests`.
     public var streamLimitViolations = 0
     /// PINGs from clients, without their answers to the simulator's PINGs.
     public var pings = 0

@@ -1,14 +1,16 @@
 import Base
 import Glibc
 
-/// A file of JSON Lines, with one object per push, in the order of the answers: `time_ms`, `connection`, `stream`, the members of the
-/// service (`ServiceRules.describe`), `payload` if configured, and `answered`. `answered` is false if no answer was passed to the
-/// connection. A connection that was cut may also have lost answers with `answered` true.
+/// A file of JSON Lines, with one object per push, in the order of the answers: `time_ms`,
+/// `connection`, `stream`, the members of the service (`ServiceRules.describe`), `payload` if
+/// configured, and `answered`. `answered` is false if no answer was passed to the connection. A
+/// connection that was cut may also have lost answers with `answered` true.
 ///
-/// The pushes of one request follow one another with the same connection and stream; the first of them has the payload.
+/// The pushes of one request follow one another with the same connection and stream; the first of
+/// them has the payload.
 ///
-/// The file is written in large pieces, at least ten times a second. It is closed on `deinit`. A pipe or a terminal is written through; what it does
-/// not take at once is dropped.
+/// The file is written in large pieces, at least ten times a second. It is closed on `deinit`. A
+/// pipe or a terminal is written through; what it does not take at once is dropped.
 final class LedgerFile {
     private enum Target {
         case file(Int32)
@@ -21,8 +23,8 @@ final class LedgerFile {
     private static let pieceBytes = 256 << 10
 
     /// Creates the file, or empties the ledger of an earlier simulator.
-    /// - Throws: a `Diagnostic` if it cannot be written, is nothing that outputs go to (`OutputPlace`), or contains something other than a
-    ///   ledger.
+    /// - Throws: a `Diagnostic` if it cannot be written, is nothing that outputs go to
+    ///   (`OutputPlace`), or contains something other than a ledger.
     init(path: String, recordsPayloads: Bool) throws(Diagnostic) {
         self.recordsPayloads = recordsPayloads
         switch try OutputPlace(path) {
@@ -40,12 +42,16 @@ final class LedgerFile {
             !isLedger(descriptor)
         {
             close(descriptor)
-            throw Diagnostic("the file already exists and is not a ledger", file: path, remedy: "Name another file with --ledger.")
+            throw Diagnostic(
+                "the file already exists and is not a ledger", file: path, remedy: "Name another file with --ledger.")
         }
-        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, ftruncate(descriptor, 0) == 0 else {
+        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            ftruncate(descriptor, 0) == 0
+        else {
             let error = FileError.system(errno)
             if descriptor >= 0 { close(descriptor) }
-            throw error.diagnostic("the ledger cannot be written", file: path, remedy: "Name a file in a folder that you may write to.")
+            throw error.diagnostic(
+                "the ledger cannot be written", file: path, remedy: "Name a file in a folder that you may write to.")
         }
         return descriptor
     }
@@ -63,7 +69,9 @@ final class LedgerFile {
     var isDirty: Bool { !lines.isEmpty }
 
     /// Adds a line for each push of a request.
-    func append(_ request: PushRequest, describedBy rules: any ServiceRules, connection: Int, isAnswered: Bool, now: Timestamp) {
+    func append(
+        _ request: PushRequest, describedBy rules: any ServiceRules, connection: Int, isAnswered: Bool, now: Timestamp
+    ) {
         for push in 0..<request.pushCount {
             begin(request, connection: connection, now: now)
             rules.describe(push, of: request, in: self)
@@ -88,7 +96,8 @@ final class LedgerFile {
         if lines.count >= Self.pieceBytes { flush() }
     }
 
-    /// Writes all lines. A full disk, or a pipe that nothing reads, ends the ledger, not the simulation: lines that cannot be written are dropped.
+    /// Writes all lines. A full disk, or a pipe that nothing reads, ends the ledger, not the
+    /// simulation: lines that cannot be written are dropped.
     func flush() {
         guard isDirty else { return }
         switch target {
@@ -150,7 +159,9 @@ final class LedgerFile {
             lines.append(byte)
         case 0..<0x20, 0x7F:
             add("\\u00")
-            for digit in [byte >> 4, byte & 15] { lines.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10) }
+            for digit in [byte >> 4, byte & 15] {
+                lines.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            }
         default: lines.append(byte)
         }
     }

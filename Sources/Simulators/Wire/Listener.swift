@@ -1,7 +1,8 @@
 import Base
 import Glibc
 
-/// The listening sockets: 127.0.0.1, and ::1 where the machine has it. Other machines cannot reach them.
+/// The listening sockets: 127.0.0.1, and ::1 where the machine has it. Other machines cannot reach
+/// them.
 struct Listener: ~Copyable {
     /// The IPv4 socket, then the IPv6 socket if there is one.
     let sockets: [Int32]
@@ -35,7 +36,8 @@ struct Listener: ~Copyable {
         for socket in sockets { close(socket) }
     }
 
-    /// Accepts the next connection that waits on a socket, and makes it non-blocking; nil if no connection waits.
+    /// Accepts the next connection that waits on a socket, and makes it non-blocking; nil if no
+    /// connection waits.
     static func accept(on socket: Int32) -> Int32? {
         let accepted = Glibc.accept(socket, nil, nil)
         guard accepted >= 0 else { return nil }

@@ -1,8 +1,8 @@
-/// One request while it is read, checked and answered. Requests are pooled: a connection creates only as many as it has streams open at
-/// once, and reading a further push allocates no memory.
+/// One request while it is read, checked and answered. Requests are pooled: a connection creates
+/// only as many as it has streams open at once, and reading a further push allocates no memory.
 ///
-/// Its properties are not checked for overlapping access: only one thread uses them, no access calls code that could use them again,
-/// and the checks would cost a tenth of the server's time.
+/// Its properties are not checked for overlapping access: only one thread uses them, no access
+/// calls code that could use them again, and the checks would cost a tenth of the server's time.
 final class PushRequest {
     /// The states of a request.
     enum State {
@@ -20,9 +20,11 @@ final class PushRequest {
     enum Kind {
         /// A push: it meets faults, and is in the ledger.
         case push
-        /// A push that the sender only wants to have checked, or that the service took before: it meets faults, but is not in the ledger.
+        /// A push that the sender only wants to have checked, or that the service took before: it
+        /// meets faults, but is not in the ledger.
         case dryRun
-        /// Another request, of a token for example: it meets no faults of pushes, and is not in the ledger.
+        /// Another request, of a token for example: it meets no faults of pushes, and is not in the
+        /// ledger.
         case other
     }
 
@@ -35,7 +37,8 @@ final class PushRequest {
         var id = ""
         /// What the sender calls it, or the request that carries it; nil where it has no name.
         var name: String?
-        /// The result of this push, where it differs from the results of other pushes of the request; nil if not.
+        /// The result of this push, where it differs from the results of other pushes of the
+        /// request; nil if not.
         var answer: Answer?
     }
 
@@ -63,7 +66,8 @@ final class PushRequest {
     @exclusivity(unchecked) private(set) var generation = 0
     /// The answer, once the request is decided.
     @exclusivity(unchecked) var answer = Answer.accepted
-    /// The answer's body, for services with rules that write it when they decide. It is no part of `answer`, which is copied often.
+    /// The answer's body, for services with rules that write it when they decide. It is no part of
+    /// `answer`, which is copied often.
     @exclusivity(unchecked) var answerText: [UInt8] = []
     /// The part of the answer's body that is not sent yet.
     @exclusivity(unchecked) var unsentBody: ArraySlice<UInt8> = []
@@ -72,7 +76,8 @@ final class PushRequest {
     @exclusivity(unchecked) var kind = Kind.push
     /// Further headers of the answer, for services with rules that write them when they decide.
     @exclusivity(unchecked) var answerFields: [AnswerField] = []
-    /// The recipients of the request's pushes, if the body names them; empty if the path names them, or nothing does.
+    /// The recipients of the request's pushes, if the body names them; empty if the path names
+    /// them, or nothing does.
     @exclusivity(unchecked) var addressees: [Addressee] = []
 
     /// The names of the service's own headers, and their values.
@@ -80,8 +85,8 @@ final class PushRequest {
     @exclusivity(unchecked) private var ownPlaces: [Place]
 
     /// - Parameters:
-    ///   - keptPayloadBytes: the bytes of a payload that are kept: more than any payload limit, so that every payload that is checked is
-    ///     complete.
+    ///   - keptPayloadBytes: the bytes of a payload that are kept: more than any payload limit, so
+    ///     that every payload that is checked is complete.
     ///   - ownHeaders: see `ServiceRules.ownHeaders`.
     init(keptPayloadBytes: Int = PushRequest.usualBodyBytes, ownHeaders: [StaticString] = []) {
         self.keptPayloadBytes = keptPayloadBytes
@@ -111,7 +116,8 @@ final class PushRequest {
     /// The result of one of the pushes.
     func answer(to push: Int) -> Answer { addressees.isEmpty ? answer : addressees[push].answer ?? answer }
 
-    /// The recipient of the push, of services with one push in a request; nil if the body does not name it.
+    /// The recipient of the push, of services with one push in a request; nil if the body does not
+    /// name it.
     var addressee: Addressee? {
         get { addressees.first }
         set { addressees = newValue.map { [$0] } ?? [] }
@@ -168,27 +174,29 @@ final class PushRequest {
 
     /// The value of a header of the service's own; nil if it is absent.
     func own(_ name: StaticString) -> [UInt8]? {
-        guard let index = ownNames.firstIndex(where: { areEqual($0.bytes, name.bytes) }), ownPlaces[index].count >= 0 else { return nil }
+        guard let index = ownNames.firstIndex(where: { areEqual($0.bytes, name.bytes) }), ownPlaces[index].count >= 0
+        else { return nil }
         let place = ownPlaces[index]
         return Array(bytes[Int(place.start)..<Int(place.start + place.count)])
     }
 
-    /// Whether the body is said to be of a media type. Parameters do not matter, not even malformed ones (JPush's own SDK writes
-    /// `charset:utf-8`), except a `charset` that is not UTF-8.
+    /// Whether the body is said to be of a media type. Parameters do not matter, not even malformed
+    /// ones (JPush's own SDK writes `charset:utf-8`), except a `charset` that is not UTF-8.
     func isBody(of mediaType: String) -> Bool {
         guard let value = self[.contentType] else { return false }
         let parts = String(decoding: value, as: UTF8.self).lowercased().split(separator: ";").map { part in
             part.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
         }
-        return parts.first == mediaType && parts.dropFirst().allSatisfy { !$0.hasPrefix("charset=") || $0 == "charset=utf-8" }
+        return parts.first == mediaType
+            && parts.dropFirst().allSatisfy { !$0.hasPrefix("charset=") || $0 == "charset=utf-8" }
     }
 
     /// The kept part of the payload, valid until the request changes.
     var payload: UnsafeBufferPointer<UInt8> { bytes[payloadStart..<payloadStart + min(payloadBytes, keptPayloadBytes)] }
 }
 
-/// The headers with quick access in a request. A request also keeps the headers that its service's rules read (`ServiceRules.ownHeaders`),
-/// and no others.
+/// The headers with quick access in a request. A request also keeps the headers that its service's
+/// rules read (`ServiceRules.ownHeaders`), and no others.
 enum HeaderName: Int, CaseIterable {
     case method, path, authorization, topic, pushType, id, expiration, priority, collapseID, contentType
 

@@ -1,6 +1,7 @@
 import Base
 
-/// Requests of HTTP/1.1: the same rules, ledger and faults. What HTTP/2 does to a stream happens to the whole connection here.
+/// Requests of HTTP/1.1: the same rules, ledger and faults. What HTTP/2 does to a stream happens to
+/// the whole connection here.
 extension Server {
     /// Decides a request, and answers it now, later or never.
     func decide(_ request: PushRequest, on call: CallConnection) {
@@ -74,12 +75,15 @@ extension Server {
         if request.answer.status == 429 || request.answer.status == 503, let seconds = faults.retryAfterSeconds {
             headers.append(("retry-after", String(seconds)))
         }
-        if faults.clockAheadSeconds != nil, rules.showsClock(in: request.answer) { headers.append(("date", ownClock.httpDate)) }
+        if faults.clockAheadSeconds != nil, rules.showsClock(in: request.answer) {
+            headers.append(("date", ownClock.httpDate))
+        }
         call.write(status: request.answer.status, headers: headers, body: rules.body(of: request), isHalf: isHalf)
     }
 
     private func answerAsGateway(_ call: CallConnection, status: Int) {
-        call.write(status: status, headers: [("content-type", "text/html")], body: Array(Connection.gatewayPage(status).utf8))
+        call.write(
+            status: status, headers: [("content-type", "text/html")], body: Array(Connection.gatewayPage(status).utf8))
     }
 
     /// Writes the lines of a request's pushes once it is known whether it was answered.

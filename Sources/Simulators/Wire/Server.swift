@@ -12,12 +12,15 @@ final class SharedSummary: Sendable {
     func publish(_ summary: LedgerSummary) { value.withLock { $0 = summary } }
 }
 
-/// The simulator's loop: it waits for sockets, reads requests, decides and answers. Only the thread that runs `run()` uses it.
+/// The simulator's loop: it waits for sockets, reads requests, decides and answers. Only the thread
+/// that runs `run()` uses it.
 ///
-/// It waits with poll(2). Senders keep few connections, for which poll is as fast as epoll and needs no registration.
+/// It waits with poll(2). Senders keep few connections, for which poll is as fast as epoll and
+/// needs no registration.
 final class Server {
     let faults: SimulatorFaults
-    /// The time of this turn. Reading the clock for each request would cost more than deciding the request.
+    /// The time of this turn. Reading the clock for each request would cost more than deciding the
+    /// request.
     @exclusivity(unchecked) private(set) var now = Timestamp.now()
     @exclusivity(unchecked) var ledger: Ledger
     private let usualProtocol: String
@@ -45,7 +48,8 @@ final class Server {
 
     /// - Parameter wakeSocket: becomes readable when the server must stop.
     init(
-        _ configuration: SimulatorConfiguration, rules: any ServiceRules, listener: consuming Listener, context: TLSServerContext,
+        _ configuration: SimulatorConfiguration, rules: any ServiceRules, listener: consuming Listener,
+        context: TLSServerContext,
         wakeSocket: Int32
     ) throws(Diagnostic) {
         faults = configuration.faults
@@ -74,7 +78,8 @@ final class Server {
             let ready = wait()
             now = .now()
             if ready.isWoken { break }
-            for (connection, events) in zip(connections, ready.connections) where events != 0 || connection.hasMoreToRead {
+            for (connection, events) in zip(connections, ready.connections)
+            where events != 0 || connection.hasMoreToRead {
                 connection.advance(buffer: buffer)
             }
             for (call, events) in zip(calls, ready.calls) where events != 0 { call.advance(buffer: buffer) }
@@ -84,9 +89,12 @@ final class Server {
             releaseDueAnswers()
             for call in calls where call.takesAnswer(at: now) { answer(call) }
             endIdleConnections()
-            // Publish before anything is written: a client that has its answer must find the push in the summary.
+            // Publish before anything is written: a client that has its answer must find the push
+            // in the summary.
             publish()
-            for (connection, events) in zip(connections, ready.connections) where connection.mayWrite(events) { connection.flush() }
+            for (connection, events) in zip(connections, ready.connections) where connection.mayWrite(events) {
+                connection.flush()
+            }
             for connection in connections[older...] where connection.mayWrite(0) { connection.flush() }
             for call in calls { call.flush() }
             connections.removeAll { $0.isClosed }
@@ -107,7 +115,9 @@ final class Server {
     private func wait() -> Readiness {
         var polled = [pollfd(fd: wakeSocket, events: Int16(POLLIN), revents: 0)]
         for socket in listener.sockets { polled.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
-        for client in arrivals { polled.append(pollfd(fd: client.descriptor, events: client.awaitedEvents, revents: 0)) }
+        for client in arrivals {
+            polled.append(pollfd(fd: client.descriptor, events: client.awaitedEvents, revents: 0))
+        }
         for connection in connections {
             polled.append(pollfd(fd: connection.client.descriptor, events: connection.awaitedEvents, revents: 0))
         }
@@ -122,7 +132,9 @@ final class Server {
     private func waitMilliseconds() -> Int32 {
         if connections.contains(where: \.hasMoreToRead) { return 0 }
         var longest: Int64 = -1
-        func atMost(_ milliseconds: Int64) { longest = longest < 0 ? max(0, milliseconds) : min(longest, max(0, milliseconds)) }
+        func atMost(_ milliseconds: Int64) {
+            longest = longest < 0 ? max(0, milliseconds) : min(longest, max(0, milliseconds))
+        }
         if let due = delayed.nextDue { atMost(due.epochMilliseconds - Timestamp.now().epochMilliseconds) }
         for connection in connections {
             if let due = connection.alarms.next { atMost(due.epochMilliseconds - Timestamp.now().epochMilliseconds) }
@@ -149,7 +161,8 @@ final class Server {
         }
     }
 
-    /// Continues handshakes. A client whose handshake is complete may have sent its first request with the end of it.
+    /// Continues handshakes. A client whose handshake is complete may have sent its first request
+    /// with the end of it.
     private func continueHandshakes(_ ready: ArraySlice<Int16>, buffer: UnsafeMutableRawBufferPointer) {
         for (client, events) in zip(arrivals, ready) where events != 0 && client.shakeHands() {
             let chosen = client.tls.negotiatedProtocol
@@ -183,7 +196,9 @@ final class Server {
     }
 
     private func flushLedgerIfDue() {
-        guard ledger.isFileDirty, now.epochMilliseconds - lastLedgerFlush.epochMilliseconds >= Self.ledgerFlushMilliseconds else { return }
+        guard ledger.isFileDirty,
+            now.epochMilliseconds - lastLedgerFlush.epochMilliseconds >= Self.ledgerFlushMilliseconds
+        else { return }
         ledger.flush()
         lastLedgerFlush = now
     }
@@ -249,7 +264,8 @@ final class Server {
             hold(request, of: connection)
         } else {
             answer(request, of: connection)
-            // After a refusal the stream ends with the payload: a reset would overtake the refusal's reason.
+            // After a refusal the stream ends with the payload: a reset would overtake the
+            // refusal's reason.
             if isEarly, request.answer.isAccepted { connection.earlyAnswered.append(request.streamID) }
         }
     }
@@ -283,7 +299,8 @@ final class Server {
     private func hold(_ request: PushRequest, of connection: Connection) {
         request.state = .held
         let due = Timestamp(epochMilliseconds: now.epochMilliseconds + Int64(faults.latencyMilliseconds))
-        delayed.append(DelayedAnswers.Entry(due: due, connection: connection, request: request, generation: request.generation))
+        delayed.append(
+            DelayedAnswers.Entry(due: due, connection: connection, request: request, generation: request.generation))
     }
 
     /// The time on the server's clock, which `clockAheadSeconds` may shift.
@@ -294,13 +311,15 @@ final class Server {
         let date = faults.clockAheadSeconds != nil && rules.showsClock(in: request.answer) ? ownClock.httpDate : nil
         let mayRetry = request.answer.status == 429 || request.answer.status == 503
         connection.submitAnswer(
-            to: request, by: rules, retryAfterSeconds: mayRetry ? faults.retryAfterSeconds : nil, date: date, dressing: plan.nextDressing())
+            to: request, by: rules, retryAfterSeconds: mayRetry ? faults.retryAfterSeconds : nil, date: date,
+            dressing: plan.nextDressing())
         record(request, of: connection, isAnswered: true)
     }
 
     private func releaseDueAnswers() {
         while let entry = delayed.takeDue(at: now) {
-            guard !entry.connection.isClosed, entry.request.generation == entry.generation, entry.request.state == .held else { continue }
+            guard !entry.connection.isClosed, entry.request.generation == entry.generation, entry.request.state == .held
+            else { continue }
             answer(entry.request, of: entry.connection)
         }
     }

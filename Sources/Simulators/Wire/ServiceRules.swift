@@ -1,15 +1,17 @@
 import Base
 
-/// What one service demands of a request, and how it answers. Everything else (TLS, HTTP/2, faults, the ledger and its figures) is the same
-/// for every service. Only the server's thread calls it.
+/// What one service demands of a request, and how it answers. Everything else (TLS, HTTP/2, faults,
+/// the ledger and its figures) is the same for every service. Only the server's thread calls it.
 ///
-/// The server calls a class through the protocol a few times for each request. That costs nanoseconds where a request costs microseconds;
-/// what is done for each header (`HeaderName`, `PushRequest`) is the wire's for this reason.
+/// The server calls a class through the protocol a few times for each request. That costs
+/// nanoseconds where a request costs microseconds; what is done for each header (`HeaderName`,
+/// `PushRequest`) is the wire's for this reason.
 protocol ServiceRules: AnyObject {
     /// Whether the service also speaks HTTP/1.1, and not HTTP/2 alone.
     var speaksHTTP1: Bool { get }
 
-    /// The bytes of a body that are kept: more than any body that the service accepts, so that what is checked is complete.
+    /// The bytes of a body that are kept: more than any body that the service accepts, so that what
+    /// is checked is complete.
     var keptBodyBytes: Int { get }
 
     /// The headers that only this service reads (`PushRequest.own`): in lower-case letters.
@@ -31,10 +33,12 @@ protocol ServiceRules: AnyObject {
     /// Replaces the answer to an accepted request by a fault's.
     func refuse(_ request: PushRequest, as fault: Answer)
 
-    /// Takes an accepted push, once it is certain that no fault comes before it: what the service remembers of it, it remembers here.
+    /// Takes an accepted push, once it is certain that no fault comes before it: what the service
+    /// remembers of it, it remembers here.
     func take(_ request: PushRequest)
 
-    /// The header that an answer has in addition to its status: its name, and its value, which is valid until the request changes.
+    /// The header that an answer has in addition to its status: its name, and its value, which is
+    /// valid until the request changes.
     func header(of request: PushRequest) -> (name: StaticString, value: UnsafeBufferPointer<UInt8>)
 
     /// The body of an answer.
@@ -44,7 +48,8 @@ protocol ServiceRules: AnyObject {
     func showsClock(in answer: Answer) -> Bool
 
     /// What tells an accepted push from others; nil for a push that cannot be told from others.
-    /// - Parameter push: the push's place among those of the request, from 0 to `PushRequest.pushCount`.
+    /// - Parameter push: the push's place among those of the request, from 0 to
+    ///   `PushRequest.pushCount`.
     func marks(of push: Int, in request: PushRequest) -> LedgerMarks?
 
     /// Adds the members of a push's line to the ledger, beginning with a comma.
@@ -54,8 +59,8 @@ protocol ServiceRules: AnyObject {
 extension ServiceRules {
     var speaksHTTP1: Bool { true }
 
-    /// The application protocols of a simulator (RFC 7301), the preferred one first. The last one is also what a client speaks that offers
-    /// none.
+    /// The application protocols of a simulator (RFC 7301), the preferred one first. The last one
+    /// is also what a client speaks that offers none.
     func applicationProtocols(_ configuration: SimulatorConfiguration) -> [String] {
         configuration.speaksOnlyHTTP1 ? ["http/1.1"] : speaksHTTP1 ? ["h2", "http/1.1"] : ["h2"]
     }
@@ -81,7 +86,8 @@ enum CertificateState {
     case none, inForce, expired
 }
 
-/// What a service's rules remember about a connection. A service that remembers anything has a class of its own.
+/// What a service's rules remember about a connection. A service that remembers anything has a
+/// class of its own.
 class ConnectionMemory {}
 
 /// The hashes of an accepted push's target and id.

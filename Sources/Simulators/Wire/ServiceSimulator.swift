@@ -3,24 +3,31 @@ import Cryptography
 import Glibc
 import Synchronization
 
-/// A running simulator: a server with the rules of a service on a loopback port, with its own thread (`StandIn.start`).
+/// A running simulator: a server with the rules of a service on a loopback port, with its own
+/// thread (`StandIn.start`).
 public final class ServiceSimulator: Sendable {
     /// The port it listens on.
     public let port: Int
-    /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the configuration has one.
+    /// The certificate that clients must trust, as PEM: the authority's, or the server's own if the
+    /// configuration has one.
     public let certificateAuthorityPEM: String
     private let shared: SharedSummary
     private let wakeSocket: Int32
     private let thread: Mutex<pthread_t?>
 
-    /// Makes a certificate authority and a server certificate unless the configuration has one, binds the port and starts serving.
-    /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread can be started.
-    /// - Parameter rules: makes the rules of the service for a server at a port. They belong to the server's thread.
+    /// Makes a certificate authority and a server certificate unless the configuration has one,
+    /// binds the port and starts serving.
+    /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread
+    ///   can be started.
+    /// - Parameter rules: makes the rules of the service for a server at a port. They belong to the
+    ///   server's thread.
     init(_ configuration: SimulatorConfiguration, rules: (_ port: Int) -> sending any ServiceRules) throws(Diagnostic) {
         let (certificate, trusted) = Self.certificate(configuration)
         let listener = try Listener(port: configuration.port)
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw Diagnostic("no more files can be opened", remedy: "Raise the limit with ulimit -n") }
+        guard pipe(&ends) == 0 else {
+            throw Diagnostic("no more files can be opened", remedy: "Raise the limit with ulimit -n")
+        }
         for end in ends { Listener.makeNonBlocking(end) }
         port = listener.port
         certificateAuthorityPEM = trusted
@@ -29,7 +36,8 @@ public final class ServiceSimulator: Sendable {
         let context = try TLSServerContext(
             certificate: certificate, clients: Self.clientPolicy(configuration),
             applicationProtocols: service.applicationProtocols(configuration))
-        let server = try Server(configuration, rules: service, listener: listener, context: context, wakeSocket: ends[0])
+        let server = try Server(
+            configuration, rules: service, listener: listener, context: context, wakeSocket: ends[0])
         shared = server.shared
         thread = Mutex(try Self.start(server))
     }
@@ -61,7 +69,10 @@ public final class ServiceSimulator: Sendable {
     private static func certificate(_ configuration: SimulatorConfiguration) -> (IssuedCertificate, trusted: String) {
         if let own = configuration.certificate { return (own, own.certificatePEM) }
         let authority = CertificateAuthority(commonName: "Volley simulator")
-        return (authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1", "::1"]), authority.certificatePEM)
+        return (
+            authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1", "::1"]),
+            authority.certificatePEM
+        )
     }
 
     private static func clientPolicy(_ configuration: SimulatorConfiguration) -> ClientCertificatePolicy {
@@ -77,7 +88,8 @@ public final class ServiceSimulator: Sendable {
             &thread, nil,
             { argument in
                 guard let argument else { return nil }
-                // SIGPIPE: a client that hangs up must not end the process. Only this thread writes to sockets.
+                // SIGPIPE: a client that hangs up must not end the process. Only this thread writes
+                // to sockets.
                 var signals = sigset_t()
                 sigemptyset(&signals)
                 sigaddset(&signals, SIGPIPE)

@@ -1,8 +1,10 @@
-/// The tokens that were accepted, each with the first apns-id that it was accepted with. An entry has 24 bytes, and the table is filled to
-/// between 57 and 85 percent, so a token needs 28 to 42 bytes.
+/// The tokens that were accepted, each with the first apns-id that it was accepted with. An entry
+/// has 24 bytes, and the table is filled to between 57 and 85 percent, so a token needs 28 to 42
+/// bytes.
 ///
-/// The table uses open addressing with linear probing. The place of a hash is proportional to its value, so entries are roughly in the
-/// order of their hashes, and growing walks both tables from front to back.
+/// The table uses open addressing with linear probing. The place of a hash is proportional to its
+/// value, so entries are roughly in the order of their hashes, and growing walks both tables from
+/// front to back.
 struct TokenTable {
     /// How an accepted push relates to earlier ones with the same token.
     enum Repeat {
@@ -33,7 +35,8 @@ struct TokenTable {
 
     /// Notes an accepted push.
     mutating func insert(_ token: TokenHash, id: TokenHash) -> Repeat {
-        // All zeros marks an empty place, so a token with that hash, which is as unlikely as any other, gets another one.
+        // All zeros marks an empty place, so a token with that hash, which is as unlikely as any
+        // other, gets another one.
         let token = token.high | token.low == 0 ? TokenHash(high: 0, low: 1) : token
         let place = place(of: token)
         guard entries[place].token.high | entries[place].token.low != 0 else {
@@ -67,7 +70,8 @@ struct TokenTable {
     }
 }
 
-/// A hash of 128 bits for a device token or an apns-id. The probability that any two of ten million tokens share a hash is below 10⁻²⁴.
+/// A hash of 128 bits for a device token or an apns-id. The probability that any two of ten million
+/// tokens share a hash is below 10⁻²⁴.
 struct TokenHash: Hashable {
     let high: UInt64, low: UInt64
 
@@ -111,7 +115,8 @@ struct TokenHash: Hashable {
         low = Self.fold(second &+ rest, 0x5899_65CC_7537_4CC3)
     }
 
-    /// The two halves of a 128-bit product combined by XOR: every bit of the result depends on every bit of the factors (as in wyhash).
+    /// The two halves of a 128-bit product combined by XOR: every bit of the result depends on
+    /// every bit of the factors (as in wyhash).
     private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
         let product = a.multipliedFullWidth(by: b)
         return product.high ^ product.low

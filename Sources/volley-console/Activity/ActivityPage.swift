@@ -20,14 +20,18 @@ enum ActivityPage {
         var before: String
 
         init(_ query: [String: String]) {
-            (person, app, kind, before) = (query["person"] ?? "", query["app"] ?? "", query["kind"] ?? "", query["before"] ?? "")
+            (person, app, kind, before) = (
+                query["person"] ?? "", query["app"] ?? "", query["kind"] ?? "", query["before"] ?? ""
+            )
         }
 
         var isAll: Bool { person.isEmpty && app.isEmpty && kind.isEmpty }
 
         func path(before: Int64?) -> String {
             ActivityPage.path
-                + FormFields.query([("person", person), ("app", app), ("kind", kind), ("before", before.map { String($0) } ?? "")])
+                + FormFields.query([
+                    ("person", person), ("app", app), ("kind", kind), ("before", before.map { String($0) } ?? ""),
+                ])
         }
 
         /// nil for text that cannot be a line's number.
@@ -109,7 +113,8 @@ enum ActivityPage {
 
     /// The app that it concerns, and where it was done.
     private static func place(_ activity: Activity) -> HTML {
-        let app: HTML = activity.app.map { "<span class=\"chip\" dir=\"auto\">\(TextFormat.printable($0))</span>" } ?? ""
+        let app: HTML =
+            activity.app.map { "<span class=\"chip\" dir=\"auto\">\(TextFormat.printable($0))</span>" } ?? ""
         let address: HTML = activity.address.map { " <span class=\"note\">from \($0.description)</span>" } ?? ""
         return "\(app)\(address)"
     }
@@ -122,7 +127,8 @@ enum ActivityPage {
     }
 
     private static func turns(_ choice: Choice, _ next: Int64?) -> HTML {
-        let newest: HTML = choice.before.isEmpty ? "" : "<a href=\"\(choice.path(before: nil))\" rel=\"first\">Newest</a>"
+        let newest: HTML =
+            choice.before.isEmpty ? "" : "<a href=\"\(choice.path(before: nil))\" rel=\"first\">Newest</a>"
         let older: HTML = next.map { "<a href=\"\(choice.path(before: $0))\" rel=\"next\">Older</a>" } ?? ""
         guard !newest.markup.isEmpty || !older.markup.isEmpty else { return "" }
         return "<nav class=\"turns\" aria-label=\"Pages\">\(newest) \(older)</nav>"

@@ -2,8 +2,8 @@ import Accounts
 import Base
 import Runs
 
-/// What people did, in words. Orders to `volley schedule` are described as they were placed: the linked page has their
-/// results.
+/// What people did, in words. Orders to `volley schedule` are described as they were placed: the
+/// linked page has their results.
 enum ActivityWords {
     /// A line of the list, after the name of the person.
     static func sentence(_ activity: Activity) -> HTML {
@@ -33,21 +33,25 @@ enum ActivityWords {
         case .enabled: "enabled \(who)"
         case .confirmed: "confirmed that only its person holds the account \(who)"
         case .removed: "removed \(who)"
-        case .rolesChanged(let before, let after): "changed the roles of \(who) from \(roles(before)) to \(roles(after))"
+        case .rolesChanged(let before, let after):
+            "changed the roles of \(who) from \(roles(before)) to \(roles(after))"
         case .rolesClaimed(let before, let after):
             "came from the provider of identities with other roles: \(roles(before)) before, \(roles(after)) now"
         case .campaignSaved: "saved \(file)"
         case .campaignArchived: "archived \(file)"
         case .testSent: "asked for a test of \(file)"
         case .approvalAsked: "asked for a plan of \(file)"
-        case .rejected(_, let reason) where !reason.isEmpty: "asked to reject \(run): <q dir=\"auto\">\(shown(reason))</q>"
+        case .rejected(_, let reason) where !reason.isEmpty:
+            "asked to reject \(run): <q dir=\"auto\">\(shown(reason))</q>"
         case .timeSkipped(let time): "asked to leave out \(self.time(time, activity))"
-        case .timeApproved(let time, let most, _): "asked to approve \(self.time(time, activity)) for at most \(TextFormat.devices(most))"
+        case .timeApproved(let time, let most, _):
+            "asked to approve \(self.time(time, activity)) for at most \(TextFormat.devices(most))"
         case .approvalWithdrawn(let time): "asked to withdraw the approval of \(self.time(time, activity))"
         case .timeApprovalAsked(let time): "asked for the approval of \(self.time(time, activity))"
         case .tokensExported(let rows): "downloaded the device tokens of \(run), \(TextFormat.devices(rows))"
         case .suppressed(let devices): "suppressed \(TextFormat.devices(devices))\(list(activity))"
-        case .suppressionLifted(let devices): "took \(TextFormat.devices(devices)) off the suppression list\(list(activity))"
+        case .suppressionLifted(let devices):
+            "took \(TextFormat.devices(devices)) off the suppression list\(list(activity))"
         // All others are orders for a run.
         default: "asked to \(RunAction(activity.kind.name)?.rawValue ?? "change") \(run)"
         }
@@ -95,7 +99,8 @@ enum ActivityWords {
     }
 
     private static func file(_ activity: Activity) -> HTML {
-        activity.subject.map { "<a href=\"\(Words.path(ofCampaign: $0))\" dir=\"auto\">\(shown($0))</a>" } ?? "a campaign"
+        activity.subject.map { "<a href=\"\(Words.path(ofCampaign: $0))\" dir=\"auto\">\(shown($0))</a>" }
+            ?? "a campaign"
     }
 
     private static func time(_ time: String, _ activity: Activity) -> HTML {
@@ -106,7 +111,9 @@ enum ActivityWords {
         activity.subject.map { " (<span dir=\"auto\">\(shown($0))</span>)" } ?? ""
     }
 
-    private static func roles(_ grants: Set<RoleGrant>) -> HTML { "<span dir=\"auto\">\(shown(RoleWords.line(grants)))</span>" }
+    private static func roles(_ grants: Set<RoleGrant>) -> HTML {
+        "<span dir=\"auto\">\(shown(RoleWords.line(grants)))</span>"
+    }
 
     private static func shown(_ text: String) -> String { TextFormat.printable(text) }
 }

@@ -3,9 +3,10 @@ import Base
 
 /// Records downloads of whole device tokens, with the person.
 enum TokenExport {
-    /// Notes how many devices a file named, also when the person cancelled the download: the first part has already
-    /// left the console.
-    /// - Parameter write: writes the file, every part of it through the function that it gets, and says how many devices it named.
+    /// Notes how many devices a file named, also when the person cancelled the download: the first
+    /// part has already left the console.
+    /// - Parameter write: writes the file, every part of it through the function that it gets, and
+    ///   says how many devices it named.
     static func noting(
         app: String, run: String, _ visit: Visit, _ site: Site, _ write: (_ counted: ([UInt8]) -> [UInt8]) throws -> Int
     ) throws {
@@ -17,8 +18,8 @@ enum TokenExport {
                 return part
             }
         } catch {
-            // All parts that were begun, without the line of names: some may not have arrived, but none arrived
-            // uncounted.
+            // All parts that were begun, without the line of names: some may not have arrived, but
+            // none arrived uncounted.
             if lines > 1 { try site.note(.tokensExported(rows: lines - 1), app: app, subject: run, visit) }
             throw error
         }

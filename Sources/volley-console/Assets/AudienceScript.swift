@@ -1,4 +1,5 @@
-/// The script of "Who": tags are searched, and a condition offers what fits its column. The form works without it.
+/// The script of "Who": tags are searched, and a condition offers what fits its column. The form
+/// works without it.
 enum AudienceScript {
     static let text = """
 

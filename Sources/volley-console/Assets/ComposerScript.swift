@@ -1,4 +1,5 @@
-/// The composer's script: the phone follows the fields, columns are inserted, and what phones show is counted. The form works without it.
+/// The composer's script: the phone follows the fields, columns are inserted, and what phones show
+/// is counted. The form works without it.
 enum ComposerScript {
     static let text = """
 

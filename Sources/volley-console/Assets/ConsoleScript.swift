@@ -66,7 +66,8 @@ enum ConsoleScript {
         """
 }
 
-/// Keeps what is typed into a campaign's form as a draft, some seconds after the last change, and asks before unsaved text is left.
+/// Keeps what is typed into a campaign's form as a draft, some seconds after the last change, and
+/// asks before unsaved text is left.
 enum DraftScript {
     static let text = """
         function keepDraft(mark) {
@@ -130,7 +131,8 @@ enum DraftScript {
         """
 }
 
-/// A style sheet or script. Its path holds a hash of its content, so that browsers may keep it for ever.
+/// A style sheet or script. Its path holds a hash of its content, so that browsers may keep it for
+/// ever.
 struct Asset: Sendable {
     let path: String
     let type: String

@@ -1,4 +1,5 @@
-/// The rules of the console's pages, in addition to those that they share with previews and reports.
+/// The rules of the console's pages, in addition to those that they share with previews and
+/// reports.
 enum ConsoleStyle {
     static let sheet = """
 

@@ -73,7 +73,8 @@ final class CampaignCache: Sendable {
                     continue
                 }
                 memory.entries[name] = Entry(
-                    stamp: stamp, projectStamp: projectStamp, minute: now.epochSeconds / 60, item: item(name, project, now))
+                    stamp: stamp, projectStamp: projectStamp, minute: now.epochSeconds / 60,
+                    item: item(name, project, now))
             }
             return memory.entries.values.map(\.item).sorted { $0.file < $1.file }
         }
@@ -84,7 +85,8 @@ final class CampaignCache: Sendable {
     func schedule(project: Project, now: Timestamp) throws -> ScheduleList {
         let records = catalog.schedule
         let key = ScheduleKey(
-            files: try stamps(), project: FileStamp(path: project.file), record: records.stamp, isAtWork: records.isAtWork,
+            files: try stamps(), project: FileStamp(path: project.file), record: records.stamp,
+            isAtWork: records.isAtWork,
             minute: now.epochSeconds / 60)
         if let known = memory.withLock({ $0.schedule }), known.key == key { return known.list }
         var files = memory.withLock { $0.files }
@@ -97,23 +99,29 @@ final class CampaignCache: Sendable {
         return list
     }
 
-    /// The next times of one campaign, as its file says them now; fewer than `count` when it has no more.
+    /// The next times of one campaign, as its file says them now; fewer than `count` when it has no
+    /// more.
     func nextTimes(of item: Item, count: Int, project: Project, now: Timestamp) throws -> [ScheduleList.Time] {
         let records = catalog.schedule
         let saved = try records.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let reading = try ScheduleFiles([item.path], catalog: catalog, in: choice).read(now: now)
         var times: [ScheduleList.Time] = []
-        // The times of most rules come soon; those of others, and a distant moment, can be years away.
+        // The times of most rules come soon; those of others, and a distant moment, can be years
+        // away.
         for days in [2.0, 40, 400, 40_000] where times.count < count {
             let list = ScheduleList(
-                reading, saved: saved, isAtWork: records.isAtWork, here: ZoneDatabase.system.displayZone, now: now, daysAhead: days,
+                reading, saved: saved, isAtWork: records.isAtWork, here: ZoneDatabase.system.displayZone, now: now,
+                daysAhead: days,
                 needsApproval: { project.app(named: $0)?.needsApproval ?? false })
-            times = list.times.filter { $0.campaign == item.name && $0.file != nil && $0.ends > now && $0.state?.isOpen ?? true }
+            times = list.times.filter {
+                $0.campaign == item.name && $0.file != nil && $0.ends > now && $0.state?.isOpen ?? true
+            }
         }
         return Array(times.prefix(count))
     }
 
-    /// Entries with the name of a campaign file that are not files: folders, pipes, broken links. Each with its remedy.
+    /// Entries with the name of a campaign file that are not files: folders, pipes, broken links.
+    /// Each with its remedy.
     func unreadable() throws -> [Diagnostic] {
         try Folder.names(in: folder).filter(ScheduleFiles.isCampaign).sorted().compactMap { name in
             let kind = FileKind(path: FilePaths.join(folder, name: name))
@@ -124,13 +132,16 @@ final class CampaignCache: Sendable {
         }
     }
 
-    /// Why a campaign is not sent at its times, apart from mistakes in its own file: for example, another campaign has
-    /// the same name.
+    /// Why a campaign is not sent at its times, apart from mistakes in its own file: for example,
+    /// another campaign has the same name.
     func hindrances(project: Project, now: Timestamp) throws -> [String: [Diagnostic]] {
-        // Today and the calendar report problems with the record of times; campaigns can still be edited.
+        // Today and the calendar report problems with the record of times; campaigns can still be
+        // edited.
         guard let mistakes = try? schedule(project: project, now: now).mistakes else { return [:] }
         return try items(project: project, now: now).reduce(into: [:]) { found, item in
-            guard item.mistakes.isEmpty, let all = mistakes[FilePaths.named(item.path)]?.all, !all.isEmpty else { return }
+            guard item.mistakes.isEmpty, let all = mistakes[FilePaths.named(item.path)]?.all, !all.isEmpty else {
+                return
+            }
             found[item.file] = all
         }
     }
@@ -138,12 +149,14 @@ final class CampaignCache: Sendable {
     private func stamps() throws -> [String: FileStamp] {
         let names: [String]
         do throws(FileError) { names = try Folder.names(in: folder) } catch {
-            throw Diagnostic("this folder cannot be read", file: folder, remedy: "Make sure that it exists and that Volley may read it.")
+            throw Diagnostic(
+                "this folder cannot be read", file: folder,
+                remedy: "Make sure that it exists and that Volley may read it.")
         }
         return names.filter(ScheduleFiles.isCampaign).reduce(into: [:]) { stamps, name in
             let path = FilePaths.join(folder, name: name)
-            // An entry that is not a file has no text to show, and reading a named pipe would never end. `unreadable`
-            // lists such entries.
+            // An entry that is not a file has no text to show, and reading a named pipe would never
+            // end. `unreadable` lists such entries.
             guard FileKind(path: path) == .regular else { return }
             stamps[name] = FileStamp(path: path)
         }
@@ -155,7 +168,9 @@ final class CampaignCache: Sendable {
             project.app(named: app)?.services.map(\.service) ?? [PushServices.standard]
         }
         return Item(
-            file: name, path: path, name: draft.campaign?.name.value, app: draft.app?.value, description: draft.campaign?.description,
-            isScheduled: draft.campaign?.schedule?.hasTimes ?? false, mistakes: draft.findings.filter { $0.severity == .error })
+            file: name, path: path, name: draft.campaign?.name.value, app: draft.app?.value,
+            description: draft.campaign?.description,
+            isScheduled: draft.campaign?.schedule?.hasTimes ?? false,
+            mistakes: draft.findings.filter { $0.severity == .error })
     }
 }

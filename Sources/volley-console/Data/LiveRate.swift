@@ -32,7 +32,8 @@ final class LiveRate: Sendable {
     }
 
     /// Looks at a run.
-    /// - Returns: settled recipients a second; nil before the second look, and when nothing was counted since.
+    /// - Returns: settled recipients a second; nil before the second look, and when nothing was
+    ///   counted since.
     func perSecond(of run: RunSummary, at now: ContinuousClock.Instant = .now) -> Double? {
         looks.withLock { looks in
             guard run.state == .running else {

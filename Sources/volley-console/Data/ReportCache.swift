@@ -3,8 +3,8 @@ import Reports
 import Runs
 import Synchronization
 
-/// Reports as pages, the last few of them cached: a report of millions takes seconds, and does not change once its run
-/// has ended.
+/// Reports as pages, the last few of them cached: a report of millions takes seconds, and does not
+/// change once its run has ended.
 final class ReportCache: Sendable {
     private struct Entry {
         var stamps: [String: RunStamp]
@@ -29,7 +29,8 @@ final class ReportCache: Sendable {
     /// - Throws: `Diagnostic`: the run cannot be read, or records less than was sent.
     func page(of summary: RunSummary, madeBy: String, at now: Timestamp) throws -> HTML {
         let id = summary.id
-        // It also shows earlier runs of its campaign, and retries, whose ids hold the campaign's name.
+        // It also shows earlier runs of its campaign, and retries, whose ids hold the campaign's
+        // name.
         let stamps = try catalog.stamps().filter { $0.key.contains(summary.campaign) }
         let known = memory.withLock { memory -> HTML? in
             memory.step += 1
@@ -52,7 +53,9 @@ final class ReportCache: Sendable {
     private func remember(_ page: HTML, of id: String, _ stamps: [String: RunStamp]) {
         memory.withLock { memory in
             memory.entries[id] = Entry(stamps: stamps, page: page, usedAt: memory.step)
-            guard memory.entries.count > Self.most, let oldest = memory.entries.min(by: { $0.value.usedAt < $1.value.usedAt }) else {
+            guard memory.entries.count > Self.most,
+                let oldest = memory.entries.min(by: { $0.value.usedAt < $1.value.usedAt })
+            else {
                 return
             }
             memory.entries[oldest.key] = nil

@@ -2,8 +2,8 @@ import Base
 import Runs
 import Synchronization
 
-/// All runs of the folder, cached: a run is read again only after it was written to. Listing a thousand runs checks
-/// each file.
+/// All runs of the folder, cached: a run is read again only after it was written to. Listing a
+/// thousand runs checks each file.
 final class RunArchive: Sendable {
     /// The runs at one moment.
     struct Listing: Sendable {
@@ -54,7 +54,9 @@ final class RunArchive: Sendable {
             memory.entries = memory.entries.filter { stamps[$0.key] != nil }
             for (id, stamp) in stamps {
                 let mark = history.mark(of: id)
-                if let entry = memory.entries[id], entry.stamp == stamp, entry.mark == mark, !entry.isPassing { continue }
+                if let entry = memory.entries[id], entry.stamp == stamp, entry.mark == mark, !entry.isPassing {
+                    continue
+                }
                 memory.entries[id] = read(id, stamp, mark, history)
             }
             memory.listing = Self.listing(of: memory.entries)
@@ -78,11 +80,12 @@ final class RunArchive: Sendable {
         return try listing().runs.filter { $0.isPlan && !$0.isTest && !$0.campaignFiles.isDisjoint(with: names) }
     }
 
-    /// The runs of a campaign that were begun before one of them was planned, newest first, at most twenty: tests and retries do not count.
-    /// Plans that were never sent are not opened.
+    /// The runs of a campaign that were begun before one of them was planned, newest first, at most
+    /// twenty: tests and retries do not count. Plans that were never sent are not opened.
     func begun(before run: RunSummary) throws -> [RunFile] {
         let found = try listing().runs.filter { other in
-            other.campaign == run.campaign && other.app == run.app && !other.isTest && other.retryOf == nil && other.startedAt != nil
+            other.campaign == run.campaign && other.app == run.app && !other.isTest && other.retryOf == nil
+                && other.startedAt != nil
                 && other.plannedAt < run.plannedAt
         }
         return try found.prefix(20).map { try catalog.open($0.id) }
@@ -96,7 +99,9 @@ final class RunArchive: Sendable {
         return history
     }
 
-    private func read(_ id: String, _ stamp: RunStamp, _ mark: HistorySnapshot.Mark, _ history: HistorySnapshot) -> Entry {
+    private func read(_ id: String, _ stamp: RunStamp, _ mark: HistorySnapshot.Mark, _ history: HistorySnapshot)
+        -> Entry
+    {
         do {
             let run = try catalog.open(id)
             // No file stays open: there may be more runs than a process may open files.
@@ -127,8 +132,9 @@ final class RunArchive: Sendable {
     }
 }
 
-/// The figures of runs that are being sent. Counting those of a large run takes seconds, so it is done once for all
-/// watchers, outside their requests, and never for more than a part of the time: the sender reads from the same disk.
+/// The figures of runs that are being sent. Counting those of a large run takes seconds, so it is
+/// done once for all watchers, outside their requests, and never for more than a part of the time:
+/// the sender reads from the same disk.
 final class LiveFigures: Sendable {
     private struct Count {
         var figures: RunFigures?
@@ -147,8 +153,8 @@ final class LiveFigures: Sendable {
 
     init(_ catalog: RunsFolder) { self.catalog = catalog }
 
-    /// The figures of a run: those that it keeps, if it has ended; otherwise those of a moment ago. nil while a large
-    /// run is counted for the first time.
+    /// The figures of a run: those that it keeps, if it has ended; otherwise those of a moment ago.
+    /// nil while a large run is counted for the first time.
     func figures(of run: RunFile) throws -> RunFigures? {
         let id = run.plan.id
         let state = try run.status().state
@@ -191,7 +197,9 @@ final class LiveFigures: Sendable {
     }
 
     /// When the figures of a run that is being sent were counted; nil if they were not.
-    func countedAt(_ run: String) -> ContinuousClock.Instant? { counts.withLock { $0[run].flatMap { $0.figures == nil ? nil : $0.at } } }
+    func countedAt(_ run: String) -> ContinuousClock.Instant? {
+        counts.withLock { $0[run].flatMap { $0.figures == nil ? nil : $0.at } }
+    }
 
     /// The next request tries again.
     private func forget(_ id: String) { counts.withLock { $0[id]?.isUnderWay = false } }

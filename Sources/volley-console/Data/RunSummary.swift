@@ -17,7 +17,8 @@ struct RunSummary: Sendable {
     var startedAt: Timestamp?
     var finishedAt: Timestamp?
     var audience: Int
-    /// Recipients by outcome; of a run that is being sent, as they were last counted. nil while they are counted for the first time.
+    /// Recipients by outcome; of a run that is being sent, as they were last counted. nil while
+    /// they are counted for the first time.
     var outcomes: [Outcome: Int]?
     /// How many a resumption would send to, or settle; 0 while they are counted.
     var left: Int
@@ -29,15 +30,19 @@ struct RunSummary: Sendable {
     var isApproved: Bool
     /// Whether it is for a time of a schedule: the sender sends it once it may.
     var isForATime: Bool
-    /// The moment after which it is too late for that time; nil if it never is, or if quiet hours decide.
+    /// The moment after which it is too late for that time; nil if it never is, or if quiet hours
+    /// decide.
     var tooLateAt: Timestamp?
-    /// Devices without an answer to which a run sends again when it continues; 0 while they are counted.
+    /// Devices without an answer to which a run sends again when it continues; 0 while they are
+    /// counted.
     var repeated: Int
-    /// Those of the devices that were never sent to that `frequency` left out; 0 while they are counted.
+    /// Those of the devices that were never sent to that `frequency` left out; 0 while they are
+    /// counted.
     var leftOutByFrequency: Int
     /// Where it went.
     var badges: HTML
-    /// Since when a process has been sending it, and when its figures were counted; nil unless one is.
+    /// Since when a process has been sending it, and when its figures were counted; nil unless one
+    /// is.
     var sendingSince: Timestamp?, countedAt: ContinuousClock.Instant?
     /// The longest time between two pushes that its paces allow, seconds.
     var secondsBetweenPushes: Double
@@ -51,7 +56,8 @@ struct RunSummary: Sendable {
     /// The facts that are missing because it was put back from a backup; nil for most.
     var restored: RestoredRun?
 
-    /// The pause or cancellation that other machines which may be sending it do not have yet; nil for none.
+    /// The pause or cancellation that other machines which may be sending it do not have yet; nil
+    /// for none.
     var orderToPassOn: RunOrder?
 
     /// Whether it was put back before it had ended, so that no command continues it.
@@ -66,8 +72,8 @@ struct RunSummary: Sendable {
     /// Recipients with an outcome that lasts.
     var settled: Int { outcomes == nil ? 0 : audience - count(.unsent) - (isLive ? count(.unknown) : 0) }
 
-    /// The devices that wait for their time, or for the end of their quiet hours, if it is begun now, and when the last of them can be sent
-    /// to; nil for none.
+    /// The devices that wait for their time, or for the end of their quiet hours, if it is begun
+    /// now, and when the last of them can be sent to; nil for none.
     func later(than now: Timestamp) -> (devices: Int, last: Timestamp)? {
         let parts: [(Int, Timestamp)] = waves.compactMap { wave in
             let due = max(wave.due, now)
@@ -104,13 +110,17 @@ struct RunSummary: Sendable {
         let settings = try? plan.settings.get()
         campaignFiles = Set([plan.campaignFile, settings?.realCampaignFile].compactMap(\.self))
         isForATime = settings?.schedule?.occurrence != nil
-        if isForATime, let schedule = settings?.schedule, schedule.quietHours == nil, case .skip(let seconds) = schedule.late {
+        if isForATime, let schedule = settings?.schedule, schedule.quietHours == nil,
+            case .skip(let seconds) = schedule.late
+        {
             tooLateAt = plan.waves.map(\.due).max()?.adding(seconds: Double(seconds))
         }
         (repeated, leftOutByFrequency) = (figures.map(plan.repeated) ?? 0, figures?.count(.frequencyCap) ?? 0)
-        sendingSince = status.state == .running ? run.sendingSince.map { Timestamp(epochMilliseconds: $0 / 1_000_000) } : nil
+        sendingSince =
+            status.state == .running ? run.sendingSince.map { Timestamp(epochMilliseconds: $0 / 1_000_000) } : nil
         let paces = (0..<plan.serviceCount).compactMap { settings?.ofService($0).paces }
-        secondsBetweenPushes = paces.flatMap { [$0.targets, $0.calls] }.compactMap { $0.map { 1 / $0.perSecond } }.max() ?? 0
+        secondsBetweenPushes =
+            paces.flatMap { [$0.targets, $0.calls] }.compactMap { $0.map { 1 / $0.perSecond } }.max() ?? 0
         badges = EnvironmentBadge.html(of: plan)
         (waves, quietHours) = (plan.waves, settings?.schedule?.quietHours)
         restored = RestoredRun(run, among: known)

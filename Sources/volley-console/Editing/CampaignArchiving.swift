@@ -8,7 +8,11 @@ import Runs
 /// Campaigns that are no longer needed.
 enum CampaignArchiving {
     static var routes: [Route] {
-        [Route(method: .post, path: "/campaign/archive", right: .right(.edit), subject: .campaign, changes: true, answer: archive)]
+        [
+            Route(
+                method: .post, path: "/campaign/archive", right: .right(.edit), subject: .campaign, changes: true,
+                answer: archive)
+        ]
     }
 
     /// The form on the page of a campaign. It names the plans that are cancelled with the campaign.
@@ -38,7 +42,8 @@ enum CampaignArchiving {
     /// Why there is no such campaign: the person that archived it, if this one may see its app.
     static func refusal(of file: String, _ visit: Visit, _ site: Site) -> Refusal {
         let page = try? site.accounts.activities(ActivityFilter(kind: .campaignArchived), count: 200)
-        guard let last = page?.activities.first(where: { $0.subject == file && visit.may(.seeCampaigns, app: $0.app) }) else {
+        guard let last = page?.activities.first(where: { $0.subject == file && visit.may(.seeCampaigns, app: $0.app) })
+        else {
             return .notFound
         }
         let name = last.person.name?.text ?? "Another person"
@@ -59,14 +64,17 @@ enum CampaignArchiving {
         if !plans.isEmpty { try site.orders.checkUsable() }
         guard try site.saving.archive(item.file, app: item.app, base: visit.form[OrderForm.digest] ?? "", visit) else {
             throw Refusal.outdated(
-                "The campaign is not the one that the page showed: it was changed since. Load the page again, and look at it.")
+                "The campaign is not the one that the page showed: it was changed since. Load the page again, and look at it."
+            )
         }
-        // Until the sender has cancelled them, and if it is not there, their pages say that the campaign is gone.
+        // Until the sender has cancelled them, and if it is not there, their pages say that the
+        // campaign is gone.
         var (ordered, waiting): ([RunSummary], [String]) = ([], [])
         var failure: (any Error)?
         for plan in plans {
             do {
-                _ = try site.orders.place(Order(nonce: Secrets.make(), kind: .withdraw(run: plan.id), by: person.account))
+                _ = try site.orders.place(
+                    Order(nonce: Secrets.make(), kind: .withdraw(run: plan.id), by: person.account))
                 ordered.append(plan)
             } catch {
                 waiting.append(plan.id)

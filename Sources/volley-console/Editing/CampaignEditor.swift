@@ -6,7 +6,8 @@ import HTTPTypes
 import Planning
 import Workspace
 
-/// The page on which a campaign's source is written, with mistakes at their lines; and what its form does.
+/// The page on which a campaign's source is written, with mistakes at their lines; and what its
+/// form does.
 enum CampaignEditor {
     static var routes: [Route] {
         [
@@ -24,7 +25,8 @@ enum CampaignEditor {
         var text: String
         /// Of the file as it was when the person opened it; blank for a new one.
         var base: String
-        /// What was found in the text, in the order of the file; nil if the text was not checked yet.
+        /// What was found in the text, in the order of the file; nil if the text was not checked
+        /// yet.
         var findings: [Diagnostic]?
         /// What happened, above everything.
         var notice: HTML = ""
@@ -34,7 +36,8 @@ enum CampaignEditor {
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
-        var sheet = EditorState(file: item.file, text: CampaignSaving.text(of: bytes), base: ShownFile.digest(of: bytes))
+        var sheet = EditorState(
+            file: item.file, text: CampaignSaving.text(of: bytes), base: ShownFile.digest(of: bytes))
         // An older version is written over the present one, as any other text.
         if let number = visit.query["version"].flatMap(Int64.init) {
             let version = try site.accounts.versions(of: item.file, count: 500).first { $0.number == number }
@@ -46,7 +49,9 @@ enum CampaignEditor {
                 "<p class=\"note\">This is version \(TextFormat.count(Int(number))). It becomes the present one when you save it.</p>"
         }
         if let draft = try DraftPages.chosen(.source, file: item.file, visit, site) {
-            guard draft.base == sheet.base else { return .redirect(DraftPages.path + FormFields.query([("id", String(draft.id))])) }
+            guard draft.base == sheet.base else {
+                return .redirect(DraftPages.path + FormFields.query([("id", String(draft.id))]))
+            }
             (sheet.text, sheet.notice) = (draft.fields["text"] ?? sheet.text, DraftPages.notice(draft, visit))
         }
         return .page(page(try checked(sheet, visit, site), visit))
@@ -54,7 +59,8 @@ enum CampaignEditor {
 
     private static func save(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
-        var sheet = EditorState(file: item.file, text: visit.form["text"] ?? "", base: visit.form[OrderForm.digest] ?? "")
+        var sheet = EditorState(
+            file: item.file, text: visit.form["text"] ?? "", base: visit.form[OrderForm.digest] ?? "")
         func again(_ objections: [Diagnostic]) throws -> Answer {
             sheet.notice = refusal(objections)
             sheet.status = .unprocessableContent
@@ -64,11 +70,16 @@ enum CampaignEditor {
         let text = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
         let present = FilePaths.exists(item.path) ? try FilePaths.read(item.path, atMost: Route.campaignBodyLimit) : nil
         if visit.form[ChangeQuestion.back] != nil { return .page(page(try checked(sheet, visit, site), visit)) }
-        if present.map(ShownFile.digest) == sheet.base, let question = try ChangeQuestion(from: present, to: text, of: item, visit, site) {
+        if present.map(ShownFile.digest) == sheet.base,
+            let question = try ChangeQuestion(from: present, to: text, of: item, visit, site)
+        {
             let answered: String?
-            do throws(Mistake) { answered = try question.answered(by: visit.form) } catch { return try again([Diagnostic(error)]) }
+            do throws(Mistake) { answered = try question.answered(by: visit.form) } catch {
+                return try again([Diagnostic(error)])
+            }
             guard let answered else {
-                return .page(question.page(item, action: "/campaign/save" + FormFields.query([("file", item.file)]), visit))
+                return .page(
+                    question.page(item, action: "/campaign/save" + FormFields.query([("file", item.file)]), visit))
             }
             sheet.text = answered
         }
@@ -97,7 +108,9 @@ enum CampaignEditor {
     /// - Parameters:
     ///   - action: where the form goes; nil to save the file.
     ///   - fields: more of the form.
-    static func page(_ sheet: EditorState, _ visit: Visit, title: String? = nil, action: String? = nil, fields: HTML = "") -> Page {
+    static func page(
+        _ sheet: EditorState, _ visit: Visit, title: String? = nil, action: String? = nil, fields: HTML = ""
+    ) -> Page {
         let title = title ?? "Edit \(sheet.file)"
         let found: HTML =
             sheet.findings.map { findings in
@@ -137,17 +150,22 @@ enum CampaignConflict {
     ///   - draft: that the text comes from; nil for none.
     ///   - missing: what the person wrote and the text does not hold.
     static func page(
-        _ sheet: CampaignEditor.EditorState, _ present: [UInt8]?, draft: Int64? = nil, missing: HTML = "", _ visit: Visit, _ site: Site
+        _ sheet: CampaignEditor.EditorState, _ present: [UInt8]?, draft: Int64? = nil, missing: HTML = "",
+        _ visit: Visit, _ site: Site
     ) -> Page {
         var visit = visit
         if let draft { visit.form["draft"] = String(draft) }
         let theirs = present.map(CampaignSaving.text)
         let who = ((try? site.accounts.versions(of: sheet.file, count: 1)) ?? []).first
         let isTheirs =
-            who.map { version in present.map { ShownFile.digest(of: Array(CampaignSaving.text(of: $0).utf8)) == version.digest } ?? false }
+            who.map { version in
+                present.map { ShownFile.digest(of: Array(CampaignSaving.text(of: $0).utf8)) == version.digest } ?? false
+            }
             ?? false
         let isOwn = isTheirs && who?.person.account != nil && who?.person.account == visit.person?.id
-        let by: HTML = isOwn ? "You" : isTheirs ? who?.person.name.map { "<b>\($0.text)</b>" } ?? "Another person" : "Another person"
+        let by: HTML =
+            isOwn
+            ? "You" : isTheirs ? who?.person.name.map { "<b>\($0.text)</b>" } ?? "Another person" : "Another person"
         let what: HTML = theirs == nil ? "removed the file" : "saved another text"
         let own = String(decoding: CampaignSaving.bytes(of: sheet.text, like: nil), as: UTF8.self)
         let difference: HTML = theirs.map { LineDiff.html(from: $0, to: own) } ?? ""
@@ -169,15 +187,17 @@ enum CampaignConflict {
     }
 }
 
-/// What is wrong with a campaign, and what is worth a warning, as `volley check` finds it: with volley.yaml, lists, the columns of exports
-/// and credentials, but without the rows of exports. All pages say the same of the same text.
+/// What is wrong with a campaign, and what is worth a warning, as `volley check` finds it: with
+/// volley.yaml, lists, the columns of exports and credentials, but without the rows of exports. All
+/// pages say the same of the same text.
 struct CampaignFindings {
     /// In the order of the file.
     var all: [Diagnostic]
 
     var errors: [Diagnostic] { all.filter { $0.severity == .error } }
 
-    /// - Parameter text: what the file will hold, where that is not saved yet; nil for what it holds.
+    /// - Parameter text: what the file will hold, where that is not saved yet; nil for what it
+    ///   holds.
     init(file: String, text: String? = nil, _ visit: Visit, _ site: Site) throws {
         let (project, now) = (try site.project(), visit.now)
         let bytes = try text.map { Array($0.utf8) } ?? FilePaths.read(file, atMost: Route.campaignBodyLimit)
@@ -191,7 +211,9 @@ struct CampaignFindings {
         campaign.isConfined = true
         let result = check(campaign, at: now)
         // If the text has a mistake, only its own warnings are known.
-        all = result.errors.isEmpty ? result.lint?.shown ?? [] : result.errors + draft.findings.filter { $0.severity == .warning }
+        all =
+            result.errors.isEmpty
+            ? result.lint?.shown ?? [] : result.errors + draft.findings.filter { $0.severity == .warning }
     }
 
     /// The list of checked things, below the findings.

@@ -20,8 +20,8 @@ extension CampaignForm {
         }
     }
 
-    /// A text as the page has it for a field: saving another field does not change characters that no page can hold, nor line breaks of
-    /// what is one line there.
+    /// A text as the page has it for a field: saving another field does not change characters that
+    /// no page can hold, nor line breaks of what is one line there.
     static func inPage(_ text: String, for field: Field) -> String {
         guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
         let type =
@@ -36,7 +36,8 @@ extension CampaignForm {
     static func value(of text: String, _ field: Field, like present: YAMLEdit.Value?) -> YAMLEdit.Value? {
         switch field.kind {
         case .oneOf where text == "true": return .truth(true)
-        case .line, .lines, .moment, .rule, .zone, .oneOf, .notation, .group: return trimmed(text).isEmpty ? nil : .text(trimmed(text))
+        case .line, .lines, .moment, .rule, .zone, .oneOf, .notation, .group:
+            return trimmed(text).isEmpty ? nil : .text(trimmed(text))
         case .number: return trimmed(text).isEmpty ? nil : .number(trimmed(text))
         case .choice where field.path == ["app"]: return text.isEmpty ? nil : .text(text)
         case .choice, .box: return text == "true" ? .truth(true) : nil
@@ -82,10 +83,13 @@ extension CampaignForm {
         var mistakes: [String: Mistake] = [:]
         for field in fields {
             do throws(Mistake) {
-                // A field that the page did not have stays as it is, also if its value is more than a form can show.
+                // A field that the page did not have stays as it is, also if its value is more than
+                // a form can show.
                 guard try text(of: field, in: form) != nil else { continue }
                 let present = try edit.value(at: field.path), held = inPage(text(of: present), for: field)
-                guard let typed = try text(of: field, in: form, present: held), typed != held, typed != text(of: present) else { continue }
+                guard let typed = try text(of: field, in: form, present: held), typed != held,
+                    typed != text(of: present)
+                else { continue }
                 try edit.set(value(of: typed, field, like: present), at: field.path)
             } catch { mistakes[field.name] = error }
         }
@@ -109,8 +113,10 @@ extension CampaignForm {
         let more = form.filter { name, text in
             !known.contains(name) && !text.isEmpty && ["content.", "variants.", "add."].contains { name.hasPrefix($0) }
         }
-        return (lines + ConditionsControl.typed(in: form) + more.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }).joined(
-            separator: "\n")
+        return
+            (lines + ConditionsControl.typed(in: form)
+            + more.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }).joined(
+                separator: "\n")
     }
 
     /// The names of the controls of a field that has several.
@@ -125,16 +131,21 @@ extension CampaignForm {
 
     /// The fields that have several controls, by the names of these.
     static func parts(in edit: YAMLEdit) -> [String: String] {
-        Dictionary(fields(in: edit).flatMap { field in (parts(of: field) + [field.name]).map { ($0, field.name) } }) { first, _ in first }
+        Dictionary(fields(in: edit).flatMap { field in (parts(of: field) + [field.name]).map { ($0, field.name) } }) {
+            first, _ in first
+        }
     }
 
-    /// The name of the hidden field that says that the form had a box, as browsers send nothing for one that is not checked.
+    /// The name of the hidden field that says that the form had a box, as browsers send nothing for
+    /// one that is not checked.
     static func boxed(_ field: Field) -> String { "boxed." + field.name }
 
     // MARK: - Forms of earlier files
 
     /// What the form of a file holds before a person touches it.
-    static func controls(_ item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) throws -> FormControls {
+    static func controls(_ item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) throws
+        -> FormControls
+    {
         let context = try ComposerContext(untouched: item, edit, visit, site)
         return FormControls(HTML(head.map(context.control) + sections.map { section($0, context) }).markup)
     }
@@ -142,7 +153,8 @@ extension CampaignForm {
     /// A form that was made from an earlier file, on the page of the file as it is now.
     /// - Parameter base: the digest of that file.
     static func merged(
-        _ old: (form: [String: String], base: String), _ item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site
+        _ old: (form: [String: String], base: String), _ item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit,
+        _ site: Site
     ) throws -> RejectedInput {
         let merge = try FormMerge(old.form, onto: controls(item, edit, visit, site), parts: parts(in: edit))
         let saves = LaterSaves(of: item, since: old.base, now: edit, visit, site)
@@ -162,7 +174,8 @@ extension CampaignForm {
         }
         let both: HTML =
             names.isEmpty
-            ? "" : " Changed twice, with both values at the field: <span dir=\"auto\">\(names.joined(separator: ", "))</span>."
+            ? ""
+            : " Changed twice, with both values at the field: <span dir=\"auto\">\(names.joined(separator: ", "))</span>."
         return RejectedInput(
             typed: merge.fields, others: notes,
             notice: """
@@ -173,7 +186,8 @@ extension CampaignForm {
 
     // MARK: - Saving
 
-    /// The button that counts what the fields describe, and saves nothing. So do those that choose a device.
+    /// The button that counts what the fields describe, and saves nothing. So do those that choose
+    /// a device.
     static let counts = "count"
 
     static func save(_ visit: Visit, _ site: Site) throws -> Answer {
@@ -182,7 +196,9 @@ extension CampaignForm {
         let bytes = try read(item)
         let base = visit.form[OrderForm.digest] ?? ""
         var trial = RejectedInput(typed: visit.form)
-        guard var edit = YAMLEdit(CampaignSaving.text(of: bytes)) else { throw Refusal.outdated("The file cannot be read any more.") }
+        guard var edit = YAMLEdit(CampaignSaving.text(of: bytes)) else {
+            throw Refusal.outdated("The file cannot be read any more.")
+        }
         func again(_ notice: HTML, _ status: HTTPResponse.Status) throws -> Answer {
             trial.notice = notice
             trial.status = status
@@ -205,7 +221,8 @@ extension CampaignForm {
         // What could be written counts, so that nothing is said of values that are chosen by now.
         guard !isLook, trial.mistakes.isEmpty else {
             trial.counted = edit
-            return isLook ? try again("", .ok) : try again("<p class=\"stop\">Nothing was saved.</p>", .unprocessableContent)
+            return isLook
+                ? try again("", .ok) : try again("<p class=\"stop\">Nothing was saved.</p>", .unprocessableContent)
         }
         let draft = CampaignSaving.draft(
             CampaignSaving.bytes(of: edit.text, like: bytes), file: item.path, try site.project(), at: visit.now)
@@ -223,11 +240,13 @@ extension CampaignForm {
                 return try again(CampaignEditor.refusal([Diagnostic(error)]), .unprocessableContent)
             }
             guard let answered else {
-                return .page(question.page(item, action: "/campaign/form" + FormFields.query([("file", item.file)]), visit))
+                return .page(
+                    question.page(item, action: "/campaign/form" + FormFields.query([("file", item.file)]), visit))
             }
             text = answered
         }
-        // Before the campaign that names them, so that none of its times comes before they are there.
+        // Before the campaign that names them, so that none of its times comes before they are
+        // there.
         try RunsControl.writeLists(of: edit, item, visit, site)
         switch try site.saving.save(text, as: item.file, base: base, visit, site) {
         case .saved: return .redirect(Words.path(ofCampaign: item.file) + "&saved=1")

@@ -5,7 +5,8 @@ import Campaigns
 import HTTPTypes
 import Reports
 
-/// What most people change in a campaign, as a form: each field is a value of the source, and saving changes only those that differ.
+/// What most people change in a campaign, as a form: each field is a value of the source, and
+/// saving changes only those that differ.
 enum CampaignForm {
     /// A field and the key that it sets.
     struct Field: Sendable {
@@ -38,13 +39,18 @@ enum CampaignForm {
     }
 
     /// In the order in which people think.
-    static let sections: [any ComposerSection.Type] = [WhoSection.self, WhatSection.self, WhenSection.self, HowSection.self]
+    static let sections: [any ComposerSection.Type] = [
+        WhoSection.self, WhatSection.self, WhenSection.self, HowSection.self,
+    ]
 
     /// What the campaign is called, above the sections.
     static let head: [Field] = [
-        Field(path: ["name"], label: "Name", kind: .line, hint: "Small letters, digits and hyphens: spring-sale", isRequired: true),
+        Field(
+            path: ["name"], label: "Name", kind: .line, hint: "Small letters, digits and hyphens: spring-sale",
+            isRequired: true),
         Field(path: ["app"], label: "App", kind: .choice, isRequired: true),
-        Field(path: ["description"], label: "What it is for", kind: .lines, hint: "For colleagues; no device shows it."),
+        Field(
+            path: ["description"], label: "What it is for", kind: .lines, hint: "For colleagues; no device shows it."),
     ]
 
     /// All values that the form shows of a source.
@@ -70,7 +76,9 @@ enum CampaignForm {
             return .redirect(DraftPages.path + FormFields.query([("id", String(draft.id))]))
         }
         var trial = RejectedInput(typed: draft.fields)
-        if draft.base != ShownFile.digest(of: bytes) { trial = try merged((draft.fields, draft.base), item, edit, visit, site) }
+        if draft.base != ShownFile.digest(of: bytes) {
+            trial = try merged((draft.fields, draft.base), item, edit, visit, site)
+        }
         trial.mistakes = apply(trial.typed, to: &edit)
         trial.notice = "\(DraftPages.notice(draft, visit))\(trial.notice)"
         return .page(try page(item, bytes, visit, site, trial))
@@ -96,7 +104,10 @@ enum CampaignForm {
         var status = HTTPResponse.Status.ok
     }
 
-    static func page(_ item: CampaignCache.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site, _ trial: RejectedInput = RejectedInput())
+    static func page(
+        _ item: CampaignCache.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site,
+        _ trial: RejectedInput = RejectedInput()
+    )
         throws -> Page
     {
         let source = "<a href=\"/campaign/edit\(FormFields.query([("file", item.file)]))\">Edit the source</a>" as HTML
@@ -109,7 +120,8 @@ enum CampaignForm {
             return Page(title: title, place: .campaigns, content: content, help: .composer)
         }
         let context = try ComposerContext(item, edit, trial, visit, site)
-        let anyway: HTML = trial.edit == nil ? "" : " <button name=\"anyway\" value=\"1\">Save with its mistakes</button>"
+        let anyway: HTML =
+            trial.edit == nil ? "" : " <button name=\"anyway\" value=\"1\">Save with its mistakes</button>"
         let content: HTML = """
             \(Words.head("\(title)", "<p>\(Words.file(of: item))</p>"))
             \(trial.notice)

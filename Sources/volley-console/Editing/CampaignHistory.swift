@@ -15,7 +15,9 @@ enum CampaignHistory {
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
         // A file of this name may have been another app's.
-        let versions = try site.accounts.versions(of: item.file, count: most).filter { visit.may(.seeCampaigns, app: $0.app) }
+        let versions = try site.accounts.versions(of: item.file, count: most).filter {
+            visit.may(.seeCampaigns, app: $0.app)
+        }
         let damaged = try site.accounts.damagedVersions(of: item.file, count: most)
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
         let present = CampaignSaving.text(of: bytes)
@@ -23,7 +25,9 @@ enum CampaignHistory {
         let mayEdit = visit.may(.edit, app: item.app)
         let now = ShownFile.digest(of: Array(present.utf8))
         let lines: [HTML] = versions.map { version in
-            let who: HTML = version.person.name.map { "<b dir=\"auto\">\($0.text)</b>" } ?? "found as it is, written outside of the console"
+            let who: HTML =
+                version.person.name.map { "<b dir=\"auto\">\($0.text)</b>" }
+                ?? "found as it is, written outside of the console"
             let mark: HTML = version.digest == now ? " <span class=\"chip\">as it is now</span>" : ""
             let link = "/campaign/history" + FormFields.query([("file", item.file), ("version", "\(version.number)")])
             let current: HTML = version.number == chosen ? " aria-current=\"true\"" : ""
@@ -36,8 +40,10 @@ enum CampaignHistory {
             : "<ul class=\"list\">\(lines)</ul>"
         if let chosen, !versions.contains(where: { $0.number == chosen }) { throw Refusal.notFound }
         let change = try chosen.map { number in
-            let earlier = (versions.map { ($0.number, false) } + damaged.map { ($0, true) }).filter { $0.0 < number }.sorted { $0.0 > $1.0 }
-            return try Change(number: number, earlier: earlier, file: item.file, present: present, site).panel(mayEdit: mayEdit)
+            let earlier = (versions.map { ($0.number, false) } + damaged.map { ($0, true) }).filter { $0.0 < number }
+                .sorted { $0.0 > $1.0 }
+            return try Change(number: number, earlier: earlier, file: item.file, present: present, site).panel(
+                mayEdit: mayEdit)
         }
         let content: HTML = """
             \(Words.head("History", "<p><a href=\"\(Words.path(ofCampaign: item.file))\" dir=\"auto\">\(item.name ?? item.file)</a></p>"))
@@ -57,7 +63,8 @@ enum CampaignHistory {
     /// `Versions 4 and 2`
     private static func names(of numbers: [Int64]) -> String {
         let list = numbers.map { TextFormat.count(Int($0)) }
-        return list.count == 1 ? "Version \(list[0])" : "Versions \(list.dropLast().joined(separator: ", ")) and \(list[list.count - 1])"
+        return list.count == 1
+            ? "Version \(list[0])" : "Versions \(list.dropLast().joined(separator: ", ")) and \(list[list.count - 1])"
     }
 
     /// What a version changed, and how the present text differs from it.
@@ -73,7 +80,9 @@ enum CampaignHistory {
         let skipped: [Int64]
 
         /// - Parameter earlier: versions before it, the newest first.
-        init(number: Int64, earlier: [(number: Int64, isDamaged: Bool)], file: String, present: String, _ site: Site) throws {
+        init(number: Int64, earlier: [(number: Int64, isDamaged: Bool)], file: String, present: String, _ site: Site)
+            throws
+        {
             /// - Returns: nil for a text that is damaged.
             func read(_ number: Int64) throws -> String? {
                 do { return try site.accounts.text(ofVersion: number, of: file) } catch is Diagnostic { return nil }
@@ -96,7 +105,8 @@ enum CampaignHistory {
                 <span class="note">opens it in the editor; nothing changes before you save</span></p>
                 """
             let since: HTML =
-                text == present ? "" : "<h3>From this version to the file as it is now</h3>\(LineDiff.html(from: text, to: present))"
+                text == present
+                ? "" : "<h3>From this version to the file as it is now</h3>\(LineDiff.html(from: text, to: present))"
             let gap: HTML =
                 skipped.isEmpty
                 ? ""
@@ -104,14 +114,17 @@ enum CampaignHistory {
             let first: HTML = skipped.isEmpty ? "<p class=\"note\">It is the first.</p>" : ""
             let base: HTML =
                 skipped.isEmpty
-                ? "" : before.map { "<p class=\"note\">Compared with version \(TextFormat.count(Int($0.number))):</p>" } ?? ""
+                ? ""
+                : before.map { "<p class=\"note\">Compared with version \(TextFormat.count(Int($0.number))):</p>" }
+                    ?? ""
             let what = before.map { "\(base)\(LineDiff.html(from: $0.text, to: text))" as HTML } ?? first
             return Words.panel(title, id: "difference", "\(gap)\(what)\(since)\(mayEdit ? edit : "")")
         }
     }
 }
 
-/// The people that saved a file since a form of it was made. Your own saves do not count, unless there are no others.
+/// The people that saved a file since a form of it was made. Your own saves do not count, unless
+/// there are no others.
 struct LaterSaves {
     let people: HTML
     let sentence: HTML
@@ -121,7 +134,9 @@ struct LaterSaves {
     ///   - present: the file as it is.
     init(of item: CampaignCache.Item, since base: String, now present: YAMLEdit, _ visit: Visit, _ site: Site) {
         let versions = (try? site.accounts.versions(of: item.file, count: 500)) ?? []
-        let later = versions.contains { $0.digest == base } ? Array(versions.prefix { $0.digest != base }) : Array(versions.prefix(1))
+        let later =
+            versions.contains { $0.digest == base }
+            ? Array(versions.prefix { $0.digest != base }) : Array(versions.prefix(1))
         let isKnown = versions.first?.digest == ShownFile.digest(of: Array(present.text.utf8))
         let own = visit.person?.id
         let others = later.filter { $0.person.account != own }.reversed().map { $0.person.name?.text ?? "" }
@@ -130,7 +145,9 @@ struct LaterSaves {
         if !isKnown || others.contains("") { names.append(names.isEmpty ? "Another person" : "another person") }
         let last = names.popLast() ?? "You"
         people =
-            names.isEmpty ? last : "\(HTML(joined: names.enumerated().map { $0.offset == 0 ? $0.element : ", \($0.element)" })) and \(last)"
+            names.isEmpty
+            ? last
+            : "\(HTML(joined: names.enumerated().map { $0.offset == 0 ? $0.element : ", \($0.element)" })) and \(last)"
         sentence = "\(people) saved this campaign after you opened this form."
     }
 }

@@ -8,8 +8,9 @@ import PushServices
 import Runs
 import Reports
 
-/// The question before a change is saved that gives the main content a new text, while languages, variants or services keep the old one:
-/// what happens to them. It has a page of its own, which holds everything that was typed.
+/// The question before a change is saved that gives the main content a new text, while languages,
+/// variants or services keep the old one: what happens to them. It has a page of its own, which
+/// holds everything that was typed.
 struct ChangeQuestion {
     /// What happens to a text that stayed.
     private enum Answer: String, CaseIterable {
@@ -26,11 +27,14 @@ struct ChangeQuestion {
     private let changes: [PartialChange]
     private let text: String
     private let readers: TextReaders
-    /// Devices of the campaign's last run that got texts that stay, and all of them; nil when that is not known.
+    /// Devices of the campaign's last run that got texts that stay, and all of them; nil when that
+    /// is not known.
     private let reach: (kept: Int, all: Int)?
 
     private var digest: String { ShownFile.digest(of: Array(text.utf8)) }
-    private var kept: [(change: PartialChange, kept: PartialChange.Kept)] { changes.flatMap { change in change.kept.map { (change, $0) } } }
+    private var kept: [(change: PartialChange, kept: PartialChange.Kept)] {
+        changes.flatMap { change in change.kept.map { (change, $0) } }
+    }
 
     /// - Parameters:
     ///   - present: the present bytes of the file; nil for a new one.
@@ -40,7 +44,9 @@ struct ChangeQuestion {
         guard let present else { return nil }
         self.text = text
         let project = try site.project()
-        func draft(_ bytes: [UInt8]) -> CampaignDraft { CampaignSaving.draft(bytes, file: item.path, project, at: visit.now) }
+        func draft(_ bytes: [UInt8]) -> CampaignDraft {
+            CampaignSaving.draft(bytes, file: item.path, project, at: visit.now)
+        }
         let new = draft(CampaignSaving.bytes(of: text, like: present))
         readers = TextReaders(draft: new, services: CampaignSaving.services(of: new.app?.value, project))
         changes = PartialChange.all(from: draft(present), to: new)
@@ -48,7 +54,9 @@ struct ChangeQuestion {
         reach = Self.reach(changes, item, site)
     }
 
-    private static func reach(_ changes: [PartialChange], _ item: CampaignCache.Item, _ site: Site) -> (kept: Int, all: Int)? {
+    private static func reach(_ changes: [PartialChange], _ item: CampaignCache.Item, _ site: Site) -> (
+        kept: Int, all: Int
+    )? {
         guard let name = item.name, let app = item.app,
             let run = try? site.catalog.lastStarted(of: name, app: app, limit: 1).first
         else { return nil }
@@ -63,7 +71,8 @@ struct ChangeQuestion {
 
     // MARK: - The answer
 
-    /// The text with what was answered; nil if the form does not answer this question, or not for each text.
+    /// The text with what was answered; nil if the form does not answer this question, or not for
+    /// each text.
     /// - Throws: `Mistake`: a text cannot be removed without changing what stands around it.
     func answered(by form: [String: String]) throws(Mistake) -> String? {
         guard form[Self.answer] == digest else { return nil }
@@ -89,7 +98,9 @@ struct ChangeQuestion {
     /// - Parameter action: where the form goes.
     func page(_ item: CampaignCache.Item, action: String, _ visit: Visit) -> Page {
         let own: Set = [CSRFProtection.field, Self.answer, Self.back]
-        let typed: [HTML] = visit.form.filter { !own.contains($0.key) && !$0.key.hasPrefix(Self.choice) }.sorted { $0.key < $1.key }.map {
+        let typed: [HTML] = visit.form.filter { !own.contains($0.key) && !$0.key.hasPrefix(Self.choice) }.sorted {
+            $0.key < $1.key
+        }.map {
             "<input type=\"hidden\" name=\"\($0.key)\" value=\"\($0.value)\">"
         }
         let lines: [HTML] = changes.map { change in
@@ -97,7 +108,9 @@ struct ChangeQuestion {
             return "<li dir=\"auto\">You changed the \(change.noun), but not that of \(change.names): “\(old)”.</li>"
         }
         let devices: HTML =
-            reach.map { "<p>In the last run, \(TextFormat.count($0.kept)) of \(TextFormat.devices($0.all)) got such a text.</p>" } ?? ""
+            reach.map {
+                "<p>In the last run, \(TextFormat.count($0.kept)) of \(TextFormat.devices($0.all)) got such a text.</p>"
+            } ?? ""
         let questions: [HTML] = kept.enumerated().map { place, old in
             let name = "\(Self.choice)\(place)"
             let options: [HTML] = Answer.allCases.map { answer in
@@ -123,12 +136,14 @@ struct ChangeQuestion {
             <p class="note"><a href="\(Words.path(ofCampaign: item.file))">Back without saving</a></p>
             """
         return Page(
-            status: .unprocessableContent, title: "What happens to the other texts?", place: .campaigns, content: content, help: .composer)
+            status: .unprocessableContent, title: "What happens to the other texts?", place: .campaigns,
+            content: content, help: .composer)
     }
 
     /// An answer, with what devices then read.
     private func words(_ answer: Answer, _ kept: PartialChange.Kept, of change: PartialChange) -> HTML {
-        let reads: HTML = readers.places(of: kept, change).isEmpty ? "no device reads it" : "these devices read “\(kept.text.value)”"
+        let reads: HTML =
+            readers.places(of: kept, change).isEmpty ? "no device reads it" : "these devices read “\(kept.text.value)”"
         return switch answer {
         case .keep: "<b>Keep it</b>, because it is still right: \(reads)."
         case .mark: "<b>Mark it</b>: \(reads), and the form shows that it is older until a person confirms it."
@@ -176,13 +191,16 @@ struct TextReaders {
         let parts: [HTML] = groups.map { text, places in
             let who: HTML = groups.count == 1 ? "these devices" : "<i>\(names(places.map { sources[$0] }))</i>"
             guard let text else { return "\(who) get no \(change.noun)" }
-            if text == draft.content.flatMap(change.text) { return "\(who) get the new \(change.noun), “\(text.value)”" }
+            if text == draft.content.flatMap(change.text) {
+                return "\(who) get the new \(change.noun), “\(text.value)”"
+            }
             let place = TextPlace.name(change.place(of: text, in: draft) ?? [])
             guard change.kept.contains(where: { $0.text == text }) else {
                 return "\(who) read the \(change.noun) of \(place), “\(text.value)”"
             }
             let next = outcome(places, change, without: removed.union([text]))
-            return "\(who) read the \(change.noun) of \(place), “\(text.value)”, which is as it was (without that one, too, \(next))"
+            return
+                "\(who) read the \(change.noun) of \(place), “\(text.value)”, which is as it was (without that one, too, \(next))"
         }
         return HTML(joined: parts.enumerated().map { $0 == 0 ? $1 : "; \($1)" })
     }
@@ -191,16 +209,17 @@ struct TextReaders {
         let names = sources.map { source in
             let language = source.language.isEmpty ? "other languages" : LanguageName.words(source.language)
             let service = services.count > 1 ? services[source.service].displayName : ""
-            return [source.variant.isEmpty ? "" : "variant \(source.variant)", language, service].filter { !$0.isEmpty }.joined(
-                separator: ", ")
+            return [source.variant.isEmpty ? "" : "variant \(source.variant)", language, service].filter { !$0.isEmpty }
+                .joined(
+                    separator: ", ")
         }
         let more = names.count - Self.most
         return names.prefix(Self.most).joined(separator: " · ") + (more > 0 ? " and \(more) more" : "")
     }
 }
 
-/// A text that is older than the one that it translates, or varies: a comment above it in the file says so, until a person confirms it.
-/// `# volley: translate content.languages.de (title, body)`
+/// A text that is older than the one that it translates, or varies: a comment above it in the file
+/// says so, until a person confirms it. `# volley: translate content.languages.de (title, body)`
 struct TranslationMark: Hashable {
     /// The keys that lead to the language, variant or service.
     var path: [String]
@@ -213,8 +232,11 @@ struct TranslationMark: Hashable {
 
     /// nil for other comments.
     private init?(_ comment: String) {
-        guard comment.hasPrefix(Self.start), comment.hasSuffix(")"), let open = comment.firstIndex(of: "(") else { return nil }
-        path = CampaignForm.trimmed(String(comment[..<open].dropFirst(Self.start.count))).split(separator: ".").map(String.init)
+        guard comment.hasPrefix(Self.start), comment.hasSuffix(")"), let open = comment.firstIndex(of: "(") else {
+            return nil
+        }
+        path = CampaignForm.trimmed(String(comment[..<open].dropFirst(Self.start.count))).split(separator: ".").map(
+            String.init)
         keys = comment[open...].dropFirst().dropLast().split(separator: ",").map { CampaignForm.trimmed(String($0)) }
     }
 
@@ -233,7 +255,8 @@ struct TranslationMark: Hashable {
         guard !marks.isEmpty else { return "" }
         let count = marks.reduce(0) { $0 + $1.keys.count }
         let places: [HTML] = marks.map { mark in
-            let name = TextFormat.capitalized(TextPlace.name(mark.path)), texts = mark.keys.map { FieldWords.label($0).lowercased() }
+            let name = TextFormat.capitalized(TextPlace.name(mark.path)),
+                texts = mark.keys.map { FieldWords.label($0).lowercased() }
             return "<li dir=\"auto\">\(name): \(texts.joined(separator: ", "))</li>"
         }
         let words = TextFormat.plural(

@@ -10,7 +10,8 @@ protocol ComposerSection: Sendable {
     static var title: String { get }
     /// Whether it is closed until a person opens it.
     static var isFolded: Bool { get }
-    /// The values that it shows of a source: mistakes are shown at them, and what no section has is summarised.
+    /// The values that it shows of a source: mistakes are shown at them, and what no section has is
+    /// summarised.
     static func fields(in edit: YAMLEdit) -> [CampaignForm.Field]
     static func html(_ context: ComposerContext) -> HTML
     /// Writes the values of a form that differ from the source.
@@ -26,7 +27,8 @@ extension ComposerSection {
     }
 }
 
-/// What the sections are made from: the source, what a person typed before, and what is wrong with it.
+/// What the sections are made from: the source, what a person typed before, and what is wrong with
+/// it.
 struct ComposerContext {
     let item: CampaignCache.Item
     /// The file as it is.
@@ -55,7 +57,9 @@ struct ComposerContext {
 
     var now: Timestamp { visit.now }
 
-    init(_ item: CampaignCache.Item, _ edit: YAMLEdit, _ trial: CampaignForm.RejectedInput, _ visit: Visit, _ site: Site) throws {
+    init(
+        _ item: CampaignCache.Item, _ edit: YAMLEdit, _ trial: CampaignForm.RejectedInput, _ visit: Visit, _ site: Site
+    ) throws {
         (self.item, self.edit, self.trial, self.visit, self.site) = (item, edit, trial, visit, site)
         apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
         tags = KnownTags.of(item, edit, visit, site)
@@ -68,31 +72,42 @@ struct ComposerContext {
         preview = if case .known(let known) = previewState { known } else { nil }
         tried = trial.edit ?? (trial.counted == nil ? edit : counted.edit)
         written = try PhoneControl.written(tried, of: item, visit, site)
-        // A value that was not written leaves a source that is not meant: what is wrong with it would mislead.
+        // A value that was not written leaves a source that is not meant: what is wrong with it
+        // would mislead.
         let all = trial.mistakes.isEmpty ? try CampaignFindings(file: item.path, text: tried.text, visit, site).all : []
         (findings, otherFindings) = Self.sorted(all, tried, item.path)
     }
 
-    /// The form of a file as it is before anything is known of its devices or mistakes: none of that changes what its controls hold.
+    /// The form of a file as it is before anything is known of its devices or mistakes: none of
+    /// that changes what its controls hold.
     init(untouched item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) throws {
         (self.item, self.edit, self.visit, self.site) = (item, edit, visit, site)
-        (trial, tags, devices, preview, previewState) = (CampaignForm.RejectedInput(), .counting, nil, nil, .counting([]))
+        (trial, tags, devices, preview, previewState) = (
+            CampaignForm.RejectedInput(), .counting, nil, nil, .counting([])
+        )
         (tried, written, unlisted) = (edit, "", [])
         apps = try site.project().apps.map(\.name.value).filter { visit.may(.edit, app: $0) }
         (address, live, findings, otherFindings) = ("", "", [:], [])
     }
 
     /// Findings by the fields whose lines they are about, and those about something else.
-    private static func sorted(_ all: [Diagnostic], _ edit: YAMLEdit, _ file: String) -> ([String: [Diagnostic]], others: [Diagnostic]) {
+    private static func sorted(_ all: [Diagnostic], _ edit: YAMLEdit, _ file: String) -> (
+        [String: [Diagnostic]], others: [Diagnostic]
+    ) {
         var own: [String: [Diagnostic]] = [:]
         var others: [Diagnostic] = []
-        let lines = CampaignForm.fields(in: edit).compactMap { field in edit.lines(at: field.path).map { (field: field, lines: $0) } }
+        let lines = CampaignForm.fields(in: edit).compactMap { field in
+            edit.lines(at: field.path).map { (field: field, lines: $0) }
+        }
         for finding in all {
             var near: [CampaignForm.Field] = []
-            // Which devices are meant is a question of its section, whatever else its first line holds.
+            // Which devices are meant is a question of its section, whatever else its first line
+            // holds.
             if let place = finding.position, place.file == file, !finding.remedies.contains(.chooseDevices) {
                 near = lines.filter { $0.lines.contains(place.line) }.map(\.field)
-                if near.count > 1 { near = near.filter { edit.holds(line: place.line, column: place.column, at: $0.path) } }
+                if near.count > 1 {
+                    near = near.filter { edit.holds(line: place.line, column: place.column, at: $0.path) }
+                }
                 // A field is nearer than the group that it belongs to.
                 let deepest = near.map(\.path.count).max() ?? 0
                 near = near.filter { $0.path.count == deepest }
@@ -156,8 +171,10 @@ struct ComposerContext {
         case .notation(let notation): return NotationControl.html(value, notation)
         case .lines, .list: return value.area()
         case .box:
-            // The marker says that the form had the box, as browsers send nothing for one that is not checked.
-            let box = GroupInput.box("\(value.field.label)", name: value.name, value: "true", isChecked: value.text == "true")
+            // The marker says that the form had the box, as browsers send nothing for one that is
+            // not checked.
+            let box = GroupInput.box(
+                "\(value.field.label)", name: value.name, value: "true", isChecked: value.text == "true")
             return """
                 <div class="field"><input type="hidden" name="\(CampaignForm.boxed(value.field))" value="1">\(box)\(value.hint)\(value.mistakes)</div>
                 """
@@ -175,32 +192,44 @@ struct ComposerContext {
 enum FieldWords {
     /// The form's words for keys that messages name.
     private static let labels = [
-        "title": "Title", "subtitle": "Subtitle", "body": "Text", "link": "Link", "image": "Image", "sound": "Sound", "badge": "Badge",
-        "category": "Category", "thread": "Thread", "silent": "Silent", "wake_app": "Wake the app", "interruption": "Interruption",
-        "relevance": "Relevance", "share": "Share", "schedule": "When", "audience": "Who", "content": "What", "delivery": "How",
-        "tags": "Tags", "everyone": "Everyone", "aliases": "Aliases", "registration_ids": "Registration ids", "where": "Conditions",
+        "title": "Title", "subtitle": "Subtitle", "body": "Text", "link": "Link", "image": "Image", "sound": "Sound",
+        "badge": "Badge",
+        "category": "Category", "thread": "Thread", "silent": "Silent", "wake_app": "Wake the app",
+        "interruption": "Interruption",
+        "relevance": "Relevance", "share": "Share", "schedule": "When", "audience": "Who", "content": "What",
+        "delivery": "How",
+        "tags": "Tags", "everyone": "Everyone", "aliases": "Aliases", "registration_ids": "Registration ids",
+        "where": "Conditions",
         "exclude": "Not to", "devices": "Device exports", "alias_limit": "Devices of one alias", "at": "Date and time",
-        "repeat": "Repeated", "timezone": "Time zone", "fallback_timezone": "Time zone of people whose own is not known",
+        "repeat": "Repeated", "timezone": "Time zone",
+        "fallback_timezone": "Time zone of people whose own is not known",
         "quiet_hours": "Quiet hours", "late": "If it could not be sent at that time", "pace": "Pace",
         "expires": "How long it is worth delivering",
         "priority": "How urgent it is", "collapse": "Replaces earlier pushes", "frequency": "Pushes for one device",
-        "unknown": "If it is not known whether a push arrived", "stop_when": "Stop", "track": "Say which campaign it is",
+        "unknown": "If it is not known whether a push arrived", "stop_when": "Stop",
+        "track": "Say which campaign it is",
     ]
 
     /// Also with the name of the file, without its folder, where that is not the campaign's own.
-    static func text(_ finding: Diagnostic, in campaign: String) -> HTML { "\(origin(finding, besides: campaign))\(text(finding))" }
+    static func text(_ finding: Diagnostic, in campaign: String) -> HTML {
+        "\(origin(finding, besides: campaign))\(text(finding))"
+    }
 
-    /// `volley.yaml: ` of a finding in another file than the campaign's own; blank for one in it or in none, and where the message names it.
+    /// `volley.yaml: ` of a finding in another file than the campaign's own; blank for one in it or
+    /// in none, and where the message names it.
     static func origin(_ finding: Diagnostic, besides campaign: String) -> HTML {
         func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
-        guard let file = finding.file.map(name), file != name(campaign), !finding.message(for: .console).contains(file) else { return "" }
+        guard let file = finding.file.map(name), file != name(campaign), !finding.message(for: .console).contains(file)
+        else { return "" }
         return "<b>\(TextFormat.printable(file))</b>: "
     }
 
     static func text(_ finding: Diagnostic) -> HTML {
         let message = plain(finding.message(for: .console))
         // A remedy that writes the key, or names a place of the source, helps only there.
-        if let missing = message.firstMatch(of: /^the key (“.+?”) is missing(?:[: ].*)?$/) { return "\(String(missing.1)) is missing." }
+        if let missing = message.firstMatch(of: /^the key (“.+?”) is missing(?:[: ].*)?$/) {
+            return "\(String(missing.1)) is missing."
+        }
         let remedy: HTML = finding.remedy(for: .console).map { " \(Prose.html(plain($0)))" } ?? ""
         return "\(Prose.html(Words.capitalized(message))).\(remedy)"
     }
@@ -222,8 +251,11 @@ enum RestOfCampaign {
     private static let longestValue = 60
 
     static func html(_ edit: YAMLEdit, _ source: HTML) -> HTML {
-        let shown = CampaignForm.fields(in: edit).filter { if case .group = $0.kind { false } else { true } }.map(\.path)
-        let lines: [HTML] = lines(below: [], edit, shown).map { "<li><b>\($0.name)</b>: <span dir=\"auto\">\($0.value)</span></li>" }
+        let shown = CampaignForm.fields(in: edit).filter { if case .group = $0.kind { false } else { true } }.map(
+            \.path)
+        let lines: [HTML] = lines(below: [], edit, shown).map {
+            "<li><b>\($0.name)</b>: <span dir=\"auto\">\($0.value)</span></li>"
+        }
         guard !lines.isEmpty else { return "" }
         return """
             <section class="step rest" aria-labelledby="rest"><h2 id="rest">Also in this campaign</h2><ul>\(lines)</ul>\
@@ -231,7 +263,9 @@ enum RestOfCampaign {
             """
     }
 
-    private static func lines(below path: [String], _ edit: YAMLEdit, _ shown: [[String]]) -> [(name: String, value: String)] {
+    private static func lines(below path: [String], _ edit: YAMLEdit, _ shown: [[String]]) -> [(
+        name: String, value: String
+    )] {
         edit.keys(at: path).flatMap { key -> [(name: String, value: String)] in
             let path = path + [key]
             if shown.contains(where: { path.starts(with: $0) }) { return [] }

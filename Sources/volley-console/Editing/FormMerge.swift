@@ -1,7 +1,7 @@
 import Base
 
-/// The controls of a page with what a browser sends for each of them if no person touches anything. They are read from
-/// the markup, so that no kind of control can be left out.
+/// The controls of a page with what a browser sends for each of them if no person touches anything.
+/// They are read from the markup, so that no kind of control can be left out.
 struct FormControls {
     /// By the names of controls. A box that is not checked has no value.
     var values: [String: String] = [:]
@@ -24,12 +24,14 @@ struct FormControls {
                 (values[list], words[list]) = (tag["value"] ?? "", text(until: "</option>").trimming)
             case ("textarea", let name?):
                 let text = text(until: "</textarea>")
-                // A line break right after the tag does not count (HTML Standard, section 13.1.2.5).
+                // A line break right after the tag does not count (HTML Standard, section
+                // 13.1.2.5).
                 values[name] = text.hasPrefix("\n") ? String(text.dropFirst()) : text
             case ("input", let name?):
                 guard ["radio", "checkbox"].contains(tag["type"]) else {
                     let value = tag["value"] ?? ""
-                    // What a person sees in one line has no line breaks (HTML Standard, section 4.10.5.1.2).
+                    // What a person sees in one line has no line breaks (HTML Standard, section
+                    // 4.10.5.1.2).
                     values[name] = tag["type"] == "hidden" ? value : value.replacing("\n", with: "")
                     break
                 }
@@ -94,17 +96,21 @@ struct FormControls {
     }
 }
 
-/// A form that was made from an earlier file, brought onto the file as it is now, by one rule for every control: what the
-/// person did not touch is as the file has it now, and what they touched is theirs.
+/// A form that was made from an earlier file, brought onto the file as it is now, by one rule for
+/// every control: what the person did not touch is as the file has it now, and what they touched is
+/// theirs.
 struct FormMerge {
     /// What the form sends now.
     private(set) var fields: [String: String]
-    /// What others saved where this person wrote something else, by the names under which fields show their mistakes.
+    /// What others saved where this person wrote something else, by the names under which fields
+    /// show their mistakes.
     private(set) var others: [String: String] = [:]
-    /// What the person wrote into controls that the file's form does not have any more, a line each.
+    /// What the person wrote into controls that the file's form does not have any more, a line
+    /// each.
     private(set) var lost: [String] = []
 
-    /// The field with what a page showed: it goes with the form, as the file of that time may be gone.
+    /// The field with what a page showed: it goes with the form, as the file of that time may be
+    /// gone.
     static let shown = "shown"
 
     /// The same as a value of that field.
@@ -153,17 +159,23 @@ struct FormMerge {
             own.insert(unit)
             let text = m.sorted { $0.key < $1.key }.map(\.value).filter { !$0.isEmpty }.joined(separator: " ")
             if !b.isEmpty, t.isEmpty, !text.isEmpty, !ConditionsControl.isRow(unit) {
-                lost.append("\(unit.split(separator: ".").map { FieldWords.label(String($0)) }.joined(separator: " › ")): \(text)")
+                lost.append(
+                    "\(unit.split(separator: ".").map { FieldWords.label(String($0)) }.joined(separator: " › ")): \(text)"
+                )
             } else if t != b, m != t {
                 others[unit] = said(unit)
             }
         }
-        let removals = mine.keys.filter { $0.hasPrefix(Self.removal) }.map { ($0, [String($0.dropFirst(Self.removal.count))]) }
+        let removals = mine.keys.filter { $0.hasPrefix(Self.removal) }.map {
+            ($0, [String($0.dropFirst(Self.removal.count))])
+        }
         for (choice, parts) in Self.choices + removals {
             func isPart(_ unit: String) -> Bool { parts.contains { unit == $0 || unit.hasPrefix($0 + ".") } }
             let changed = foreign.filter { isPart($0) && others[$0] == nil }.sorted()
-            guard foreign.contains(choice) ? own.contains(where: isPart) : own.contains(choice) && !changed.isEmpty else { continue }
-            others[choice] = ([choice] + changed).filter { units[$0] != nil }.map(said).filter { $0 != "nothing" }.joined(separator: "; ")
+            guard foreign.contains(choice) ? own.contains(where: isPart) : own.contains(choice) && !changed.isEmpty
+            else { continue }
+            others[choice] = ([choice] + changed).filter { units[$0] != nil }.map(said).filter { $0 != "nothing" }
+                .joined(separator: "; ")
         }
         lost.sort()
         let (numbered, rows) = ConditionsControl.numbered(fields, like: present.values)
@@ -175,7 +187,8 @@ struct FormMerge {
         others = Dictionary(others.map { (place($0.key), $0.value) }) { "\($0); \($1)" }
     }
 
-    /// What the page of a form showed. Drafts of earlier versions have a field for each value of the file.
+    /// What the page of a form showed. Drafts of earlier versions have a field for each value of
+    /// the file.
     private static func before(_ sent: [String: String]) -> [String: String] {
         guard let text = sent[shown], case .object(let members)? = try? JSONValue(parsing: text) else {
             let old = sent.compactMap { name, value in
@@ -183,17 +196,24 @@ struct FormMerge {
             }
             return Dictionary(old) { first, _ in first }
         }
-        return Dictionary(members.compactMap { member in member.value.stringValue.map { (member.name, $0) } }) { first, _ in first }
+        return Dictionary(members.compactMap { member in member.value.stringValue.map { (member.name, $0) } }) {
+            first, _ in first
+        }
     }
 
     /// Controls that are one value: those of something new, and those of a condition.
     private static func unit(_ name: String) -> String {
-        guard name.hasPrefix("add.") || ConditionsControl.isRow(name), let end = name.lastIndex(of: ".") else { return name }
+        guard name.hasPrefix("add.") || ConditionsControl.isRow(name), let end = name.lastIndex(of: ".") else {
+            return name
+        }
         return String(name[..<end])
     }
 
     /// The place of a tag among the boxes is no value.
     private static func value(of names: [String], in form: [String: String]) -> [String: String] {
-        Dictionary(uniqueKeysWithValues: names.compactMap { name in form[name].map { (name, TagsControl.isBox(name) ? "1" : $0) } })
+        Dictionary(
+            uniqueKeysWithValues: names.compactMap { name in
+                form[name].map { (name, TagsControl.isBox(name) ? "1" : $0) }
+            })
     }
 }

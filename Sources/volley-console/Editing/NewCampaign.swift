@@ -5,13 +5,16 @@ import Campaigns
 import HTTPTypes
 import Runs
 
-/// What a new campaign begins with: a purpose, another campaign or a finished run. Each leads into the form; the source is written only on
-/// request. The file has no times, so nothing of it is planned by itself.
+/// What a new campaign begins with: a purpose, another campaign or a finished run. Each leads into
+/// the form; the source is written only on request. The file has no times, so nothing of it is
+/// planned by itself.
 enum NewCampaign {
     static var routes: [Route] {
         [
             Route(method: .get, path: path, right: .right(.edit), answer: show),
-            Route(method: .post, path: path, right: .right(.edit), changes: true, bodyLimit: Route.campaignBodyLimit, answer: make),
+            Route(
+                method: .post, path: path, right: .right(.edit), changes: true, bodyLimit: Route.campaignBodyLimit,
+                answer: make),
         ]
     }
 
@@ -31,11 +34,17 @@ enum NewCampaign {
         init(_ form: [String: String], _ visit: Visit, _ site: Site) throws {
             func named(_ key: String) -> String? { (form[key] ?? visit.query[key]).flatMap { $0.isEmpty ? nil : $0 } }
             if let id = named("run") {
-                guard let run = try site.archive.summary(of: id), visit.may(.readReports, app: run.app) else { throw Refusal.notFound }
+                guard let run = try site.archive.summary(of: id), visit.may(.readReports, app: run.app) else {
+                    throw Refusal.notFound
+                }
                 guard visit.may(.edit, app: run.app) else { throw Refusal.notAllowed }
                 self = .run(run)
             } else if let file = named("file") {
-                guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
+                guard
+                    let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: {
+                        $0.file == file
+                    })
+                else {
                     throw Refusal.notFound
                 }
                 guard visit.may(.edit, app: item.app) else { throw Refusal.notAllowed }
@@ -45,7 +54,8 @@ enum NewCampaign {
             }
         }
 
-        /// The text of the new campaign, apart from its name; and the file and the frozen text that it is a copy of.
+        /// The text of the new campaign, apart from its name; and the file and the frozen text that
+        /// it is a copy of.
         func text(app: String, _ site: Site) throws -> (text: String, copyOf: String?, frozen: String?) {
             switch self {
             case .purpose(let sample): return (sample.text(app: app), nil, nil)
@@ -75,7 +85,9 @@ enum NewCampaign {
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         if let draft = try DraftPages.chosen(.new, file: nil, visit, site) {
             let notice = DraftPages.notice(draft, visit)
-            guard let text = draft.fields["text"] else { return .page(try page(draft.fields, notice: notice, visit, site)) }
+            guard let text = draft.fields["text"] else {
+                return .page(try page(draft.fields, notice: notice, visit, site))
+            }
             return .page(sourcePage(.init(file: "", text: text, base: "", notice: notice), visit))
         }
         guard visit.query["source"] == nil else {
@@ -136,8 +148,11 @@ enum NewCampaign {
     }
 
     private static func appField(_ form: [String: String], _ visit: Visit, _ site: Site) throws -> HTML {
-        let options: [HTML] = try apps(visit, site).map { "<option\($0 == form["app"] ? " selected" : "" as HTML)>\($0)</option>" }
-        return "<p class=\"field\"><label for=\"app\">App</label><select id=\"app\" name=\"app\">\(options)</select></p>"
+        let options: [HTML] = try apps(visit, site).map {
+            "<option\($0 == form["app"] ? " selected" : "" as HTML)>\($0)</option>"
+        }
+        return
+            "<p class=\"field\"><label for=\"app\">App</label><select id=\"app\" name=\"app\">\(options)</select></p>"
     }
 
     private static func purposes(_ chosen: CampaignSample) -> HTML {
@@ -152,7 +167,9 @@ enum NewCampaign {
 
     /// Campaigns and runs to start from; blank parts are left out.
     private static func others(_ visit: Visit, _ site: Site) throws -> HTML {
-        let items = try site.campaigns.items(project: site.project(), now: visit.now).filter { visit.may(.edit, app: $0.app) }
+        let items = try site.campaigns.items(project: site.project(), now: visit.now).filter {
+            visit.may(.edit, app: $0.app)
+        }
         let campaigns: [HTML] = items.prefix(most).map { item in
             "<li><a href=\"\(path)\(FormFields.query([("file", item.file)]))\" dir=\"auto\">\(item.name ?? item.file)</a></li>"
         }
@@ -200,14 +217,18 @@ enum NewCampaign {
         let app = visit.form["app"] ?? ""
         let (text, original, frozen) = try Start(visit.form, visit, site).text(app: app, site)
         guard var edit = YAMLEdit(text) else {
-            return try again([Diagnostic("this campaign cannot be read, so it cannot be copied", remedy: "Start from another one.")])
+            return try again([
+                Diagnostic("this campaign cannot be read, so it cannot be copied", remedy: "Start from another one.")
+            ])
         }
         // Two campaigns with the same name and schedule would block each other.
         do throws(Mistake) {
             try edit.set(.text(name), at: ["name"])
             // Quiet hours, and the zone that they are in, count for what is sent by hand, too.
             let timing = edit.keys(at: ["schedule"]), times = ["at", "repeat", "late"].filter(timing.contains)
-            for path in timing.contains("quiet_hours") ? times.map({ ["schedule", $0] }) : [["schedule"]] { try edit.set(nil, at: path) }
+            for path in timing.contains("quiet_hours") ? times.map({ ["schedule", $0] }) : [["schedule"]] {
+                try edit.set(nil, at: path)
+            }
         } catch { return try again([Diagnostic(error)]) }
         let file = name + ".yaml"
         switch try site.saving.save(edit.text, as: file, base: nil, copyOf: original, frozen: frozen, visit, site) {
@@ -228,7 +249,9 @@ enum NewCampaign {
         let words = letters.split(separator: "-").joined(separator: "-").prefix(64)
         let isUsable = Campaign.isName(String(words)) && ScheduleFiles.isCampaign(words + ".yaml")
         return Diagnostic(
-            name.isEmpty ? "the campaign has no name" : "a campaign cannot be called '\(TextFormat.inLine(String(name.prefix(80))))'",
+            name.isEmpty
+                ? "the campaign has no name"
+                : "a campaign cannot be called '\(TextFormat.inLine(String(name.prefix(80))))'",
             remedy: isUsable
                 ? "Names have small letters, digits and hyphens: write \(words), for example."
                 : "Write one with small letters, digits and hyphens, for example spring-sale.")
@@ -250,7 +273,9 @@ enum NewCampaign {
             return again([
                 Diagnostic(
                     "the campaign has no name that a file could have",
-                    remedy: "Write a line `name: …` with small letters, digits and hyphens, for example `name: spring-sale`.")
+                    remedy:
+                        "Write a line `name: …` with small letters, digits and hyphens, for example `name: spring-sale`."
+                )
             ])
         }
         let file = name + ".yaml"

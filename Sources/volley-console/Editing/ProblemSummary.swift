@@ -1,12 +1,14 @@
 import Base
 import Campaigns
 
-/// What keeps a campaign from being planned, above the form's fields, each with a link to where it is mended: the field, the section, or
-/// the source. A form that was just opened tells what is left to do; one that was refused, what is wrong with it.
+/// What keeps a campaign from being planned, above the form's fields, each with a link to where it
+/// is mended: the field, the section, or the source. A form that was just opened tells what is left
+/// to do; one that was refused, what is wrong with it.
 enum ProblemSummary {
     /// The section that shows what is below a key of the file.
     private static let sections = [
-        "audience": "who", "content": "what", "variants": "what", "activity": "what", "schedule": "when", "delivery": "how",
+        "audience": "who", "content": "what", "variants": "what", "activity": "what", "schedule": "when",
+        "delivery": "how",
     ]
 
     /// - Parameter source: the link to the file.
@@ -21,7 +23,8 @@ enum ProblemSummary {
             <h2 id="problems">\(isRefused ? "There is a problem" : "Before it can be planned")</h2><ul>\(wrong)</ul></section>
             """
         let doubts = elsewhere(context, .warning, source)
-        return "\(problems)\(doubts.isEmpty ? "" : "<section class=\"warnings\" aria-label=\"Doubts\"><ul>\(doubts)</ul></section>")"
+        return
+            "\(problems)\(doubts.isEmpty ? "" : "<section class=\"warnings\" aria-label=\"Doubts\"><ul>\(doubts)</ul></section>")"
     }
 
     /// Values that were not written, in the order of the form.
@@ -39,18 +42,25 @@ enum ProblemSummary {
 
     private static func atFields(_ context: ComposerContext) -> [HTML] {
         CampaignForm.fields(in: context.edit).flatMap { field in
-            context.findings(of: field).filter { $0.severity == .error }.map { line(anchor: anchor(of: field), field.label, $0) }
+            context.findings(of: field).filter { $0.severity == .error }.map {
+                line(anchor: anchor(of: field), field.label, $0)
+            }
         }
     }
 
-    /// What belongs to no field: the section of its key has the heading, and what no section shows is in the source.
-    private static func elsewhere(_ context: ComposerContext, _ severity: Diagnostic.Severity, _ source: HTML) -> [HTML] {
+    /// What belongs to no field: the section of its key has the heading, and what no section shows
+    /// is in the source.
+    private static func elsewhere(_ context: ComposerContext, _ severity: Diagnostic.Severity, _ source: HTML) -> [HTML]
+    {
         context.otherFindings.filter { $0.severity == severity }.map { finding in
             guard let place = finding.position, place.file == context.item.path else {
                 return "<li dir=\"auto\">\(FieldWords.text(finding, in: context.item.path))</li>"
             }
-            let key = context.tried.keys(at: []).first { context.tried.lines(at: [$0])?.contains(place.line) ?? false } ?? ""
-            guard let section = sections[key] else { return "<li dir=\"auto\">\(FieldWords.text(finding)) \(source)</li>" }
+            let key =
+                context.tried.keys(at: []).first { context.tried.lines(at: [$0])?.contains(place.line) ?? false } ?? ""
+            guard let section = sections[key] else {
+                return "<li dir=\"auto\">\(FieldWords.text(finding)) \(source)</li>"
+            }
             return line(anchor: section, TextFormat.capitalized(section), finding)
         }
     }

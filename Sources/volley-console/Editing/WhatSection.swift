@@ -9,7 +9,8 @@ enum WhatSection: ComposerSection {
     static let title = "What"
 
     static func fields(in edit: YAMLEdit) -> [CampaignForm.Field] {
-        texts + extras + DataControl.fields(in: edit) + LanguagesControl.fields(in: edit) + VariantsControl.fields(in: edit)
+        texts + extras + DataControl.fields(in: edit) + LanguagesControl.fields(in: edit)
+            + VariantsControl.fields(in: edit)
     }
 
     /// Those that most devices read.
@@ -20,15 +21,24 @@ enum WhatSection: ComposerSection {
     ]
 
     private static let extras: [CampaignForm.Field] = [
-        .init(path: ["content", "link"], label: "Link", kind: .line, hint: "What opens when it is tapped: shop://sale"),
-        .init(path: ["content", "image"], label: "Image", kind: .line, hint: "A web address that begins with https://"),
         .init(
-            path: ["content", "sound"], label: "Sound", kind: .line, hint: "default for the usual one, or the name of a file in the app."),
-        .init(path: ["content", "badge"], label: "Number at the app’s icon", kind: .number, hint: "0 removes it; blank leaves it."),
-        .init(path: ["content", "category"], label: "Category", kind: .line, hint: "Its buttons, as the app names them."),
-        .init(path: ["content", "thread"], label: "Thread", kind: .line, hint: "Pushes of one thread are shown as a group."),
+            path: ["content", "link"], label: "Link", kind: .line, hint: "What opens when it is tapped: shop://sale"),
         .init(
-            path: ["content", "interruption"], label: "How much it may disturb", kind: .oneOf(interruptions), hint: "On iPhones only."),
+            path: ["content", "image"], label: "Image", kind: .line, hint: "A web address that begins with https://"),
+        .init(
+            path: ["content", "sound"], label: "Sound", kind: .line,
+            hint: "default for the usual one, or the name of a file in the app."),
+        .init(
+            path: ["content", "badge"], label: "Number at the app’s icon", kind: .number,
+            hint: "0 removes it; blank leaves it."),
+        .init(
+            path: ["content", "category"], label: "Category", kind: .line, hint: "Its buttons, as the app names them."),
+        .init(
+            path: ["content", "thread"], label: "Thread", kind: .line,
+            hint: "Pushes of one thread are shown as a group."),
+        .init(
+            path: ["content", "interruption"], label: "How much it may disturb", kind: .oneOf(interruptions),
+            hint: "On iPhones only."),
         .init(
             path: ["content", "wake_app"], label: "Also wake the app in the background", kind: .box,
             hint: "So that it can load what the push is about."),
@@ -38,15 +48,19 @@ enum WhatSection: ComposerSection {
     ]
 
     private static let interruptions = [
-        ("", "As usual"), ("passive", "Not at all: it is only in the list"), ("active", "As usual, with sound and light"),
-        ("time-sensitive", "Also while most pushes are held back"), ("critical", "Always, also on muted phones: needs Apple’s permission"),
+        ("", "As usual"), ("passive", "Not at all: it is only in the list"),
+        ("active", "As usual, with sound and light"),
+        ("time-sensitive", "Also while most pushes are held back"),
+        ("critical", "Always, also on muted phones: needs Apple’s permission"),
     ]
 
     static func html(_ context: ComposerContext) -> HTML {
         // Open if it has anything, so that nothing is overlooked.
         let isUsed =
             DataControl.isUsed(context)
-            || extras.contains { context.value(of: $0)?.text.isEmpty != true || !context.mistake(of: $0).markup.isEmpty }
+            || extras.contains {
+                context.value(of: $0)?.text.isEmpty != true || !context.mistake(of: $0).markup.isEmpty
+            }
         let others: HTML = "\(LanguagesControl.html(context))\(VariantsControl.html(context))"
         return """
             \(ColumnsControl.html(context))
@@ -69,7 +83,8 @@ enum WhatSection: ComposerSection {
     }
 }
 
-/// A text with what phones show of it, which the script counts while it is typed. Android shows one line before a push is opened.
+/// A text with what phones show of it, which the script counts while it is typed. Android shows one
+/// line before a push is opened.
 enum TextCounters {
     static func html(_ field: CampaignForm.Field, _ context: ComposerContext) -> HTML {
         let isBody = field.path.last == "body"
@@ -80,7 +95,8 @@ enum TextCounters {
     }
 }
 
-/// The columns of the exports, to be inserted into a text. Without scripts they are a list to copy from.
+/// The columns of the exports, to be inserted into a text. Without scripts they are a list to copy
+/// from.
 enum ColumnsControl {
     static func html(_ context: ComposerContext) -> HTML {
         let pieces = pieces(context.tags, context.devices)

@@ -20,18 +20,23 @@ enum WhenSection: ComposerSection {
         path: group + ["fallback_timezone"], label: "Time zone of people whose own is not known", kind: .zone)
     private static let quiet = CampaignForm.Field(
         path: group + ["quiet_hours"], label: "Quiet hours", kind: .notation(.hours),
-        hint: "Nothing is sent in these hours; it waits until they end. They need a time zone, also where it is sent by hand.")
+        hint:
+            "Nothing is sent in these hours; it waits until they end. They need a time zone, also where it is sent by hand."
+    )
     private static let late = CampaignForm.Field(
         path: group + ["late"], label: "If it could not be sent at that time",
         kind: .oneOf([
             ("", "Send it up to 2 hours late"), ("skip after 30min", "Send it up to 30 minutes late"),
-            ("skip after 6h", "Send it up to 6 hours late"), ("skip after 1d", "Send it up to a day late"), ("skip", "Leave it out"),
+            ("skip after 6h", "Send it up to 6 hours late"), ("skip after 1d", "Send it up to a day late"),
+            ("skip", "Leave it out"),
             ("send", "Send it however late it is"),
         ]))
 
     static func fields(in edit: YAMLEdit) -> [CampaignForm.Field] { [at, rule, zone, fallback, quiet, late] }
 
-    private static func isTimed(_ edit: YAMLEdit) -> Bool { edit.keys(at: group).contains { $0 == "at" || $0 == "repeat" } }
+    private static func isTimed(_ edit: YAMLEdit) -> Bool {
+        edit.keys(at: group).contains { $0 == "at" || $0 == "repeat" }
+    }
 
     private static func held(_ field: CampaignForm.Field, _ edit: YAMLEdit) -> String {
         CampaignForm.text(of: (try? edit.value(at: field.path)) ?? nil)
@@ -41,7 +46,9 @@ enum WhenSection: ComposerSection {
 
     static func html(_ context: ComposerContext) -> HTML {
         let isTimed = context.trial.typed[way.name].map { $0 == "time" } ?? isTimed(context.edit)
-        let isOwn = context.trial.typed[whose.name].map { $0 == "own" } ?? (held(zone, context.edit) == ScheduleZoneNames.ownClock)
+        let isOwn =
+            context.trial.typed[whose.name].map { $0 == "own" }
+            ?? (held(zone, context.edit) == ScheduleZoneNames.ownClock)
         let chosenWay = ShownValue(field: way, present: "", text: "", mistake: context.mistake(of: way))
         let ways: HTML = """
             \(GroupInput.radio("By hand, when a person sends it", name: way.name, value: "hand", isChecked: !isTimed))
@@ -106,14 +113,17 @@ enum WhenSection: ComposerSection {
         }
         if let times = (try? CronRule(rule))?.timesOfDay(where: isNight), let first = times.first {
             let words = times.count == 1 ? LocalTime(minutes: first).timeOfDay : "\(times.count) of the repeated times"
-            doubts.append("\(words) \(times.count == 1 ? "is" : "are") at night \(place), each time it is repeated. \(rest)")
+            doubts.append(
+                "\(words) \(times.count == 1 ? "is" : "are") at night \(place), each time it is repeated. \(rest)")
         }
         return doubts
     }
 
     /// A time that has passed is sent at once where lateness does not matter.
     private static func passed(at: String, zone: String, now: Timestamp) -> String? {
-        guard let time = LocalTime(String(at.prefix(16))), let rules = try? ZoneDatabase.system.zone(named: zone) else { return nil }
+        guard let time = LocalTime(String(at.prefix(16))), let rules = try? ZoneDatabase.system.zone(named: zone) else {
+            return nil
+        }
         let occurrence = Schedule(at: time, zone: .named(rules)).occurrence(at: time)
         return occurrence.ends < now
             ? "This time has passed, so it would be sent at once. Choose a later one if you do not mean that." : nil
@@ -129,7 +139,8 @@ enum WhenSection: ComposerSection {
         mistakes.merge(writeZone(form, &edit)) { first, _ in first }
         if mistakes.isEmpty, !isTimed(edit) {
             mistakes[at.name] = Mistake(
-                "no time is chosen", remedy: "Choose a date and a time, or how often it is repeated; or choose By hand above.")
+                "no time is chosen",
+                remedy: "Choose a date and a time, or how often it is repeated; or choose By hand above.")
         }
         return mistakes
     }
@@ -138,11 +149,15 @@ enum WhenSection: ComposerSection {
         if !wasTimed {
             let typed = [at, rule].map { (try? CampaignForm.text(of: $0, in: form) ?? "") ?? "?" }
             guard typed.allSatisfy(\.isEmpty) else {
-                return [way.name: Mistake("a time is filled in, and By hand is chosen", remedy: "Choose At a time, or clear the time.")]
+                return [
+                    way.name: Mistake(
+                        "a time is filled in, and By hand is chosen", remedy: "Choose At a time, or clear the time.")
+                ]
             }
         }
         do throws(Mistake) {
-            let present = held(quiet, edit), quietHours = try CampaignForm.text(of: quiet, in: form, present: present) ?? present
+            let present = held(quiet, edit),
+                quietHours = try CampaignForm.text(of: quiet, in: form, present: present) ?? present
             guard !quietHours.isEmpty else {
                 // A zone alone says nothing.
                 if !edit.keys(at: group).isEmpty { try edit.set(nil, at: group) }
@@ -164,15 +179,20 @@ enum WhenSection: ComposerSection {
         do throws(Mistake) {
             guard !typed.isEmpty else {
                 throw isOwn
-                    ? Mistake("the zone of people whose own is not known is missing", remedy: "Choose one, such as Europe/Berlin.")
-                    : Mistake("it is not chosen whose clock counts", remedy: "Choose a time zone, such as Europe/Berlin.")
+                    ? Mistake(
+                        "the zone of people whose own is not known is missing",
+                        remedy: "Choose one, such as Europe/Berlin.")
+                    : Mistake(
+                        "it is not chosen whose clock counts", remedy: "Choose a time zone, such as Europe/Berlin.")
             }
             if typed != held(field, edit) {
                 try checkZone(typed)
                 try edit.set(.text(typed), at: field.path)
             }
             if isOwn {
-                if held(zone, edit) != ScheduleZoneNames.ownClock { try edit.set(.text(ScheduleZoneNames.ownClock), at: zone.path) }
+                if held(zone, edit) != ScheduleZoneNames.ownClock {
+                    try edit.set(.text(ScheduleZoneNames.ownClock), at: zone.path)
+                }
             } else if edit.keys(at: group).contains(fallback.path[1]) {
                 try edit.set(nil, at: fallback.path)
             }
@@ -185,7 +205,8 @@ enum WhenSection: ComposerSection {
         _ = try ZoneDatabase.system.zone(named: name)
         let known = ScheduleZoneNames.ofThisMachine()
         guard known.isEmpty || known.contains(name) else {
-            throw Mistake("'\(name)' is not the name of a place", remedy: "Choose the zone of a place, such as Europe/Berlin.")
+            throw Mistake(
+                "'\(name)' is not the name of a place", remedy: "Choose the zone of a place, such as Europe/Berlin.")
         }
     }
 }

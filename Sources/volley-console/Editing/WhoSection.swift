@@ -2,14 +2,16 @@ import Base
 import Campaigns
 import PushServices
 
-/// Which devices get a campaign: a choice that a person makes, its tags or lists, conditions, and devices that are left out.
+/// Which devices get a campaign: a choice that a person makes, its tags or lists, conditions, and
+/// devices that are left out.
 enum WhoSection: ComposerSection {
     static let title = "Who"
 
     /// What chooses the devices.
     private enum Choice: String, CaseIterable {
         case everyone, tags, list, conditions
-        /// More than one of them, which a campaign takes together. It is offered where the source says so.
+        /// More than one of them, which a campaign takes together. It is offered where the source
+        /// says so.
         case several
 
         var words: HTML {
@@ -41,13 +43,21 @@ enum WhoSection: ComposerSection {
     private static let choice = "audience.choice"
     private static let everyone = CampaignForm.Field(path: ["audience", "everyone"], label: "Who gets it", kind: .box)
     private static let lists = [
-        (key: "aliases", noun: "aliases", label: "Aliases", hint: "The names under which your systems know customers, one in a line."),
-        (key: "registration_ids", noun: "registration ids", label: "Registration ids", hint: "Single devices, one in a line."),
+        (
+            key: "aliases", noun: "aliases", label: "Aliases",
+            hint: "The names under which your systems know customers, one in a line."
+        ),
+        (
+            key: "registration_ids", noun: "registration ids", label: "Registration ids",
+            hint: "Single devices, one in a line."
+        ),
     ]
 
     // MARK: - Fields
 
-    private static func tagFields(in edit: YAMLEdit) -> (any: CampaignForm.Field, all: CampaignForm.Field, others: [CampaignForm.Field]) {
+    private static func tagFields(in edit: YAMLEdit) -> (
+        any: CampaignForm.Field, all: CampaignForm.Field, others: [CampaignForm.Field]
+    ) {
         let path = TagsControl.path, keys = edit.keys(at: path)
         let none = CampaignForm.Field(path: path + ["none"], label: "None of these tags", kind: .tags)
         let file = CampaignForm.Field(
@@ -77,9 +87,12 @@ enum WhoSection: ComposerSection {
 
     private static let exclusions: [CampaignForm.Field] = [
         .init(path: ["audience", "exclude", "tags"], label: "Not to devices with these tags", kind: .tags),
-        .init(path: ["audience", "exclude", "aliases"], label: "Not to these aliases", kind: .list, hint: "One in a line."),
         .init(
-            path: ["audience", "exclude", "registration_ids"], label: "Not to these registration ids", kind: .list, hint: "One in a line."),
+            path: ["audience", "exclude", "aliases"], label: "Not to these aliases", kind: .list, hint: "One in a line."
+        ),
+        .init(
+            path: ["audience", "exclude", "registration_ids"], label: "Not to these registration ids", kind: .list,
+            hint: "One in a line."),
         .init(
             path: ["audience", "exclude", "devices"], label: "Not to the devices of these files", kind: .list,
             hint: "One file in a line, with tokens or registration ids."),
@@ -89,10 +102,12 @@ enum WhoSection: ComposerSection {
     private static func plain(in edit: YAMLEdit) -> [CampaignForm.Field] {
         let by = CampaignForm.Field(
             path: ["audience", "by"], label: "Devices are chosen by",
-            kind: .oneOf([("", "Volley, in the exports")] + PushServices.keepingAudiences.map { ($0.name, $0.displayName) }))
+            kind: .oneOf(
+                [("", "Volley, in the exports")] + PushServices.keepingAudiences.map { ($0.name, $0.displayName) }))
         return tagFields(in: edit).others + exclusions + [
             .init(
-                path: ["audience", "devices"], label: "Device exports", kind: .list, hint: "One file in a line; blank for that of the app."),
+                path: ["audience", "devices"], label: "Device exports", kind: .list,
+                hint: "One file in a line; blank for that of the app."),
             .init(
                 path: ["audience", "alias_limit"], label: "Devices of one alias, at most", kind: .number,
                 hint: "The most recently active ones; 10 if this is blank."),
@@ -128,7 +143,8 @@ enum WhoSection: ComposerSection {
         let listed: [HTML] = lists.flatMap { [listFields($0).names, listFields($0).file] }.map(context.control)
         let plain = plain(in: edit)
         let left: [HTML] = exclusions.map(context.control)
-        let rest = plain.filter { field in !exclusions.contains { $0.name == field.name } && !tags.others.contains { $0.name == field.name }
+        let rest = plain.filter { field in
+            !exclusions.contains { $0.name == field.name } && !tags.others.contains { $0.name == field.name }
         }
         return """
             <div class="who">\(kind.group(HTML(radios)))
@@ -151,7 +167,9 @@ enum WhoSection: ComposerSection {
 
     /// Which services reach the devices, where an app has several.
     private static func services(_ context: ComposerContext) -> HTML {
-        guard let app = (try? context.site.project())?.app(named: context.item.app ?? ""), app.services.count > 1 else { return "" }
+        guard let app = (try? context.site.project())?.app(named: context.item.app ?? ""), app.services.count > 1 else {
+            return ""
+        }
         let names = app.services.map(\.service.displayName)
         let list = names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
         let column: HTML =
@@ -185,7 +203,8 @@ enum WhoSection: ComposerSection {
             // A broadcast chooses no devices: phones follow its channel.
             guard isInForm, !edit.keys(at: ["audience"]).contains("channel") else { return }
             throw Mistake(
-                "it is not chosen which devices get it", remedy: "Choose tags, a list or conditions; or Everyone, if every device is meant."
+                "it is not chosen which devices get it",
+                remedy: "Choose tags, a list or conditions; or Everyone, if every device is meant."
             )
         }
         let hasConditions = !edit.keys(at: ConditionsControl.path).isEmpty
@@ -198,7 +217,9 @@ enum WhoSection: ComposerSection {
                     remedy: "Choose “Devices that meet conditions”, or clear the conditions.")
             }
             if chosen == .conditions, !hasConditions {
-                throw Mistake("no condition is filled in", remedy: "Fill one in below; or, if every device is meant, choose Everyone.")
+                throw Mistake(
+                    "no condition is filled in",
+                    remedy: "Fill one in below; or, if every device is meant, choose Everyone.")
             }
             try edit.set(.truth(true), at: everyone.path)
             try remove(["tags", "channel"] + lists.map(\.key), from: &edit)
@@ -206,13 +227,19 @@ enum WhoSection: ComposerSection {
             try writeTags(form, &edit)
             guard edit.keys(at: ["audience"]).contains("tags"), !isBlank(TagsControl.path, edit) else {
                 throw Mistake(
-                    "no tag is chosen, and everyone is not", remedy: "Choose a tag; or, if every device is meant, choose Everyone.")
+                    "no tag is chosen, and everyone is not",
+                    remedy: "Choose a tag; or, if every device is meant, choose Everyone.")
             }
             if form[choice] != nil { try remove(["everyone", "channel"] + lists.map(\.key), from: &edit) }
         case .list:
             try writeLists(form, &edit)
-            guard lists.contains(where: { edit.keys(at: ["audience"]).contains($0.key) && !isBlank(["audience", $0.key], edit) }) else {
-                throw Mistake("the list is blank", remedy: "Write aliases or registration ids, or name a file that lists them.")
+            guard
+                lists.contains(where: {
+                    edit.keys(at: ["audience"]).contains($0.key) && !isBlank(["audience", $0.key], edit)
+                })
+            else {
+                throw Mistake(
+                    "the list is blank", remedy: "Write aliases or registration ids, or name a file that lists them.")
             }
             if form[choice] != nil { try remove(["everyone", "tags", "channel"], from: &edit) }
         case .several:
@@ -227,7 +254,8 @@ enum WhoSection: ComposerSection {
         return ((try? edit.value(at: path)).map { CampaignForm.text(of: $0).isEmpty }) ?? false
     }
 
-    /// Tags that a device must not have are left out instead, where no tag chooses devices any more.
+    /// Tags that a device must not have are left out instead, where no tag chooses devices any
+    /// more.
     private static func remove(_ keys: [String], from edit: inout YAMLEdit) throws(Mistake) {
         let present = edit.keys(at: ["audience"])
         for key in keys where present.contains(key) {
@@ -262,7 +290,8 @@ enum WhoSection: ComposerSection {
             if any.isEmpty {
                 guard edit.keys(at: path).contains("all") else {
                     throw Mistake(
-                        "no tag is chosen, and everyone is not", remedy: "Choose a tag; or, if every device is meant, choose Everyone.")
+                        "no tag is chosen, and everyone is not",
+                        remedy: "Choose a tag; or, if every device is meant, choose Everyone.")
                 }
                 try edit.set(nil, at: anyPath)
             } else {
@@ -273,7 +302,8 @@ enum WhoSection: ComposerSection {
         if let all, all.isEmpty {
             guard edit.keys(at: path).contains("any") else {
                 throw Mistake(
-                    "no tag is chosen, and everyone is not", remedy: "Choose a tag; or, if every device is meant, choose Everyone.")
+                    "no tag is chosen, and everyone is not",
+                    remedy: "Choose a tag; or, if every device is meant, choose Everyone.")
             }
             try edit.set(nil, at: fields.all.path)
         }
@@ -283,7 +313,9 @@ enum WhoSection: ComposerSection {
         for list in lists {
             let fields = listFields(list)
             func held(_ field: CampaignForm.Field) -> String {
-                let isThere = field.path.count == 2 ? edit.keys(at: field.path).isEmpty : !edit.keys(at: fields.names.path).isEmpty
+                let isThere =
+                    field.path.count == 2
+                    ? edit.keys(at: field.path).isEmpty : !edit.keys(at: fields.names.path).isEmpty
                 return isThere ? CampaignForm.text(of: (try? edit.value(at: field.path)) ?? nil) : ""
             }
             func typed(_ field: CampaignForm.Field) -> String { (form[field.name] ?? held(field)).trimming }
@@ -296,16 +328,19 @@ enum WhoSection: ComposerSection {
             if !file.isEmpty {
                 try replace(fields.names.path, if: !hasFile, with: .text(file), at: fields.file.path, &edit)
             } else if !names.isEmpty {
-                try replace(fields.names.path, if: hasFile, with: .list(TagsControl.list(names)), at: fields.names.path, &edit)
+                try replace(
+                    fields.names.path, if: hasFile, with: .list(TagsControl.list(names)), at: fields.names.path, &edit)
             } else if edit.keys(at: ["audience"]).count > 1 {
                 try edit.set(nil, at: fields.names.path)
             } else {
-                throw Mistake("the list is blank", remedy: "Write aliases or registration ids, or name a file that lists them.")
+                throw Mistake(
+                    "the list is blank", remedy: "Write aliases or registration ids, or name a file that lists them.")
             }
         }
     }
 
-    /// A value of another form is removed first. As a group that has no key left would go too, it keeps one until the new value is there.
+    /// A value of another form is removed first. As a group that has no key left would go too, it
+    /// keeps one until the new value is there.
     private static func replace(
         _ old: [String], if isOther: Bool, with value: YAMLEdit.Value, at path: [String], _ edit: inout YAMLEdit
     ) throws(Mistake) {

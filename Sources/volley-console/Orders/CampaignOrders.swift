@@ -23,11 +23,13 @@ enum CampaignOrders {
     static var routes: [Route] {
         Action.allCases.map { action in
             Route(
-                method: .post, path: "/campaign/\(action.rawValue)", right: .right(action.right), subject: .campaign, changes: true,
+                method: .post, path: "/campaign/\(action.rawValue)", right: .right(action.right), subject: .campaign,
+                changes: true,
                 answer: { try place(action, $0, $1) })
         } + [
             Route(
-                method: .post, path: "/calendar/skip", right: .right(Order.Kind.skip(campaign: "", occurrence: "").right), changes: true,
+                method: .post, path: "/calendar/skip",
+                right: .right(Order.Kind.skip(campaign: "", occurrence: "").right), changes: true,
                 answer: skip)
         ]
     }
@@ -79,16 +81,19 @@ enum CampaignOrders {
     }
 
     /// What a test of a file can send.
-    private static func offer(_ item: CampaignCache.Item, _ bytes: [UInt8], _ app: App, _ visit: Visit, _ site: Site) throws
+    private static func offer(_ item: CampaignCache.Item, _ bytes: [UInt8], _ app: App, _ visit: Visit, _ site: Site)
+        throws
         -> TestForm.Offer
     {
         let draft = CampaignSaving.draft(bytes, file: item.path, try site.project(), at: visit.now)
         return TestForm.Offer(app, draft.campaign)
     }
 
-    /// Whether each time of a campaign with times was sent, skipped or cancelled; false if that cannot be read.
+    /// Whether each time of a campaign with times was sent, skipped or cancelled; false if that
+    /// cannot be read.
     private static func hasNoTimeLeft(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) -> Bool {
-        guard let project = try? site.project(), let listed = try? site.campaigns.schedule(project: project, now: visit.now).times,
+        guard let project = try? site.project(),
+            let listed = try? site.campaigns.schedule(project: project, now: visit.now).times,
             let next = try? site.campaigns.nextTimes(of: item, count: 1, project: project, now: visit.now)
         else { return false }
         // One that has just come may not be planned yet.
@@ -98,7 +103,9 @@ enum CampaignOrders {
     /// The next times, each with its approval; blank without any.
     private static func nextTimes(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) -> HTML {
         // The campaign can still be planned and changed.
-        guard let schedule = try? site.campaigns.schedule(project: site.project(), now: visit.now) else { return CalendarPage.unknown }
+        guard let schedule = try? site.campaigns.schedule(project: site.project(), now: visit.now) else {
+            return CalendarPage.unknown
+        }
         let times = schedule.times.filter {
             $0.campaign == item.name && $0.state == nil && $0.begins > visit.now
         }
@@ -118,24 +125,30 @@ enum CampaignOrders {
             let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
             guard ShownFile.digest(of: bytes) == digest else {
                 throw Refusal.outdated(
-                    "The campaign is not the one that the page showed: it was changed since. Load the page again, and look at it.")
+                    "The campaign is not the one that the page showed: it was changed since. Load the page again, and look at it."
+                )
             }
             if action == .plan, item.isScheduled {
                 throw Refusal.outdated("The campaign has times by now: each is planned by itself when it comes.")
             }
             let app = try item.app.flatMap { try site.project().app(named: $0) }
-            let choice = try action == .test ? app.map { try TestForm.choice(visit.form, offer(item, bytes, $0, visit, site)) } : nil
+            let choice =
+                try action == .test
+                ? app.map { try TestForm.choice(visit.form, offer(item, bytes, $0, visit, site)) } : nil
             return .order(
                 action.order(FilePaths.absolute(item.path), digest: digest, choice: choice?.text ?? ""),
-                activity: action == .plan ? .approvalAsked(digest: digest) : .testSent(digest: digest), app: item.app, subject: item.file)
+                activity: action == .plan ? .approvalAsked(digest: digest) : .testSent(digest: digest), app: item.app,
+                subject: item.file)
         }
     }
 
     // MARK: - Times
 
-    /// The form next to a coming time; blank without the right to skip it, and where nothing can be skipped.
+    /// The form next to a coming time; blank without the right to skip it, and where nothing can be
+    /// skipped.
     static func skipForm(_ time: ScheduleList.Time, _ visit: Visit) -> HTML {
-        guard time.state == nil, time.run == nil, time.begins > visit.now, visit.may(.controlSending, app: time.app) else { return "" }
+        guard time.state == nil, time.run == nil, time.begins > visit.now, visit.may(.controlSending, app: time.app)
+        else { return "" }
         return """
             <form method="post" action="/calendar/skip">\(OrderForm.hidden(visit))\
             <input type="hidden" name="campaign" value="\(time.campaign)"><input type="hidden" name="occurrence" value="\(time.occurrence)">\
@@ -151,7 +164,8 @@ enum CampaignOrders {
                 throw Refusal.outdated("The campaign has no such time to come. Load the calendar again.")
             }
             return .order(
-                .skip(campaign: campaign, occurrence: occurrence), activity: .timeSkipped(occurrence), app: time.app, subject: campaign)
+                .skip(campaign: campaign, occurrence: occurrence), activity: .timeSkipped(occurrence), app: time.app,
+                subject: campaign)
         }
     }
 }

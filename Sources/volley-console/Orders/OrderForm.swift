@@ -10,7 +10,8 @@ enum OrderForm {
     /// Names of its fields.
     static let nonce = "nonce", digest = "digest", reason = "reason", count = "count"
 
-    /// The hidden fields: against forgery, the key that makes a double click one order, and what the page shows.
+    /// The hidden fields: against forgery, the key that makes a double click one order, and what
+    /// the page shows.
     static func hidden(_ visit: Visit, digest: String = "") -> HTML {
         """
         \(Form.token(visit))<input type="hidden" name="\(nonce)" value="\(Secrets.make())">\
@@ -26,18 +27,21 @@ enum OrderForm {
         return nonce
     }
 
-    /// Whether a person typed a number as it is shown: blanks, commas, points and apostrophes between digits do not count.
+    /// Whether a person typed a number as it is shown: blanks, commas, points and apostrophes
+    /// between digits do not count.
     static func isTyped(_ text: String, _ count: Int) -> Bool {
         let digits = text.unicodeScalars.filter { !" \u{A0}\u{202F},.'’".unicodeScalars.contains($0) }
         return String(String.UnicodeScalarView(digits)) == String(count)
     }
 
-    /// The number that a person typed: digits, or groups of three with one kind of separator between them. nil for
-    /// anything else, as 1.5 is not 15.
+    /// The number that a person typed: digits, or groups of three with one kind of separator
+    /// between them. nil for anything else, as 1.5 is not 15.
     static func number(in text: String) -> Int? {
         let text = text.trimming
         if text.wholeMatch(of: #/[0-9]{1,15}/#) != nil { return Int(text) }
-        guard let groups = text.wholeMatch(of: #/[0-9]{1,3}([ \u{A0}\u{202F},.'’])[0-9]{3}(?:\1[0-9]{3}){0,3}/#) else { return nil }
+        guard let groups = text.wholeMatch(of: #/[0-9]{1,3}([ \u{A0}\u{202F},.'’])[0-9]{3}(?:\1[0-9]{3}){0,3}/#) else {
+            return nil
+        }
         return Int(text.replacing(groups.1, with: ""))
     }
 
@@ -47,11 +51,14 @@ enum OrderForm {
         case instead(Answer)
     }
 
-    /// Hands in the order of a form. Submitting the same form again is the same order, whatever has changed since.
+    /// Hands in the order of a form. Submitting the same form again is the same order, whatever has
+    /// changed since.
     /// - Parameters:
     ///   - place: where the person goes then, by the form's key.
     ///   - wish: checks the present state; throws a `Refusal` if the form does not fit it.
-    static func submit(_ visit: Visit, _ site: Site, to place: (String) -> String, _ wish: () throws -> Wish) throws -> Answer {
+    static func submit(_ visit: Visit, _ site: Site, to place: (String) -> String, _ wish: () throws -> Wish) throws
+        -> Answer
+    {
         guard let person = visit.person else { throw Refusal.notAllowed }
         let nonce = try nonce(of: visit)
         let done = Answer.redirect(place(nonce))
@@ -65,7 +72,8 @@ enum OrderForm {
             let order = Order(nonce: nonce, kind: kind, by: person.account)
             if let refusal = site.rights.refusal(of: order) { throw Refusal.notOrdered(refusal) }
             do { _ = try site.orders.place(order) } catch {
-                // The same form may have been sent a moment ago, by this person with other values, or by another one.
+                // The same form may have been sent a moment ago, by this person with other values,
+                // or by another one.
                 guard let known = try site.orders.order(nonce) else { throw error }
                 guard known.order.by == person.account else { throw Refusal.usedForm }
                 return done
@@ -100,7 +108,8 @@ extension Refusal {
     /// The sender would not do it.
     static func notOrdered(_ refusal: OrderRefusal) -> Refusal {
         Refusal(
-            status: .forbidden, title: "This cannot be ordered", words: "\(Words.sentence(refusal.sentence)) Nothing was ordered.")
+            status: .forbidden, title: "This cannot be ordered",
+            words: "\(Words.sentence(refusal.sentence)) Nothing was ordered.")
     }
 
     /// A form's key belongs to another person's order, about which nothing is revealed.

@@ -10,7 +10,8 @@ enum OrderPage {
         if case .done(let result) = state, let run = result.run { return .redirect(Words.path(of: run)) }
         let path = path(of: placed.order.nonce)
         let live: HTML = state.hasEnded ? "" : " data-live=\"\(path)/live.json\" data-mark=\"\(mark(placed, state))\""
-        let refresh: HTML = state.hasEnded ? "" : "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>"
+        let refresh: HTML =
+            state.hasEnded ? "" : "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>"
         let content: HTML = """
             \(Words.head("What you ordered", "<p dir=\"auto\">\(words(placed))</p>"))
             <section class="panel" aria-labelledby="state"\(live)><h2 id="state">How far it is</h2>
@@ -35,13 +36,17 @@ enum OrderPage {
     }
 
     private static func placed(_ visit: Visit, _ site: Site) throws -> PlacedOrder {
-        guard let placed = try site.orders.order(visit.parameters["nonce"] ?? ""), placed.order.by == visit.person?.account else {
+        guard let placed = try site.orders.order(visit.parameters["nonce"] ?? ""),
+            placed.order.by == visit.person?.account
+        else {
             throw Refusal.notFound
         }
         return placed
     }
 
-    private static func mark(_ placed: PlacedOrder, _ state: OrderState) -> String { "\(state.name) \(placed.made ?? "")" }
+    private static func mark(_ placed: PlacedOrder, _ state: OrderState) -> String {
+        "\(state.name) \(placed.made ?? "")"
+    }
 
     private static func sentence(_ state: OrderState) -> HTML {
         Prose.html(Words.sentence(state.sentence(for: .console)))

@@ -2,7 +2,8 @@ import Base
 import Runs
 import Synchronization
 
-/// Where the console hands in orders, and looks up their results. The file is made with the first order.
+/// Where the console hands in orders, and looks up their results. The file is made with the first
+/// order.
 final class OrderSubmission: Sendable {
     private let records: OrderRecords
     /// Open since it was first needed.

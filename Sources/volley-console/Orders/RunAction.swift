@@ -45,7 +45,9 @@ enum RunAction: String, CaseIterable, Sendable {
 
     /// The action that an activity is the request for; nil for any other activity.
     init?(_ name: ActivityKind.Name) {
-        guard let action = Self.allCases.first(where: { $0.activity(digest: "", reason: "").name == name }) else { return nil }
+        guard let action = Self.allCases.first(where: { $0.activity(digest: "", reason: "").name == name }) else {
+            return nil
+        }
         self = action
     }
 
@@ -77,16 +79,19 @@ enum RunAction: String, CaseIterable, Sendable {
         case .send: isPlan && !waits && !run.isForATime && run.audience > 0
         case .pause: run.state == .running || run.orderToPassOn == .pause
         case .resume: run.state == .paused || run.state == .stopped && run.left > 0
-        case .cancel: run.isLive || run.orderToPassOn == .cancel || run.state == .stopped && !run.isHeld || isPlan && !waits
+        case .cancel:
+            run.isLive || run.orderToPassOn == .cancel || run.state == .stopped && !run.isHeld || isPlan && !waits
         case .retry: run.state.hasEnded && !run.isTest && !run.isPruned && toRetry(run) > 0
         // A run that stopped continues with them. What the store has forgotten may have been sent.
         case .retryUnsent where run.cause?.isForgetting == true: false
         case .retryUnsent:
-            run.state.hasEnded && run.state != .stopped && run.startedAt != nil && !run.isTest && !run.isPruned && run.count(.unsent) > 0
+            run.state.hasEnded && run.state != .stopped && run.startedAt != nil && !run.isTest && !run.isPruned
+                && run.count(.unsent) > 0
         }
     }
 
-    /// Whether every command refuses it for a run that was put back from a backup, as it may have been done since.
+    /// Whether every command refuses it for a run that was put back from a backup, as it may have
+    /// been done since.
     func isRefused(for restored: RestoredRun) -> Bool {
         switch self {
         case .retry, .retryUnsent: true
@@ -98,7 +103,8 @@ enum RunAction: String, CaseIterable, Sendable {
     /// What its button says.
     var button: String { TextFormat.capitalized(rawValue.replacing("-", with: " ")) }
 
-    /// What its second button says where the first one only asks; nil where a reason or a number is asked for anyway, or it can be undone.
+    /// What its second button says where the first one only asks; nil where a reason or a number is
+    /// asked for anyway, or it can be undone.
     var confirmation: String? {
         switch self {
         case .cancel: "Yes, send nothing more of it"
@@ -125,7 +131,8 @@ enum RunAction: String, CaseIterable, Sendable {
             run.isForATime
                 ? "The plan is sent then, exactly as this page shows it: at its time, or at once if that has come and is not longer ago than the campaign allows."
                 : "The plan may be sent then, exactly as this page shows it. Nothing is sent by the approval itself."
-        case .reject: "The plan is cancelled and never sent. Your reason is kept with it, and the author reads it on Today."
+        case .reject:
+            "The plan is cancelled and never sent. Your reason is kept with it, and the author reads it on Today."
         case .withdraw:
             run.isForATime
                 ? "The plan is cancelled and never sent, and the campaign is not sent at its time."
@@ -168,7 +175,8 @@ enum RunAction: String, CaseIterable, Sendable {
         }
     }
 
-    /// The number of devices, which a person must type before it is ordered; nil for orders that send no push.
+    /// The number of devices, which a person must type before it is ordered; nil for orders that
+    /// send no push.
     func countToType(for run: RunSummary) -> Int? {
         switch self {
         case .send: run.audience

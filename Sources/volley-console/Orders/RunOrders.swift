@@ -15,7 +15,8 @@ enum RunOrders {
     static var routes: [Route] {
         RunAction.allCases.map { action in
             Route(
-                method: .post, path: "/runs/:run/\(action.rawValue)", right: .right(action.right), subject: .run, changes: true,
+                method: .post, path: "/runs/:run/\(action.rawValue)", right: .right(action.right), subject: .run,
+                changes: true,
                 answer: { try place(action, $0, $1) })
         }
     }
@@ -41,7 +42,8 @@ enum RunOrders {
         /// Changes when the buttons or the orders may be others.
         var mark: String {
             "\(run.state.rawValue) \(run.isApproved) \(run.restored != nil) \(run.orderToPassOn != nil) "
-                + orders.map { "\($0.number)\($0.state.name)" }.joined(separator: " ") + damaged.map { " \($0.number)damaged" }.joined()
+                + orders.map { "\($0.number)\($0.state.name)" }.joined(separator: " ")
+                + damaged.map { " \($0.number)damaged" }.joined()
         }
     }
 
@@ -62,10 +64,12 @@ enum RunOrders {
         var viewModel = ViewModel(liveState: try LiveState(run, site), digest: "", needsApproval: needsApproval)
         guard run.state == .planned else { return viewModel }
         viewModel.digest = try digest(of: run.id, site)
-        if RunAction.approve.isOffered(for: run, needsApproval: needsApproval), visit.may(.approve, app: run.app), let person = visit.person
+        if RunAction.approve.isOffered(for: run, needsApproval: needsApproval), visit.may(.approve, app: run.app),
+            let person = visit.person
         {
             do {
-                viewModel.eyes = try site.rights.fourEyes(run: run.id, approver: person.account, since: site.archive.begun(before: run))
+                viewModel.eyes = try site.rights.fourEyes(
+                    run: run.id, approver: person.account, since: site.archive.begun(before: run))
             } catch {
                 // A damaged record may say that this person planned it.
                 viewModel.eyes = .described(Diagnostics(explaining: error).inConsole)
@@ -84,8 +88,10 @@ enum RunOrders {
         return run.planDigest
     }
 
-    /// The panel: every action that the person may order now, with what it will do; blank without any.
-    static func panel(_ viewModel: ViewModel, _ visit: Visit, typed: (action: RunAction, message: HTML)? = nil) -> HTML {
+    /// The panel: every action that the person may order now, with what it will do; blank without
+    /// any.
+    static func panel(_ viewModel: ViewModel, _ visit: Visit, typed: (action: RunAction, message: HTML)? = nil) -> HTML
+    {
         let run = viewModel.run
         let forms: [HTML] = offered(viewModel, visit).map { action in
             if action == .approve, let eyes = viewModel.eyes {
@@ -102,7 +108,8 @@ enum RunOrders {
             isForNobody
             ? "<p><b>Nobody would get it:</b> no device is in the audience of this plan. Change the campaign or its exports, and plan it again.</p>"
             : waits && !visit.may(.approve, app: run.app)
-                ? "<p>This plan waits for the approval of a person with the role of an approver. Nothing is sent before.</p>" : ""
+                ? "<p>This plan waits for the approval of a person with the role of an approver. Nothing is sent before.</p>"
+                : ""
         guard !forms.isEmpty || !note.markup.isEmpty else { return "" }
         return Words.panel("What you can do", id: "actions", "\(note)\(forms)")
     }
@@ -116,8 +123,8 @@ enum RunOrders {
         return offered.contains(.reject) || offered.contains(.cancel) ? offered.filter { $0 != .withdraw } : offered
     }
 
-    /// On a phone, the decision about a plan stays in sight while one reads: the same buttons, or the way to the form that needs more than a
-    /// tap. Blank where nothing can be decided.
+    /// On a phone, the decision about a plan stays in sight while one reads: the same buttons, or
+    /// the way to the form that needs more than a tap. Blank where nothing can be decided.
     static func shortcuts(_ viewModel: ViewModel, _ visit: Visit) -> HTML {
         let buttons: [HTML] = offered(viewModel, visit).compactMap { action in
             switch action {
@@ -156,8 +163,11 @@ enum RunOrders {
     /// What was ordered for the run, newest first; blank without any.
     static func history(_ viewModel: ViewModel) -> HTML {
         let liveState = viewModel.liveState
-        let damaged: [HTML] = liveState.damaged.prefix(most).map { "<p class=\"stop\">\(Words.sentence($0.mistake.inConsole))</p>" }
-        let list: HTML = "\(damaged)\(OrderForm.list(Array(liveState.orders.prefix(most)), ofRun: liveState.run.id, at: .now()))"
+        let damaged: [HTML] = liveState.damaged.prefix(most).map {
+            "<p class=\"stop\">\(Words.sentence($0.mistake.inConsole))</p>"
+        }
+        let list: HTML =
+            "\(damaged)\(OrderForm.list(Array(liveState.orders.prefix(most)), ofRun: liveState.run.id, at: .now()))"
         return list.markup.isEmpty ? "" : Words.panel("What was ordered", id: "orders", list)
     }
 
@@ -182,14 +192,16 @@ enum RunOrders {
             }
             let order = action.order(run.id, digest: digest, reason: reason)
             if order.values.digest != nil, try digest != self.digest(of: run.id, site) {
-                throw Refusal.outdated("The plan is not the one that the page showed. Load it again, and look at it once more.")
+                throw Refusal.outdated(
+                    "The plan is not the one that the page showed. Load it again, and look at it once more.")
             }
             if let count = action.countToType(for: run), !OrderForm.isTyped(visit.form[OrderForm.count] ?? "", count) {
                 let message: HTML =
                     "That is not the number of devices, which is \(TextFormat.count(count)). Nothing was ordered; type the number if you mean it."
                 return .instead(try RunPage.page(visit, site, status: .unprocessableContent, typed: (action, message)))
             }
-            return .order(order, activity: action.activity(digest: digest, reason: reason), app: run.app, subject: run.id)
+            return .order(
+                order, activity: action.activity(digest: digest, reason: reason), app: run.app, subject: run.id)
         }
     }
 }

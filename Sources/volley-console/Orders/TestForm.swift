@@ -6,7 +6,8 @@ import PushServices
 import Reports
 import Runs
 
-/// A test: to which of the app's test devices, and with which of the campaign's texts; and what a test has sent.
+/// A test: to which of the app's test devices, and with which of the campaign's texts; and what a
+/// test has sent.
 enum TestForm {
     /// A mark that the form has boxes: unchecked ones are not sent.
     private static let mark = "chosen"
@@ -38,7 +39,8 @@ enum TestForm {
         func boxes(_ title: HTML, _ names: [(field: String, words: String)]) -> HTML {
             guard names.count > 1 else { return "" }
             let boxes: [HTML] = names.map { GroupInput.box("\($0.words)", name: $0.field, value: "1", isChecked: true) }
-            return "<fieldset class=\"field controls\"><legend>\(title)</legend><div class=\"boxes\">\(boxes)</div></fieldset>"
+            return
+                "<fieldset class=\"field controls\"><legend>\(title)</legend><div class=\"boxes\">\(boxes)</div></fieldset>"
         }
         let texts: HTML = offer.texts > 1 ? ", in \(TextFormat.counted(offer.texts, one: "text"))" : ""
         let own: HTML =
@@ -85,7 +87,9 @@ enum TestForm {
         func text(_ item: JSONValue, _ key: String) -> String { item[key]?.stringValue ?? "" }
         let pushes: [HTML] = items.map { item in
             let service = PushServices.named(text(item, "service")) ?? run.plan.service
-            let texts: [HTML] = service.shown(item["payload"] ?? .null).texts.map { "<br><span dir=\"auto\">\($0.text)</span>" }
+            let texts: [HTML] = service.shown(item["payload"] ?? .null).texts.map {
+                "<br><span dir=\"auto\">\($0.text)</span>"
+            }
             return """
                 <li><b dir="auto">\(UntrustedText.shown(text(item, "device")))</b> <code dir="auto">\(text(item, "token"))</code>, \
                 \(UntrustedText.shown(text(item, "text")))\(texts)</li>

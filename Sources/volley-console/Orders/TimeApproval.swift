@@ -7,8 +7,8 @@ import Reports
 import Runs
 import Workspace
 
-/// Approving a time of a schedule before it comes, bound to the campaign as it is shown and to a largest audience; and
-/// withdrawing the approval.
+/// Approving a time of a schedule before it comes, bound to the campaign as it is shown and to a
+/// largest audience; and withdrawing the approval.
 enum TimeApproval {
     private static let path = "/campaign/ahead"
     private static let time = "time"
@@ -16,9 +16,14 @@ enum TimeApproval {
     static var routes: [Route] {
         [
             Route(method: .get, path: path, right: .right(.approve), subject: .campaign, answer: show),
-            Route(method: .post, path: path, right: .right(.approve), subject: .campaign, changes: true, answer: approve),
-            Route(method: .post, path: path + "/ask", right: .right(.askForApproval), subject: .campaign, changes: true, answer: ask),
-            Route(method: .post, path: path + "/withdraw", right: .right(.approve), subject: .campaign, changes: true, answer: withdraw),
+            Route(
+                method: .post, path: path, right: .right(.approve), subject: .campaign, changes: true, answer: approve),
+            Route(
+                method: .post, path: path + "/ask", right: .right(.askForApproval), subject: .campaign, changes: true,
+                answer: ask),
+            Route(
+                method: .post, path: path + "/withdraw", right: .right(.approve), subject: .campaign, changes: true,
+                answer: withdraw),
         ]
     }
 
@@ -28,7 +33,9 @@ enum TimeApproval {
 
     /// Next to a coming time: the actions of approvers; blank for others.
     static func offer(_ time: ScheduleList.Time, _ visit: Visit) -> HTML {
-        guard time.begins > visit.now, visit.may(.approve, app: time.app), let file = time.file?.split(separator: "/").last else {
+        guard time.begins > visit.now, visit.may(.approve, app: time.app),
+            let file = time.file?.split(separator: "/").last
+        else {
             return ""
         }
         let target = address(String(file), time.occurrence)
@@ -52,15 +59,17 @@ enum TimeApproval {
 
     /// The last request to approve a time.
     private static func request(for time: ScheduleList.Time, _ site: Site) throws -> Activity? {
-        try site.rights.timeRequests(ofCampaign: time.campaign, app: time.app).first { $0.kind == .timeApprovalAsked(time.occurrence) }
+        try site.rights.timeRequests(ofCampaign: time.campaign, app: time.app).first {
+            $0.kind == .timeApprovalAsked(time.occurrence)
+        }
     }
 
     static func isRequested(_ time: ScheduleList.Time, _ site: Site) -> Bool {
         (try? request(for: time, site)) != nil
     }
 
-    /// Next to a coming time on the page of its campaign: the button of authors, or the request that there is; blank
-    /// where nothing is missing.
+    /// Next to a coming time on the page of its campaign: the button of authors, or the request
+    /// that there is; blank where nothing is missing.
     static func request(_ time: ScheduleList.Time, _ visit: Visit, _ site: Site) -> HTML {
         guard isMissing(time, at: visit.now), let file = time.file?.split(separator: "/").last else { return "" }
         if let last = try? request(for: time, site) { return "<p class=\"note\">\(words(last)).</p>" }
@@ -80,7 +89,9 @@ enum TimeApproval {
     static func waiting(_ times: [ScheduleList.Time], _ visit: Visit, _ site: Site) -> (own: [HTML], others: [HTML]) {
         var (own, others): ([HTML], [HTML]) = ([], [])
         for time in times where isMissing(time, at: visit.now) {
-            guard let file = time.file?.split(separator: "/").last.map(String.init), let request = try? request(for: time, site) else {
+            guard let file = time.file?.split(separator: "/").last.map(String.init),
+                let request = try? request(for: time, site)
+            else {
                 continue
             }
             let mayApprove = visit.may(.approve, app: time.app) && request.person.account != visit.person?.id
@@ -106,10 +117,12 @@ enum TimeApproval {
         let item = try CampaignsPage.item(visit, site)
         let occurrence = visit.query[time] ?? ""
         let times = try site.campaigns.schedule(project: site.project(), now: visit.now).times
-        guard let name = item.name, let time = times.first(where: { $0.campaign == name && $0.occurrence == occurrence }),
+        guard let name = item.name,
+            let time = times.first(where: { $0.campaign == name && $0.occurrence == occurrence }),
             time.state == nil, time.begins > visit.now, time.approval != .none
         else {
-            throw Refusal.outdated("The campaign has no such time to come that is to be approved. Look at the calendar again.")
+            throw Refusal.outdated(
+                "The campaign has no such time to come that is to be approved. Look at the calendar again.")
         }
         let source = try CampaignSource(CampaignFile(item.path, in: site.campaigns.choice), now: visit.now)
         return ViewModel(item: item, time: time, source: source)
@@ -140,11 +153,13 @@ enum TimeApproval {
             \(known.map(comparison) ?? "")
             \(try CampaignPreview.piece(viewModel.item, visit, site))
             """
-        return Page(status: status, title: "Approve \(viewModel.source.campaign) ahead", place: .calendar, content: content)
+        return Page(
+            status: status, title: "Approve \(viewModel.source.campaign) ahead", place: .calendar, content: content)
     }
 
     /// The approval that there is.
-    /// - Parameter today: how many devices the exports of today have for it; nil while that is not known.
+    /// - Parameter today: how many devices the exports of today have for it; nil while that is not
+    ///   known.
     private static func present(_ viewModel: ViewModel, _ visit: Visit, today: Int?) -> HTML {
         let given: AdvanceApproval, words: HTML
         switch viewModel.time.approval {
@@ -169,7 +184,8 @@ enum TimeApproval {
         )
     }
 
-    /// A note that it would wait if its time were now; blank if not. So a wrong number is noticed in time.
+    /// A note that it would wait if its time were now; blank if not. So a wrong number is noticed
+    /// in time.
     private static func tooMany(_ given: AdvanceApproval, today: Int?) -> HTML {
         guard let today, today > given.mostDevices else { return "" }
         return """
@@ -185,12 +201,16 @@ enum TimeApproval {
     ) -> HTML {
         if case .given = viewModel.time.approval { return "" }
         let title: HTML = "Approve this time"
-        func refused(_ refusal: OrderRefusal) -> HTML { Words.panel(title, id: "approve", "<p>\(Words.sentence(refusal.sentence))</p>") }
+        func refused(_ refusal: OrderRefusal) -> HTML {
+            Words.panel(title, id: "approve", "<p>\(Words.sentence(refusal.sentence))</p>")
+        }
         guard viewModel.source.hasOwnDevices else { return refused(.devicesUnknown) }
         if let eyes { return refused(eyes) }
         let alert: HTML = typed.mistake.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
         let last: HTML =
-            known?.last.map { "<span class=\"note\">It had \(TextFormat.devices($0.audience)) when it was sent last.</span>" } ?? ""
+            known?.last.map {
+                "<span class=\"note\">It had \(TextFormat.devices($0.audience)) when it was sent last.</span>"
+            } ?? ""
         return Words.panel(
             title, id: "approve",
             """
@@ -224,17 +244,22 @@ enum TimeApproval {
             let viewModel = try viewModel(visit, site)
             guard visit.form[OrderForm.digest] == viewModel.source.digest else {
                 throw Refusal.outdated(
-                    "The campaign, or the settings of its app, are not those that the page showed. Load the page again, and look at it.")
+                    "The campaign, or the settings of its app, are not those that the page showed. Load the page again, and look at it."
+                )
             }
             let typed = visit.form[OrderForm.count] ?? ""
             guard let most = OrderForm.number(in: typed), most > 0 else {
-                let mistake: HTML = "Type the largest number of devices that this approval holds for, such as 10,000. Nothing was ordered."
-                return .instead(.page(try page(visit, site, status: .unprocessableContent, typed: typed, mistake: mistake)))
+                let mistake: HTML =
+                    "Type the largest number of devices that this approval holds for, such as 10,000. Nothing was ordered."
+                return .instead(
+                    .page(try page(visit, site, status: .unprocessableContent, typed: typed, mistake: mistake)))
             }
             let (campaign, occurrence) = (viewModel.time.campaign, viewModel.time.occurrence)
             return .order(
-                .approveTime(campaign: campaign, occurrence: occurrence, digest: viewModel.source.digest, mostDevices: most),
-                activity: .timeApproved(occurrence, mostDevices: most, digest: viewModel.source.digest), app: viewModel.time.app,
+                .approveTime(
+                    campaign: campaign, occurrence: occurrence, digest: viewModel.source.digest, mostDevices: most),
+                activity: .timeApproved(occurrence, mostDevices: most, digest: viewModel.source.digest),
+                app: viewModel.time.app,
                 subject: campaign)
         }
     }
@@ -243,7 +268,9 @@ enum TimeApproval {
     private static func ask(_ visit: Visit, _ site: Site) throws -> Answer {
         let viewModel = try viewModel(visit, site)
         if isMissing(viewModel.time, at: visit.now), try request(for: viewModel.time, site) == nil {
-            try site.note(.timeApprovalAsked(viewModel.time.occurrence), app: viewModel.time.app, subject: viewModel.time.campaign, visit)
+            try site.note(
+                .timeApprovalAsked(viewModel.time.occurrence), app: viewModel.time.app,
+                subject: viewModel.time.campaign, visit)
         }
         return .redirect(Words.path(ofCampaign: viewModel.item.file) + "#actions")
     }

@@ -2,8 +2,9 @@ import Automation
 import Base
 import Runs
 
-/// A month or a week of the calendar: each day with the times of campaigns, and with the runs that were sent by hand. Days and clocks are
-/// those of a campaign's zone; next to them are the viewer's where scripts run, UTC otherwise.
+/// A month or a week of the calendar: each day with the times of campaigns, and with the runs that
+/// were sent by hand. Days and clocks are those of a campaign's zone; next to them are the viewer's
+/// where scripts run, UTC otherwise.
 struct CalendarGrid {
     /// What a page shows.
     private enum Span {
@@ -27,7 +28,8 @@ struct CalendarGrid {
     private let today: Int
     private let entries: [Int: [Entry]]
 
-    /// - Parameter campaigns: the files of campaigns by their names, as far as the person may see them.
+    /// - Parameter campaigns: the files of campaigns by their names, as far as the person may see
+    ///   them.
     init(_ times: [ScheduleList.Time], _ runs: [RunSummary], campaigns: [String: String], _ visit: Visit) {
         let zone = ZoneDatabase.system.displayZone
         let today = zone.localTime(at: visit.now).dayNumber
@@ -46,7 +48,8 @@ struct CalendarGrid {
     }
 
     private static func month(_ text: String?) -> Span? {
-        guard let match = text?.wholeMatch(of: #/([0-9]{4})-([0-9]{2})/#), let year = Int(match.1), let month = Int(match.2),
+        guard let match = text?.wholeMatch(of: #/([0-9]{4})-([0-9]{2})/#), let year = Int(match.1),
+            let month = Int(match.2),
             years.contains(year), (1...12).contains(month)
         else { return nil }
         return .month(year: year, month: month)
@@ -75,14 +78,17 @@ struct CalendarGrid {
     private static func entry(_ time: ScheduleList.Time, at local: LocalTime) -> HTML {
         let zone: HTML =
             time.isOnDevicesClock
-            ? "each person’s clock: \(own(time.begins)) to \(own(time.ends))" : "\(time.zone ?? "") · \(own(time.begins))"
+            ? "each person’s clock: \(own(time.begins)) to \(own(time.ends))"
+            : "\(time.zone ?? "") · \(own(time.begins))"
         let state: HTML =
             time.run.map { " <a class=\"note\" href=\"\(Words.path(of: $0))\">\(time.state?.rawValue ?? "run")</a>" }
             ?? time.state.map { " <span class=\"note\">\($0.rawValue)</span>" } ?? ""
         return "<b>\(local.timeOfDay)</b> \(CalendarPage.name(of: time))\(state)<br><span class=\"note\">\(zone)</span>"
     }
 
-    private static func entry(_ run: RunSummary, _ begun: Timestamp, at local: LocalTime, _ zone: ZoneRules, file: String?) -> HTML {
+    private static func entry(
+        _ run: RunSummary, _ begun: Timestamp, at local: LocalTime, _ zone: ZoneRules, file: String?
+    ) -> HTML {
         let name: HTML =
             file.map { "<a href=\"\(Words.path(ofCampaign: $0))\" dir=\"auto\">\(run.campaign)</a>" }
             ?? "<span dir=\"auto\">\(run.campaign)</span>"
@@ -98,7 +104,9 @@ struct CalendarGrid {
         let (title, first, count, months): (String, Int, Int, Int?)
         switch span {
         case .week(let monday):
-            (title, first, count, months) = ("Week of \(DateWords.day(of: LocalTime(minutes: monday * Self.minutesOfDay)))", monday, 7, nil)
+            (title, first, count, months) = (
+                "Week of \(DateWords.day(of: LocalTime(minutes: monday * Self.minutesOfDay)))", monday, 7, nil
+            )
         case .month(let year, let month):
             let start = LocalTime(year: year, month: month, day: 1)?.dayNumber ?? 0
             let next = LocalTime(year: month == 12 ? year + 1 : year, month: month % 12 + 1, day: 1)?.dayNumber ?? start
@@ -124,7 +132,10 @@ struct CalendarGrid {
             shown.count < own.count
             ? "<li><a href=\"/calendar?week=\(week)\">\(TextFormat.count(own.count - shown.count)) more</a></li>" : ""
         let list: HTML = own.isEmpty ? "" : "<ul>\(shown.map { "<li>\($0.content)</li>" as HTML })\(more)</ul>"
-        let looks = [own.isEmpty ? "empty" : "", month.map { $0 != local.date.month } ?? false ? "other" : "", day == today ? "today" : ""]
+        let looks = [
+            own.isEmpty ? "empty" : "", month.map { $0 != local.date.month } ?? false ? "other" : "",
+            day == today ? "today" : "",
+        ]
         let current: HTML = day == today ? " aria-current=\"date\"" : ""
         return """
             <td class="\(looks.filter { !$0.isEmpty }.joined(separator: " "))"\(current)><p class="day"><span class="number">\(local.date.day)</span>\
@@ -134,13 +145,19 @@ struct CalendarGrid {
 
     /// To the span before and after, and to the other view.
     private func ways(_ first: Int) -> HTML {
-        func week(_ day: Int) -> String { "/calendar?week=" + String(LocalTime(minutes: day * Self.minutesOfDay).description.prefix(10)) }
-        func month(_ year: Int, _ month: Int) -> String { "/calendar?month=\(year)-\(TextFormat.zeroPadded(month, digits: 2))" }
+        func week(_ day: Int) -> String {
+            "/calendar?week=" + String(LocalTime(minutes: day * Self.minutesOfDay).description.prefix(10))
+        }
+        func month(_ year: Int, _ month: Int) -> String {
+            "/calendar?month=\(year)-\(TextFormat.zeroPadded(month, digits: 2))"
+        }
         let (before, after, other): (String, String, HTML)
         switch span {
         case .week(let monday):
             let date = LocalTime(minutes: (monday + 3) * Self.minutesOfDay).date
-            (before, after, other) = (week(monday - 7), week(monday + 7), "<a href=\"\(month(date.year, date.month))\">Month</a>")
+            (before, after, other) = (
+                week(monday - 7), week(monday + 7), "<a href=\"\(month(date.year, date.month))\">Month</a>"
+            )
         case .month(let year, let number):
             before = number == 1 ? month(year - 1, 12) : month(year, number - 1)
             after = number == 12 ? month(year + 1, 1) : month(year, number + 1)

@@ -17,7 +17,9 @@ enum CalendarPage {
         }
         let listing = try site.archive.listing()
         let times = visible(list, listing, visit)
-        let items = try site.campaigns.items(project: project, now: visit.now).filter { visit.may(.seeCampaigns, app: $0.app) }
+        let items = try site.campaigns.items(project: project, now: visit.now).filter {
+            visit.may(.seeCampaigns, app: $0.app)
+        }
         let files = Dictionary(items.compactMap { item in item.name.map { ($0, item.file) } }) { first, _ in first }
         let runs = listing.runs.filter { visit.may(.seeCampaigns, app: $0.app) }
         let coming = times.filter { $0.ends >= visit.now }
@@ -35,8 +37,9 @@ enum CalendarPage {
     static let unknown: HTML =
         "<p class=\"stop\">The next times are not known: something on the server cannot be read. The <a href=\"/calendar\">calendar</a> says what.</p>"
 
-    /// The times that a person may see. If the campaign's file is gone, the run has the app; without a run, the time is
-    /// shown to people with a right to all apps. A paused run is shown as paused.
+    /// The times that a person may see. If the campaign's file is gone, the run has the app;
+    /// without a run, the time is shown to people with a right to all apps. A paused run is shown
+    /// as paused.
     static func visible(_ list: ScheduleList, _ listing: RunArchive.Listing, _ visit: Visit) -> [ScheduleList.Time] {
         list.times.compactMap { time in
             let run = time.run.flatMap { id in listing.runs.first { $0.id == id } }
@@ -64,7 +67,8 @@ enum CalendarPage {
     static func name(of time: ScheduleList.Time) -> HTML {
         let file = time.app == nil ? nil : time.file?.split(separator: "/").last.map(String.init)
         let path = file.map(Words.path(ofCampaign:)) ?? time.run.map(Words.path(of:))
-        return path.map { "<a href=\"\($0)\" dir=\"auto\">\(time.campaign)</a>" } ?? "<span dir=\"auto\">\(time.campaign)</span>"
+        return path.map { "<a href=\"\($0)\" dir=\"auto\">\(time.campaign)</a>" }
+            ?? "<span dir=\"auto\">\(time.campaign)</span>"
     }
 
     /// The clock of a time: `in Europe/Berlin`.
@@ -77,9 +81,12 @@ enum CalendarPage {
         time.notes.filter { $0 != ScheduleList.onDevicesClock }.joined(separator: "; ")
     }
 
-    /// A time on the schedule's clock; on each person's clock, the span that it takes around the world.
+    /// A time on the schedule's clock; on each person's clock, the span that it takes around the
+    /// world.
     static func when(_ time: ScheduleList.Time) -> HTML {
-        guard time.isOnDevicesClock else { return "\(DateWords.time(time.occurrence)) <span class=\"note\">\(time.zone ?? "")</span>" }
+        guard time.isOnDevicesClock else {
+            return "\(DateWords.time(time.occurrence)) <span class=\"note\">\(time.zone ?? "")</span>"
+        }
         return """
             \(DateWords.time(time.occurrence)) \(clock(time)) <span class="note">from \(Words.moment(time.begins)) to \
             \(Words.moment(time.ends))</span>

@@ -5,8 +5,8 @@ import Campaigns
 import Runs
 import Workspace
 
-/// The page of one campaign: what phones show, the audience, how far it is and what comes next; below that what can be ordered, its runs,
-/// and its source with mistakes below their lines.
+/// The page of one campaign: what phones show, the audience, how far it is and what comes next;
+/// below that what can be ordered, its runs, and its source with mistakes below their lines.
 enum CampaignPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
@@ -53,7 +53,9 @@ enum CampaignPage {
 
     private static func hindrances(_ found: [Diagnostic], _ item: CampaignCache.Item) -> HTML {
         guard !found.isEmpty else { return "" }
-        let lines: [HTML] = found.map { "<li>\(FieldWords.origin($0, besides: item.path))\(Words.text($0, withPlace: false))</li>" }
+        let lines: [HTML] = found.map {
+            "<li>\(FieldWords.origin($0, besides: item.path))\(Words.text($0, withPlace: false))</li>"
+        }
         return """
             <section class="warnings" aria-label="Not sent"><p><b>This campaign is not sent at its times.</b></p><ul>\(lines)</ul></section>
             """
@@ -70,18 +72,24 @@ enum CampaignPage {
         return "<p class=\"turns\">\(links)</p>"
     }
 
-    /// What devices see, as far as that was found out already: opening this page reads no export. Otherwise the text as it is written.
+    /// What devices see, as far as that was found out already: opening this page reads no export.
+    /// Otherwise the text as it is written.
     private static func phone(
         _ item: CampaignCache.Item, _ bytes: [UInt8], _ visit: Visit, _ site: Site
     ) -> (first: HTML, others: HTML) {
         let text = CampaignSaving.text(of: bytes)
-        if let state = try? DraftPreview.of(item, text: text, begins: false, visit, site), case .known(let preview) = state {
-            return PhoneControl.glance(preview.samples, app: item.app ?? "") ?? (PhoneControl.phones(state, app: item.app ?? ""), "")
+        if let state = try? DraftPreview.of(item, text: text, begins: false, visit, site),
+            case .known(let preview) = state
+        {
+            return PhoneControl.glance(preview.samples, app: item.app ?? "") ?? (
+                PhoneControl.phones(state, app: item.app ?? ""), ""
+            )
         }
         return (YAMLEdit(text).flatMap { try? PhoneControl.written($0, of: item, visit, site) } ?? "", "")
     }
 
-    /// Plans of the file's earlier versions that may still be sent: saving a new one changes nothing about them. Blank without any.
+    /// Plans of the file's earlier versions that may still be sent: saving a new one changes
+    /// nothing about them. Blank without any.
     private static func earlierPlans(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> HTML {
         let plans = try site.archive.plans(ofFile: item.path).filter { visit.may(.readReports, app: $0.app) }
         let lines: [HTML] = plans.prefix(10).compactMap { summary in
@@ -94,7 +102,8 @@ enum CampaignPage {
                 \(change.sentences(calling: "The campaign")) Its page has the button that cancels it.</li>
                 """
         }
-        return lines.isEmpty ? "" : "<section class=\"warnings\" aria-label=\"Plans of earlier versions\"><ul>\(lines)</ul></section>"
+        return lines.isEmpty
+            ? "" : "<section class=\"warnings\" aria-label=\"Plans of earlier versions\"><ul>\(lines)</ul></section>"
     }
 
     /// The source line by line, with what was found below its line.
@@ -123,15 +132,20 @@ private struct CampaignFacts {
         hindrances = try site.campaigns.hindrances(project: project, now: visit.now)[item.file] ?? []
         runs =
             visit.maySomewhere(.readReports)
-            ? try site.archive.listing().runs.filter { $0.campaign == item.name && visit.may(.readReports, app: $0.app) } : []
+            ? try site.archive.listing().runs.filter {
+                $0.campaign == item.name && visit.may(.readReports, app: $0.app)
+            } : []
         let draft = CampaignSaving.draft(bytes, file: item.path, project, at: visit.now)
-        let next = item.isScheduled ? (try? site.campaigns.nextTimes(of: item, count: 1, project: project, now: visit.now))?.first : nil
+        let next =
+            item.isScheduled
+            ? (try? site.campaigns.nextTimes(of: item, count: 1, project: project, now: visit.now))?.first : nil
         let sent = runs.filter { !$0.isTest && $0.retryOf == nil }
         var rows: [(HTML, HTML)] = [("App", "\(item.app ?? "not named")")]
         if let audience = draft.audience { rows.append(("Who", AudienceWords.html(audience))) }
         rows.append(("When", Self.when(item, next)))
         let needsApproval = item.app.flatMap { project.app(named: $0) }?.needsApproval ?? false
-        let mayAsk = visit.may(.askForApproval, app: item.app) && !(next.map { TimeApproval.isRequested($0, site) } ?? false)
+        let mayAsk =
+            visit.may(.askForApproval, app: item.app) && !(next.map { TimeApproval.isRequested($0, site) } ?? false)
         let step: HTML =
             !errors.isEmpty
             ? "Mend the mistakes"
@@ -143,7 +157,9 @@ private struct CampaignFacts {
         self.rows = rows
     }
 
-    var html: HTML { "<dl class=\"facts\">\(rows.map { "<dt>\($0.name)</dt><dd dir=\"auto\">\($0.value)</dd>" as HTML })</dl>" }
+    var html: HTML {
+        "<dl class=\"facts\">\(rows.map { "<dt>\($0.name)</dt><dd dir=\"auto\">\($0.value)</dd>" as HTML })</dl>"
+    }
 
     private static func when(_ item: CampaignCache.Item, _ next: ScheduleList.Time?) -> HTML {
         guard item.isScheduled else { return "By hand" }
@@ -154,7 +170,9 @@ private struct CampaignFacts {
     private static func nextStep(
         _ item: CampaignCache.Item, _ runs: [RunSummary], _ next: ScheduleList.Time?, needsApproval: Bool, mayAsk: Bool
     ) -> HTML {
-        if let live = runs.first(where: \.isLive) { return "It is being sent: <a href=\"\(Words.path(of: live.id))\">watch it</a>" }
+        if let live = runs.first(where: \.isLive) {
+            return "It is being sent: <a href=\"\(Words.path(of: live.id))\">watch it</a>"
+        }
         if let plan = runs.first(where: { $0.isPlan && !$0.isHeld }) {
             let what: HTML = needsApproval && !plan.isApproved ? "A plan waits for an approval" : "A plan can be sent"
             return "\(what): <a href=\"\(Words.path(of: plan.id))\">look at it</a>"
@@ -163,17 +181,20 @@ private struct CampaignFacts {
             return next.approval == .missing
                 ? (mayAsk
                     ? "<a href=\"#actions\">Ask for the approval</a> of its next time ahead"
-                    : "An approver can approve its next time ahead") : "Nothing: it is planned by itself when its time comes"
+                    : "An approver can approve its next time ahead")
+                : "Nothing: it is planned by itself when its time comes"
         }
         if item.isScheduled { return "Give it another time, or archive it" }
         return needsApproval
-            ? "<a href=\"#actions\">Ask for the approval</a> of a plan" : "<a href=\"#actions\">Plan it</a>, then send the plan"
+            ? "<a href=\"#actions\">Ask for the approval</a> of a plan"
+            : "<a href=\"#actions\">Plan it</a>, then send the plan"
     }
 
     private static func result(_ run: RunSummary) -> HTML {
         let figures: HTML =
             run.outcomes == nil
-            ? "being counted" : "\(TextFormat.count(run.count(.accepted))) of \(TextFormat.devices(run.audience)) accepted"
+            ? "being counted"
+            : "\(TextFormat.count(run.count(.accepted))) of \(TextFormat.devices(run.audience)) accepted"
         return """
             <a href="\(Words.path(of: run.id))">\(figures)</a>, \(Words.state(run.state)), begun \(Words.moment(run.startedAt ?? run.plannedAt))\
             \(Words.bar(of: run))
@@ -187,9 +208,11 @@ enum AudienceWords {
     private static let most = 6
 
     static func html(_ audience: CampaignAudience) -> HTML {
-        // Tags that a device must have, or must not have, count for what is chosen by tags, and not for aliases.
+        // Tags that a device must have, or must not have, count for what is chosen by tags, and not
+        // for aliases.
         let tags = [
-            list(audience.anyTags).map { "with the tag \($0)" }, list(audience.allTags, "and").map { "with all of the tags \($0)" },
+            list(audience.anyTags).map { "with the tag \($0)" },
+            list(audience.allTags, "and").map { "with all of the tags \($0)" },
             list(audience.noneTags).map { "without the tag \($0)" },
         ].compactMap(\.self)
         let parts = [
@@ -201,9 +224,11 @@ enum AudienceWords {
         ].compactMap(\.self)
         let limits = audience.conditions.map(condition)
         let without = [
-            list(audience.excludedTags).map { "with the tag \($0)" }, list(audience.excludedAliases).map { "of the aliases \($0)" },
+            list(audience.excludedTags).map { "with the tag \($0)" },
+            list(audience.excludedAliases).map { "of the aliases \($0)" },
             list(audience.excludedRegistrationIDs).map { "that are \($0)" },
-            audience.excludedDevices.isEmpty ? nil : "listed in \(audience.excludedDevices.map(\.value).joined(separator: ", "))",
+            audience.excludedDevices.isEmpty
+                ? nil : "listed in \(audience.excludedDevices.map(\.value).joined(separator: ", "))",
         ].compactMap(\.self)
         if parts.isEmpty, limits.isEmpty { return "Not chosen yet" }
         var words = TextFormat.capitalized(parts.isEmpty ? "devices" : parts.joined(separator: ", and "))
@@ -225,7 +250,8 @@ enum AudienceWords {
         let column = TextFormat.inLine(condition.column.value).replacing("_", with: " ")
         func days(_ seconds: Int) -> String { TextFormat.span(seconds: Int64(seconds)) }
         switch condition.test {
-        case .oneOf(let values): return "\(column) is \(values.prefix(most).map { TextFormat.inLine($0) }.joined(separator: " or "))"
+        case .oneOf(let values):
+            return "\(column) is \(values.prefix(most).map { TextFormat.inLine($0) }.joined(separator: " or "))"
         case .comparison(let comparison, let value): return "\(column) \(comparison.words) \(TextFormat.inLine(value))"
         case .within(let seconds): return "\(column) is at most \(days(seconds)) ago"
         case .olderThan(let seconds): return "\(column) is more than \(days(seconds)) ago"

@@ -1,24 +1,37 @@
 import Accounts
 import Base
 
-/// The devices that would get a campaign now, with its texts; and why one device gets it or not. Nothing is sent.
+/// The devices that would get a campaign now, with its texts; and why one device gets it or not.
+/// Nothing is sent.
 enum CampaignPreview {
     static var routes: [Route] {
         [
-            Route(method: .get, path: "/campaign/preview", right: .right(.seeCampaigns), subject: .campaign, answer: show),
-            Route(method: .post, path: "/campaign/preview", right: .right(.seeCampaigns), subject: .campaign, changes: true, answer: again),
-            Route(method: .get, path: "/campaign/preview/live.json", right: .right(.seeCampaigns), subject: .campaign, answer: live),
-            Route(method: .post, path: "/campaign/why", right: .right(.seeCampaigns), subject: .campaign, changes: true, answer: why),
+            Route(
+                method: .get, path: "/campaign/preview", right: .right(.seeCampaigns), subject: .campaign, answer: show),
+            Route(
+                method: .post, path: "/campaign/preview", right: .right(.seeCampaigns), subject: .campaign,
+                changes: true, answer: again),
+            Route(
+                method: .get, path: "/campaign/preview/live.json", right: .right(.seeCampaigns), subject: .campaign,
+                answer: live),
+            Route(
+                method: .post, path: "/campaign/why", right: .right(.seeCampaigns), subject: .campaign, changes: true,
+                answer: why),
         ]
     }
 
     private static func question(_ item: CampaignCache.Item, _ site: Site) -> PlanningJobs.Question {
-        PlanningJobs.Question(kind: .preview, file: item.path, stamps: [FileStamp(path: item.path), FileStamp(path: site.projectFile)])
+        PlanningJobs.Question(
+            kind: .preview, file: item.path, stamps: [FileStamp(path: item.path), FileStamp(path: site.projectFile)])
     }
 
-    /// nil while it is being counted, and while the console is busy: then the page requests it again.
-    private static func result(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> PlanningJobs.Result? {
-        do { return try site.jobs.answer(to: question(item, site), for: visit.person?.account) } catch is Refusal { return nil }
+    /// nil while it is being counted, and while the console is busy: then the page requests it
+    /// again.
+    private static func result(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> PlanningJobs.Result?
+    {
+        do { return try site.jobs.answer(to: question(item, site), for: visit.person?.account) } catch is Refusal {
+            return nil
+        }
     }
 
     private static func show(_ visit: Visit, _ site: Site) throws -> Answer {
@@ -36,7 +49,8 @@ enum CampaignPreview {
         piece(try result(item, visit, site), item, visit)
     }
 
-    /// How many devices the preview counted; nil while it is being counted, and for a campaign with mistakes.
+    /// How many devices the preview counted; nil while it is being counted, and for a campaign with
+    /// mistakes.
     static func audience(_ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> Int? {
         guard let result = try result(item, visit, site), !result.hasMistakes else { return nil }
         return result.output.firstMatch(of: #/data-figure="audience" data-value="([0-9]+)"/#).flatMap { Int($0.1) }
@@ -64,8 +78,10 @@ enum CampaignPreview {
     }
 
     private static func live(_ visit: Visit, _ site: Site) throws -> Answer {
-        let result = try site.jobs.answer(to: question(CampaignsPage.item(visit, site), site), for: visit.person?.account)
-        return .json(.object(pairs: [("is_live", .bool(result == nil)), ("mark", .string("")), ("pieces", .object(pairs: []))]))
+        let result = try site.jobs.answer(
+            to: question(CampaignsPage.item(visit, site), site), for: visit.person?.account)
+        return .json(
+            .object(pairs: [("is_live", .bool(result == nil)), ("mark", .string("")), ("pieces", .object(pairs: []))]))
     }
 
     private static func again(_ visit: Visit, _ site: Site) throws -> Answer {
@@ -86,8 +102,8 @@ enum CampaignPreview {
             """)
     }
 
-    /// A form, as a device's token must not be in an address. The request waits for the answer, which takes as long as
-    /// a preview.
+    /// A form, as a device's token must not be in an address. The request waits for the answer,
+    /// which takes as long as a preview.
     private static func why(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
         var question = question(item, site)

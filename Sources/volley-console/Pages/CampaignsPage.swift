@@ -36,7 +36,8 @@ enum CampaignsPage {
         var marks: [HTML] = []
         if item.isScheduled { marks.append("<span class=\"chip\">has times</span>") }
         if !item.mistakes.isEmpty {
-            marks.append("<span class=\"chip trouble\">\(TextFormat.counted(item.mistakes.count, one: "mistake"))</span>")
+            marks.append(
+                "<span class=\"chip trouble\">\(TextFormat.counted(item.mistakes.count, one: "mistake"))</span>")
         }
         if isHindered { marks.append("<span class=\"chip trouble\">not sent</span>") }
         let about: HTML = item.description.map { "<p class=\"note\" dir=\"auto\">\($0)</p>" } ?? ""
@@ -49,7 +50,11 @@ enum CampaignsPage {
     /// The campaign that the query names.
     static func item(_ visit: Visit, _ site: Site) throws -> CampaignCache.Item {
         let file = visit.query["file"] ?? ""
-        guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
+        guard
+            let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: {
+                $0.file == file
+            })
+        else {
             throw Refusal.notFound
         }
         return item
@@ -64,7 +69,7 @@ enum CampaignsPage {
 
 /// Text from outside that is shown as it is written.
 enum UntrustedText {
-    /// Characters that change the direction of text could make a source look different from what it is: they are shown
-    /// as escapes.
+    /// Characters that change the direction of text could make a source look different from what it
+    /// is: they are shown as escapes.
     static func shown(_ text: String) -> String { TextFormat.printable(text) }
 }

@@ -45,8 +45,8 @@ enum ErrorPage {
         return Page(status: .internalServerError, title: title, content: content)
     }
 
-    /// What is wrong, for people with a right to see the state of all apps: a mistake may name files, runs and apps.
-    /// For other people, where to find the reason.
+    /// What is wrong, for people with a right to see the state of all apps: a mistake may name
+    /// files, runs and apps. For other people, where to find the reason.
     static func words(_ mistakes: Diagnostics, _ visit: Visit?) -> HTML {
         guard visit?.may(.seeSystem, app: nil) == true else {
             return "<p>An administrator of all apps sees the reason on this page.</p>"

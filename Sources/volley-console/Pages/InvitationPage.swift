@@ -15,9 +15,15 @@ enum InvitationPage {
     static func accept(_ visit: Visit, _ site: Site) throws -> Answer {
         let link = visit.form["link"] ?? "", password = visit.form["password"] ?? ""
         guard let name = try site.signIn.invited(by: link, at: visit.now) else { return .page(useless) }
-        func again(_ message: HTML) -> Answer { .page(page(visit, link, name, message: message, .unprocessableContent)) }
-        guard password == visit.form["again"] else { return again("The two passwords differ. Type the same one twice.") }
-        do { try site.signIn.accept(link, password: password, from: visit.requestOrigin.client, at: visit.now) } catch let error
+        func again(_ message: HTML) -> Answer {
+            .page(page(visit, link, name, message: message, .unprocessableContent))
+        }
+        guard password == visit.form["again"] else {
+            return again("The two passwords differ. Type the same one twice.")
+        }
+        do {
+            try site.signIn.accept(link, password: password, from: visit.requestOrigin.client, at: visit.now)
+        } catch let error
             as AccountError
         {
             if error == .invitationNotValid { return .page(useless) }
@@ -29,10 +35,13 @@ enum InvitationPage {
     private static var useless: Page {
         let words = AccountError.invitationNotValid.sentences
         return Page(
-            status: .gone, title: "Invitation", place: nil, content: "\(Words.head("Invitation"))<p class=\"lead\">\(words)</p>")
+            status: .gone, title: "Invitation", place: nil,
+            content: "\(Words.head("Invitation"))<p class=\"lead\">\(words)</p>")
     }
 
-    private static func page(_ visit: Visit, _ link: String, _ name: String, message: HTML, _ status: HTTPResponse.Status) -> Page {
+    private static func page(
+        _ visit: Visit, _ link: String, _ name: String, message: HTML, _ status: HTTPResponse.Status
+    ) -> Page {
         let (visit, cookies) = visit.withFormCookie()
         let error: HTML = message.markup.isEmpty ? "" : "<p class=\"stop\" role=\"alert\">\(message)</p>"
         let kind: HTML = " type=\"password\" autocomplete=\"new-password\" required"

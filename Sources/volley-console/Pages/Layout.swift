@@ -1,10 +1,13 @@
 import Base
 
-/// What every page has around its content: one navigation, one style sheet, one script that no page needs.
+/// What every page has around its content: one navigation, one style sheet, one script that no page
+/// needs.
 enum Layout {
     /// The document of a page.
     static func document(_ page: Page, _ visit: Visit, _ site: Site) -> HTML {
-        guard let person = visit.person else { return document(title: page.title, bar: brand, warning: "", page.content) }
+        guard let person = visit.person else {
+            return document(title: page.title, bar: brand, warning: "", page.content)
+        }
         let links: [HTML] = Page.Place.allCases.filter { visit.maySomewhere($0.right) }.map { place in
             let current: HTML = place == page.place ? " aria-current=\"page\"" : ""
             return "<li><a href=\"\(place.path)\"\(current)>\(place.rawValue)</a></li>"
@@ -26,7 +29,9 @@ enum Layout {
     }
 
     /// A document without a navigation, where the reader is not known.
-    static func document(title: String, _ content: HTML) -> HTML { document(title: title, bar: brand, warning: "", content) }
+    static func document(title: String, _ content: HTML) -> HTML {
+        document(title: title, bar: brand, warning: "", content)
+    }
 
     private static let brand: HTML = "<p class=\"brand\"><a href=\"/\">Volley</a></p>"
 
@@ -60,14 +65,17 @@ enum Layout {
 /// Pieces of forms.
 enum Form {
     /// The field that protects a form from requests by other sites.
-    static func token(_ visit: Visit) -> HTML { "<input type=\"hidden\" name=\"\(CSRFProtection.field)\" value=\"\(visit.token)\">" }
+    static func token(_ visit: Visit) -> HTML {
+        "<input type=\"hidden\" name=\"\(CSRFProtection.field)\" value=\"\(visit.token)\">"
+    }
 
     /// A field with its label.
     static func text(_ label: HTML, name: String, value: String, attributes: HTML = "") -> HTML {
         "<p class=\"field\"><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" value=\"\(value)\"\(attributes)></p>"
     }
 
-    /// A button for what cannot be undone: it opens the question, whose button does it. Works without scripts.
+    /// A button for what cannot be undone: it opens the question, whose button does it. Works
+    /// without scripts.
     /// - Parameter does: what the second button says: `Cancel the run for good`.
     static func confirmed(_ label: HTML, does: HTML) -> HTML {
         """
@@ -77,10 +85,13 @@ enum Form {
     }
 
     /// A choice of one among several; the first means no choice.
-    static func choice(_ label: HTML, name: String, among options: [(value: String, words: String)], chosen: String, none: String) -> HTML {
+    static func choice(
+        _ label: HTML, name: String, among options: [(value: String, words: String)], chosen: String, none: String
+    ) -> HTML {
         let items: [HTML] = ([("", none)] + options).map { value, words in
             "<option dir=\"auto\" value=\"\(value)\"\(value == chosen ? " selected" : "" as HTML)>\(words)</option>"
         }
-        return "<p class=\"field\"><label for=\"\(name)\">\(label)</label><select id=\"\(name)\" name=\"\(name)\">\(items)</select></p>"
+        return
+            "<p class=\"field\"><label for=\"\(name)\">\(label)</label><select id=\"\(name)\" name=\"\(name)\">\(items)</select></p>"
     }
 }

@@ -4,7 +4,8 @@ import Base
 enum LineDiff {
     /// Unchanged lines around a change.
     private static let context = 3
-    /// Longer texts are shown without a comparison: finding the smallest difference takes time by the square of their lines.
+    /// Longer texts are shown without a comparison: finding the smallest difference takes time by
+    /// the square of their lines.
     private static let mostLines = 1_000
 
     /// A line of one of the texts, or of both.
@@ -14,7 +15,8 @@ enum LineDiff {
         case gap
     }
 
-    /// The lines around all changes, in their order; empty for equal texts, nil for texts that are too long.
+    /// The lines around all changes, in their order; empty for equal texts, nil for texts that are
+    /// too long.
     static func lines(from before: String, to after: String) -> [Line]? {
         let old = split(before), new = split(after)
         guard old.count <= mostLines, new.count <= mostLines else { return nil }

@@ -61,7 +61,8 @@ enum PlanPart {
             if let words = preview["in_words"]?[key]?.stringValue { facts.append(("\(question)", "\(words)")) }
         }
         if let first = plan.waves.map(\.due).min(), let last = plan.waves.map(\.due).max() {
-            facts.append(("When", first == last ? Words.moment(first) : "from \(Words.moment(first)) to \(Words.moment(last))"))
+            facts.append(
+                ("When", first == last ? Words.moment(first) : "from \(Words.moment(first)) to \(Words.moment(last))"))
         }
         if let seconds = preview["seconds_at_pace"]?.doubleValue {
             facts.append(("Takes", "\(TextFormat.duration(seconds: seconds)) at its pace"))
@@ -78,7 +79,8 @@ enum PlanPart {
                 member.value.integerValue.map { count in
                     BarList.Item(
                         "<span dir=\"auto\">\(member.name)</span>", "\(TextFormat.count(Int(count)))",
-                        share: whole.map { TextFormat.percent(Double(count) / Double(max(1, $0))) } ?? "", parts: [.init(Int(count))])
+                        share: whole.map { TextFormat.percent(Double(count) / Double(max(1, $0))) } ?? "",
+                        parts: [.init(Int(count))])
                 }
             }
             return "<h3>\(title)</h3>\(BarList(items, whole: whole).html)"
@@ -112,13 +114,15 @@ enum PlanPart {
     /// How many warnings of one name are shown one by one.
     private static let mostOfAKind = 3
 
-    /// What was doubtful when it was planned: recent pushes to the same devices, and the rest, of many warnings of one kind the first few.
+    /// What was doubtful when it was planned: recent pushes to the same devices, and the rest, of
+    /// many warnings of one kind the first few.
     private static func warnings(_ plan: RunPlan) -> (lately: HTML, rest: HTML) {
         guard case .array(let all)? = plan.preview["warnings"], !all.isEmpty else { return ("", "") }
         func name(_ warning: JSONValue) -> String { warning["name"]?.stringValue ?? "" }
         let recent = WarningName.sentRecently.rawValue
         return (
-            list(all.filter { name($0) == recent }, label: "Sent lately"), list(all.filter { name($0) != recent }, label: "Warnings")
+            list(all.filter { name($0) == recent }, label: "Sent lately"),
+            list(all.filter { name($0) != recent }, label: "Warnings")
         )
     }
 
@@ -136,7 +140,8 @@ enum PlanPart {
         let items: [HTML] = kinds.map { kind in
             guard kind.count > 1 else { return "<li dir=\"auto\">\(words(kind[0]))</li>" }
             let more: [HTML] = kind.dropFirst().prefix(mostOfAKind - 1).map { "<li dir=\"auto\">\(words($0))</li>" }
-            let rest: HTML = kind.count > mostOfAKind ? "<li>… and \(TextFormat.count(kind.count - mostOfAKind)) more</li>" : ""
+            let rest: HTML =
+                kind.count > mostOfAKind ? "<li>… and \(TextFormat.count(kind.count - mostOfAKind)) more</li>" : ""
             return """
                 <li dir="auto">\(words(kind[0]))<details><summary>\(TextFormat.count(kind.count - 1)) more of this kind</summary>\
                 <ul>\(more)\(rest)</ul></details></li>
@@ -148,25 +153,29 @@ enum PlanPart {
     private static func words(_ warning: JSONValue) -> HTML {
         let message = TextFormat.capitalized(warning["message"]?.stringValue ?? "")
         let remedy =
-            remedies(ofWarning: warning["name"]?.stringValue ?? "")?.map(\.sentence).joined(separator: " ") ?? warning["remedy"]?
+            remedies(ofWarning: warning["name"]?.stringValue ?? "")?.map(\.sentence).joined(separator: " ") ?? warning[
+                "remedy"]?
             .stringValue
             ?? ""
         return "\(place(of: warning))\(Prose.html(message)). \(Prose.html(remedy))"
     }
 
-    /// The file's name and the line of a warning: ten rows of an export may be wrong in the same way. Blank without a line. Paths of the
-    /// server are left to logs.
+    /// The file's name and the line of a warning: ten rows of an export may be wrong in the same
+    /// way. Blank without a line. Paths of the server are left to logs.
     static func place(of warning: JSONValue) -> String {
-        guard let file = warning["file"]?.stringValue?.split(separator: "/").last, let line = warning["line"]?.text else { return "" }
+        guard let file = warning["file"]?.stringValue?.split(separator: "/").last, let line = warning["line"]?.text
+        else { return "" }
         return line == "null" ? "" : "\(TextFormat.inLine(String(file))), line \(line): "
     }
 
-    /// What was sent to the app's devices since it was planned: its own warnings cannot include that.
+    /// What was sent to the app's devices since it was planned: its own warnings cannot include
+    /// that.
     private static func sentSince(_ plan: RunPlan, _ site: Site) -> HTML {
         guard let settings = try? plan.settings.get(), plan.retryOf == nil else { return "" }
         let now = Timestamp.now()
         guard
-            let sendings = try? RecentSendings(of: plan.app, in: settings, site.catalog, since: plan.plannedAt, now: now, besides: plan.id)
+            let sendings = try? RecentSendings(
+                of: plan.app, in: settings, site.catalog, since: plan.plannedAt, now: now, besides: plan.id)
         else {
             let words: HTML = "<li>What was sent since then is not known: the record of it cannot be read.</li>"
             return "<section class=\"warnings\" aria-label=\"Sent since\"><ul>\(words)</ul></section>"
@@ -182,7 +191,8 @@ enum PlanPart {
         return "<section class=\"warnings\" aria-label=\"Sent since\"><ul>\(items)</ul></section>"
     }
 
-    /// A plan keeps the remedies of its warnings as the terminal says them. nil for a warning whose remedy names no command.
+    /// A plan keeps the remedies of its warnings as the terminal says them. nil for a warning whose
+    /// remedy names no command.
     static func remedies(ofWarning name: String) -> [Remedy]? {
         switch WarningName(name, from: []) {
         case .audienceEmpty: [.explainDevice]
@@ -200,7 +210,8 @@ enum PlanPart {
         }
         defer { earlier.close() }
         let (plan, now) = (earlier.plan, run.plan)
-        let then: HTML = plan.audience == now.audience ? "the same number as now" : "\(TextFormat.devices(plan.audience)) then"
+        let then: HTML =
+            plan.audience == now.audience ? "the same number as now" : "\(TextFormat.devices(plan.audience)) then"
         let list = changes(from: plan, to: now)
         let source = LineDiff.html(from: plan.campaignSource, to: now.campaignSource)
         return """
@@ -218,7 +229,9 @@ enum PlanPart {
 
     private static func changedRules(from old: RunPlan, to new: RunPlan) -> [HTML] {
         questions.compactMap { key, question in
-            let (then, now) = (old.preview["in_words"]?[key]?.stringValue ?? "", new.preview["in_words"]?[key]?.stringValue ?? "")
+            let (then, now) = (
+                old.preview["in_words"]?[key]?.stringValue ?? "", new.preview["in_words"]?[key]?.stringValue ?? ""
+            )
             return then == now ? nil : change("\(question)", then, now)
         }
     }
@@ -229,7 +242,8 @@ enum PlanPart {
             guard case .array(let messages)? = plan.preview["messages"] else { return [] }
             return messages.map { message in
                 func part(_ key: String) -> String { message[key]?.stringValue ?? "" }
-                let language = part("language").isEmpty ? "" : LanguageName.english(part("language")) ?? part("language")
+                let language =
+                    part("language").isEmpty ? "" : LanguageName.english(part("language")) ?? part("language")
                 let place = [part("service"), part("variant").isEmpty ? "" : "variant \(part("variant"))", language]
                 return (
                     place.filter { !$0.isEmpty }.joined(separator: ", "),
@@ -240,13 +254,16 @@ enum PlanPart {
         let (before, after) = (texts(old), texts(new))
         let places = (before + after).map(\.place).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         return places.compactMap { place in
-            let then = before.first { $0.place == place }?.text ?? "", now = after.first { $0.place == place }?.text ?? ""
+            let then = before.first { $0.place == place }?.text ?? "",
+                now = after.first { $0.place == place }?.text ?? ""
             return then == now ? nil : change(place.isEmpty ? "Text" : "Text: \(place)", then, now)
         }
     }
 
     private static func change(_ what: HTML, _ then: String, _ now: String) -> HTML {
-        func words(_ text: String) -> HTML { text.isEmpty ? "<i>nothing</i>" : "<span class=\"said\" dir=\"auto\">\(text)</span>" }
+        func words(_ text: String) -> HTML {
+            text.isEmpty ? "<i>nothing</i>" : "<span class=\"said\" dir=\"auto\">\(text)</span>"
+        }
         return
             "<li><b>\(what)</b><br><span class=\"note\">Then:</span> \(words(then))<br><span class=\"note\">Now:</span> \(words(now))</li>"
     }

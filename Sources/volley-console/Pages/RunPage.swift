@@ -4,13 +4,15 @@ import HTTPTypes
 import Reports
 import Runs
 
-/// One run as it is now. A script keeps it up to date while the run is sent; without it there is a link.
+/// One run as it is now. A script keeps it up to date while the run is sent; without it there is a
+/// link.
 enum RunPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer { try page(visit, site) }
 
     /// - Parameter typed: what is wrong with a form of the page that was sent.
     static func page(
-        _ visit: Visit, _ site: Site, status: HTTPResponse.Status = .ok, typed: (action: RunAction, message: HTML)? = nil
+        _ visit: Visit, _ site: Site, status: HTTPResponse.Status = .ok,
+        typed: (action: RunAction, message: HTML)? = nil
     ) throws -> Answer {
         let run = try run(visit, site)
         let path = Words.path(of: run.id)
@@ -20,7 +22,9 @@ enum RunPage {
         let refresh: HTML = isLive ? "<p class=\"note\" data-without-script><a href=\"\(path)\">Refresh</a></p>" : ""
         // Its state already says that it was cancelled.
         let cause = run.cause == .cancelled ? nil : run.cause
-        let why: HTML = cause.map { Words.panel("Why it stopped", id: "why", "<p>\(Prose.html($0.sentence(for: .console)))</p>") } ?? ""
+        let why: HTML =
+            cause.map { Words.panel("Why it stopped", id: "why", "<p>\(Prose.html($0.sentence(for: .console)))</p>") }
+            ?? ""
         let export: HTML =
             visit.may(.exportTokens, app: run.app) && !run.isPruned && run.startedAt != nil
             ? "<p><a href=\"\(path)/results.csv\">Every device with its result (CSV)</a> <span class=\"note\">contains whole device tokens</span></p>"
@@ -124,14 +128,17 @@ enum RunPage {
         guard run.startedAt != nil else {
             let begun: HTML =
                 run.state == .cancelled
-                ? "Cancelled before it began. It was" : run.isHeld ? "Not begun by the backup. It was" : "Not begun. It is"
+                ? "Cancelled before it began. It was"
+                : run.isHeld ? "Not begun by the backup. It was" : "Not begun. It is"
             return "<p class=\"lead\">\(begun) planned for \(TextFormat.devices(run.audience)).</p>"
         }
         var words: HTML = "\(TextFormat.count(run.settled)) of \(TextFormat.devices(run.audience))"
         if let rate = rates.perSecond(of: run) {
             words = "\(words) · \(TextFormat.count(Int(rate.rounded()))) a second"
             let left = run.audience - run.settled
-            if rate > 0, left > 0 { words = "\(words) · about \(TextFormat.span(seconds: Int64((Double(left) / rate).rounded(.up)))) left" }
+            if rate > 0, left > 0 {
+                words = "\(words) · about \(TextFormat.span(seconds: Int64((Double(left) / rate).rounded(.up)))) left"
+            }
         }
         let next = run.state == .running ? run.waves.first { $0.due > now } : nil
         let wait: HTML = next.map { "<p class=\"note\">The next part goes out at \(Words.moment($0.due)).</p>" } ?? ""
@@ -156,13 +163,20 @@ enum RunPage {
             ? try site.campaigns.items(project: site.project(), now: visit.now).first { item in
                 !run.campaignFiles.isDisjoint(with: [FilePaths.named(item.path), FilePaths.absolute(item.path)])
             } : nil
-        let campaign: HTML = file.map { "<a href=\"\(Words.path(ofCampaign: $0.file))\">\(run.campaign)</a>" } ?? "\(run.campaign)"
-        var facts: [(HTML, HTML)] = [("Campaign", campaign), ("App", "\(run.app)"), ("Planned", Words.moment(run.plannedAt))]
+        let campaign: HTML =
+            file.map { "<a href=\"\(Words.path(ofCampaign: $0.file))\">\(run.campaign)</a>" } ?? "\(run.campaign)"
+        var facts: [(HTML, HTML)] = [
+            ("Campaign", campaign), ("App", "\(run.app)"), ("Planned", Words.moment(run.plannedAt)),
+        ]
         if let begun = run.startedAt { facts.append(("Begun", Words.moment(begun))) }
         if let ended = run.finishedAt { facts.append(("Ended", Words.moment(ended))) }
-        if let restored = run.restored { facts.append(("Put back", "From a backup of \(Words.moment(restored.backupAt))")) }
+        if let restored = run.restored {
+            facts.append(("Put back", "From a backup of \(Words.moment(restored.backupAt))"))
+        }
         if run.isTest { facts.append(("Kind", "A test, to the app’s test devices")) }
-        if let retried = run.retryOf { facts.append(("Retries", "<a href=\"\(Words.path(of: retried))\">\(retried)</a>")) }
+        if let retried = run.retryOf {
+            facts.append(("Retries", "<a href=\"\(Words.path(of: retried))\">\(retried)</a>"))
+        }
         if run.isPruned { facts.append(("Recipients", "Removed; only the figures are left")) }
         let rows: [HTML] = facts.map { "<dt>\($0)</dt><dd dir=\"auto\">\($1)</dd>" }
         return "<dl class=\"facts\">\(rows)</dl>"

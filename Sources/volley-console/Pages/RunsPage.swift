@@ -31,7 +31,8 @@ enum RunsPage {
         return .page(Page(title: "Runs", place: .runs, content: content))
     }
 
-    /// What the boxes of runs begin with: their names are the runs, so that a browser sends those that are checked.
+    /// What the boxes of runs begin with: their names are the runs, so that a browser sends those
+    /// that are checked.
     private static let box = "run."
 
     /// Two runs, the earlier one first.
@@ -47,7 +48,9 @@ enum RunsPage {
         }
         let runs = try ids.map { id in
             // A run of another app is not there for this person.
-            guard let run = try site.archive.summary(of: id), visit.may(.readReports, app: run.app) else { throw Refusal.notFound }
+            guard let run = try site.archive.summary(of: id), visit.may(.readReports, app: run.app) else {
+                throw Refusal.notFound
+            }
             return run
         }.sorted { ($0.plannedAt, $0.id) < ($1.plannedAt, $1.id) }
         let both = try runs.map { summary in
@@ -85,7 +88,8 @@ enum RunsPage {
         }
 
         func path(page: Int) -> String {
-            "/runs" + FormFields.query([("q", text), ("app", app), ("state", state), ("page", page > 1 ? "\(page)" : "")])
+            "/runs"
+                + FormFields.query([("q", text), ("app", app), ("state", state), ("page", page > 1 ? "\(page)" : "")])
         }
     }
 
@@ -116,6 +120,7 @@ enum RunsPage {
         guard pages > 1 else { return "" }
         let newer: HTML = number > 1 ? "<a href=\"\(filter.path(page: number - 1))\" rel=\"prev\">Newer</a>" : ""
         let older: HTML = number < pages ? "<a href=\"\(filter.path(page: number + 1))\" rel=\"next\">Older</a>" : ""
-        return "<nav class=\"turns\" aria-label=\"Pages\">\(newer) <span>Page \(number) of \(pages)</span> \(older)</nav>"
+        return
+            "<nav class=\"turns\" aria-label=\"Pages\">\(newer) <span>Page \(number) of \(pages)</span> \(older)</nav>"
     }
 }

@@ -9,7 +9,10 @@ enum SignInPage {
         let to = localPath(visit.query["to"] ?? "")
         if visit.person != nil { return .redirect(to) }
         let name = visit.query["name"] ?? ""
-        return .page(page(visit, site, Attempt(to: to, name: name, asksForPassword: !name.isEmpty || visit.query["with"] == "password")))
+        return .page(
+            page(
+                visit, site,
+                Attempt(to: to, name: name, asksForPassword: !name.isEmpty || visit.query["with"] == "password")))
     }
 
     /// Signs in.
@@ -28,7 +31,8 @@ enum SignInPage {
             if visit.person != nil, let old = visit.secret {
                 try site.signIn.end(secret: old, from: visit.requestOrigin.client, at: visit.now)
             }
-            return .redirect(to, cookies: [visit.cookies.setSession(secret), visit.cookies.endForm, visit.cookies.setDevice(device)])
+            return .redirect(
+                to, cookies: [visit.cookies.setSession(secret), visit.cookies.endForm, visit.cookies.setDevice(device)])
         case .needsCode: return again("This account has a second factor: type its code, too.", .unauthorized)
         case .refused: return again("Name, password or code are wrong. Check them, and try again.", .unauthorized)
         case .slowedDown(let seconds):
@@ -53,8 +57,8 @@ enum SignInPage {
         return .redirect("/sign-in", cookies: [visit.cookies.endSession])
     }
 
-    /// A path of the console itself; anything else leads to the first page, as a link from another site could otherwise
-    /// redirect people to a fake page after they signed in.
+    /// A path of the console itself; anything else leads to the first page, as a link from another
+    /// site could otherwise redirect people to a fake page after they signed in.
     static func localPath(_ path: String) -> String {
         let isLocal =
             path.utf8.first == UInt8(ascii: "/") && path.utf8.count <= 2000
@@ -74,7 +78,8 @@ enum SignInPage {
 
     private static func page(_ visit: Visit, _ site: Site, _ attempt: Attempt) -> Page {
         let (visit, cookies) = visit.withFormCookie()
-        let error: HTML = attempt.message.markup.isEmpty ? "" : "<p class=\"stop\" role=\"alert\">\(attempt.message)</p>"
+        let error: HTML =
+            attempt.message.markup.isEmpty ? "" : "<p class=\"stop\" role=\"alert\">\(attempt.message)</p>"
         let isKept = attempt.to.hasPrefix(DraftPages.path + "?")
         let ended: HTML =
             (visit.sessionEnded || isKept) && attempt.message.markup.isEmpty
@@ -130,10 +135,12 @@ enum Secrets {
     /// 256 random bits, as hex digits.
     static func make() -> String { SHA256.hex(RandomBytes.make(32)) }
 
-    /// Whether a text could be a secret: 64 hex digits. Nothing else is looked up, and a blank one has no token.
+    /// Whether a text could be a secret: 64 hex digits. Nothing else is looked up, and a blank one
+    /// has no token.
     static func isOne(_ text: some StringProtocol) -> Bool { text.utf8.count == 64 && text.utf8.allSatisfy(isHexDigit) }
 
     private static func isHexDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
     }
 }

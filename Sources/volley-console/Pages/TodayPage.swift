@@ -5,8 +5,8 @@ import Campaigns
 import Reports
 import Runs
 
-/// The first page: what a person can do next, what waits for them, what happens now, what comes, how the last runs went, and what went
-/// wrong.
+/// The first page: what a person can do next, what waits for them, what happens now, what comes,
+/// how the last runs went, and what went wrong.
 enum TodayPage {
     /// How far it looks ahead and back, in days.
     static let days = 7.0
@@ -20,11 +20,16 @@ enum TodayPage {
         // Times that cannot be read do not hide anything else.
         let schedule = Result { try site.campaigns.schedule(project: project, now: visit.now) }
         let times = (try? schedule.get()).map { CalendarPage.visible($0, listing, visit) } ?? []
-        let items = try site.campaigns.items(project: project, now: visit.now).filter { visit.may(.seeCampaigns, app: $0.app) }
+        let items = try site.campaigns.items(project: project, now: visit.now).filter {
+            visit.may(.seeCampaigns, app: $0.app)
+        }
         let drafts = try DraftPages.panel(visit, site)
         let unfinished = UnfinishedCampaigns(items, listing.runs, site)
-        let problems = try TodayProblems((runs, times, unfinished.others), unread: schedule.mistakes, listing, visit, site).html
-        let new: HTML = visit.maySomewhere(.edit) ? "<p><a class=\"button main\" href=\"/campaigns/new\">New campaign</a></p>" : ""
+        let problems = try TodayProblems(
+            (runs, times, unfinished.others), unread: schedule.mistakes, listing, visit, site
+        ).html
+        let new: HTML =
+            visit.maySomewhere(.edit) ? "<p><a class=\"button main\" href=\"/campaigns/new\">New campaign</a></p>" : ""
         guard !items.isEmpty || !runs.isEmpty else {
             let content: HTML = "\(Words.head("Today"))\(firstSteps(new, visit))\(drafts)\(problems)"
             return .page(Page(title: "Today", place: .today, content: content))
@@ -46,7 +51,9 @@ enum TodayPage {
         return .page(Page(title: "Today", place: .today, content: content))
     }
 
-    static func isRecent(_ moment: Timestamp, _ now: Timestamp) -> Bool { moment >= now.adding(seconds: -days * 86_400) }
+    static func isRecent(_ moment: Timestamp, _ now: Timestamp) -> Bool {
+        moment >= now.adding(seconds: -days * 86_400)
+    }
 
     /// Instead of empty boxes, before there is a campaign or a run.
     private static func firstSteps(_ new: HTML, _ visit: Visit) -> HTML {
@@ -64,7 +71,8 @@ enum TodayPage {
 
     private static func sending(_ runs: [RunSummary], _ site: Site) -> HTML {
         let items: [HTML] = runs.filter(\.isLive).map { run in
-            let rate: HTML = site.rate.perSecond(of: run).map { " · \(TextFormat.count(Int($0.rounded()))) a second" } ?? ""
+            let rate: HTML =
+                site.rate.perSecond(of: run).map { " · \(TextFormat.count(Int($0.rounded()))) a second" } ?? ""
             return """
                 <li><p>\(Words.link(to: run)) \(Words.chips(of: run)) \(run.badges)</p>
                 <p class="note">\(TextFormat.count(run.settled)) of \(TextFormat.devices(run.audience))\(rate)</p>\(Words.bar(of: run))</li>
@@ -81,7 +89,9 @@ enum TodayPage {
     ) -> HTML {
         func waitsForApproval(_ run: RunSummary) -> Bool { needing.contains(run.app) && !run.isApproved }
         let toApprove = plans.filter { waitsForApproval($0) && visit.may(.approve, app: $0.app) }
-        let toSend = plans.filter { !waitsForApproval($0) && !$0.isForATime && $0.audience > 0 && visit.may(.controlSending, app: $0.app) }
+        let toSend = plans.filter {
+            !waitsForApproval($0) && !$0.isForATime && $0.audience > 0 && visit.may(.controlSending, app: $0.app)
+        }
         let others = plans.filter { waitsForApproval($0) && !visit.may(.approve, app: $0.app) }
         func lines(_ runs: [RunSummary], _ what: HTML) -> [HTML] {
             runs.prefix(most).map { run in
@@ -106,14 +116,17 @@ enum TodayPage {
         let coming = times.filter { ($0.state?.isOpen ?? true) && $0.ends >= now && $0.begins < end }
         let table =
             coming.isEmpty
-            ? "<p class=\"note\">No campaign has a time within the next seven days.</p>" : CalendarPage.table(coming.prefix(most), visit)
+            ? "<p class=\"note\">No campaign has a time within the next seven days.</p>"
+            : CalendarPage.table(coming.prefix(most), visit)
         let more: HTML =
-            coming.count > most ? "<p class=\"note\"><a href=\"/calendar\">All \(TextFormat.count(coming.count)) times</a></p>" : ""
+            coming.count > most
+            ? "<p class=\"note\"><a href=\"/calendar\">All \(TextFormat.count(coming.count)) times</a></p>" : ""
         return Words.panel("Next seven days", id: "next", "\(table)\(more)")
     }
 }
 
-/// Campaigns with mistakes that were never planned, and whose writers are known: work that is under way, and a problem of no other person.
+/// Campaigns with mistakes that were never planned, and whose writers are known: work that is under
+/// way, and a problem of no other person.
 struct UnfinishedCampaigns {
     private static let mostMistakes = 3
     private let found: [(item: CampaignCache.Item, writers: Set<AccountID>)]
@@ -125,7 +138,9 @@ struct UnfinishedCampaigns {
         found = items.filter { !$0.mistakes.isEmpty }.compactMap { item in
             let paths: Set = [FilePaths.named(item.path), FilePaths.absolute(item.path)]
             let name = Self.name(of: item)
-            let isIts = { (run: RunSummary) in run.campaign == name && run.app == item.app || !run.campaignFiles.isDisjoint(with: paths) }
+            let isIts = { (run: RunSummary) in
+                run.campaign == name && run.app == item.app || !run.campaignFiles.isDisjoint(with: paths)
+            }
             guard !runs.contains(where: { !$0.isTest && isIts($0) }),
                 let versions = try? site.accounts.versions(of: item.file)
             else { return nil }
@@ -155,7 +170,8 @@ struct UnfinishedCampaigns {
     }
 }
 
-/// Plans of this person's campaigns that were rejected, with the reasons, until the campaign is planned again.
+/// Plans of this person's campaigns that were rejected, with the reasons, until the campaign is
+/// planned again.
 enum Rejections {
     private static let most = 20
 
@@ -167,7 +183,9 @@ enum Rejections {
         let lines: [HTML] = page.activities.compactMap { activity in
             guard case .rejected(_, let reason) = activity.kind, TodayPage.isRecent(activity.at, visit.now),
                 let run = runs.first(where: { $0.id == activity.subject }), run.state == .cancelled,
-                !runs.contains(where: { $0.campaign == run.campaign && $0.app == run.app && $0.plannedAt > run.plannedAt }),
+                !runs.contains(where: {
+                    $0.campaign == run.campaign && $0.app == run.app && $0.plannedAt > run.plannedAt
+                }),
                 isAuthor(person.account, of: run, site)
             else { return nil }
             let name: HTML = activity.person.name.map { "<b dir=\"auto\">\($0.text)</b>" } ?? "An approver"
@@ -183,7 +201,9 @@ enum Rejections {
     /// Whether a person asked for the approval, or wrote the text of the plan.
     private static func isAuthor(_ account: String, of summary: RunSummary, _ site: Site) -> Bool {
         let orders = (try? site.orders.orders(ofRun: summary.id).orders) ?? []
-        if orders.contains(where: { if case .plan = $0.order.kind { $0.order.by == account } else { false } }) { return true }
+        if orders.contains(where: { if case .plan = $0.order.kind { $0.order.by == account } else { false } }) {
+            return true
+        }
         guard let run = try? site.catalog.open(summary.id) else { return false }
         defer { run.close() }
         let file = run.plan.campaignFile.split(separator: "/").last.map(String.init) ?? ""
@@ -201,7 +221,8 @@ enum RecentResults {
     /// Blank without any.
     static func panel(_ runs: [RunSummary], _ visit: Visit) -> HTML {
         let ended = runs.filter { run in
-            run.startedAt != nil && run.state.hasEnded && !run.isTest && run.outcomes != nil && visit.may(.readReports, app: run.app)
+            run.startedAt != nil && run.state.hasEnded && !run.isTest && run.outcomes != nil
+                && visit.may(.readReports, app: run.app)
         }.prefix(most)
         guard !ended.isEmpty else { return "" }
         let lines: [HTML] = ended.map { run in
@@ -217,7 +238,8 @@ enum RecentResults {
             """)
     }
 
-    /// A column for each run, the oldest first: its outcomes as shares of its devices. The list says the same in words.
+    /// A column for each run, the oldest first: its outcomes as shares of its devices. The list
+    /// says the same in words.
     private static func chart(_ runs: [RunSummary]) -> HTML {
         let columns: [HTML] = runs.enumerated().map { place, run in
             let whole = Double(max(1, run.audience))
@@ -229,7 +251,8 @@ enum RecentResults {
                 return
                     "<rect class=\"\(outcome.name)-bar\" x=\"\(place * (width + gap))\" y=\"\(top)\" width=\"\(width)\" height=\"\(bottom - top)\"/>"
             }
-            return "<g>\(parts)<title>\(run.campaign): \(TextFormat.percent(Double(run.count(.accepted)) / whole)) accepted</title></g>"
+            return
+                "<g>\(parts)<title>\(run.campaign): \(TextFormat.percent(Double(run.count(.accepted)) / whole)) accepted</title></g>"
         }
         let total = runs.count * (width + gap) - gap
         return """

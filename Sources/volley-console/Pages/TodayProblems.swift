@@ -40,10 +40,12 @@ struct TodayProblems {
         guard !found.isEmpty else { return "" }
         let parts: [HTML] = found.map { title, lines in
             let more: HTML =
-                lines.count > Self.most ? "<p class=\"note\">And \(TextFormat.count(lines.count - Self.most)) more.</p>" : ""
+                lines.count > Self.most
+                ? "<p class=\"note\">And \(TextFormat.count(lines.count - Self.most)) more.</p>" : ""
             return "<h3>\(title)</h3><ul>\(lines.prefix(Self.most).map { $0 })</ul>\(more)"
         }
-        return "<section class=\"warnings\" aria-labelledby=\"problems\"><h2 id=\"problems\">Problems</h2>\(parts)</section>"
+        return
+            "<section class=\"warnings\" aria-labelledby=\"problems\"><h2 id=\"problems\">Problems</h2>\(parts)</section>"
     }
 
     private static func stopped(_ runs: [RunSummary], _ now: Timestamp) -> [HTML] {
@@ -59,10 +61,12 @@ struct TodayProblems {
     }
 
     private static func missed(_ times: [ScheduleList.Time], _ now: Timestamp) -> [HTML] {
-        times.filter { time in time.problem.map { !$0.isOnPurpose } ?? false && TodayPage.isRecent(time.begins, now) }.map { time in
-            let sentence = time.problem?.sentence(for: .console) ?? ""
-            return "<li>\(CalendarPage.name(of: time)), \(DateWords.time(time.occurrence)): \(Prose.html(sentence))</li>"
-        }
+        times.filter { time in time.problem.map { !$0.isOnPurpose } ?? false && TodayPage.isRecent(time.begins, now) }
+            .map { time in
+                let sentence = time.problem?.sentence(for: .console) ?? ""
+                return
+                    "<li>\(CalendarPage.name(of: time)), \(DateWords.time(time.occurrence)): \(Prose.html(sentence))</li>"
+            }
     }
 
     private static func unapproved(_ times: [ScheduleList.Time]) -> [HTML] {
@@ -88,7 +92,9 @@ struct TodayProblems {
 
     private static func hindered(_ items: [CampaignCache.Item], _ hindrances: [String: [Diagnostic]]) -> [HTML] {
         items.compactMap { item in
-            hindrances[item.file].map { why in "<li>\(link(item)): \(HTML(joined: why.map { Words.text($0, withPlace: false) }))</li>" }
+            hindrances[item.file].map { why in
+                "<li>\(link(item)): \(HTML(joined: why.map { Words.text($0, withPlace: false) }))</li>"
+            }
         }
     }
 }

@@ -17,11 +17,15 @@ enum Words {
     }
 
     /// A state as a chip; the colour says no more than the word.
-    static func chip(_ state: RunState) -> HTML { "<span class=\"chip state \(state.rawValue)\">\(self.state(state))</span>" }
+    static func chip(_ state: RunState) -> HTML {
+        "<span class=\"chip state \(state.rawValue)\">\(self.state(state))</span>"
+    }
 
     /// The state of a run as a chip, and whether it is held, or in this state on this machine only.
     static func chips(of run: RunSummary) -> HTML {
-        if run.orderToPassOn != nil { return "\(chip(run.state)) <span class=\"chip trouble\">not yet for other machines</span>" }
+        if run.orderToPassOn != nil {
+            return "\(chip(run.state)) <span class=\"chip trouble\">not yet for other machines</span>"
+        }
         return run.isHeld ? "\(chip(run.state)) <span class=\"chip trouble\">held</span>" : chip(run.state)
     }
 
@@ -42,8 +46,8 @@ enum Words {
         return "\(place)\(Prose.html(capitalized(diagnostic.message(for: .console)))).\(remedy)"
     }
 
-    /// A message as it begins a sentence. Paths and addresses keep their letters: `exports/devices.csv` is another file than
-    /// `Exports/devices.csv`.
+    /// A message as it begins a sentence. Paths and addresses keep their letters:
+    /// `exports/devices.csv` is another file than `Exports/devices.csv`.
     static func capitalized(_ message: String) -> String {
         let first = message.prefix { $0 != " " }
         return first.dropLast().contains { "/.:".contains($0) } ? message : TextFormat.capitalized(message)

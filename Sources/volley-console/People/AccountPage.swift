@@ -32,7 +32,8 @@ enum AccountPage {
     ) throws -> Page {
         let account = try account(visit, site)
         func message(_ part: Part) -> HTML { AccountWords.alert(typed?.part == part ? typed?.message : nil) }
-        let done: HTML = Done(rawValue: visit.query["done"] ?? "").map { "<p class=\"done\" role=\"status\">\($0.words)</p>" } ?? ""
+        let done: HTML =
+            Done(rawValue: visit.query["done"] ?? "").map { "<p class=\"done\" role=\"status\">\($0.words)</p>" } ?? ""
         let content: HTML = """
             \(Words.head("Your account", "<p><b dir=\"auto\">\(account.displayName.text)</b>, signing in as <code>\(account.name.text)</code></p>"))
             \(done)
@@ -84,7 +85,9 @@ enum AccountPage {
     }
 
     private static func sessions(_ account: Account, _ visit: Visit, _ site: Site) throws -> HTML {
-        let own = try visit.secret.flatMap { SecretToken($0) }.flatMap { try site.accounts.signedIn($0, at: visit.now)?.session.id }
+        let own = try visit.secret.flatMap { SecretToken($0) }.flatMap {
+            try site.accounts.signedIn($0, at: visit.now)?.session.id
+        }
         let lines: [HTML] = try site.accounts.sessions(of: account.id, at: visit.now).map { session in
             let end: HTML =
                 session.id == own
@@ -106,16 +109,19 @@ enum AccountPage {
     }
 }
 
-/// A short name for a browser with a long identification. It is a guess that helps people to recognize their own
-/// sessions, and decides nothing.
+/// A short name for a browser with a long identification. It is a guess that helps people to
+/// recognize their own sessions, and decides nothing.
 enum BrowserName {
-    /// The first match counts: browsers list the ones that they are compatible with after their own name.
+    /// The first match counts: browsers list the ones that they are compatible with after their own
+    /// name.
     private static let browsers = [
-        ("Edg", "Edge"), ("OPR/", "Opera"), ("SamsungBrowser/", "Samsung Internet"), ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"),
+        ("Edg", "Edge"), ("OPR/", "Opera"), ("SamsungBrowser/", "Samsung Internet"), ("Firefox/", "Firefox"),
+        ("FxiOS/", "Firefox"),
         ("CriOS/", "Chrome"), ("Chrome/", "Chrome"), ("Safari/", "Safari"),
     ]
     private static let systems = [
-        ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("CrOS", "ChromeOS"), ("Mac OS X", "Mac"),
+        ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("CrOS", "ChromeOS"),
+        ("Mac OS X", "Mac"),
         ("Linux", "Linux"),
     ]
 
@@ -142,20 +148,25 @@ enum AccountWords {
     /// The field of a password. No page ever fills it in.
     static func passwordField(_ label: HTML, name: String, isNew: Bool = false) -> HTML {
         let kind: HTML = isNew ? "new-password" : "current-password"
-        return Form.text(label, name: name, value: "", attributes: " type=\"password\" autocomplete=\"\(kind)\" required")
+        return Form.text(
+            label, name: name, value: "", attributes: " type=\"password\" autocomplete=\"\(kind)\" required")
     }
 
     /// The field of a code of a second factor.
     static func codeField(_ label: HTML) -> HTML {
-        Form.text(label, name: "code", value: "", attributes: " inputmode=\"numeric\" autocomplete=\"one-time-code\" required")
+        Form.text(
+            label, name: "code", value: "", attributes: " inputmode=\"numeric\" autocomplete=\"one-time-code\" required"
+        )
     }
 }
 
 extension AccountError {
     /// What happened and what to do, as sentences.
     var sentences: String {
-        diagnostics.flatMap { ["\(TextFormat.capitalized($0.message(for: .console)))."] + ($0.remedy(for: .console).map { [$0] } ?? []) }
-            .joined(separator: " ")
+        diagnostics.flatMap {
+            ["\(TextFormat.capitalized($0.message(for: .console)))."] + ($0.remedy(for: .console).map { [$0] } ?? [])
+        }
+        .joined(separator: " ")
     }
 
     /// The answer of a page with this text.
@@ -166,7 +177,8 @@ extension AccountError {
         case .invitationNotValid: .gone
         case .notSignedIn: .unauthorized
         case .busy: .serviceUnavailable
-        case .badName, .badDisplayName, .nameTaken, .unfitPassword, .disabled, .lastAdministrator, .alreadyAdministered, .secondFactor,
+        case .badName, .badDisplayName, .nameTaken, .unfitPassword, .disabled, .lastAdministrator, .alreadyAdministered,
+            .secondFactor,
             .wrongCode, .tooManyDrafts:
             .unprocessableContent
         }
@@ -177,7 +189,9 @@ extension Refusal {
     /// The accounts refuse it.
     init(_ error: AccountError) {
         let headers: HTTPFields = error == .busy ? [.retryAfter: "5"] : [:]
-        self.init(status: error.status, title: "This cannot be done", words: "\(error.sentences) Nothing was changed.", headers: headers)
+        self.init(
+            status: error.status, title: "This cannot be done", words: "\(error.sentences) Nothing was changed.",
+            headers: headers)
     }
 }
 

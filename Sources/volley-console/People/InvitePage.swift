@@ -9,7 +9,9 @@ enum InvitePage {
         [
             Route(method: .get, path: "/invite", right: .right(.manageUsers), answer: show),
             Route(method: .post, path: "/invite", right: .right(.manageUsers), changes: true, answer: invite),
-            Route(method: .post, path: "/invitations/:invitation/withdraw", right: .right(.manageUsers), changes: true, answer: withdraw),
+            Route(
+                method: .post, path: "/invitations/:invitation/withdraw", right: .right(.manageUsers), changes: true,
+                answer: withdraw),
         ]
     }
 
@@ -24,7 +26,8 @@ enum InvitePage {
             let name = try AccountName(visit.form["name"] ?? "")
             let displayName = try DisplayName(visit.form["display"] ?? "")
             guard !grants.isEmpty else {
-                return try again("Tick at least one role: without any, the person would see nothing.", .unprocessableContent)
+                return try again(
+                    "Tick at least one role: without any, the person would see nothing.", .unprocessableContent)
             }
             let link = try site.accounts.invite(name, displayName, grants, by: visit.actor(), at: visit.now)
             return .page(linkPage(link, for: displayName, visit, site))
@@ -33,13 +36,17 @@ enum InvitePage {
 
     private static func withdraw(_ visit: Visit, _ site: Site) throws -> Answer {
         guard let number = Int64(visit.parameters["invitation"] ?? "") else { throw Refusal.notFound }
-        do { try site.accounts.withdrawInvitation(number, by: visit.actor(), at: visit.now) } catch AccountError.invitationNotValid {
+        do { try site.accounts.withdrawInvitation(number, by: visit.actor(), at: visit.now) } catch AccountError
+            .invitationNotValid
+        {
             // It was used or withdrawn a moment ago, as the list shows.
         }
         return .redirect("/users")
     }
 
-    private static func page(_ visit: Visit, _ site: Site, message: HTML? = nil, status: HTTPResponse.Status = .ok) throws -> Answer {
+    private static func page(_ visit: Visit, _ site: Site, message: HTML? = nil, status: HTTPResponse.Status = .ok)
+        throws -> Answer
+    {
         let roles = RoleForm(visit, try site.project())
         let content: HTML = """
             \(Words.head("Invite a person", "<p>You get a link to pass on. With it, the person chooses a password.</p>"))
@@ -74,7 +81,8 @@ enum InvitePage {
         return Page(title: "A link for \(person.text)", place: .users, content: content)
     }
 
-    /// The console as others reach it. If volley.yaml does not name it, the link works where this page was opened.
+    /// The console as others reach it. If volley.yaml does not name it, the link works where this
+    /// page was opened.
     private static func origin(_ visit: Visit, _ site: Site) -> String {
         guard let address = try? site.project().console?.publicURL?.value else { return visit.requestOrigin.origin }
         return address.hasSuffix("/") ? String(address.dropLast()) : address

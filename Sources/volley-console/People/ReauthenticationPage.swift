@@ -2,8 +2,8 @@ import Accounts
 import Base
 import HTTPTypes
 
-/// Has a person type the password again before an action that cannot be undone, and then continues with it. What the
-/// person had filled in before is kept in the page, and nowhere else.
+/// Has a person type the password again before an action that cannot be undone, and then continues
+/// with it. What the person had filled in before is kept in the page, and nowhere else.
 enum ReauthenticationPage {
     static var routes: [Route] {
         [
@@ -23,11 +23,15 @@ enum ReauthenticationPage {
         /// The fields of the form that was sent there; nil for a page or a file.
         var fields: [(name: String, value: String)]?
 
-        init(to: String, fields: [(name: String, value: String)]?) { (self.to, self.fields) = (SignInPage.localPath(to), fields) }
+        init(to: String, fields: [(name: String, value: String)]?) {
+            (self.to, self.fields) = (SignInPage.localPath(to), fields)
+        }
 
         /// As the form of this page carries it.
         fileprivate init(carriedBy form: [String: String]) {
-            let fields = form.filter { $0.key.hasPrefix(kept) }.map { (name: String($0.key.dropFirst(kept.count)), value: $0.value) }
+            let fields = form.filter { $0.key.hasPrefix(kept) }.map {
+                (name: String($0.key.dropFirst(kept.count)), value: $0.value)
+            }
             self.init(to: form["to"] ?? "", fields: form["form"] == nil ? nil : fields.sorted { $0.name < $1.name })
         }
 
@@ -37,14 +41,18 @@ enum ReauthenticationPage {
         }
 
         fileprivate func hidden(prefix: String) -> HTML {
-            HTML(joined: (fields ?? []).map { "<input type=\"hidden\" name=\"\(prefix)\($0.name)\" value=\"\($0.value)\">" })
+            HTML(
+                joined: (fields ?? []).map {
+                    "<input type=\"hidden\" name=\"\(prefix)\($0.name)\" value=\"\($0.value)\">"
+                })
         }
     }
 
     /// What `Gate` answers instead of a route.
     static func ask(before address: String, of route: Route, _ visit: Visit, _ site: Site) throws -> Answer {
         guard route.changes else { return .redirect(path + FormFields.query([("to", address)])) }
-        let fields = visit.form.filter { $0.key != CSRFProtection.field }.map { (name: $0.key, value: $0.value) }.sorted {
+        let fields = visit.form.filter { $0.key != CSRFProtection.field }.map { (name: $0.key, value: $0.value) }.sorted
+        {
             $0.name < $1.name
         }
         return .page(try page(visit, site, Intent(to: address, fields: fields), status: .forbidden))
@@ -61,7 +69,8 @@ enum ReauthenticationPage {
         }
         switch try site.signIn.prove(visit.credentials, secret: visit.secret ?? "", at: visit.now) {
         case .begun(let secret): return .page(goOn(visit, intent, secret))
-        case .needsCode, .refused: return try again("Password or code are wrong. Check them, and try again.", .unauthorized)
+        case .needsCode, .refused:
+            return try again("Password or code are wrong. Check them, and try again.", .unauthorized)
         case .slowedDown(let seconds): return try again(AccountWords.slowDown(seconds), .tooManyRequests)
         }
     }

@@ -5,7 +5,8 @@ import Cryptography
 
 /// The part of a form in which roles are ticked, app by app.
 struct RoleForm {
-    /// What the names of its fields begin with: `role.editor` is for all apps, `role.editor.shop` for one.
+    /// What the names of its fields begin with: `role.editor` is for all apps, `role.editor.shop`
+    /// for one.
     private static let prefix = "role."
     private static let before = "before"
 
@@ -17,7 +18,9 @@ struct RoleForm {
     /// - Parameter grants: existing roles: they may be for apps that volley.yaml no longer has.
     init(_ visit: Visit, _ project: Project, grants: Set<RoleGrant> = []) {
         let known = project.apps.map(\.name.value)
-        let others = Set(grants.compactMap { if case .app(let name) = $0.scope { name } else { nil } }).subtracting(known).sorted()
+        let others = Set(grants.compactMap { if case .app(let name) = $0.scope { name } else { nil } }).subtracting(
+            known
+        ).sorted()
         let all = [RoleGrant.Scope.allApps] + (known + others).map { .app($0) }
         scopes = all.filter { visit.mayManageUsers(of: $0) }
         self.known = Set(known)
@@ -42,7 +45,8 @@ struct RoleForm {
                 "<tr><th scope=\"row\" dir=\"auto\">\(scope == .allApps ? "All apps" : TextFormat.printable(RoleWords.apps(scope)))\(note(scope))</th>\(boxes)</tr>"
         }
         let meanings: [HTML] = Role.allCases.map { "<dt>\(RoleWords.name($0))</dt><dd>\(RoleWords.meaning($0))</dd>" }
-        let state: HTML = before.map { "<input type=\"hidden\" name=\"\(Self.before)\" value=\"\(Self.mark(of: $0))\">" } ?? ""
+        let state: HTML =
+            before.map { "<input type=\"hidden\" name=\"\(Self.before)\" value=\"\(Self.mark(of: $0))\">" } ?? ""
         return """
             \(state)<table class="rows"><thead><tr><th scope="col">App</th>\(heads)</tr></thead><tbody>\(lines)</tbody></table>
             <dl class="facts">\(meanings)</dl>
@@ -54,15 +58,19 @@ struct RoleForm {
         return " <span class=\"note\">not in volley.yaml any more</span>"
     }
 
-    /// The roles that were ticked, with those that the person may not give or take away as they were.
+    /// The roles that were ticked, with those that the person may not give or take away as they
+    /// were.
     func ticked(in form: [String: String], keeping before: Set<RoleGrant> = []) -> Set<RoleGrant> {
         let ticked = form.keys.filter { $0.hasPrefix(Self.prefix) }.compactMap { Self.grant($0) }
-        // Roles for other apps were not offered by any page of the console: the accounts refuse them.
+        // Roles for other apps were not offered by any page of the console: the accounts refuse
+        // them.
         return Set(ticked).union(before.filter { !scopes.contains($0.scope) })
     }
 
     /// Whether another person has changed the roles since the page was shown.
-    static func isOutdated(_ form: [String: String], _ grants: Set<RoleGrant>) -> Bool { form[before] != mark(of: grants) }
+    static func isOutdated(_ form: [String: String], _ grants: Set<RoleGrant>) -> Bool {
+        form[before] != mark(of: grants)
+    }
 
     private static func mark(of grants: Set<RoleGrant>) -> String {
         SHA256.hex(SHA256.digest(of: Array(RoleWords.sorted(grants).map { name($0) }.joined(separator: "\n").utf8)))
@@ -76,7 +84,8 @@ struct RoleForm {
     }
 
     private static func grant(_ name: String) -> RoleGrant? {
-        let parts = name.dropFirst(prefix.count).split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = name.dropFirst(prefix.count).split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            .map(String.init)
         guard let role = Role(rawValue: parts[0]) else { return nil }
         return RoleGrant(role, parts.count > 1 ? .app(parts[1]) : .allApps)
     }
@@ -115,10 +124,13 @@ enum RoleWords {
         }
     }
 
-    /// Roles as chips, those for all apps first, then app by app. Apps that the reader does not see have no name.
+    /// Roles as chips, those for all apps first, then app by app. Apps that the reader does not see
+    /// have no name.
     static func chips(_ grants: Set<RoleGrant>, for visit: Visit) -> HTML {
         guard !grants.isEmpty else { return "<span class=\"note\">none</span>" }
-        let seen = grants.filter { if case .app(let app) = $0.scope { visit.may(.seeCampaigns, app: app) } else { true } }
+        let seen = grants.filter {
+            if case .app(let app) = $0.scope { visit.may(.seeCampaigns, app: app) } else { true }
+        }
         let hidden = Set(grants.subtracting(seen).map(\.role))
         let own: [HTML] = sorted(seen).map {
             "<span class=\"chip\" dir=\"auto\">\(name($0.role)) of \(TextFormat.printable(apps($0.scope)))</span>"
@@ -131,7 +143,8 @@ enum RoleWords {
 
     /// Roles in one line of text.
     static func line(_ grants: Set<RoleGrant>) -> String {
-        grants.isEmpty ? "no role" : sorted(grants).map { "\($0.role.rawValue) of \(apps($0.scope))" }.joined(separator: ", ")
+        grants.isEmpty
+            ? "no role" : sorted(grants).map { "\($0.role.rawValue) of \(apps($0.scope))" }.joined(separator: ", ")
     }
 
     /// Always in one order.

@@ -13,7 +13,9 @@ enum SecondFactorPage {
         let account = try AccountPage.account(visit, site)
         let secret = try site.accounts.beginSecondFactor(of: account.id)
         let uri = secret.uri(for: account.name, issuer: issuer)
-        let letters = stride(from: 0, to: secret.base32.count, by: 4).map { String(secret.base32.dropFirst($0).prefix(4)) }
+        let letters = stride(from: 0, to: secret.base32.count, by: 4).map {
+            String(secret.base32.dropFirst($0).prefix(4))
+        }
         return .page(
             Page(
                 title: "Set up a second factor",
@@ -32,7 +34,9 @@ enum SecondFactorPage {
 
     /// Sets it up once the app shows the right code, and shows the recovery codes only now.
     static func confirm(_ visit: Visit, _ site: Site) throws -> Answer {
-        guard let token = visit.secret.flatMap({ SecretToken($0) }), let found = try site.accounts.signedIn(token, at: visit.now) else {
+        guard let token = visit.secret.flatMap({ SecretToken($0) }),
+            let found = try site.accounts.signedIn(token, at: visit.now)
+        else {
             throw AccountError.notSignedIn
         }
         let codes: [RecoveryCode]
@@ -86,7 +90,8 @@ enum SecondFactorPage {
     }
 }
 
-/// A text as a picture for cameras (ISO/IEC 18004), drawn on the server: a secret in it goes to no other site, and the page needs no script.
+/// A text as a picture for cameras (ISO/IEC 18004), drawn on the server: a secret in it goes to no
+/// other site, and the page needs no script.
 struct QRCode {
     /// The rows from the top, with true for a dark module.
     let rows: [[Bool]]
@@ -94,11 +99,13 @@ struct QRCode {
     /// The blank modules on each side that readers need (ISO/IEC 18004, 9.1).
     private static let margin = 4
 
-    /// Medium error correction, so that a scratched screen is no matter. nil for a text of more than 2,331 bytes, which no picture holds.
+    /// Medium error correction, so that a scratched screen is no matter. nil for a text of more
+    /// than 2,331 bytes, which no picture holds.
     init?(_ text: String) {
         guard let made = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) else { return nil }
         defer { QRcode_free(made) }
-        let width = Int(made.pointee.width), modules = UnsafeBufferPointer(start: made.pointee.data, count: width * width)
+        let width = Int(made.pointee.width),
+            modules = UnsafeBufferPointer(start: made.pointee.data, count: width * width)
         // The lowest bit of a module is its colour; the others say what it is for.
         rows = (0..<width).map { row in modules[row * width..<(row + 1) * width].map { $0 & 1 == 1 } }
     }

@@ -1,8 +1,8 @@
 import Accounts
 import Base
 
-/// Accounts that may belong to the same person as another: what that person and administrators see, and how the
-/// tie ends.
+/// Accounts that may belong to the same person as another: what that person and administrators see,
+/// and how the tie ends.
 enum TiesPanel {
     static let id = "ties"
 
@@ -15,7 +15,8 @@ enum TiesPanel {
         let deeds: [HTML] = own.map { tie in
             "<li><b>\(tie.holder.text)</b> \(tie.deed.words) <b>\(tie.account.text)</b>, \(Words.moment(tie.at))</li>"
         }
-        let others = ties.hands(on: account.name).subtracting([account.name]).map(\.text).sorted().joined(separator: ", ")
+        let others = ties.hands(on: account.name).subtracting([account.name]).map(\.text).sorted().joined(
+            separator: ", ")
         return Words.panel(
             "Counts as one person with others", id: Self.id,
             """
@@ -26,7 +27,9 @@ enum TiesPanel {
             """)
     }
 
-    private static func end(_ account: Account, _ ties: AccountTies, confirms: Bool, _ visit: Visit, _ site: Site) throws -> HTML {
+    private static func end(_ account: Account, _ ties: AccountTies, confirms: Bool, _ visit: Visit, _ site: Site)
+        throws -> HTML
+    {
         let mine = try AccountName(visit.signedIn().account)
         if confirms, !ties.haveOneHand(mine, account.name) {
             return """

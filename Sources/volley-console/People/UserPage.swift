@@ -7,15 +7,20 @@ enum UserPage {
     static func show(_ visit: Visit, _ site: Site) throws -> Answer { .page(try page(visit, site)) }
 
     /// - Parameter message: what is wrong with a form of the page that was sent.
-    static func page(_ visit: Visit, _ site: Site, message: HTML? = nil, status: HTTPResponse.Status = .ok) throws -> Page {
+    static func page(_ visit: Visit, _ site: Site, message: HTML? = nil, status: HTTPResponse.Status = .ok) throws
+        -> Page
+    {
         let account = try account(visit, site)
         let isOwn = account.id == visit.person?.id
         let mayControl = visit.person?.rights.mayControl(account.grants) == true
         let own: HTML =
-            isOwn ? "<p>This is your own account. Password and second factor are under <a href=\"/account\">your account</a>.</p>" : ""
+            isOwn
+            ? "<p>This is your own account. Password and second factor are under <a href=\"/account\">your account</a>.</p>"
+            : ""
         let foreign: HTML =
             mayControl
-            ? "" : "<p class=\"lead\">This person has roles for apps that you do not administer, so you cannot change the account.</p>"
+            ? ""
+            : "<p class=\"lead\">This person has roles for apps that you do not administer, so you cannot change the account.</p>"
         let content: HTML = """
             \(Words.head("\(account.displayName.text)", "<p>Signs in as <code>\(account.name.text)</code></p>"))
             \(AccountWords.alert(message))
@@ -81,7 +86,8 @@ enum UserPage {
             forms.append(
                 form(
                     "password", "Offer a new password",
-                    "You get a link with which the person chooses another password. The old one works until then; the second factor stays.")
+                    "You get a link with which the person chooses another password. The old one works until then; the second factor stays."
+                )
             )
         }
         if account.hasSecondFactor, !isOwn {
@@ -94,7 +100,9 @@ enum UserPage {
         switch account.state {
         case .active:
             forms.append(
-                form("disable", "Disable the account", "The person is signed out and cannot sign in. Nothing else is lost.", isGrave: true))
+                form(
+                    "disable", "Disable the account",
+                    "The person is signed out and cannot sign in. Nothing else is lost.", isGrave: true))
         case .disabled:
             forms.append(form("enable", "Enable the account", "The person may sign in again, as before."))
         }
@@ -103,7 +111,8 @@ enum UserPage {
             attributes: " autocomplete=\"off\" autocapitalize=\"none\" spellcheck=\"false\" required")
         forms.append(
             form(
-                "remove", "Remove the account", "It is gone for good. What the person did stays under Activity.", fields: typed,
+                "remove", "Remove the account", "It is gone for good. What the person did stays under Activity.",
+                fields: typed,
                 isGrave: true)
         )
         return forms
@@ -122,22 +131,28 @@ enum UserForms {
         return [
             Route(method: .get, path: "/users", right: right, answer: UsersPage.show),
             Route(method: .get, path: "/users/:user", right: right, answer: UserPage.show),
-            Route(method: .post, path: "/users/:user/remove-damaged", right: right, changes: true, answer: removeDamaged),
+            Route(
+                method: .post, path: "/users/:user/remove-damaged", right: right, changes: true, answer: removeDamaged),
         ]
             + forms.map { name, change in
                 Route(method: .post, path: "/users/:user/\(name)", right: right, changes: true) { visit, site in
                     let account = try UserPage.account(visit, site)
                     do { return try change(account, visit, site) } catch let error as AccountError {
                         return .page(
-                            try UserPage.page(visit, site, message: "\(error.sentences) Nothing was changed.", status: error.status))
+                            try UserPage.page(
+                                visit, site, message: "\(error.sentences) Nothing was changed.", status: error.status))
                     }
                 }
             }
     }
 
     private static func removeDamaged(_ visit: Visit, _ site: Site) throws -> Answer {
-        guard visit.may(.manageUsers, app: nil), let number = Int64(visit.parameters["user"] ?? "") else { throw Refusal.notFound }
-        do { try site.accounts.removeDamaged(AccountID(number), by: visit.actor(), at: visit.now) } catch AccountError.noSuchAccount {
+        guard visit.may(.manageUsers, app: nil), let number = Int64(visit.parameters["user"] ?? "") else {
+            throw Refusal.notFound
+        }
+        do { try site.accounts.removeDamaged(AccountID(number), by: visit.actor(), at: visit.now) } catch AccountError
+            .noSuchAccount
+        {
             // A second click.
         }
         return .redirect("/users")
@@ -179,7 +194,9 @@ enum UserForms {
         guard (try? AccountName(visit.form["name"] ?? "")) == account.name else {
             return .page(
                 try UserPage.page(
-                    visit, site, message: "That is not the name \(account.name.text). Nothing was removed; type the name if you mean it.",
+                    visit, site,
+                    message:
+                        "That is not the name \(account.name.text). Nothing was removed; type the name if you mean it.",
                     status: .unprocessableContent))
         }
         try site.accounts.remove(account.id, by: visit.actor(), at: visit.now)
@@ -192,7 +209,9 @@ enum UserForms {
     }
 
     private static let removeSecondFactor: Change = { account, visit, site in
-        do { try site.accounts.removeSecondFactor(of: account.id, by: visit.actor(), at: visit.now) } catch AccountError.secondFactor(
+        do {
+            try site.accounts.removeSecondFactor(of: account.id, by: visit.actor(), at: visit.now)
+        } catch AccountError.secondFactor(
             isOn: false)
         {
             // A second click.

@@ -41,7 +41,8 @@ enum UsersPage {
         func line(_ what: HTML, _ meaning: HTML, _ action: String, _ button: HTML) -> HTML {
             let form: HTML =
                 mayRemove
-                ? "<form method=\"post\" action=\"\(action)\">\(Form.token(visit))<button class=\"grave\">\(button)</button></form>" : ""
+                ? "<form method=\"post\" action=\"\(action)\">\(Form.token(visit))<button class=\"grave\">\(button)</button></form>"
+                : ""
             return "<li><p class=\"stop\">\(what) cannot be read.</p><p class=\"note\">\(meaning)</p>\(form)</li>"
         }
         let lines: [HTML] =
@@ -81,18 +82,21 @@ enum UsersPage {
             switch invitation.purpose {
             case .newAccount(let name, let displayName, let roles):
                 grants = roles
-                about = "<b dir=\"auto\">\(displayName.text)</b> <code>\(name.text)</code>: \(RoleWords.chips(roles, for: visit))"
+                about =
+                    "<b dir=\"auto\">\(displayName.text)</b> <code>\(name.text)</code>: \(RoleWords.chips(roles, for: visit))"
             case .newPassword(let id):
                 let account = accounts.first { $0.id == id }
                 grants = account?.grants ?? []
-                about = "A new password for <b dir=\"auto\">\(account?.displayName.text ?? "a person who was removed")</b>"
+                about =
+                    "A new password for <b dir=\"auto\">\(account?.displayName.text ?? "a person who was removed")</b>"
             }
             let withdraw: HTML =
                 visit.person?.rights.mayControl(grants) == true
                 ? """
                 <form method="post" action="/invitations/\(String(invitation.id))/withdraw">\(Form.token(visit))<button>Withdraw</button></form>
                 """ : ""
-            return "<li><p>\(about)</p><p class=\"note\">The link works until \(Words.moment(invitation.lapsesAt)).</p>\(withdraw)</li>"
+            return
+                "<li><p>\(about)</p><p class=\"note\">The link works until \(Words.moment(invitation.lapsesAt)).</p>\(withdraw)</li>"
         }
         return "<ul class=\"list\">\(lines)</ul>"
     }

@@ -30,7 +30,8 @@ struct CountedTags: Sendable {
     }
 
     private static func column(_ value: JSONValue) -> ColumnFacts? {
-        guard let name = value["name"]?.stringValue, let kind = value["kind"]?.stringValue.flatMap(ColumnFacts.Kind.init),
+        guard let name = value["name"]?.stringValue,
+            let kind = value["kind"]?.stringValue.flatMap(ColumnFacts.Kind.init),
             case .array(let values)? = value["values"]
         else { return nil }
         return ColumnFacts(name: name, kind: kind, values: values.compactMap(\.stringValue))
@@ -38,7 +39,11 @@ struct CountedTags: Sendable {
 
     var json: JSONValue {
         .object(pairs: [
-            ("tags", .array(tags.map { .object(pairs: [("name", .string($0.name)), ("devices", .integer(Int64($0.devices)))]) })),
+            (
+                "tags",
+                .array(
+                    tags.map { .object(pairs: [("name", .string($0.name)), ("devices", .integer(Int64($0.devices)))]) })
+            ),
             ("has_more", .bool(hasMore)),
             (
                 "facts",

@@ -5,7 +5,8 @@ import Planning
 import PushServices
 import Synchronization
 
-/// What a campaign's text would send, saved or not, as a child found it out: how many devices get which text, and what some of them see.
+/// What a campaign's text would send, saved or not, as a child found it out: how many devices get
+/// which text, and what some of them see.
 struct DraftPreview: Sendable {
     /// What one device sees.
     struct Sample: Sendable {
@@ -54,7 +55,10 @@ struct DraftPreview: Sendable {
         skipped = counts("skipped")
         languages = counts("languages")
         texts = array(preview["messages"]).map {
-            ($0["variant"]?.stringValue ?? "", $0["language"]?.stringValue ?? "", Int($0["recipients"]?.integerValue ?? 0))
+            (
+                $0["variant"]?.stringValue ?? "", $0["language"]?.stringValue ?? "",
+                Int($0["recipients"]?.integerValue ?? 0)
+            )
         }
         let blanks = array(document["blanks"]).compactMap(\.integerValue).map(Int.init)
         samples = Self.samples(array(preview["samples"]), blanks, usual)
@@ -65,21 +69,25 @@ struct DraftPreview: Sendable {
         items.enumerated().map { place, sample in
             let service = sample["service"]?.stringValue.flatMap(PushServices.named) ?? usual
             return Sample(
-                service: service.name, variant: sample["variant"]?.stringValue ?? "", language: sample["language"]?.stringValue ?? "",
+                service: service.name, variant: sample["variant"]?.stringValue ?? "",
+                language: sample["language"]?.stringValue ?? "",
                 push: service.shown(sample["payload"] ?? .null), hasBlanks: blanks.contains(place))
         }
     }
 
     /// How many devices get a text; nil where that is not known.
     func devices(variant: String? = nil, language: String? = nil) -> Int {
-        texts.filter { (variant ?? $0.variant) == $0.variant && (language ?? $0.language) == $0.language }.reduce(0) { $0 + $1.devices }
+        texts.filter { (variant ?? $0.variant) == $0.variant && (language ?? $0.language) == $0.language }.reduce(0) {
+            $0 + $1.devices
+        }
     }
 
     // MARK: - Finding it out
 
     /// What is known of a text.
     enum State: Sendable {
-        /// Until the devices are counted, the samples are those of another text's devices, if there was one with this audience.
+        /// Until the devices are counted, the samples are those of another text's devices, if there
+        /// was one with this audience.
         case counting([Sample])
         case known(DraftPreview)
         /// Nothing is known before the text is mended; with the reason, where it is another one.
@@ -89,17 +97,24 @@ struct DraftPreview: Sendable {
     /// - Parameters:
     ///   - text: the source, saved or not.
     ///   - begins: whether it is found out if it is not known.
-    static func of(_ item: CampaignCache.Item, text: String, begins: Bool = true, _ visit: Visit, _ site: Site) throws -> State {
+    static func of(_ item: CampaignCache.Item, text: String, begins: Bool = true, _ visit: Visit, _ site: Site) throws
+        -> State
+    {
         let project = try site.project()
         let draft = CampaignSaving.draft(Array(text.utf8), file: item.path, project, at: visit.now)
         // The child reads the exports of the app that the text names.
         guard let app = draft.app?.value, visit.may(.seeCampaigns, app: app) else {
-            return .mistakes(draft.app.map { "<ul class=\"findings\">\(CampaignsPage.finding(CampaignSaving.foreign($0)))</ul>" } ?? "")
+            return .mistakes(
+                draft.app.map { "<ul class=\"findings\">\(CampaignsPage.finding(CampaignSaving.foreign($0)))</ul>" }
+                    ?? "")
         }
-        let question = PlanningJobs.Question(kind: .draft, file: item.path, input: text, stamps: [FileStamp(path: site.projectFile)])
+        let question = PlanningJobs.Question(
+            kind: .draft, file: item.path, input: text, stamps: [FileStamp(path: site.projectFile)])
         let usual = project.app(named: app)?.services.first?.service ?? PushServices.standard
         // When the console is busy, the page tries again.
-        let answer = begins ? (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil : site.jobs.known(question)
+        let answer =
+            begins
+            ? (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil : site.jobs.known(question)
         guard let result = answer else {
             var campaign = CampaignFile(item.path, text: text, in: site.campaigns.choice)
             campaign.isConfined = true
@@ -123,7 +138,8 @@ struct DraftPreview: Sendable {
     }
 }
 
-/// A campaign's text without what its devices read: texts with the same rest go to the same devices.
+/// A campaign's text without what its devices read: texts with the same rest go to the same
+/// devices.
 struct AudienceText: Hashable, Sendable {
     private let file: String
     private let rest: String?
@@ -157,7 +173,9 @@ final class SampledAudiences: Sendable {
     func keep(_ devices: SampledDevices, of audience: AudienceText, at moment: Timestamp) {
         guard audience.isKnown else { return }
         known.withLock { known in
-            if known[audience] == nil, known.count >= Self.most, let oldest = known.min(by: { $0.value.at < $1.value.at }) {
+            if known[audience] == nil, known.count >= Self.most,
+                let oldest = known.min(by: { $0.value.at < $1.value.at })
+            {
                 known[oldest.key] = nil
             }
             known[audience] = (devices, moment)

@@ -6,8 +6,9 @@ import Planning
 import Reports
 import Workspace
 
-/// The process that reads exports for a page: a child of the console with limits of its own, so that an export of
-/// millions, or a file that is not an export, affects no other page. It writes a piece of a page to standard output.
+/// The process that reads exports for a page: a child of the console with limits of its own, so
+/// that an export of millions, or a file that is not an export, affects no other page. It writes a
+/// piece of a page to standard output.
 enum PlanningChild {
     /// A question about a campaign file.
     enum Question: String, CaseIterable, ExpressibleByArgument {
@@ -16,9 +17,11 @@ enum PlanningChild {
         case why
         /// Which tags the devices have, as JSON.
         case tags
-        /// What a text that is read from standard input, and is not saved yet, would send, as JSON (`DraftPreview`).
+        /// What a text that is read from standard input, and is not saved yet, would send, as JSON
+        /// (`DraftPreview`).
         case draft
-        /// Which devices an alias has in the exports of an app, both read from standard input, as JSON. The file is volley.yaml.
+        /// Which devices an alias has in the exports of an app, both read from standard input, as
+        /// JSON. The file is volley.yaml.
         case alias
     }
 

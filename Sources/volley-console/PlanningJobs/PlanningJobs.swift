@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 import Workspace
 
-/// What children of the console find out about campaigns, and how long it stays valid. The number of children at a
-/// time is limited.
+/// What children of the console find out about campaigns, and how long it stays valid. The number
+/// of children at a time is limited.
 final class PlanningJobs: Sendable {
     /// What a child found out.
     struct Result: Sendable {
@@ -16,7 +16,8 @@ final class PlanningJobs: Sendable {
         var hasMistakes: Bool
         var at: Timestamp
 
-        /// A piece of a page: the child escaped what is in it. Data of a child is none (`PlanningJobs.unreadable`).
+        /// A piece of a page: the child escaped what is in it. Data of a child is none
+        /// (`PlanningJobs.unreadable`).
         var piece: HTML { HTML(stringLiteral: output) }
     }
 
@@ -24,14 +25,16 @@ final class PlanningJobs: Sendable {
     struct Question: Hashable, Sendable {
         var kind: PlanningChild.Question
         var file: String
-        /// What the child reads: the device that it is about, or a text that is not saved yet; blank for neither.
+        /// What the child reads: the device that it is about, or a text that is not saved yet;
+        /// blank for neither.
         var input = ""
         /// The person, if the answer is only for them; blank if it is the same for all.
         var person = ""
-        /// The exports that it is about, as they are named, where the rest of the campaign makes no difference.
+        /// The exports that it is about, as they are named, where the rest of the campaign makes no
+        /// difference.
         var exports: [String] = []
-        /// The digest of volley.yaml, and of the campaign file if its text makes a difference: another text is another
-        /// question.
+        /// The digest of volley.yaml, and of the campaign file if its text makes a difference:
+        /// another text is another question.
         var stamps: [FileStamp?]
 
         /// Whether another one is about a newer text of the same campaign.
@@ -62,8 +65,8 @@ final class PlanningJobs: Sendable {
     private let mistakeTimeToLive: Duration
     /// How many answers are remembered.
     private static let most = 40
-    /// How many questions of one person may be open, whatever they are about: half of what the pool takes, which is
-    /// also its limit for one person.
+    /// How many questions of one person may be open, whatever they are about: half of what the pool
+    /// takes, which is also its limit for one person.
     private static let mostOfOne = 6
     /// How many of these may be for that person alone, as their answers help no other person.
     private static let mostPrivate = 2
@@ -72,13 +75,17 @@ final class PlanningJobs: Sendable {
     /// - Parameters:
     ///   - program: the console's own binary.
     ///   - mistakeTimeToLive: how long a failure is remembered.
-    init(folder: String, choice: ProjectChoice, program: String = "/proc/self/exe", mistakeTimeToLive: Duration = .seconds(15)) {
+    init(
+        folder: String, choice: ProjectChoice, program: String = "/proc/self/exe",
+        mistakeTimeToLive: Duration = .seconds(15)
+    ) {
         (self.folder, self.choice, self.program, self.mistakeTimeToLive) = (folder, choice, program, mistakeTimeToLive)
         pool = WorkPool(threads: 2, waiting: 10)
     }
 
-    /// The answer, if it is already known; otherwise finding it begins. What a person types is about the newest text: an earlier one of the
-    /// same campaign that is still being looked at is given up.
+    /// The answer, if it is already known; otherwise finding it begins. What a person types is
+    /// about the newest text: an earlier one of the same campaign that is still being looked at is
+    /// given up.
     /// - Parameter asker: the person, so that people take turns.
     /// - Throws: `Refusal.busy` when too much is being found out, for all or for this person.
     func answer(to question: Question, for asker: String?) throws -> Result? {
@@ -93,8 +100,12 @@ final class PlanningJobs: Sendable {
             let own = jobs.filter { $0.value.result == nil && $0.value.asker == asker }
             guard !pool.isFull, own.count < Self.mostOfOne else { throw Refusal.busy }
             let isPrivate = !question.person.isEmpty
-            guard !isPrivate || own.keys.count(where: { !$0.person.isEmpty }) < Self.mostPrivate else { throw Refusal.busy }
-            if jobs.count >= Self.most, let oldest = jobs.filter({ $0.value.result != nil }).min(by: { $0.value.begun < $1.value.begun }) {
+            guard !isPrivate || own.keys.count(where: { !$0.person.isEmpty }) < Self.mostPrivate else {
+                throw Refusal.busy
+            }
+            if jobs.count >= Self.most,
+                let oldest = jobs.filter({ $0.value.result != nil }).min(by: { $0.value.begun < $1.value.begun })
+            {
                 jobs[oldest.key] = nil
             }
             let cancellation = try? Cancellation()
@@ -121,8 +132,8 @@ final class PlanningJobs: Sendable {
         jobs.withLock { jobs in jobs[question].flatMap { isGood($0, at: .now) ? $0.result : nil } }
     }
 
-    /// Whether an answer is still valid. The time of a failure counts from its end: otherwise a question that was given
-    /// up after two minutes would never show it.
+    /// Whether an answer is still valid. The time of a failure counts from its end: otherwise a
+    /// question that was given up after two minutes would never show it.
     private func isGood(_ job: Job, at now: ContinuousClock.Instant) -> Bool {
         guard let result = job.result, let ended = job.ended else { return true }
         return result.hasMistakes ? now - ended < mistakeTimeToLive : now - job.begun < Self.timeToLive
@@ -131,7 +142,9 @@ final class PlanningJobs: Sendable {
     /// Has it found out again.
     func forget(_ question: Question) { jobs.withLock { if $0[question]?.result != nil { $0[question] = nil } } }
 
-    private static func failed(_ words: HTML) -> Result { Result(output: stop(words).markup, hasMistakes: true, at: .now()) }
+    private static func failed(_ words: HTML) -> Result {
+        Result(output: stop(words).markup, hasMistakes: true, at: .now())
+    }
 
     private static func stop(_ words: HTML) -> HTML { "<p class=\"stop\">\(words)</p>" }
 
@@ -145,7 +158,9 @@ final class PlanningJobs: Sendable {
         let output = AtomicFile.openWithoutName(inFolder: "/tmp", mode: 0o600)
         let input = AtomicFile.openWithoutName(inFolder: "/tmp", mode: 0o600)
         defer { for descriptor in [output, input] where descriptor >= 0 { close(descriptor) } }
-        guard output >= 0, input >= 0, WriteAll.write(Array(question.input.utf8), to: input) == 0, lseek(input, 0, SEEK_SET) == 0 else {
+        guard output >= 0, input >= 0, WriteAll.write(Array(question.input.utf8), to: input) == 0,
+            lseek(input, 0, SEEK_SET) == 0
+        else {
             return Self.failed("There is no room for the answer on the console's machine.")
         }
         let arguments =
@@ -165,7 +180,8 @@ final class PlanningJobs: Sendable {
         let count = pread(output, &bytes, bytes.count, 0)
         let code = status & 0x7F == 0 ? status >> 8 & 0xFF : -1
         guard count >= 0, code == 0 || code == PlanningChild.hasMistakes else {
-            return Self.failed("Finding this out ended before its time; perhaps it needs more memory than a page may take.")
+            return Self.failed(
+                "Finding this out ended before its time; perhaps it needs more memory than a page may take.")
         }
         return Result(output: String(decoding: bytes.prefix(count), as: UTF8.self), hasMistakes: code != 0, at: .now())
     }
@@ -180,7 +196,9 @@ final class PlanningJobs: Sendable {
         var looks = Retries(atMost: Int(timeouts / .milliseconds(lookMilliseconds)), milliseconds: lookMilliseconds)
         while waitpid(child, &status, WNOHANG) != child {
             let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)
-            var polled = [ended, cancellation?.descriptor ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            var polled = [ended, cancellation?.descriptor ?? -1].map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
             let isLate =
                 left <= 0 || cancellation?.isRequested == true
                 || (ended >= 0 ? poll(&polled, 2, Int32(left.rounded(.up))) == 0 : !looks.pause())

@@ -33,7 +33,8 @@ struct Page: Sendable {
     var help: HelpPart?
     /// Values of `Set-Cookie`.
     var cookies: [String] = []
-    /// The visit after the answer, if that gives the session a new secret: the forms of the page belong to the new one.
+    /// The visit after the answer, if that gives the session a new secret: the forms of the page
+    /// belong to the new one.
     var visit: Visit?
 
     /// The navigation's entries.
@@ -88,13 +89,17 @@ extension Answer {
                 status: .ok, headers: [.contentType: asset.type, .cacheControl: "public, max-age=31536000, immutable"],
                 body: .init(byteBuffer: ByteBuffer(string: asset.text)))
         case .download(let name, let type, let write):
-            let headers: HTTPFields = [.contentType: type, .contentDisposition: "attachment; filename=\"\(Self.fileName(name))\""]
+            let headers: HTTPFields = [
+                .contentType: type, .contentDisposition: "attachment; filename=\"\(Self.fileName(name))\"",
+            ]
             return Response(status: .ok, headers: headers, body: .init { try await Download(write).send(to: &$0) })
         }
     }
 
     /// A whole document.
-    static func response(_ document: HTML, _ status: HTTPResponse.Status, cookies: [String] = [], headers: HTTPFields = [:]) -> Response {
+    static func response(
+        _ document: HTML, _ status: HTTPResponse.Status, cookies: [String] = [], headers: HTTPFields = [:]
+    ) -> Response {
         var headers = headers
         headers[.contentType] = "text/html; charset=utf-8"
         for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
@@ -106,13 +111,16 @@ extension Answer {
         String(
             String.UnicodeScalarView(
                 name.unicodeScalars.map {
-                    $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil || "-._".unicodeScalars.contains($0))
+                    $0.isASCII
+                        && ($0.properties.isAlphabetic || $0.properties.numericType != nil
+                            || "-._".unicodeScalars.contains($0))
                         ? $0 : "-"
                 }))
     }
 }
 
-/// Sends what a thread writes, part by part: the thread waits until a part was taken, so that memory does not grow with the file.
+/// Sends what a thread writes, part by part: the thread waits until a part was taken, so that
+/// memory does not grow with the file.
 struct Download: Sendable {
     typealias Write = @Sendable (_ part: ([UInt8]) throws -> Void) throws -> Void
 

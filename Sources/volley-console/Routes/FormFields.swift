@@ -5,16 +5,19 @@ enum FormFields {
     /// The most fields that are read: a box for each of five hundred tags, and the rest of a form.
     static let most = 1_000
 
-    /// The fields of a text; of several with one name, the first counts. nil when there are too many.
+    /// The fields of a text; of several with one name, the first counts. nil when there are too
+    /// many.
     static func parse(_ text: some StringProtocol) -> [String: String]? {
         let pairs = text.utf8.split(separator: UInt8(ascii: "&"), maxSplits: most, omittingEmptySubsequences: true)
         guard pairs.count <= most else { return nil }
         return pairs.reduce(into: [:]) { fields, pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let name = decode(parts[0], plusIsBlank: true)
-            // Browsers end the lines of a text with CR LF (URL Standard, section 5.2); the CR is not part
-            // of what was typed.
-            if fields[name] == nil { fields[name] = parts.count > 1 ? Self.withoutCR(decode(parts[1], plusIsBlank: true)) : "" }
+            // Browsers end the lines of a text with CR LF (URL Standard, section 5.2); the CR is
+            // not part of what was typed.
+            if fields[name] == nil {
+                fields[name] = parts.count > 1 ? Self.withoutCR(decode(parts[1], plusIsBlank: true)) : ""
+            }
         }
     }
 
@@ -29,7 +32,9 @@ enum FormFields {
         var place = 0
         while place < text.count {
             let byte = text[place]
-            if byte == UInt8(ascii: "%"), place + 2 < text.count, let high = digit(text[place + 1]), let low = digit(text[place + 2]) {
+            if byte == UInt8(ascii: "%"), place + 2 < text.count, let high = digit(text[place + 1]),
+                let low = digit(text[place + 2])
+            {
                 bytes.append(high << 4 | low)
                 place += 3
                 continue
@@ -40,12 +45,15 @@ enum FormFields {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A text as part of an address: everything but letters, digits and `-._~` as `%41` (RFC 3986, section 2.3).
+    /// A text as part of an address: everything but letters, digits and `-._~` as `%41` (RFC 3986,
+    /// section 2.3).
     static func encode(_ text: String) -> String {
         text.utf8.reduce(into: "") { encoded, byte in
             let scalar = Unicode.Scalar(byte)
             let isPlain =
-                byte < 0x80 && (scalar.properties.isAlphabetic || (0x30...0x39).contains(byte) || "-._~".unicodeScalars.contains(scalar))
+                byte < 0x80
+                && (scalar.properties.isAlphabetic || (0x30...0x39).contains(byte)
+                    || "-._~".unicodeScalars.contains(scalar))
             encoded += isPlain ? String(scalar) : "%" + TextFormat.hex(byte, digits: 2, uppercase: true)
         }
     }

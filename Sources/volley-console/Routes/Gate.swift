@@ -6,8 +6,9 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Decides whether a request is answered, and with which rights. Everything that protects routes is done here, in one
-/// order: session, right, form, forgery, right for the subject's app, a password typed a moment ago.
+/// Decides whether a request is answered, and with which rights. Everything that protects routes is
+/// done here, in one order: session, right, form, forgery, right for the subject's app, a password
+/// typed a moment ago.
 struct Gate: Sendable {
     let site: Site
     let pages: WorkPool
@@ -23,16 +24,20 @@ struct Gate: Sendable {
         guard let query = FormFields.parse(request.uri.query ?? "") else { throw Refusal.unreadable }
         var visit = Visit(
             person: nil, secret: nil,
-            parameters: Dictionary(context.parameters.map { (String($0.key), FormFields.decode($0.value.utf8, plusIsBlank: false)) }) {
+            parameters: Dictionary(
+                context.parameters.map { (String($0.key), FormFields.decode($0.value.utf8, plusIsBlank: false)) }
+            ) {
                 $1
             },
             query: query, agent: String((request.headers[.userAgent] ?? "").prefix(400)),
-            attempt: ConsoleCookies.value(cookies.attempt, in: request), device: ConsoleCookies.secret(cookies.device, in: request),
+            attempt: ConsoleCookies.value(cookies.attempt, in: request),
+            device: ConsoleCookies.secret(cookies.device, in: request),
             requestOrigin: requestOrigin, now: .now())
         let secret = ConsoleCookies.secret(cookies.session, in: request)
         let site = site
         if let secret, case let now = visit.now,
-            let person = try await pages.run(for: requestOrigin.turn, { try site.signIn.person(secret: secret, at: now) })
+            let person = try await pages.run(
+                for: requestOrigin.turn, { try site.signIn.person(secret: secret, at: now) })
         {
             (visit.person, visit.secret) = (person, secret)
             context.account.set(person.account)
@@ -41,7 +46,8 @@ struct Gate: Sendable {
             visit.sessionEnded = secret != nil
         }
         if let redirect = try Self.check(route, visit, request) {
-            // A person that wrote for half an hour finds the text again after the sign-in, or gets it back at once.
+            // A person that wrote for half an hour finds the text again after the sign-in, or gets
+            // it back at once.
             guard route.bodyLimit == Route.campaignBodyLimit, route.method == .post else { return redirect }
             var late = visit
             (late.secret, late.form) = (secret, try await form(of: request, route))
@@ -60,22 +66,26 @@ struct Gate: Sendable {
         let (pool, turn) = place(of: route, visit)
         return try await pool.run(for: turn) {
             do {
-                do { try Self.checkSubject(route, settled, site) } catch let refusal as Refusal { throw refusal.holding(settled.form) }
+                do { try Self.checkSubject(route, settled, site) } catch let refusal as Refusal {
+                    throw refusal.holding(settled.form)
+                }
                 if route.needsFreshSignIn, settled.person?.isFresh != true {
-                    return try ReauthenticationPage.ask(before: address, of: route, settled, site).laidOut(for: settled, site)
+                    return try ReauthenticationPage.ask(before: address, of: route, settled, site).laidOut(
+                        for: settled, site)
                 }
                 return try route.answer(settled, site).laidOut(for: settled, site)
-            } catch let error where route.changes && !(error is Refusal || error is AccountError || error is HTTPError) {
+            } catch let error where route.changes && !(error is Refusal || error is AccountError || error is HTTPError)
+            {
                 let written = route.isSignIn ? "" : Refusal.unreadable.holding(settled.form).written
                 throw Refusal.failed(error, written: written)
             }
         }
     }
 
-    /// The threads that a route's work belongs to, and whose turn it takes there. An attempt to sign in that would be
-    /// refused unchecked does not wait in the line for password checks: its page is made like any other. People at
-    /// their usual addresses do not wait in line with strangers, whose number is unlimited: among them, each account
-    /// has its turns.
+    /// The threads that a route's work belongs to, and whose turn it takes there. An attempt to
+    /// sign in that would be refused unchecked does not wait in the line for password checks: its
+    /// page is made like any other. People at their usual addresses do not wait in line with
+    /// strangers, whose number is unlimited: among them, each account has its turns.
     private func place(of route: Route, _ visit: Visit) -> (WorkPool, turn: String?) {
         if route.asksProvider { return (providers, visit.turn) }
         guard route.isSignIn, visit.person != nil || visit.form["name"] != nil else {
@@ -83,7 +93,9 @@ struct Gate: Sendable {
         }
         let credentials = visit.credentials
         if site.signIn.mustWait(credentials, at: visit.now) { return (pages, visit.turn) }
-        guard visit.person != nil || site.signIn.isKnown(credentials, at: visit.now) else { return (signIns, visit.turn) }
+        guard visit.person != nil || site.signIn.isKnown(credentials, at: visit.now) else {
+            return (signIns, visit.turn)
+        }
         return (knownSignIns, credentials.name.lowercased())
     }
 
@@ -114,7 +126,11 @@ struct Gate: Sendable {
         case .run: app = try appOfRun(right, visit, site)
         case .campaign:
             let file = visit.query["file"] ?? ""
-            guard let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: { $0.file == file }) else {
+            guard
+                let item = try site.campaigns.items(project: site.project(), now: visit.now).first(where: {
+                    $0.file == file
+                })
+            else {
                 throw CampaignArchiving.refusal(of: file, visit, site)
             }
             // A campaign whose app cannot be read is shown only to people that may see all apps.
@@ -129,8 +145,8 @@ struct Gate: Sendable {
         guard visit.may(right, app: app) else { throw Refusal.notAllowed }
     }
 
-    /// The app of a run; nil for an unknown run. Also nil if it cannot be read and the person may not see all apps:
-    /// then not even its existence is shown.
+    /// The app of a run; nil for an unknown run. Also nil if it cannot be read and the person may
+    /// not see all apps: then not even its existence is shown.
     private static func appOfRun(_ right: Right, _ visit: Visit, _ site: Site) throws -> String? {
         // It reveals nothing about a run that the folder cannot be listed.
         _ = try site.archive.listing()
@@ -143,11 +159,15 @@ struct Gate: Sendable {
     private func form(of request: Request, _ route: Route) async throws -> [String: String] {
         let type = request.headers[.contentType] ?? ""
         guard type.lowercased().hasPrefix("application/x-www-form-urlencoded") else { throw Refusal.unreadable }
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > route.bodyLimit { throw Refusal.tooLarge }
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > route.bodyLimit {
+            throw Refusal.tooLarge
+        }
         let bytes: ByteBuffer
-        do { bytes = try await request.body.collect(upTo: route.bodyLimit) } catch is NIOTooManyBytesError { throw Refusal.tooLarge } catch
-        {
-            // A chunk without a size, or a body that ends too early: what follows on the connection is no request.
+        do { bytes = try await request.body.collect(upTo: route.bodyLimit) } catch is NIOTooManyBytesError {
+            throw Refusal.tooLarge
+        } catch {
+            // A chunk without a size, or a body that ends too early: what follows on the connection
+            // is no request.
             var refusal = Refusal.unreadable
             refusal.headers[.connection] = "close"
             throw refusal
@@ -157,7 +177,9 @@ struct Gate: Sendable {
     }
 
     private static func isOwn(_ visit: Visit, _ request: Request) -> Bool {
-        guard let secret = visit.secret, let token = visit.form[CSRFProtection.field], CSRFProtection.accepts(token, of: secret) else {
+        guard let secret = visit.secret, let token = visit.form[CSRFProtection.field],
+            CSRFProtection.accepts(token, of: secret)
+        else {
             return false
         }
         return isFromPage(visit, request)
@@ -177,8 +199,9 @@ extension HTTPField.Name {
     }()
 }
 
-/// Protects forms from being sent by other sites: each carries a token that follows from a cookie which those pages
-/// cannot read (OWASP, Cross-Site Request Forgery Prevention). It does not reveal the cookie, and ends with it.
+/// Protects forms from being sent by other sites: each carries a token that follows from a cookie
+/// which those pages cannot read (OWASP, Cross-Site Request Forgery Prevention). It does not reveal
+/// the cookie, and ends with it.
 enum CSRFProtection {
     /// The name of the form's field.
     static let field = "token"
@@ -193,8 +216,8 @@ enum CSRFProtection {
         ConstantTime.areEqual(Array(token.utf8), Array(Self.token(of: secret).utf8))
     }
 
-    /// Whether a browser says that a request comes from a page of the console itself. One of the two headers must be
-    /// there: every browser of the last years sends them with a form.
+    /// Whether a browser says that a request comes from a page of the console itself. One of the
+    /// two headers must be there: every browser of the last years sends them with a form.
     /// - Parameters:
     ///   - origin: `Origin`.
     ///   - site: `Sec-Fetch-Site`.
@@ -206,12 +229,14 @@ enum CSRFProtection {
     }
 }
 
-/// The console's cookies. Behind https their names begin with `__Host-`: a browser then accepts them only from this
-/// host, for all of its paths, and only over https (RFC 6265bis, section 4.1.3.2).
+/// The console's cookies. Behind https their names begin with `__Host-`: a browser then accepts
+/// them only from this host, for all of its paths, and only over https (RFC 6265bis, section
+/// 4.1.3.2).
 struct ConsoleCookies: Sendable {
     let isSecure: Bool
 
-    /// Holds the secret of a session. Links from mails must lead to pages, so it also comes with those (`SameSite=Lax`).
+    /// Holds the secret of a session. Links from mails must lead to pages, so it also comes with
+    /// those (`SameSite=Lax`).
     var session: String { isSecure ? "__Host-volley" : "volley" }
 
     /// Holds the secret of the sign-in form, before there is a session.
@@ -220,12 +245,14 @@ struct ConsoleCookies: Sendable {
     /// Holds a sign-in by a provider that is under way.
     var attempt: String { isSecure ? "__Host-volley-oidc" : "volley-oidc" }
 
-    /// Marks a browser in which a person signed in before: wrong passwords from other places do not slow it down. It
-    /// gives no right.
+    /// Marks a browser in which a person signed in before: wrong passwords from other places do not
+    /// slow it down. It gives no right.
     var device: String { isSecure ? "__Host-volley-device" : "volley-device" }
 
     /// The secret in a request's cookie; nil for anything that the console did not give out.
-    static func secret(_ name: String, in request: Request) -> String? { value(name, in: request).flatMap { Secrets.isOne($0) ? $0 : nil } }
+    static func secret(_ name: String, in request: Request) -> String? {
+        value(name, in: request).flatMap { Secrets.isOne($0) ? $0 : nil }
+    }
 
     /// The value of a request's cookie; the first of a name counts.
     static func value(_ name: String, in request: Request) -> String? {
@@ -246,10 +273,15 @@ struct ConsoleCookies: Sendable {
     func setForm(_ secret: String) -> String { line(form, secret, "SameSite=Strict") }
 
     /// `Set-Cookie` for the browser itself, for as long as the brake remembers it.
-    func setDevice(_ secret: String) -> String { line(device, secret, "SameSite=Strict; Max-Age=\(SignInThrottle.memoryOfKnown)") }
+    func setDevice(_ secret: String) -> String {
+        line(device, secret, "SameSite=Strict; Max-Age=\(SignInThrottle.memoryOfKnown)")
+    }
 
-    /// `Set-Cookie` for a sign-in by a provider. The way back is a link from there, with which it must come (`SameSite=Lax`).
-    func setAttempt(_ sealed: String, seconds: Int64) -> String { line(attempt, sealed, "SameSite=Lax; Max-Age=\(seconds)") }
+    /// `Set-Cookie` for a sign-in by a provider. The way back is a link from there, with which it
+    /// must come (`SameSite=Lax`).
+    func setAttempt(_ sealed: String, seconds: Int64) -> String {
+        line(attempt, sealed, "SameSite=Lax; Max-Age=\(seconds)")
+    }
 
     /// `Set-Cookie` that takes that one back.
     var endAttempt: String { line(attempt, "", "SameSite=Lax; Max-Age=0") }

@@ -8,7 +8,8 @@ enum RouteRight: Hashable, Sendable {
     case anyone
     /// All signed-in people.
     case signedIn
-    /// People that have this right for the app of the route's subject; if the route has no single subject, for any app.
+    /// People that have this right for the app of the route's subject; if the route has no single
+    /// subject, for any app.
     case right(Right)
 }
 
@@ -24,7 +25,8 @@ enum Subject: Hashable, Sendable {
     case app
 }
 
-/// A request that the console accepts, as a value: it declares all its protections, and `Gate` enforces them.
+/// A request that the console accepts, as a value: it declares all its protections, and `Gate`
+/// enforces them.
 struct Route: Sendable {
     enum Method: String, Sendable { case get = "GET", post = "POST" }
 
@@ -37,18 +39,19 @@ struct Route: Sendable {
     var changes = false
     /// The most bytes of a form.
     var bodyLimit = Self.usualBodyLimit
-    /// Whether it checks a password: these have threads of their own, as hashes are slow on purpose.
+    /// Whether it checks a password: these have threads of their own, as hashes are slow on
+    /// purpose.
     var isSignIn = false
-    /// Whether it sends requests to a provider of identities: such routes have threads of their own,
-    /// as the provider may be slow.
+    /// Whether it sends requests to a provider of identities: such routes have threads of their
+    /// own, as the provider may be slow.
     var asksProvider = false
     /// Whether the password must have been typed a moment ago, also where no right says so.
     var asksAgain = false
     /// May block.
     let answer: @Sendable (Visit, Site) throws -> Answer
 
-    /// Whether `Gate` has the person type the password again first, unless that was a moment ago: for actions that
-    /// cannot be undone.
+    /// Whether `Gate` has the person type the password again first, unless that was a moment ago:
+    /// for actions that cannot be undone.
     var needsFreshSignIn: Bool {
         if case .right(let right) = right, changes, right.needsFreshSignIn { return true }
         return asksAgain
@@ -111,48 +114,59 @@ struct Refusal: Error {
     var written = ""
     /// For the log, where there is more to say than the page should; without secrets.
     var note: String?
-    /// What went wrong on the server, for people with a right to see the state of all apps, and for the log; nil if nothing did.
+    /// What went wrong on the server, for people with a right to see the state of all apps, and for
+    /// the log; nil if nothing did.
     var mistakes: Diagnostics?
 
     static let notFound = Refusal(
-        status: .notFound, title: "There is no such page", words: "It may have been removed, or the address was typed wrong.")
+        status: .notFound, title: "There is no such page",
+        words: "It may have been removed, or the address was typed wrong.")
     static let notAllowed = Refusal(
         status: .forbidden, title: "You may not see this",
         words: "Your account has no right to it. An administrator can give it to you.")
     static let forged = Refusal(
         status: .forbidden, title: "This form cannot be accepted",
-        words: "It is too old, or did not come from this console. Go back, load the page again, and send it once more. Nothing was changed."
+        words:
+            "It is too old, or did not come from this console. Go back, load the page again, and send it once more. Nothing was changed."
     )
     static let signedOut = Refusal(
-        status: .unauthorized, title: "You were signed out meanwhile", words: "Sign in again in another window, and save it there.")
+        status: .unauthorized, title: "You were signed out meanwhile",
+        words: "Sign in again in another window, and save it there.")
 
     static let busy = Refusal(
-        status: .serviceUnavailable, title: "The console is busy", words: "Try again in a few seconds. Sending is not affected.",
+        status: .serviceUnavailable, title: "The console is busy",
+        words: "Try again in a few seconds. Sending is not affected.",
         headers: [.retryAfter: "5"])
     static let tooLarge = Refusal(
-        status: .contentTooLarge, title: "This is too much", words: "The form holds more than the console accepts. Nothing was changed.",
+        status: .contentTooLarge, title: "This is too much",
+        words: "The form holds more than the console accepts. Nothing was changed.",
         headers: [.connection: "close"])
     static let wrongHost = Refusal(
-        status: .init(code: 421, reasonPhrase: "Misdirected Request"), title: "The console does not answer under this name",
-        words: "Use the address that `console: {public_url: …}` in volley.yaml names, or 127.0.0.1 on the machine itself.")
+        status: .init(code: 421, reasonPhrase: "Misdirected Request"),
+        title: "The console does not answer under this name",
+        words:
+            "Use the address that `console: {public_url: …}` in volley.yaml names, or 127.0.0.1 on the machine itself.")
     static let wrongMethod = Refusal(
-        status: .methodNotAllowed, title: "This page cannot be used like that", words: "Go back and load the page again.")
+        status: .methodNotAllowed, title: "This page cannot be used like that",
+        words: "Go back and load the page again.")
     static let unreadable = Refusal(
-        status: .badRequest, title: "This request cannot be read", words: "Go back, load the page again, and try once more.")
+        status: .badRequest, title: "This request cannot be read",
+        words: "Go back, load the page again, and try once more.")
 }
 
 extension Refusal {
-    /// A form that could not be carried out for a reason outside the person's control: a full disk, for example.
-    /// Whatever it changes is changed as a whole or not at all.
+    /// A form that could not be carried out for a reason outside the person's control: a full disk,
+    /// for example. Whatever it changes is changed as a whole or not at all.
     static func failed(_ error: any Error, written: String) -> Refusal {
         Refusal(
             status: .internalServerError, title: "This could not be done",
-            words: "The server could not do what you asked for. Nothing was saved, and nothing was ordered.", written: written,
+            words: "The server could not do what you asked for. Nothing was saved, and nothing was ordered.",
+            written: written,
             mistakes: Diagnostics(explaining: error))
     }
 
-    /// The same, with the typed contents of a form: a source, the values of a campaign's form, a name, a reason. No
-    /// device token is shown again, and no password.
+    /// The same, with the typed contents of a form: a source, the values of a campaign's form, a
+    /// name, a reason. No device token is shown again, and no password.
     func holding(_ form: [String: String]) -> Refusal {
         var refusal = self
         let texts = [CampaignForm.written(in: form), form["display"] ?? "", form[OrderForm.reason] ?? ""]
@@ -188,37 +202,56 @@ enum RouteTable {
     static let all: [Route] =
         [
             Route(method: .get, path: "/sign-in", right: .anyone, answer: SignInPage.show),
-            Route(method: .post, path: "/sign-in", right: .anyone, changes: true, isSignIn: true, answer: SignInPage.enter),
+            Route(
+                method: .post, path: "/sign-in", right: .anyone, changes: true, isSignIn: true, answer: SignInPage.enter
+            ),
             Route(method: .get, path: "/sign-in/oidc", right: .anyone, asksProvider: true, answer: ProviderPages.begin),
-            Route(method: .get, path: ProviderPages.wayBack, right: .anyone, asksProvider: true, answer: ProviderPages.comeBack),
-            Route(method: .get, path: "/account/proof/oidc", right: .signedIn, asksProvider: true, answer: ProviderPages.beginProof),
+            Route(
+                method: .get, path: ProviderPages.wayBack, right: .anyone, asksProvider: true,
+                answer: ProviderPages.comeBack),
+            Route(
+                method: .get, path: "/account/proof/oidc", right: .signedIn, asksProvider: true,
+                answer: ProviderPages.beginProof),
             Route(method: .get, path: ProviderPages.proved, right: .signedIn, answer: ProviderPages.showWayOn),
             Route(method: .get, path: "/invitation", right: .anyone, answer: InvitationPage.show),
-            Route(method: .post, path: "/invitation", right: .anyone, changes: true, isSignIn: true, answer: InvitationPage.accept),
+            Route(
+                method: .post, path: "/invitation", right: .anyone, changes: true, isSignIn: true,
+                answer: InvitationPage.accept),
             Route(method: .post, path: "/sign-out", right: .signedIn, changes: true, answer: SignInPage.leave),
             Route(method: .get, path: Asset.style.path, right: .anyone) { _, _ in .asset(.style) },
             Route(method: .get, path: Asset.script.path, right: .anyone) { _, _ in .asset(.script) },
             Route(method: .get, path: "/", right: .right(.seeCampaigns), answer: TodayPage.show),
             Route(method: .get, path: "/campaigns", right: .right(.seeCampaigns), answer: CampaignsPage.show),
-            Route(method: .get, path: "/campaign", right: .right(.seeCampaigns), subject: .campaign, answer: CampaignPage.show),
+            Route(
+                method: .get, path: "/campaign", right: .right(.seeCampaigns), subject: .campaign,
+                answer: CampaignPage.show),
             Route(method: .get, path: "/calendar", right: .right(.seeCampaigns), answer: CalendarPage.show),
             Route(method: .get, path: "/runs", right: .right(.readReports), answer: RunsPage.show),
             Route(method: .get, path: "/runs/:run", right: .right(.readReports), subject: .run, answer: RunPage.show),
-            Route(method: .get, path: "/runs/:run/live.json", right: .right(.readReports), subject: .run, answer: RunPage.live),
-            Route(method: .get, path: "/runs/:run/report", right: .right(.readReports), subject: .run, answer: RunPage.report),
             Route(
-                method: .get, path: "/runs/:run/results.csv", right: .right(.exportTokens), subject: .run, asksAgain: true,
+                method: .get, path: "/runs/:run/live.json", right: .right(.readReports), subject: .run,
+                answer: RunPage.live),
+            Route(
+                method: .get, path: "/runs/:run/report", right: .right(.readReports), subject: .run,
+                answer: RunPage.report),
+            Route(
+                method: .get, path: "/runs/:run/results.csv", right: .right(.exportTokens), subject: .run,
+                asksAgain: true,
                 answer: RunPage.results),
-            Route(method: .get, path: "/runs/:run/devices.csv", right: .right(.edit), subject: .run, answer: RunPage.shortened),
+            Route(
+                method: .get, path: "/runs/:run/devices.csv", right: .right(.edit), subject: .run,
+                answer: RunPage.shortened),
             Route(method: .get, path: "/comparison", right: .right(.readReports), answer: RunsPage.compare),
             Route(method: .get, path: "/orders/:nonce", right: .signedIn, answer: OrderPage.show),
             Route(method: .get, path: "/orders/:nonce/live.json", right: .signedIn, answer: OrderPage.live),
             Route(method: .get, path: HelpPage.path, right: .signedIn, answer: HelpPage.show),
             Route(method: .get, path: "/system", right: .right(.seeSystem), answer: SystemPage.show),
-        ] + RunOrders.routes + CampaignOrders.routes + TimeApproval.routes + campaigns + PeopleRoutes.all + ActivityPage.routes
+        ] + RunOrders.routes + CampaignOrders.routes + TimeApproval.routes + campaigns + PeopleRoutes.all
+        + ActivityPage.routes
         + SuppressionForms.routes
 
     private static let campaigns =
-        CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes + CampaignHistory.routes + NewCampaign.routes
+        CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes + CampaignHistory.routes
+        + NewCampaign.routes
         + CampaignArchiving.routes + DraftPages.routes
 }

@@ -22,7 +22,8 @@ final class Connections: Sendable {
     struct ClientTimeouts: Sendable {
         /// For the head of a request, and between two requests.
         var head = 15.0
-        /// For a short body. A longer one gets another second for each `ConnectionRegistry.slowestBody` bytes that arrived.
+        /// For a short body. A longer one gets another second for each
+        /// `ConnectionRegistry.slowestBody` bytes that arrived.
         var body = 15.0
         /// For the longest body.
         var longestBody = 60.0
@@ -33,7 +34,10 @@ final class Connections: Sendable {
         func body(bytes: Int) -> Double { min(longestBody, body + Double(bytes) / ConnectionRegistry.slowestBody) }
     }
 
-    init(limits: ConnectionRegistry.Limits = .init(), timeouts: ClientTimeouts = ClientTimeouts(), hosts: HostRules = HostRules(nil)) {
+    init(
+        limits: ConnectionRegistry.Limits = .init(), timeouts: ClientTimeouts = ClientTimeouts(),
+        hosts: HostRules = HostRules(nil)
+    ) {
         state = Mutex(State(roster: ConnectionRegistry(limits)))
         self.hosts = hosts
         self.timeouts = timeouts
@@ -61,12 +65,16 @@ final class Connections: Sendable {
     /// The head of a request arrived.
     fileprivate func begin(_ id: Int, _ headers: HTTPFields, _ channel: any Channel) {
         let network = hosts.network(of: hosts.client(of: headers, peer: channel.peer))
-        let closed = state.withLock { state in state.roster.begin(id, of: network, at: now).flatMap { state.channels[$0] } }
+        let closed = state.withLock { state in
+            state.roster.begin(id, of: network, at: now).flatMap { state.channels[$0] }
+        }
         closed?.close(promise: nil)
     }
 
     fileprivate func received(_ id: Int, bytes: Int) { state.withLock { $0.roster.received(id, bytes: bytes) } }
-    fileprivate func wait(_ id: Int, for wait: ConnectionRegistry.Wait?) { state.withLock { $0.roster.wait(id, for: wait, at: now) } }
+    fileprivate func wait(_ id: Int, for wait: ConnectionRegistry.Wait?) {
+        state.withLock { $0.roster.wait(id, for: wait, at: now) }
+    }
     fileprivate func close(_ id: Int) {
         state.withLock { state in
             state.channels[id] = nil
@@ -80,8 +88,8 @@ extension Channel {
     var peer: IPAddress? { remoteAddress?.ipAddress.flatMap { IPAddress($0) } }
 }
 
-/// Watches one connection: no client may take too long, or send too much, and every answer has its headers, also those
-/// that Hummingbird writes. Used on the connection's event loop alone.
+/// Watches one connection: no client may take too long, or send too much, and every answer has its
+/// headers, also those that Hummingbird writes. Used on the connection's event loop alone.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -177,7 +185,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if unwritten > 0 { watchAnswer(channel) } else { tellWait() }
     }
 
-    /// Tells the roster what the connection waits for. A body that has not ended is known there from its beginning on.
+    /// Tells the roster what the connection waits for. A body that has not ended is known there
+    /// from its beginning on.
     private func tellWait() {
         guard let id, bodyBegan == nil else { return }
         connections.wait(id, for: unwritten > 0 ? .reader : unanswered > 0 ? nil : .head)
@@ -185,10 +194,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func watchAnswer(_ channel: any Channel) {
         tellWait()
-        answerDeadline = channel.eventLoop.scheduleTask(in: Self.amount(connections.timeouts.answer)) { channel.close(promise: nil) }
+        answerDeadline = channel.eventLoop.scheduleTask(in: Self.amount(connections.timeouts.answer)) {
+            channel.close(promise: nil)
+        }
     }
 
-    /// Closes the connection when its body is late; looks again when enough of it has arrived for more time.
+    /// Closes the connection when its body is late; looks again when enough of it has arrived for
+    /// more time.
     private func watchBody(_ context: ChannelHandlerContext, after seconds: Double) {
         bodyDeadline?.cancel()
         let (guardian, loopContext) = (
@@ -198,7 +210,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             guard let began = guardian.value.bodyBegan else { return }
             let taken = Double((NIODeadline.now() - began).nanoseconds) / 1e9
             let left = guardian.value.connections.timeouts.body(bytes: guardian.value.bodyBytes) - taken
-            if left > 0 { guardian.value.watchBody(loopContext.value, after: left) } else { loopContext.value.close(promise: nil) }
+            if left > 0 {
+                guardian.value.watchBody(loopContext.value, after: left)
+            } else {
+                loopContext.value.close(promise: nil)
+            }
         }
     }
 

@@ -1,12 +1,13 @@
 import Base
 
-/// All connections, and which of them to close when there are too many: one that waits for its client must not hold a
-/// place that another client needs. A value without sockets and clock.
+/// All connections, and which of them to close when there are too many: one that waits for its
+/// client must not hold a place that another client needs. A value without sockets and clock.
 ///
-/// A connection counts for the client whose request it carries: behind a trusted proxy that is the forwarded address,
-/// and the connection is the proxy's between two requests. The client with the most connections loses one first: the
-/// slowest body, then an answer that is not read, then the connection that has been idle longest, then what makes
-/// progress. Work that is being done for a client is never cut off.
+/// A connection counts for the client whose request it carries: behind a trusted proxy that is the
+/// forwarded address, and the connection is the proxy's between two requests. The client with the
+/// most connections loses one first: the slowest body, then an answer that is not read, then the
+/// connection that has been idle longest, then what makes progress. Work that is being done for a
+/// client is never cut off.
 struct ConnectionRegistry {
     /// The most connections, in all and for one client.
     struct Limits {
@@ -25,7 +26,8 @@ struct ConnectionRegistry {
     }
 
     private struct Connection {
-        /// The client that it counts for between two requests; nil for a proxy, and if the address says nothing.
+        /// The client that it counts for between two requests; nil for a proxy, and if the address
+        /// says nothing.
         var peer: IPAddress?
         /// Whose request it carries.
         var client: IPAddress?
@@ -56,9 +58,11 @@ struct ConnectionRegistry {
     /// A client connected.
     /// - Parameters:
     ///   - id: names the connection.
-    ///   - peer: its network; nil for a proxy, and over a Unix socket, where the limit of addresses does not count.
+    ///   - peer: its network; nil for a proxy, and over a Unix socket, where the limit of addresses
+    ///     does not count.
     ///   - now: seconds, of a monotonic clock.
-    /// - Returns: the connection to close: nil while there is room, this one when the console works for all others.
+    /// - Returns: the connection to close: nil while there is room, this one when the console works
+    ///   for all others.
     mutating func open(_ id: Int, from peer: IPAddress?, at now: Double) -> Int? {
         connections[id] = Connection(peer: peer, client: peer, wait: .head, since: now)
         counts[peer, default: 0] += 1
@@ -66,7 +70,8 @@ struct ConnectionRegistry {
     }
 
     /// The head of a request arrived; its body follows.
-    /// - Parameter client: the network of the person that the request comes from; nil where that is not known.
+    /// - Parameter client: the network of the person that the request comes from; nil where that is
+    ///   not known.
     /// - Returns: the connection to close, as the client has too many; nil for none.
     mutating func begin(_ id: Int, of client: IPAddress?, at now: Double) -> Int? {
         guard connections[id] != nil else { return nil }
@@ -112,7 +117,9 @@ struct ConnectionRegistry {
         let isClientFull = client != nil && counts[client, default: 0] > limits.ofAddress
         guard isClientFull || connections.count > limits.all else { return nil }
         // The lowest rank goes: of the client with the most connections, the least useful one.
-        let candidates = connections.filter { $0.key != id && $0.value.wait != nil && (!isClientFull || $0.value.client == client) }
+        let candidates = connections.filter {
+            $0.key != id && $0.value.wait != nil && (!isClientFull || $0.value.client == client)
+        }
         let leaving = candidates.min { rank($0, at: now) < rank($1, at: now) }?.key ?? id
         // It is removed at once, as closing takes a moment, and the next one also needs a place.
         close(leaving)
@@ -127,8 +134,8 @@ struct ConnectionRegistry {
             case .body where isJudged && rate < Self.slowestBody: (0, rate)
             case .reader where isJudged: (1, connection.since)
             case .head where isJudged: (2, connection.since)
-            // Of connections that have just begun, the newest stays: its client is active, while the others may send
-            // nothing more.
+            // Of connections that have just begun, the newest stays: its client is active, while
+            // the others may send nothing more.
             case .head: (3, connection.since)
             case .body where !isJudged: (3, connection.since)
             case .body: (4, rate)

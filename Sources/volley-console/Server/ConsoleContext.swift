@@ -8,7 +8,8 @@ struct ConsoleContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The connected address; nil over a Unix socket.
     let peer: IPAddress?
-    /// How it came; nil before it was looked at, and when it names a host that is not the console's.
+    /// How it came; nil before it was looked at, and when it names a host that is not the
+    /// console's.
     var requestOrigin: HostRules.RequestOrigin?
     /// The signed-in person, for the log.
     let account = VisitorName()

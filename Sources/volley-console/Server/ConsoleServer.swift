@@ -22,7 +22,10 @@ struct ConsoleServer {
 
     /// The application, which `runService` runs until SIGTERM or SIGINT.
     /// - Parameter running: called with the channel that listens.
-    func application(at address: ListenAddress, routes: [Route] = RouteTable.all, running: @escaping @Sendable (any Channel) async -> Void)
+    func application(
+        at address: ListenAddress, routes: [Route] = RouteTable.all,
+        running: @escaping @Sendable (any Channel) async -> Void
+    )
         -> Application<RouterResponder<ConsoleContext>>
     {
         let hosts = HostRules(settings)
@@ -44,8 +47,10 @@ struct ConsoleServer {
                     ],
                     idleTimeout: .nanoseconds(Int64(connections.timeouts.head * 1e9)),
                     httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: Self.headBytes, maxHeaderListSize: Self.headBytes, maxHeaderFieldCount: Self.headFields))),
-            configuration: .init(address: address.bindAddress, serverName: nil, backlog: 1024), onServerRunning: running, logger: quiet)
+                        maxHeaderFieldSize: Self.headBytes, maxHeaderListSize: Self.headBytes,
+                        maxHeaderFieldCount: Self.headFields))),
+            configuration: .init(address: address.bindAddress, serverName: nil, backlog: 1024),
+            onServerRunning: running, logger: quiet)
     }
 
     /// Hummingbird's own messages: only what has gone wrong.

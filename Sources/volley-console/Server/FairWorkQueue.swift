@@ -1,18 +1,21 @@
 import NIOPosix
 import Synchronization
 
-/// Decides which work is done next on a few threads, and which is refused. A value without threads and clock.
+/// Decides which work is done next on a few threads, and which is refused. A value without threads
+/// and clock.
 ///
-/// One person, or one network of people that have not signed in, has at most half of the threads and half of the places
-/// of those that wait, so that their many slow pages do not delay others. When all places are taken, a piece of work
-/// takes that of the person with the most waiting, unless its own has as many. When a thread becomes free, it goes to
-/// the person with the least work under way, and among those to the one whose turn was longest ago. Work without a
-/// person is quick, and has no limit.
+/// One person, or one network of people that have not signed in, has at most half of the threads
+/// and half of the places of those that wait, so that their many slow pages do not delay others.
+/// When all places are taken, a piece of work takes that of the person with the most waiting,
+/// unless its own has as many. When a thread becomes free, it goes to the person with the least
+/// work under way, and among those to the one whose turn was longest ago. Work without a person is
+/// quick, and has no limit.
 struct FairWorkQueue {
     /// The fate of a piece of work.
     enum Admission: Hashable {
         case start
-        /// - Parameter displaced: the ticket of the piece that is refused in its place; nil while there is room.
+        /// - Parameter displaced: the ticket of the piece that is refused in its place; nil while
+        ///   there is room.
         case wait(displaced: Int? = nil)
         case refuse
     }
@@ -63,8 +66,8 @@ struct FairWorkQueue {
         return .wait(displaced: displaced)
     }
 
-    /// The place of the newest piece of the person with the most waiting; nil if removing it would leave them with
-    /// fewer than the new person.
+    /// The place of the newest piece of the person with the most waiting; nil if removing it would
+    /// leave them with fewer than the new person.
     private func lastOfLongest(besides own: Int) -> Int? {
         let counts = waiting.reduce(into: [String?: Int]()) { $0[$1.person, default: 0] += 1 }
         guard let most = counts.values.max(), most > own + 1 else { return nil }
@@ -96,9 +99,9 @@ struct FairWorkQueue {
     }
 }
 
-/// A few threads for work that blocks: files, SQLite, hashes. An event loop must never wait for these. Work that finds
-/// too many pieces waiting is refused, so that a flood does not become a queue; and people and networks take turns
-/// (`FairWorkQueue`).
+/// A few threads for work that blocks: files, SQLite, hashes. An event loop must never wait for
+/// these. Work that finds too many pieces waiting is refused, so that a flood does not become a
+/// queue; and people and networks take turns (`FairWorkQueue`).
 final class WorkPool: Sendable {
     private struct Line {
         var queue: FairWorkQueue
@@ -122,13 +125,16 @@ final class WorkPool: Sendable {
     var isFull: Bool { line.withLock { $0.queue.isFull } }
 
     /// Does work on one of the threads.
-    /// - Parameter person: the person that it is done for: an account, or a network of people that have not signed in;
-    ///   nil for no particular person.
+    /// - Parameter person: the person that it is done for: an account, or a network of people that
+    ///   have not signed in; nil for no particular person.
     /// - Throws: `Refusal.busy`; whatever `work` throws.
-    func run<Value: Sendable>(for person: String? = nil, _ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    func run<Value: Sendable>(for person: String? = nil, _ work: @escaping @Sendable () throws -> Value) async throws
+        -> Value
+    {
         try await comeToTurn(person)
         defer {
-            let next = line.withLock { line in line.queue.left(person).flatMap { line.waiting.removeValue(forKey: $0) } }
+            let next = line.withLock { line in line.queue.left(person).flatMap { line.waiting.removeValue(forKey: $0) }
+            }
             next?.resume()
         }
         return try await threads.runIfActive(work)

@@ -2,7 +2,8 @@ import Base
 import Campaigns
 import HTTPTypes
 
-/// The names that the console answers to, and the proxies that it trusts about the origin of a request.
+/// The names that the console answers to, and the proxies that it trusts about the origin of a
+/// request.
 struct HostRules: Sendable {
     /// How a request reached the console.
     struct RequestOrigin: Hashable, Sendable {
@@ -13,8 +14,8 @@ struct HostRules: Sendable {
         /// `https://push.example.com`: the origin of the console's own pages, in lower case.
         var origin: String
 
-        /// The network that takes turns for the work of people before they sign in. nil on this machine itself, which
-        /// proxies that are not configured share with everyone.
+        /// The network that takes turns for the work of people before they sign in. nil on this
+        /// machine itself, which proxies that are not configured share with everyone.
         var turn: String? { client.flatMap { $0.isLoopback ? nil : "from \($0.clientNetwork)" } }
     }
 
@@ -32,8 +33,8 @@ struct HostRules: Sendable {
 
     /// How a request came.
     /// - Parameter peer: the connected address; nil over a Unix socket, where only a proxy is.
-    /// - Returns: nil if it names a host that is not the console's: another site may have led a browser here under its
-    ///   own name (DNS rebinding).
+    /// - Returns: nil if it names a host that is not the console's: another site may have led a
+    ///   browser here under its own name (DNS rebinding).
     func requestOrigin(of headers: HTTPFields, authority: String?, peer: IPAddress?) -> RequestOrigin? {
         let isProxy = isProxy(peer)
         func forwarded(_ name: String) -> String? {
@@ -49,24 +50,29 @@ struct HostRules: Sendable {
         guard Self.isLoopback(HostPort(named[...])) else { return nil }
         let scheme = isHTTPS ? "https" : "http"
         return RequestOrigin(
-            client: client, isSecure: isHTTPS, origin: "\(scheme)://\(Self.host(named[...], usualPort: isHTTPS ? 443 : 80))")
+            client: client, isSecure: isHTTPS,
+            origin: "\(scheme)://\(Self.host(named[...], usualPort: isHTTPS ? 443 : 80))")
     }
 
-    /// The address of the person: the connected one, or the one that a proxy of ours names; nil if it is not known.
+    /// The address of the person: the connected one, or the one that a proxy of ours names; nil if
+    /// it is not known.
     func client(of headers: HTTPFields, peer: IPAddress?) -> IPAddress? {
         isProxy(peer) ? clientBehindProxies(headers) ?? peer : peer
     }
 
-    /// The network for which a client's connections count; nil for a proxy of ours, and on this machine itself, where
-    /// others may be behind it.
+    /// The network for which a client's connections count; nil for a proxy of ours, and on this
+    /// machine itself, where others may be behind it.
     func network(of client: IPAddress?) -> IPAddress? {
         client.flatMap { $0.isLoopback || isProxy($0) ? nil : $0.clientNetwork }
     }
 
     /// Over a Unix socket, only a proxy is connected.
-    private func isProxy(_ peer: IPAddress?) -> Bool { peer.map { peer in proxies.contains { $0.contains(peer) } } ?? true }
+    private func isProxy(_ peer: IPAddress?) -> Bool {
+        peer.map { peer in proxies.contains { $0.contains(peer) } } ?? true
+    }
 
-    /// The last address that is not one of our proxies: any client could have written the addresses before it.
+    /// The last address that is not one of our proxies: any client could have written the addresses
+    /// before it.
     private func clientBehindProxies(_ headers: HTTPFields) -> IPAddress? {
         guard let name = HTTPField.Name("X-Forwarded-For") else { return nil }
         for part in headers[values: name].joined(separator: ",").split(separator: ",").reversed() {
@@ -89,5 +95,7 @@ struct HostRules: Sendable {
 
 extension String {
     /// Without blanks at both ends.
-    var trimming: String { String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed()) }
+    var trimming: String {
+        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
 }

@@ -17,14 +17,17 @@ enum ListenAddress: Hashable, Sendable {
     static let usual = ConsoleSettings.usualAddress
 
     /// Reads `--listen` and `--socket`.
-    /// - Throws: `Diagnostic` for both at once, for what is no address, and for one that others than this machine reach where
-    ///   no `public_url` says that a proxy with https is in front of it.
+    /// - Throws: `Diagnostic` for both at once, for what is no address, and for one that others
+    ///   than this machine reach where no `public_url` says that a proxy with https is in front of
+    ///   it.
     init(listen: String?, socket: String?, console: ConsoleSettings?) throws(Diagnostic) {
         if let socket {
             guard listen == nil else {
                 throw Diagnostic("--listen and --socket were both given", remedy: "Give one of the two.")
             }
-            guard !socket.isEmpty else { throw Diagnostic("the path of --socket is blank", remedy: "Name a file for the socket.") }
+            guard !socket.isEmpty else {
+                throw Diagnostic("the path of --socket is blank", remedy: "Name a file for the socket.")
+            }
             guard socket.utf8.count <= Self.mostSocketBytes else {
                 throw Diagnostic(
                     "the path of --socket has \(socket.utf8.count) bytes, and the system takes \(Self.mostSocketBytes) at most",
@@ -37,12 +40,14 @@ enum ListenAddress: Hashable, Sendable {
         let parts = HostPort(text[...])
         guard let port = parts.portText == "0" ? 0 : parts.port, let address = IPAddress(parts.plainHost) else {
             throw Diagnostic(
-                "--listen takes an address and a port, not '\(TextFormat.inLine(text))'", remedy: "For example: --listen \(Self.usual).")
+                "--listen takes an address and a port, not '\(TextFormat.inLine(text))'",
+                remedy: "For example: --listen \(Self.usual).")
         }
         guard address.isLoopback || console?.publicURL != nil else {
             throw Diagnostic(
                 "\(parts.host) can be reached from other machines, and passwords would go over the network in the clear",
-                remedy: "Put a proxy with https before the console, and write into volley.yaml: console: {public_url: \"https://…\"}. "
+                remedy:
+                    "Put a proxy with https before the console, and write into volley.yaml: console: {public_url: \"https://…\"}. "
                     + "Or listen on \(Self.usual).")
         }
         self = .port(host: parts.plainHost, port)
@@ -58,8 +63,8 @@ enum ListenAddress: Hashable, Sendable {
 }
 
 extension ListenAddress {
-    /// Makes sure that a socket can be created at its path without replacing anything except a socket on which no
-    /// program answers any more.
+    /// Makes sure that a socket can be created at its path without replacing anything except a
+    /// socket on which no program answers any more.
     /// - Throws: `Diagnostic`: what is there instead.
     func checkPath() throws(Diagnostic) {
         guard case .socket(let path) = self else { return }
@@ -67,7 +72,9 @@ extension ListenAddress {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             // If this account may not look there, creating the socket reports that.
-            guard errno == ENOENT || errno == ENOTDIR, FileKind(path: FilePaths.folder(of: path)) != .folder else { return }
+            guard errno == ENOENT || errno == ENOTDIR, FileKind(path: FilePaths.folder(of: path)) != .folder else {
+                return
+            }
             throw Diagnostic(
                 "there is no folder \(FilePaths.folder(of: path)) for the socket", file: path,
                 remedy: "Make it, or name another path with --socket.")
@@ -75,12 +82,14 @@ extension ListenAddress {
         let isLink = status.st_mode & S_IFMT == S_IFLNK, kind = FileKind(path: path)
         guard !isLink, kind == .socket else {
             let text = isLink ? "a symbolic link" : kind?.text ?? "a file"
-            throw Diagnostic("there is \(text) where the socket is to be made, and it is not replaced", file: path, remedy: another)
+            throw Diagnostic(
+                "there is \(text) where the socket is to be made, and it is not replaced", file: path, remedy: another)
         }
         switch Self.answer(at: path) {
         case ECONNREFUSED: return
         case EACCES, EPERM:
-            throw Diagnostic("the socket belongs to another program, which this account may not reach", file: path, remedy: another)
+            throw Diagnostic(
+                "the socket belongs to another program, which this account may not reach", file: path, remedy: another)
         default:
             throw Diagnostic(
                 "another program listens on the socket, perhaps another console", file: path,
@@ -88,10 +97,11 @@ extension ListenAddress {
         }
     }
 
-    /// The result of connecting to a socket: 0, or errno. A program whose queue is full does not answer at once, so
-    /// nothing waits for it.
+    /// The result of connecting to a socket: 0, or errno. A program whose queue is full does not
+    /// answer at once, so nothing waits for it.
     private static func answer(at path: String) -> Int32 {
-        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = Glibc.socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
         var address = sockaddr_un()
@@ -119,7 +129,9 @@ extension ListenAddress {
         }
     }
 
-    private static func authority(_ host: String, _ port: Int) -> String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    private static func authority(_ host: String, _ port: Int) -> String {
+        "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
 
     /// As a person opens it.
     /// - Parameter bound: the address that the system gave, where the port was left to it.

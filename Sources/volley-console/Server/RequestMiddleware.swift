@@ -4,7 +4,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The first step for every request: it is logged, its host is checked, and every error becomes a page.
+/// The first step for every request: it is logged, its host is checked, and every error becomes a
+/// page.
 struct RequestMiddleware: RouterMiddleware {
     typealias Context = ConsoleContext
 
@@ -18,7 +19,8 @@ struct RequestMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let begin = ContinuousClock.now
         var context = context
-        context.requestOrigin = hosts.requestOrigin(of: request.headers, authority: request.head.authority, peer: context.peer)
+        context.requestOrigin = hosts.requestOrigin(
+            of: request.headers, authority: request.head.authority, peer: context.peer)
         let response = await answer(request, context, next)
         note(request, context, response.status, begin)
         return response
@@ -28,14 +30,17 @@ struct RequestMiddleware: RouterMiddleware {
         _ request: Request, _ context: ConsoleContext, _ next: (Request, ConsoleContext) async throws -> Response
     ) async -> Response {
         do {
-            // The first one is the authority; RFC 9112, section 3.2 refuses a second one, as a proxy in front of the
-            // console may have used that one.
-            guard HTTPField.Name("Host").map({ request.headers[values: $0].isEmpty }) ?? true else { throw Refusal.unreadable }
+            // The first one is the authority; RFC 9112, section 3.2 refuses a second one, as a
+            // proxy in front of the console may have used that one.
+            guard HTTPField.Name("Host").map({ request.headers[values: $0].isEmpty }) ?? true else {
+                throw Refusal.unreadable
+            }
             guard context.requestOrigin != nil else { throw Refusal.wrongHost }
             return try await next(request, context)
         } catch let failure as Refusal where failure.mistakes != nil {
             log.error("\(TextFormat.inLine(failure.mistakes?.description ?? ""))")
-            return Answer.response(await document({ ErrorPage.page(failed: failure, $0) }, request, context), failure.status)
+            return Answer.response(
+                await document({ ErrorPage.page(failed: failure, $0) }, request, context), failure.status)
         } catch let refusal as Refusal {
             if let note = refusal.note { log.warning("\(TextFormat.inLine(note))") }
             return await response(refusal, request, context)
@@ -46,7 +51,8 @@ struct RequestMiddleware: RouterMiddleware {
         } catch {
             let mistakes = Diagnostics(explaining: error)
             log.error("\(TextFormat.inLine(mistakes.description))")
-            return Answer.response(await document({ ErrorPage.page(mistakes, $0) }, request, context), .internalServerError)
+            return Answer.response(
+                await document({ ErrorPage.page(mistakes, $0) }, request, context), .internalServerError)
         }
     }
 
@@ -55,8 +61,8 @@ struct RequestMiddleware: RouterMiddleware {
         return Answer.response(document, refusal.status, headers: refusal.headers)
     }
 
-    /// A page with the navigation of signed-in people. If that cannot be determined now, it is a page without
-    /// navigation.
+    /// A page with the navigation of signed-in people. If that cannot be determined now, it is a
+    /// page without navigation.
     /// - Parameter page: makes it for a visit; nil without a person that is signed in.
     private func document(
         _ page: @escaping @Sendable (Visit?) -> Page, _ request: Request, _ context: ConsoleContext
@@ -69,7 +75,9 @@ struct RequestMiddleware: RouterMiddleware {
                 { () -> HTML? in
                     let now = Timestamp.now()
                     guard let person = try site.signIn.person(secret: secret, at: now) else { return nil }
-                    let visit = Visit(person: person, secret: secret, parameters: [:], query: [:], requestOrigin: requestOrigin, now: now)
+                    let visit = Visit(
+                        person: person, secret: secret, parameters: [:], query: [:], requestOrigin: requestOrigin,
+                        now: now)
                     return Layout.document(page(visit), visit, site)
                 })
         {
@@ -80,11 +88,15 @@ struct RequestMiddleware: RouterMiddleware {
     }
 
     /// A line without secrets: it has neither the query nor headers.
-    private func note(_ request: Request, _ context: ConsoleContext, _ status: HTTPResponse.Status, _ begin: ContinuousClock.Instant) {
+    private func note(
+        _ request: Request, _ context: ConsoleContext, _ status: HTTPResponse.Status, _ begin: ContinuousClock.Instant
+    ) {
         let milliseconds = Int((ContinuousClock.now - begin) / .milliseconds(1))
         let client = context.requestOrigin?.client ?? context.peer
         let path = TextFormat.inLine(String(request.uri.path.prefix(200)))
         let who = context.account.value.map { TextFormat.inLine(String($0.prefix(100))) } ?? "-"
-        log.info("\(client.map(\.description) ?? "-") \(who) \(request.method.rawValue) \(path) \(status.code) \(milliseconds) ms")
+        log.info(
+            "\(client.map(\.description) ?? "-") \(who) \(request.method.rawValue) \(path) \(status.code) \(milliseconds) ms"
+        )
     }
 }

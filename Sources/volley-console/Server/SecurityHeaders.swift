@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// The headers of every answer, errors included: they keep a page from running, loading or showing anything that is not
-/// the console's own, and from being shown inside another site.
+/// The headers of every answer, errors included: they keep a page from running, loading or showing
+/// anything that is not the console's own, and from being shown inside another site.
 enum SecurityHeaders {
     private static let all: [(HTTPField.Name, String)] = [
         (
@@ -10,8 +10,8 @@ enum SecurityHeaders {
                 + "frame-ancestors 'none'; base-uri 'none'"
         ),
         (.xContentTypeOptions, "nosniff"),
-        // With `no-referrer`, browsers send `Origin: null` with forms, also to the page's own server (Fetch, "append a
-        // request Origin header"), and `CSRFProtection` refuses that.
+        // With `no-referrer`, browsers send `Origin: null` with forms, also to the page's own
+        // server (Fetch, "append a request Origin header"), and `CSRFProtection` refuses that.
         (name("Referrer-Policy"), "same-origin"),
         (name("Cross-Origin-Opener-Policy"), "same-origin"),
         (name("Cross-Origin-Resource-Policy"), "same-origin"),
@@ -23,7 +23,8 @@ enum SecurityHeaders {
     ]
 
     /// Adds them. An answer without a rule for caches is not cached.
-    /// - Parameter isSecure: whether people reach the console through https: their browsers then never use http.
+    /// - Parameter isSecure: whether people reach the console through https: their browsers then
+    ///   never use http.
     static func add(to headers: inout HTTPFields, isSecure: Bool) {
         for (name, value) in all { headers[name] = value }
         if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }

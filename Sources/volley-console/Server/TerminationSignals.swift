@@ -2,10 +2,10 @@ import Base
 import Glibc
 import Synchronization
 
-/// SIGTERM and SIGINT, which tell the console to end. They are held back in all threads from the first moment on, and
-/// one thread takes them: so none is lost between the start of the process and the moment in which the server can be
-/// told to end. Below `volley serve`, which decides what SIGHUP means for both, that is held back, too, and ends
-/// nothing.
+/// SIGTERM and SIGINT, which tell the console to end. They are held back in all threads from the
+/// first moment on, and one thread takes them: so none is lost between the start of the process and
+/// the moment in which the server can be told to end. Below `volley serve`, which decides what
+/// SIGHUP means for both, that is held back, too, and ends nothing.
 final class TerminationSignals: Sendable {
     private enum State {
         /// Nothing exists yet that could end.
@@ -34,7 +34,8 @@ final class TerminationSignals: Sendable {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// Lets them end this process at once, for work that needs no order. Signals that arrived before do so now.
+    /// Lets them end this process at once, for work that needs no order. Signals that arrived
+    /// before do so now.
     static func release() {
         var signals = all
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
@@ -52,7 +53,8 @@ final class TerminationSignals: Sendable {
         }
     }
 
-    /// The action at the first signal, also if that has already arrived. Further signals change nothing.
+    /// The action at the first signal, also if that has already arrived. Further signals change
+    /// nothing.
     func end(_ body: @escaping @Sendable () async -> Void) {
         let isAsked = state.withLock { state in
             if case .isAsked = state { return true }

@@ -17,7 +17,8 @@ struct AccountSignIn: SignIn {
     func person(secret: String, at now: Timestamp) throws -> Person? {
         guard let token = SecretToken(secret), let found = try store.signedIn(token, at: now) else { return nil }
         return Person(
-            id: found.account.id, account: found.account.name.text, displayName: found.account.displayName.text, rights: found.rights,
+            id: found.account.id, account: found.account.name.text, displayName: found.account.displayName.text,
+            rights: found.rights,
             isFresh: found.session.isFresh(at: now))
     }
 
@@ -31,7 +32,8 @@ struct AccountSignIn: SignIn {
 
     func begin(_ credentials: Credentials, at now: Timestamp) throws -> SignInAnswer {
         let source = Self.source(credentials)
-        let attempt = SignInAttempt(name: credentials.name, password: credentials.password, source: source, agent: credentials.agent)
+        let attempt = SignInAttempt(
+            name: credentials.name, password: credentials.password, source: source, agent: credentials.agent)
         switch try authenticator.signIn(attempt, at: now) {
         case .needsCode(let token) where !credentials.code.isEmpty:
             return Self.answer(try authenticator.enterCode(credentials.code, for: token, from: source, at: now))
@@ -46,7 +48,9 @@ struct AccountSignIn: SignIn {
                 token, password: credentials.password, code: credentials.code, from: Self.source(credentials), at: now))
     }
 
-    func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws -> SignInAnswer {
+    func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws
+        -> SignInAnswer
+    {
         guard let token = SecretToken(secret) else { throw AccountError.notSignedIn }
         return Self.answer(
             try authenticator.changePassword(
@@ -79,8 +83,8 @@ struct AccountSignIn: SignIn {
         _ = try authenticator.accept(token, password: password, from: Self.telling(address), at: now)
     }
 
-    /// All requests from this machine, perhaps through a proxy that is not configured, have one address: its failures
-    /// slow no person down.
+    /// All requests from this machine, perhaps through a proxy that is not configured, have one
+    /// address: its failures slow no person down.
     private static func telling(_ address: IPAddress?) -> IPAddress? { address.flatMap { $0.isLoopback ? nil : $0 } }
 }
 
@@ -92,7 +96,8 @@ struct Person: Hashable, Sendable {
     /// As pages call the person.
     var displayName: String
     var rights: Rights
-    /// Whether the password was typed within the last five minutes: whole device tokens leave the console only then.
+    /// Whether the password was typed within the last five minutes: whole device tokens leave the
+    /// console only then.
     var isFresh: Bool
 }
 
@@ -127,14 +132,16 @@ protocol SignIn: Sendable {
     /// Whether an account exists: without one, only the sign-in page is shown.
     var hasAccounts: Bool { get }
 
-    /// The person of a session's cookie. Counts as a use of the session; nil when it has ended or never existed.
+    /// The person of a session's cookie. Counts as a use of the session; nil when it has ended or
+    /// never existed.
     func person(secret: String, at now: Timestamp) throws -> Person?
 
-    /// Whether an attempt is refused unchecked now, as too many before it failed. Does not block, and is not counted;
-    /// the code does not matter.
+    /// Whether an attempt is refused unchecked now, as too many before it failed. Does not block,
+    /// and is not counted; the code does not matter.
     func mustWait(_ credentials: Credentials, at now: Timestamp) -> Bool
 
-    /// Whether the person signed in from there before: their attempts do not wait in line with those of strangers.
+    /// Whether the person signed in from there before: their attempts do not wait in line with
+    /// those of strangers.
     func isKnown(_ credentials: Credentials, at now: Timestamp) -> Bool
 
     /// Begins a session.
@@ -150,10 +157,11 @@ protocol SignIn: Sendable {
     /// Changes a person's own password. All sessions of the account end, and a new one begins.
     /// - Parameter credentials: the name and the code are ignored.
     /// - Throws: `AccountError`: why the new one is refused, or that the session has ended.
-    func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws -> SignInAnswer
+    func changePassword(_ credentials: Credentials, to new: String, secret: String, at now: Timestamp) throws
+        -> SignInAnswer
 
-    /// Ends a session; does nothing when it ended before. If that cannot be written it throws, but this process no
-    /// longer accepts the session.
+    /// Ends a session; does nothing when it ended before. If that cannot be written it throws, but
+    /// this process no longer accepts the session.
     func end(secret: String, from address: IPAddress?, at now: Timestamp) throws
 
     /// The sign-in name that a link invites; nil when it no longer works, or never did.

@@ -6,7 +6,8 @@ import OpenIDConnect
 
 /// Signing in through a provider of identities: the way to it, and back.
 enum ProviderPages {
-    /// The path that browsers return to. It is registered with the provider, after the console's address.
+    /// The path that browsers return to. It is registered with the provider, after the console's
+    /// address.
     static let wayBack = "/sign-in/oidc/return"
     /// The page that people continue on after a fresh sign-in at the provider.
     static let proved = "/account/proof/proved"
@@ -21,8 +22,8 @@ enum ProviderPages {
         try begin(.proof(session: session(visit)), to: "/", visit, site)
     }
 
-    /// Signs in a person that returns from the provider. The link comes from elsewhere, so it counts once, and only
-    /// with the cookie of the browser that began.
+    /// Signs in a person that returns from the provider. The link comes from elsewhere, so it
+    /// counts once, and only with the cookie of the browser that began.
     static func comeBack(_ visit: Visit, _ site: Site) throws -> Answer {
         let provider = try provider(site)
         return try explained(provider) {
@@ -31,7 +32,8 @@ enum ProviderPages {
                 guard visit.person != nil, self.session(visit) == session else { throw Refusal.sessionEnded }
             }
             let identity = try provider.braked(visit.requestOrigin.client, at: visit.now) {
-                try provider.provider.identity(for: attempt, visit.query, redirect: visit.requestOrigin.origin + wayBack, at: visit.now)
+                try provider.provider.identity(
+                    for: attempt, visit.query, redirect: visit.requestOrigin.origin + wayBack, at: visit.now)
             }
             switch attempt.purpose {
             case .signIn: return try enter(identity, to: attempt.to, provider, visit, site)
@@ -41,44 +43,56 @@ enum ProviderPages {
     }
 
     private static func attempt(_ visit: Visit, _ provider: ProviderSignIn) throws -> OpenIDAttempt {
-        // Some providers leave the state out of a refusal, against RFC 6749 (section 4.1.2.1). Then the attempt is not
-        // ended here, but the person is told what happened.
+        // Some providers leave the state out of a refusal, against RFC 6749 (section 4.1.2.1). Then
+        // the attempt is not ended here, but the person is told what happened.
         if visit.attempt != nil, visit.query["state"] == nil, let error = visit.query["error"] {
             throw OpenIDProblem(ended: error, description: visit.query["error_description"])
         }
         return try provider.attempts.take(visit.attempt, state: visit.query["state"] ?? "", at: visit.now)
     }
 
-    private static func begin(_ purpose: OpenIDAttempt.Purpose, to: String, _ visit: Visit, _ site: Site) throws -> Answer {
+    private static func begin(_ purpose: OpenIDAttempt.Purpose, to: String, _ visit: Visit, _ site: Site) throws
+        -> Answer
+    {
         let provider = try provider(site)
         return try explained(provider) {
             let (attempt, cookie) = provider.attempts.begin(purpose, to: to, at: visit.now)
-            let address = try provider.provider.address(for: attempt, redirect: visit.requestOrigin.origin + wayBack, at: visit.now)
+            let address = try provider.provider.address(
+                for: attempt, redirect: visit.requestOrigin.origin + wayBack, at: visit.now)
             return .redirect(address, cookies: [visit.cookies.setAttempt(cookie, seconds: OpenIDAttempts.seconds)])
         }
     }
 
-    private static func enter(_ identity: OpenIDIdentity, to: String, _ provider: ProviderSignIn, _ visit: Visit, _ site: Site) throws
+    private static func enter(
+        _ identity: OpenIDIdentity, to: String, _ provider: ProviderSignIn, _ visit: Visit, _ site: Site
+    ) throws
         -> Answer
     {
-        switch try site.accounts.enter(provider.person(identity), from: visit.requestOrigin.client, agent: visit.agent, at: visit.now) {
+        switch try site.accounts.enter(
+            provider.person(identity), from: visit.requestOrigin.client, agent: visit.agent, at: visit.now)
+        {
         case .signedIn(let token):
             // The new session has a new secret, even if there was a session before.
             if visit.person != nil, let old = visit.secret {
                 try site.signIn.end(secret: old, from: visit.requestOrigin.client, at: visit.now)
             }
             return .redirect(
-                SignInPage.localPath(to), cookies: [visit.cookies.setSession(token.text), visit.cookies.endForm, visit.cookies.endAttempt])
+                SignInPage.localPath(to),
+                cookies: [visit.cookies.setSession(token.text), visit.cookies.endForm, visit.cookies.endAttempt])
         case .noRole: throw Refusal.noRole(provider, values: identity.groups)
         case .disabled: throw Refusal.disabled
         }
     }
 
-    private static func goOn(_ identity: OpenIDIdentity, _ session: String, _ provider: ProviderSignIn, _ visit: Visit, _ site: Site) throws
+    private static func goOn(
+        _ identity: OpenIDIdentity, _ session: String, _ provider: ProviderSignIn, _ visit: Visit, _ site: Site
+    ) throws
         -> Answer
     {
         guard let secret = visit.secret, let token = SecretToken(secret) else { throw Refusal.sessionEnded }
-        guard let new = try site.accounts.prove(token, issuer: identity.issuer, subject: identity.subject, at: visit.now) else {
+        guard
+            let new = try site.accounts.prove(token, issuer: identity.issuer, subject: identity.subject, at: visit.now)
+        else {
             throw Refusal.otherPerson
         }
         // Not at this address, which has a code and does not work a second time.
@@ -88,7 +102,9 @@ enum ProviderPages {
 
     /// Leads on to what the person was about to do, as long as that is not too long ago.
     static func showWayOn(_ visit: Visit, _ site: Site) throws -> Answer {
-        guard visit.person?.isFresh == true, let secret = visit.secret, let intent = try provider(site).kept.find(of: session(visit)) else {
+        guard visit.person?.isFresh == true, let secret = visit.secret,
+            let intent = try provider(site).kept.find(of: session(visit))
+        else {
             return .redirect("/")
         }
         var page = ReauthenticationPage.goOn(visit, intent, secret)
@@ -135,7 +151,10 @@ extension ProviderPages {
     }
 
     /// Instead of the page with the password field.
-    static func proof(_ visit: Visit, _ site: Site, _ issuer: String, _ intent: ReauthenticationPage.Intent, status: HTTPResponse.Status)
+    static func proof(
+        _ visit: Visit, _ site: Site, _ issuer: String, _ intent: ReauthenticationPage.Intent,
+        status: HTTPResponse.Status
+    )
         -> Page
     {
         guard let provider = site.provider, provider.issuer == issuer else {
@@ -166,7 +185,8 @@ extension Refusal {
         switch problem {
         case .denied:
             self.init(
-                status: .forbidden, title: "You are not signed in", words: "\(provider) ended the sign-in. You may begin again.", note: note
+                status: .forbidden, title: "You are not signed in",
+                words: "\(provider) ended the sign-in. You may begin again.", note: note
             )
         case .notProvedAgain:
             self.init(
@@ -191,12 +211,14 @@ extension Refusal {
         case .failed:
             self.init(
                 status: .badGateway, title: "Signing in is not possible now",
-                words: "\(provider) ended the sign-in with an error. Tell the people who run Volley: the console's log says more.",
+                words:
+                    "\(provider) ended the sign-in with an error. Tell the people who run Volley: the console's log says more.",
                 note: note)
         case _ where problem.isOfThisAttempt:
             self.init(
                 status: .badRequest, title: "This sign-in cannot be completed",
-                words: "It is too old, was used already, or was begun in another browser or another tab. Begin again.", note: note)
+                words: "It is too old, was used already, or was begun in another browser or another tab. Begin again.",
+                note: note)
         default:
             self.init(
                 status: .badGateway, title: "Signing in is not possible now",
@@ -207,7 +229,8 @@ extension Refusal {
     }
 
     fileprivate static let sessionEnded = Refusal(
-        status: .unauthorized, title: "You are not signed in any more", words: "Your session ended meanwhile. Sign in again.")
+        status: .unauthorized, title: "You are not signed in any more",
+        words: "Your session ended meanwhile. Sign in again.")
     fileprivate static let otherPerson = Refusal(
         status: .forbidden, title: "You signed in there as another person",
         words: "The person who signed in at the provider is not the one who is signed in here. Nothing was changed.")
@@ -222,8 +245,9 @@ extension Refusal {
             headers: [.retryAfter: "\(seconds)"])
     }
 
-    /// - Parameter values: of the claim, for the log, where operators see what `map` must name: providers write `shop`
-    ///   as `/shop`, or as a number. With none, the provider does not send the claim at all.
+    /// - Parameter values: of the claim, for the log, where operators see what `map` must name:
+    ///   providers write `shop` as `/shop`, or as a number. With none, the provider does not send
+    ///   the claim at all.
     static func noRole(_ provider: ProviderSignIn, values: [String]) -> Refusal {
         let named = values.prefix(5).map { "'\(TextFormat.foreign($0, maximumBytes: 60))'" }.joined(separator: ", ")
         let held =

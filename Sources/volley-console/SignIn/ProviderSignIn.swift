@@ -5,7 +5,8 @@ import Cryptography
 import OpenIDConnect
 import Synchronization
 
-/// The provider of identities that volley.yaml names, and the state of sign-ins through it in this process.
+/// The provider of identities that volley.yaml names, and the state of sign-ins through it in this
+/// process.
 final class ProviderSignIn: Sendable {
     let issuer: String
     /// What buttons call it.
@@ -21,7 +22,8 @@ final class ProviderSignIn: Sendable {
     private let secret: PlainSecret?
     private let brake = Mutex(SignInThrottle())
 
-    /// - Throws: `Diagnostic`: the secret or the authority cannot be read. Both are read again for each sign-in.
+    /// - Throws: `Diagnostic`: the secret or the authority cannot be read. Both are read again for
+    ///   each sign-in.
     init(_ settings: ConsoleProvider, of project: Project) throws(Diagnostic) {
         func path(_ text: SourceText) -> String { FilePaths.resolve(text.value, besideFile: project.file) }
         let secret: PlainSecret? =
@@ -50,7 +52,8 @@ final class ProviderSignIn: Sendable {
         provider = OpenIDProvider(
             settings: {
                 OpenIDSettings(
-                    issuer: issuer, clientID: clientID, clientSecret: try secret?.text(), scopes: scopes, rolesClaim: rolesClaim,
+                    issuer: issuer, clientID: clientID, clientSecret: try secret?.text(), scopes: scopes,
+                    rolesClaim: rolesClaim,
                     nameClaim: nameClaim, certificateAuthorityFile: authority)
             },
             proxy: { [proxy = project.proxy] host, port in
@@ -62,12 +65,12 @@ final class ProviderSignIn: Sendable {
     /// A notice about the secret for operators; nil for none.
     var warning: Diagnostic? { secret?.permissionWarning }
 
-    /// Has the provider confirm an answer, unless too many from an address were invented: each costs the provider and
-    /// the console a request.
+    /// Has the provider confirm an answer, unless too many from an address were invented: each
+    /// costs the provider and the console a request.
     /// - Throws: `Refusal`; whatever `body` throws.
     func braked<Value>(_ address: IPAddress?, at now: Timestamp, _ body: () throws -> Value) throws -> Value {
-        // All requests from this machine, perhaps through a proxy that is not configured, have one address: its
-        // failures slow no person down.
+        // All requests from this machine, perhaps through a proxy that is not configured, have one
+        // address: its failures slow no person down.
         let source = SignInSource(address: address.flatMap { $0.isLoopback ? nil : $0 })
         let ticket: SignInThrottle.Ticket
         switch brake.withLock({ $0.attempt(.password, of: nil, from: source, at: now) }) {
@@ -87,11 +90,13 @@ final class ProviderSignIn: Sendable {
         }
     }
 
-    /// The person that the accounts accept. Values of the claim that volley.yaml does not name give no roles.
+    /// The person that the accounts accept. Values of the claim that volley.yaml does not name give
+    /// no roles.
     func person(_ identity: OpenIDIdentity) -> ProviderPerson {
         ProviderPerson(
             issuer: identity.issuer, subject: identity.subject, name: identity.name, displayName: identity.displayName,
-            grants: identity.groups.reduce(into: []) { $0.formUnion(roles[$1] ?? []) }, provedAt: identity.authenticatedAt)
+            grants: identity.groups.reduce(into: []) { $0.formUnion(roles[$1] ?? []) },
+            provedAt: identity.authenticatedAt)
     }
 }
 
@@ -109,8 +114,8 @@ extension RoleGrant {
     }
 }
 
-/// What people were about to do when they were sent to the provider for a fresh sign-in: one intent for each session,
-/// the latest hundred. Only signed-in people can add one.
+/// What people were about to do when they were sent to the provider for a fresh sign-in: one intent
+/// for each session, the latest hundred. Only signed-in people can add one.
 final class PendingIntents: Sendable {
     private static let most = 100
     private let intents = Mutex<[(session: String, intent: ReauthenticationPage.Intent)]>([])
@@ -126,5 +131,7 @@ final class PendingIntents: Sendable {
     }
 
     /// nil when there was none, or there are too many newer ones.
-    func find(of session: String) -> ReauthenticationPage.Intent? { intents.withLock { $0.last { $0.session == session }?.intent } }
+    func find(of session: String) -> ReauthenticationPage.Intent? {
+        intents.withLock { $0.last { $0.session == session }?.intent }
+    }
 }

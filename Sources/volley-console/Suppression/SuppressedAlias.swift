@@ -4,8 +4,8 @@ import Base
 import Campaigns
 import Runs
 
-/// The devices of a customer: which of them are suppressed, and all of them put on the lists or taken off at once: those that the page
-/// showed, and no others. A child reads the exports.
+/// The devices of a customer: which of them are suppressed, and all of them put on the lists or
+/// taken off at once: those that the page showed, and no others. A child reads the exports.
 enum SuppressedAlias {
     /// Names of the form's fields.
     static let alias = "alias"
@@ -22,7 +22,9 @@ enum SuppressedAlias {
     static func answer(_ visit: Visit, _ site: Site) throws -> Answer {
         let (app, parts) = try SuppressionPage.parts(visit, site)
         let name = visit.form[alias]?.trimming ?? ""
-        guard !name.isEmpty else { return try SuppressionPage.page(visit, site, .refused("Write the alias of a customer.")) }
+        guard !name.isEmpty else {
+            return try SuppressionPage.page(visit, site, .refused("Write the alias of a customer."))
+        }
         let asked = JSONValue.object(pairs: [("app", .string(app.name.value)), ("alias", .string(name))])
         let question = PlanningJobs.Question(
             kind: .alias, file: site.projectFile, input: asked.text, person: visit.person?.account ?? "",
@@ -61,22 +63,30 @@ enum SuppressedAlias {
 
     /// The same for the same devices, whatever their order.
     private static func digest(of devices: [Device]) -> String {
-        ShownFile.digest(of: Array(devices.map { "\($0.part) \($0.target.text)" }.sorted().joined(separator: "\n").utf8))
+        ShownFile.digest(
+            of: Array(devices.map { "\($0.part) \($0.target.text)" }.sorted().joined(separator: "\n").utf8))
     }
 
     private static func carry(
-        out action: Action, _ targets: [Target], _ list: (app: String, part: SuppressionPart), _ visit: Visit, _ site: Site
+        out action: Action, _ targets: [Target], _ list: (app: String, part: SuppressionPart), _ visit: Visit,
+        _ site: Site
     ) throws {
         switch action {
         case .suppress:
             let change = try list.part.list.add(at: visit.now) { entries in
-                for target in targets { try entries.add(target, reason: "Added in the console", invalidSince: visit.now) }
+                for target in targets {
+                    try entries.add(target, reason: "Added in the console", invalidSince: visit.now)
+                }
             }
             let changed = change.added + change.renewed
-            if changed > 0 { try site.note(.suppressed(devices: changed), app: list.app, subject: list.part.name, visit) }
+            if changed > 0 {
+                try site.note(.suppressed(devices: changed), app: list.app, subject: list.part.name, visit)
+            }
         case .remove:
             let removed = try list.part.list.remove { remove in for target in targets { try remove(target) } }.removed
-            if removed > 0 { try site.note(.suppressionLifted(devices: removed), app: list.app, subject: list.part.name, visit) }
+            if removed > 0 {
+                try site.note(.suppressionLifted(devices: removed), app: list.app, subject: list.part.name, visit)
+            }
         }
     }
 
@@ -91,7 +101,9 @@ enum SuppressedAlias {
             """
     }
 
-    private static func html(_ name: String, _ devices: [Device], _ lists: (app: App, parts: [SuppressionPart]), _ visit: Visit) throws
+    private static func html(
+        _ name: String, _ devices: [Device], _ lists: (app: App, parts: [SuppressionPart]), _ visit: Visit
+    ) throws
         -> HTML
     {
         var suppressed = 0

@@ -7,21 +7,27 @@ import PushServices
 import Runs
 import Workspace
 
-/// Actions on suppressed devices: look one up, add some, remove one or all of them. Tokens come in forms only, never in
-/// addresses, which logs and histories keep; none is shown again.
+/// Actions on suppressed devices: look one up, add some, remove one or all of them. Tokens come in
+/// forms only, never in addresses, which logs and histories keep; none is shown again.
 enum SuppressionForms {
     static var routes: [Route] {
         let right = RouteRight.right(.manageSuppression)
         return [
             Route(method: .get, path: "/suppression", right: right, answer: SuppressionPage.overview),
             Route(method: .get, path: "/suppression/app", right: right, subject: .app, answer: SuppressionPage.show),
-            Route(method: .post, path: "/suppression/alias", right: right, subject: .app, changes: true, answer: SuppressedAlias.answer),
+            Route(
+                method: .post, path: "/suppression/alias", right: right, subject: .app, changes: true,
+                answer: SuppressedAlias.answer),
             Route(method: .post, path: "/suppression/find", right: right, subject: .app, changes: true, answer: find),
             Route(
-                method: .post, path: "/suppression/add", right: right, subject: .app, changes: true, bodyLimit: Route.deviceListBodyLimit,
+                method: .post, path: "/suppression/add", right: right, subject: .app, changes: true,
+                bodyLimit: Route.deviceListBodyLimit,
                 answer: add),
-            Route(method: .post, path: "/suppression/remove", right: right, subject: .app, changes: true, answer: remove),
-            Route(method: .post, path: "/suppression/remove-all", right: right, subject: .app, changes: true, answer: removeAll),
+            Route(
+                method: .post, path: "/suppression/remove", right: right, subject: .app, changes: true, answer: remove),
+            Route(
+                method: .post, path: "/suppression/remove-all", right: right, subject: .app, changes: true,
+                answer: removeAll),
         ]
     }
 
@@ -29,7 +35,9 @@ enum SuppressionForms {
     static func all(_ app: App, _ parts: [SuppressionPart], _ visit: Visit) throws -> [HTML] {
         let nouns = parts.map(\.list.targets)
         let noun = Set(nouns.map(\.noun)).count == 1 ? nouns[0].noun : "device token"
-        func form(_ action: String, _ title: HTML, _ meaning: HTML, button: HTML, fields: HTML, isGrave: Bool = false) -> HTML {
+        func form(_ action: String, _ title: HTML, _ meaning: HTML, button: HTML, fields: HTML, isGrave: Bool = false)
+            -> HTML
+        {
             """
             <form class="action" method="post" action="\(SuppressionPage.path(of: app, action))"><h3>\(title)</h3><p>\(meaning)</p>
             \(Form.token(visit))\(fields)<p><button\(isGrave ? " class=\"grave\"" : "" as HTML)>\(button)</button></p></form>
@@ -50,13 +58,16 @@ enum SuppressionForms {
             <p><label><input type="checkbox" name="all" value="yes"> The table has other columns, too, and I mean every device in it</label></p>
             """
         var forms = [
-            form("find", "Look up a device", "Is it suppressed, and why?", button: "Look up", fields: token("find-device")),
+            form(
+                "find", "Look up a device", "Is it suppressed, and why?", button: "Look up",
+                fields: token("find-device")),
             form(
                 "alias", "Look up a customer",
                 "The devices of an alias in the app’s exports. Each can be suppressed, or taken off the list.",
                 button: "Look up the customer",
                 fields: Form.text(
-                    "Alias", name: SuppressedAlias.alias, value: "", attributes: " autocomplete=\"off\" dir=\"auto\" required")),
+                    "Alias", name: SuppressedAlias.alias, value: "",
+                    attributes: " autocomplete=\"off\" dir=\"auto\" required")),
             form(
                 "add", "Suppress devices",
                 "They are left out of every plan from now on. Plans that exist already are sent as they are. Nothing is added if a line cannot be read.",
@@ -72,7 +83,8 @@ enum SuppressionForms {
             forms.append(
                 form(
                     "remove-all", "Take all off the list \(part.name)",
-                    "The next plan may include all of them again, also those whose app is gone.", button: "Take all off",
+                    "The next plan may include all of them again, also those whose app is gone.",
+                    button: "Take all off",
                     fields: """
                         <input type="hidden" name="list" value="\(part.list.environment)">
                         <p class="field short"><label for="\(id)">To go on, type the number of devices: \(TextFormat.count(count))</label>\
@@ -83,9 +95,12 @@ enum SuppressionForms {
     }
 
     private static func choice(_ parts: [SuppressionPart], id: String) -> HTML {
-        guard parts.count > 1 else { return "<input type=\"hidden\" name=\"list\" value=\"\(parts[0].list.environment)\">" }
+        guard parts.count > 1 else {
+            return "<input type=\"hidden\" name=\"list\" value=\"\(parts[0].list.environment)\">"
+        }
         let options: [HTML] = parts.map { "<option dir=\"auto\" value=\"\($0.list.environment)\">\($0.name)</option>" }
-        return "<p class=\"field\"><label for=\"\(id)\">List</label><select id=\"\(id)\" name=\"list\">\(options)</select></p>"
+        return
+            "<p class=\"field\"><label for=\"\(id)\">List</label><select id=\"\(id)\" name=\"list\">\(options)</select></p>"
     }
 
     // MARK: - What they do
@@ -110,15 +125,19 @@ enum SuppressionForms {
         let list = PastedDevices(text: visit.form["devices"] ?? "", isWholeExport: visit.form["all"] != nil)
         let result: PastedDevices.Result
         do {
-            result = try list.suppress(in: part, reason: visit.form["reason"]?.trimming ?? "", beside: site.catalog.place, at: visit.now)
+            result = try list.suppress(
+                in: part, reason: visit.form["reason"]?.trimming ?? "", beside: site.catalog.place, at: visit.now)
         } catch let mistakes as Diagnostics {
             let items: [HTML] = mistakes.all.map { "<span dir=\"auto\">\(Words.text($0))</span><br>" }
-            return try SuppressionPage.page(visit, site, .refused("Nothing was added. Go back to mend what you pasted.<br>\(items)"))
+            return try SuppressionPage.page(
+                visit, site, .refused("Nothing was added. Go back to mend what you pasted.<br>\(items)"))
         }
         let changed = result.added + result.renewed
         if changed > 0 { try site.note(.suppressed(devices: changed), app: app.name.value, subject: part.name, visit) }
         var words: HTML = "\(TextFormat.devices(result.added)) added"
-        if result.renewed > 0 { words = "\(words), \(TextFormat.count(result.renewed)) now known to be gone more recently" }
+        if result.renewed > 0 {
+            words = "\(words), \(TextFormat.count(result.renewed)) now known to be gone more recently"
+        }
         let rest = result.read - changed
         if rest > 0 { words = "\(words), \(TextFormat.count(rest)) known before" }
         return try SuppressionPage.page(visit, site, .done("<p>\(words).</p>"))
@@ -135,7 +154,8 @@ enum SuppressionForms {
         }
         let shown: HTML = "<code dir=\"auto\">\(Target.redact(text))</code>"
         guard !found.isEmpty else {
-            return try SuppressionPage.page(visit, site, .refused("\(shown) is not on a list of this app. Nothing was changed."))
+            return try SuppressionPage.page(
+                visit, site, .refused("\(shown) is not on a list of this app. Nothing was changed."))
         }
         return try SuppressionPage.page(visit, site, .done("<p>\(shown) is not suppressed any more.</p>"))
     }
@@ -152,12 +172,16 @@ enum SuppressionForms {
                 ))
         }
         let removed = try part.list.removeAll()
-        if removed > 0 { try site.note(.suppressionLifted(devices: removed), app: app.name.value, subject: part.name, visit) }
+        if removed > 0 {
+            try site.note(.suppressionLifted(devices: removed), app: app.name.value, subject: part.name, visit)
+        }
         return try SuppressionPage.page(visit, site, .done("<p>\(TextFormat.devices(removed)) taken off the list.</p>"))
     }
 
     private static func chosen(_ visit: Visit, _ parts: [SuppressionPart]) throws -> SuppressionPart {
-        guard let part = parts.first(where: { $0.list.environment == visit.form["list"] }) else { throw Refusal.unreadable }
+        guard let part = parts.first(where: { $0.list.environment == visit.form["list"] }) else {
+            throw Refusal.unreadable
+        }
         return part
     }
 
@@ -168,10 +192,12 @@ enum SuppressionForms {
     }
 }
 
-/// One suppression list of an app: an app has one for each of its services, for the environment that volley.yaml gives it.
+/// One suppression list of an app: an app has one for each of its services, for the environment
+/// that volley.yaml gives it.
 struct SuppressionPart: Sendable {
     let list: SuppressionList
-    /// The environment: `production`; of an app with several services, after the name of the service.
+    /// The environment: `production`; of an app with several services, after the name of the
+    /// service.
     let name: String
     /// Where the app's exports keep things.
     let columns: ExportColumns
@@ -183,13 +209,16 @@ struct SuppressionPart: Sendable {
         return services.map { settings in
             let environment = settings.environment.name
             return SuppressionPart(
-                list: site.catalog.suppression(app: app.name.value, service: settings.service, environment: settings.listName),
-                name: services.count == 1 ? environment : "\(settings.service.displayName), \(environment)", columns: app.columns)
+                list: site.catalog.suppression(
+                    app: app.name.value, service: settings.service, environment: settings.listName),
+                name: services.count == 1 ? environment : "\(settings.service.displayName), \(environment)",
+                columns: app.columns)
         }
     }
 }
 
-/// Devices that a person pasted into a form, one a line or as a table, in the form that `volley suppression import` takes from a file.
+/// Devices that a person pasted into a form, one a line or as a table, in the form that
+/// `volley suppression import` takes from a file.
 struct PastedDevices {
     let text: String
     /// Whether the table may have the columns of an export.
@@ -207,21 +236,27 @@ struct PastedDevices {
     /// - Parameters:
     ///   - reason: for devices without one in the table; blank for the usual one.
     ///   - runs: the folder of runs.
-    /// - Throws: `Diagnostics` with the lines that cannot be read; a `Diagnostic` if the list or the disk does not work.
+    /// - Throws: `Diagnostics` with the lines that cannot be read; a `Diagnostic` if the list or
+    ///   the disk does not work.
     func suppress(in part: SuppressionPart, reason: String, beside runs: String, at now: Timestamp) throws -> Result {
-        // Readers need a file. This one is in the folder that only its owner may enter, as long as it is read.
-        let path = FilePaths.join(FilePaths.join(runs, name: "console"), name: "pasted-\(Secrets.make().prefix(16)).\(ending(part))")
+        // Readers need a file. This one is in the folder that only its owner may enter, as long as
+        // it is read.
+        let path = FilePaths.join(
+            FilePaths.join(runs, name: "console"), name: "pasted-\(Secrets.make().prefix(16)).\(ending(part))")
         try FilePaths.create(path, bytes: Array(text.utf8), mode: 0o600)
         defer { unlink(path) }
         let reason = reason.isEmpty ? "Added in the console" : reason
         var read = 0
         let change = try part.list.add(at: now) { entries in
             try TokenList.read(
-                path, targets: part.list.targets, columns: part.columns, latest: now.adding(seconds: Self.clockErrorSeconds),
+                path, targets: part.list.targets, columns: part.columns,
+                latest: now.adding(seconds: Self.clockErrorSeconds),
                 allowsExport: isWholeExport, meaningAll: "tick the box"
             ) { entry in
                 read += 1
-                try entries.add(entry.token, reason: entry.reason.isEmpty ? reason : entry.reason, invalidSince: entry.invalidSince ?? now)
+                try entries.add(
+                    entry.token, reason: entry.reason.isEmpty ? reason : entry.reason,
+                    invalidSince: entry.invalidSince ?? now)
             }
         }
         return Result(read: read, added: change.added, renewed: change.renewed)
@@ -230,7 +265,9 @@ struct PastedDevices {
     /// The name for a file with this text: the reader recognizes tables by their endings.
     private func ending(_ part: SuppressionPart) -> String {
         let first =
-            text.split(whereSeparator: \.isNewline).lazy.map { String($0).trimming }.first { !$0.isEmpty && !$0.hasPrefix("#") } ?? ""
+            text.split(whereSeparator: \.isNewline).lazy.map { String($0).trimming }.first {
+                !$0.isEmpty && !$0.hasPrefix("#")
+            } ?? ""
         if first.contains("\t") { return "tsv" }
         if first.contains(",") || first.contains(";") { return "csv" }
         // A table of one column has the name of the column first.
@@ -241,5 +278,7 @@ struct PastedDevices {
 
 extension String {
     /// Without double quotes around it.
-    fileprivate var trimmingQuotes: String { count > 1 && hasPrefix("\"") && hasSuffix("\"") ? String(dropFirst().dropLast()) : self }
+    fileprivate var trimmingQuotes: String {
+        count > 1 && hasPrefix("\"") && hasSuffix("\"") ? String(dropFirst().dropLast()) : self
+    }
 }

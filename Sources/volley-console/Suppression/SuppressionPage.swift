@@ -14,7 +14,8 @@ enum SuppressionPage {
     /// All apps whose lists the person may see.
     static func overview(_ visit: Visit, _ site: Site) throws -> Answer {
         let project = try site.project()
-        let lines: [HTML] = project.apps.filter { visit.may(.manageSuppression, app: $0.name.value) }.flatMap { app -> [HTML] in
+        let lines: [HTML] = project.apps.filter { visit.may(.manageSuppression, app: $0.name.value) }.flatMap {
+            app -> [HTML] in
             let link: HTML = "<a href=\"\(path(of: app))\" dir=\"auto\">\(TextFormat.printable(app.name.value))</a>"
             do {
                 return try SuppressionPart.all(of: app, in: project, site).map { part in
@@ -58,12 +59,14 @@ enum SuppressionPage {
         let (app, parts) = try parts(visit, site)
         let project = try site.project()
         let settings = try RunSettings(app, projectFile: project.file, pushType: .alert)
-        let away: [HTML] = [project.exchangeLists(of: app.name.value, settings, in: site.catalog)].compactMap(\.self).map {
-            "<p class=\"note\">\(Words.text($0))</p>"
-        }
+        let away: [HTML] = [project.exchangeLists(of: app.name.value, settings, in: site.catalog)].compactMap(\.self)
+            .map {
+                "<p class=\"note\">\(Words.text($0))</p>"
+            }
         let message: HTML =
             result.map { result in
-                result.refusal == nil ? "<div class=\"done\" role=\"status\">\(result.message)</div>" : AccountWords.alert(result.message)
+                result.refusal == nil
+                    ? "<div class=\"done\" role=\"status\">\(result.message)</div>" : AccountWords.alert(result.message)
             } ?? ""
         let lists: [HTML] = try parts.enumerated().map { number, part in
             Words.panel("\(Words.capitalized(part.name))", id: "list-\(number + 1)", try summary(of: part))
@@ -76,7 +79,8 @@ enum SuppressionPage {
             \(Words.panel("What you can do", id: "actions", HTML(try SuppressionForms.all(app, parts, visit))))
             <p class="note"><a href="/suppression">All apps</a></p>
             """
-        return .page(Page(status: result?.refusal ?? .ok, title: "Suppressed devices", place: .suppression, content: content))
+        return .page(
+            Page(status: result?.refusal ?? .ok, title: "Suppressed devices", place: .suppression, content: content))
     }
 
     /// The app that the query names, with its lists. `Gate` has checked the right.
@@ -111,7 +115,8 @@ enum SuppressionPage {
 
     /// An entry. Its token is cut, as on every page.
     static func words(of device: SuppressedDevice) -> HTML {
-        let run: HTML = device.run.isEmpty ? "" : ", found by <a href=\"\(Words.path(of: device.run))\">\(device.run)</a>"
+        let run: HTML =
+            device.run.isEmpty ? "" : ", found by <a href=\"\(Words.path(of: device.run))\">\(device.run)</a>"
         return """
             <code dir="auto">\(device.token.redacted)</code>: <span dir="auto">\(shown(device.reason))</span>, since \(Words.moment(device.invalidSince))\(run)
             """

@@ -6,7 +6,8 @@ import Commands
 struct BackUp: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy everything that matters of a project, also while it is being sent: a folder that `volley restore` puts back.",
+        abstract:
+            "Copy everything that matters of a project, also while it is being sent: a folder that `volley restore` puts back.",
         discussion: """
             Takes along volley.yaml, campaigns, the lists of names in them, and the folder of runs with its records, suppression lists and the \
             console's accounts, each file as it is at one moment, with a list of sums. Keys stay out without --with-keys; device \
@@ -14,10 +15,14 @@ struct BackUp: ParsableCommand {
             tokens: only its owner may read it.
             """)
 
-    @Argument(help: "The folder that gets the backup, as a folder volley-backup-DATE.", completion: .directory, transform: FilePaths.given)
+    @Argument(
+        help: "The folder that gets the backup, as a folder volley-backup-DATE.", completion: .directory,
+        transform: FilePaths.given)
     var target: String
 
-    @Argument(help: "Folders of campaigns that do not lie below that of volley.yaml.", completion: .directory, transform: FilePaths.given)
+    @Argument(
+        help: "Folders of campaigns that do not lie below that of volley.yaml.", completion: .directory,
+        transform: FilePaths.given)
     var campaigns: [String] = []
 
     @Flag(name: .long, help: "Also the keys and certificates that lie below the folder of volley.yaml.")
@@ -30,7 +35,8 @@ struct BackUp: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try BackupCommand.run(
-                .init(target: target, campaigns: campaigns, includesKeys: withKeys), options: shared.common(json: json), console: console)
+                .init(target: target, campaigns: campaigns, includesKeys: withKeys), options: shared.common(json: json),
+                console: console)
         }
     }
 }
@@ -38,7 +44,8 @@ struct BackUp: ParsableCommand {
 struct PutBack: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put a backup back: all of it, or nothing. What was sent after the backup is not sent again by itself.",
+        abstract:
+            "Put a backup back: all of it, or nothing. What was sent after the backup is not sent again by itself.",
         discussion: """
             Checks every sum first, and overwrites nothing. Runs that had not ended when the backup was made are not sent any more, as nobody \
             knows what was sent of them since; their reports say so. Times of schedules up to now are skipped.
@@ -48,7 +55,8 @@ struct PutBack: ParsableCommand {
     var backup: String
 
     @Option(
-        name: .long, help: ArgumentHelp("The folder that volley.yaml comes into; otherwise where it was.", valueName: "folder"),
+        name: .long,
+        help: ArgumentHelp("The folder that volley.yaml comes into; otherwise where it was.", valueName: "folder"),
         completion: .directory, transform: FilePaths.given)
     var into: String?
 

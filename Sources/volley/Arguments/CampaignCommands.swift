@@ -45,7 +45,9 @@ struct Check: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try CheckCommand.run(files: files, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try CheckCommand.run(files: files, options: shared.common(json: json), console: console)
+        }
     }
 }
 
@@ -64,7 +66,9 @@ struct Preview: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Samples to show of each text that devices get; 3, or 1 of each when there are several texts.", valueName: "n"))
+        help: ArgumentHelp(
+            "Samples to show of each text that devices get; 3, or 1 of each when there are several texts.",
+            valueName: "n"))
     var show: Int?
 
     @Option(
@@ -76,13 +80,17 @@ struct Preview: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Write the preview as a page that needs no network, for people who do not use a terminal.", valueName: "file"),
+        help: ArgumentHelp(
+            "Write the preview as a page that needs no network, for people who do not use a terminal.",
+            valueName: "file"),
         completion: .file(extensions: ["html"]), transform: FilePaths.given)
     var html: String?
 
     @Flag(
         name: .long,
-        help: "Ask the service to check the calls of a campaign whose devices it chooses (`by` under `audience`). It sends nothing.")
+        help:
+            "Ask the service to check the calls of a campaign whose devices it chooses (`by` under `audience`). It sends nothing."
+    )
     var ask = false
 
     @OptionGroup var planning: PlanningOptions
@@ -91,7 +99,9 @@ struct Preview: ParsableCommand {
 
     func validate() throws {
         guard why == nil || !ask else { throw ValidationError("--why is about one device, and --ask about all calls.") }
-        guard why == nil || html == nil else { throw ValidationError("--why answers in text or JSON; it makes no page.") }
+        guard why == nil || html == nil else {
+            throw ValidationError("--why answers in text or JSON; it makes no page.")
+        }
         guard (0...500).contains(show ?? 0) else { throw ValidationError("--show takes a number from 0 to 500.") }
     }
 
@@ -100,14 +110,16 @@ struct Preview: ParsableCommand {
         try perform(console, json) {
             let options = shared.common(json: json, planning: planning)
             if let why { return try PreviewCommand.explain(file: file, who: why, options: options, console: console) }
-            return try PreviewCommand.run(file: file, samples: show, page: html, asks: ask, options: options, console: console)
+            return try PreviewCommand.run(
+                file: file, samples: show, page: html, asks: ask, options: options, console: console)
         }
     }
 }
 
 struct Plan: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make the run file (frozen audience) and send nothing.", discussion: "Send it later with `volley send --plan RUN`.")
+        abstract: "Make the run file (frozen audience) and send nothing.",
+        discussion: "Send it later with `volley send --plan RUN`.")
 
     @Argument(help: "The campaign file.", completion: campaignCompletion, transform: FilePaths.given)
     var file: String
@@ -126,17 +138,22 @@ struct Plan: ParsableCommand {
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Plan, show the preview, ask, send, report.",
-        discussion: "Every device in the audience gets an outcome in the report. Ctrl-C stops cleanly; a second one stops at once.")
+        discussion:
+            "Every device in the audience gets an outcome in the report. Ctrl-C stops cleanly; a second one stops at once."
+    )
 
     @Argument(help: "The campaign file.", completion: campaignCompletion, transform: FilePaths.given)
     var file: String?
 
     @Option(
-        name: .long, help: ArgumentHelp("Send exactly a plan made before: a run's id, its file, or `last`.", valueName: "run"),
+        name: .long,
+        help: ArgumentHelp("Send exactly a plan made before: a run's id, its file, or `last`.", valueName: "run"),
         completion: runCompletion, transform: FilePaths.given)
     var plan: String?
 
-    @Flag(name: .long, help: "Send each text once to the app's test devices in volley.yaml, and to no other device. Does not ask.")
+    @Flag(
+        name: .long,
+        help: "Send each text once to the app's test devices in volley.yaml, and to no other device. Does not ask.")
     var test = false
 
     @Flag(name: .long, help: "Send at once to the whole audience, whatever the campaign's schedule says.")
@@ -152,13 +169,18 @@ struct Send: ParsableCommand {
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
-        guard plan == nil || !now else { throw ValidationError("--now is for a campaign file: a plan keeps its times.") }
+        guard plan == nil || !now else {
+            throw ValidationError("--now is for a campaign file: a plan keeps its times.")
+        }
         guard file == nil || plan == nil else {
             throw ValidationError(
-                "Name a campaign file or a plan, not both: a file is planned anew, and --plan sends what is planned already.")
+                "Name a campaign file or a plan, not both: a file is planned anew, and --plan sends what is planned already."
+            )
         }
         guard file != nil || plan != nil else { throw ValidationError("Name a campaign file, or a plan with --plan.") }
-        guard plan == nil || !test else { throw ValidationError("--test is for a campaign file: it makes its own plan.") }
+        guard plan == nil || !test else {
+            throw ValidationError("--test is for a campaign file: it makes its own plan.")
+        }
         guard plan == nil || planning.memory == nil else {
             throw ValidationError("--memory is for planning; --plan names a plan that is already made.")
         }
@@ -167,7 +189,8 @@ struct Send: ParsableCommand {
     func run() throws {
         let console = shared.console(log)
         try perform(console, json) {
-            let source: SendCommand.Source = plan.map { .plan(run: $0) } ?? (test ? .test(file: file ?? "") : .campaign(file: file ?? ""))
+            let source: SendCommand.Source =
+                plan.map { .plan(run: $0) } ?? (test ? .test(file: file ?? "") : .campaign(file: file ?? ""))
             return try SendCommand.run(
                 source, isConfirmed: yes, isNow: now,
                 options: shared.common(json: json, planning: planning, sending: sending, console: console),
@@ -193,7 +216,8 @@ struct Schedule: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Offer metrics for Prometheus at this address and port, as 127.0.0.1:9464.", valueName: "address"))
+        help: ArgumentHelp(
+            "Offer metrics for Prometheus at this address and port, as 127.0.0.1:9464.", valueName: "address"))
     var metrics: String?
 
     @OptionGroup var planning: PlanningOptions
@@ -203,8 +227,12 @@ struct Schedule: ParsableCommand {
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
-        guard !list || metrics == nil else { throw ValidationError("--metrics is for the process that stays, not for --list.") }
-        guard list || !json.json else { throw ValidationError("--json is for --list; volley schedule itself never ends with a result.") }
+        guard !list || metrics == nil else {
+            throw ValidationError("--metrics is for the process that stays, not for --list.")
+        }
+        guard list || !json.json else {
+            throw ValidationError("--json is for --list; volley schedule itself never ends with a result.")
+        }
     }
 
     func run() throws {

@@ -27,7 +27,9 @@ struct ChannelCreation: ParsableCommand {
             that keeps the newest broadcast delivers it when a phone comes back within the campaign's expiry, 8 hours at most.
             """)
 
-    @Option(name: .long, help: "What it keeps for phones that are off: \(ChannelsCommand.storageNames.joined(separator: " or ")).")
+    @Option(
+        name: .long,
+        help: "What it keeps for phones that are off: \(ChannelsCommand.storageNames.joined(separator: " or ")).")
     var keeps: String = ChannelsCommand.storageNames[0]
 
     @OptionGroup var choice: ChannelAppOption
@@ -43,7 +45,8 @@ struct ChannelCreation: ParsableCommand {
     func run() throws {
         let console = shared.console
         try perform(console, json) {
-            try ChannelsCommand.create(app: choice.app, keeps: keeps, options: shared.common(json: json), console: console)
+            try ChannelsCommand.create(
+                app: choice.app, keeps: keeps, options: shared.common(json: json), console: console)
         }
     }
 }

@@ -23,7 +23,8 @@ struct SharedOptions: ParsableArguments {
     @Flag(name: .long, help: "Say more about what happens.")
     var verbose = false
 
-    /// Shells leave `~` as it is in `--runs=~/runs`, and systemd always does: the runs would be in a folder named `~`.
+    /// Shells leave `~` as it is in `--runs=~/runs`, and systemd always does: the runs would be in
+    /// a folder named `~`.
     func validate() throws {
         for (option, path) in [("--config", config), ("--runs", runs)] {
             guard let path, path == "~" || path.hasPrefix("~/") else { continue }
@@ -35,14 +36,16 @@ struct SharedOptions: ParsableArguments {
 
     var console: Console { Console(.init(isQuiet: quiet, isVerbose: verbose)) }
 
-    /// - Parameter hasProgress: whether a line may show progress; false if several things happen at once.
+    /// - Parameter hasProgress: whether a line may show progress; false if several things happen at
+    ///   once.
     func console(_ log: LogOptions, hasProgress: Bool = true) -> Console {
         Console(.init(isQuiet: quiet, isVerbose: verbose, hasProgress: hasProgress, log: log.logFormat?.format))
     }
 
     /// - Parameter console: of the command, where it has options of its own.
     func common(
-        json: JSONOption? = nil, planning: PlanningOptions? = nil, sending: SendingOptions? = nil, console: Console? = nil
+        json: JSONOption? = nil, planning: PlanningOptions? = nil, sending: SendingOptions? = nil,
+        console: Console? = nil
     ) -> CommonOptions {
         var project = ProjectChoice(file: config, runs: runs)
         project.conversions = (console ?? self.console).conversionObserver
@@ -80,7 +83,8 @@ struct PlanningOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Memory that planning may use, as 512M or 1G; the rest goes to temporary files. By default, all it needs.", valueName: "size"))
+            "Memory that planning may use, as 512M or 1G; the rest goes to temporary files. By default, all it needs.",
+            valueName: "size"))
     var memory: MemoryBudget?
 }
 
@@ -97,7 +101,9 @@ struct SendingOptions: ParsableArguments {
     var threads: Int?
 
     func validate() throws {
-        guard (1...Self.most).contains(threads ?? 1) else { throw ValidationError("--threads takes a number from 1 to \(Self.most).") }
+        guard (1...Self.most).contains(threads ?? 1) else {
+            throw ValidationError("--threads takes a number from 1 to \(Self.most).")
+        }
     }
 }
 

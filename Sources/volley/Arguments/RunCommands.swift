@@ -22,10 +22,13 @@ struct Runs: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Only runs in these states, separated by commas: planned, running, paused, stopped, finished, cancelled.", valueName: "states"))
+            "Only runs in these states, separated by commas: planned, running, paused, stopped, finished, cancelled.",
+            valueName: "states"))
     var state = ""
 
-    @Option(name: .long, help: ArgumentHelp("Only runs planned since a date (UTC), or within a time such as 7d.", valueName: "when"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Only runs planned since a date (UTC), or within a time such as 7d.", valueName: "when"))
     var since: String?
 
     @OptionGroup var json: JSONOption
@@ -54,7 +57,9 @@ struct Orders: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try OrdersCommand.run(last: last, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try OrdersCommand.run(last: last, options: shared.common(json: json), console: console)
+        }
     }
 }
 
@@ -68,7 +73,9 @@ struct Prune: ParsableCommand {
             a terminal, unless --yes is given.
             """)
 
-    @Option(name: .long, help: ArgumentHelp("How long recipients are kept after a run has ended, as 90d or 12w.", valueName: "time"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("How long recipients are kept after a run has ended, as 90d or 12w.", valueName: "time"))
     var keep: String
 
     @Flag(name: .long, help: "Also runs that could be resumed or retried.")
@@ -109,7 +116,8 @@ struct Resume: ParsableCommand {
     func run() throws {
         let console = shared.console(log)
         try perform(console, json) {
-            try ResumeCommand.run(target.run, options: shared.common(json: json, sending: sending, console: console), console: console)
+            try ResumeCommand.run(
+                target.run, options: shared.common(json: json, sending: sending, console: console), console: console)
         }
     }
 }
@@ -136,7 +144,8 @@ struct Approve: ParsableCommand {
     func run() throws {
         let console = shared.console
         try perform(console, json) {
-            try ApproveCommand.run(target.run, by: by, isConfirmed: yes, options: shared.common(json: json), console: console)
+            try ApproveCommand.run(
+                target.run, by: by, isConfirmed: yes, options: shared.common(json: json), console: console)
         }
     }
 }
@@ -152,14 +161,17 @@ struct Pause: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try PauseCommand.run(target.run, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try PauseCommand.run(target.run, options: shared.common(json: json), console: console)
+        }
     }
 }
 
 struct Cancel: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send nothing more of a run.",
-        discussion: "Devices that it reached stay in the report; the others are unsent. A run that is being sent ends cleanly.")
+        discussion:
+            "Devices that it reached stay in the report; the others are unsent. A run that is being sent ends cleanly.")
 
     @OptionGroup var target: RunArgument
     @OptionGroup var json: JSONOption
@@ -167,7 +179,9 @@ struct Cancel: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try CancelCommand.run(target.run, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try CancelCommand.run(target.run, options: shared.common(json: json), console: console)
+        }
     }
 }
 
@@ -182,7 +196,9 @@ struct Retry: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Outcomes to send to again, separated by commas: failed, unknown, rejected, unsent.", valueName: "outcomes"))
+        help: ArgumentHelp(
+            "Outcomes to send to again, separated by commas: failed, unknown, rejected, unsent.", valueName: "outcomes")
+    )
     var outcome = "failed,unknown"
 
     @Flag(name: .long, help: "Do not ask.")
@@ -221,7 +237,8 @@ struct Report: ParsableCommand {
     var format = Form.text
 
     @Option(
-        name: .long, help: ArgumentHelp("An earlier run: shows both side by side, and what differs.", valueName: "earlier"),
+        name: .long,
+        help: ArgumentHelp("An earlier run: shows both side by side, and what differs.", valueName: "earlier"),
         completion: runCompletion, transform: FilePaths.given)
     var compare: String?
 
@@ -256,7 +273,8 @@ struct Report: ParsableCommand {
         try perform(console, json) {
             let form = json.json ? .json : ReportCommand.Format(rawValue: format.rawValue) ?? .text
             return try ReportCommand.run(
-                target.run, comparedWith: compare, isRefreshed: refresh, format: form, lines: lines, output: output, isForExcel: excel,
+                target.run, comparedWith: compare, isRefreshed: refresh, format: form, lines: lines, output: output,
+                isForExcel: excel,
                 options: shared.common(json: json), console: console)
         }
     }

@@ -50,15 +50,20 @@ struct Serve: ParsableCommand {
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
-        if invite != nil, confirm != nil { throw ValidationError("--invite and --confirm are two commands. Give one of them.") }
-        if invite == nil, !role.isEmpty { throw ValidationError("--role belongs to --invite. Name the person to invite.") }
+        if invite != nil, confirm != nil {
+            throw ValidationError("--invite and --confirm are two commands. Give one of them.")
+        }
+        if invite == nil, !role.isEmpty {
+            throw ValidationError("--role belongs to --invite. Name the person to invite.")
+        }
     }
 
     func run() throws {
         if let invite {
             return try perform(shared.console) {
                 try ServeCommand.invite(
-                    invite, roles: role, settings: .init(folder: folder, listen: listen), options: shared.common(), console: shared.console)
+                    invite, roles: role, settings: .init(folder: folder, listen: listen), options: shared.common(),
+                    console: shared.console)
             }
         }
         if let confirm {
@@ -69,7 +74,8 @@ struct Serve: ParsableCommand {
         let console = shared.console(log, hasProgress: false)
         try perform(console) {
             try ServeCommand.run(
-                .init(folder: folder, listen: listen, socket: socket, hasSender: !noSender), options: shared.common(), console: console)
+                .init(folder: folder, listen: listen, socket: socket, hasSender: !noSender), options: shared.common(),
+                console: console)
         }
     }
 }

@@ -42,7 +42,8 @@ enum ServiceWords {
     static let audienceStandIns = list(Simulators.all.filter(\.hasOwnAudiences).map { "--service \($0.service)" })
 
     /// The simulators that limit pushes to everyone and to tags in a minute.
-    static let hastyStandIns = list(Simulators.all.filter(\.limitsBroadcastsPerMinute).map { "--service \($0.service)" })
+    static let hastyStandIns = list(
+        Simulators.all.filter(\.limitsBroadcastsPerMinute).map { "--service \($0.service)" })
 
     /// The simulators that keep texts of lists.
     static let listingStandIns = list(Simulators.all.filter(\.keepsTasks).map { "--service \($0.service)" })

@@ -4,7 +4,8 @@ import Commands
 
 struct Store: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Set up and check the PostgreSQL database that several machines share to send one run, and see which runs are there.",
+        abstract:
+            "Set up and check the PostgreSQL database that several machines share to send one run, and see which runs are there.",
         discussion: "`store` of volley.yaml names the environment variable that holds its address.",
         subcommands: [StoreMigrate.self, StoreChecking.self, StoreListing.self, StoreFetching.self, StoreRemoving.self])
 }
@@ -45,7 +46,8 @@ struct StoreChecking: ParsableCommand {
 
 struct StoreListing: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "The runs in the store: state, audience, how many devices are claimed, size, and who sends them.",
+        commandName: "list",
+        abstract: "The runs in the store: state, audience, how many devices are claimed, size, and who sends them.",
         discussion: "Where processes send runs, it takes a few seconds to see which of them still report.")
 
     @OptionGroup var json: JSONOption
@@ -59,7 +61,8 @@ struct StoreListing: ParsableCommand {
 
 struct StoreFetching: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fetch", abstract: "Make a run's file here from what the store has of it, or bring the file here up to date.",
+        commandName: "fetch",
+        abstract: "Make a run's file here from what the store has of it, or bring the file here up to date.",
         discussion: """
             For when the machine that planned the run is gone, or to read a run elsewhere: report, retry and exports work on the file. It is \
             never sent from. A run that is being sent cannot be fetched; processes that stopped without a word are waited for, for half a \
@@ -67,12 +70,14 @@ struct StoreFetching: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A run's id, its file, or `last`: of those in the store, the one that was planned last.", valueName: "run"),
+        help: ArgumentHelp(
+            "A run's id, its file, or `last`: of those in the store, the one that was planned last.", valueName: "run"),
         completion: runCompletion, transform: FilePaths.given)
     var id: String
 
     @Option(
-        name: .long, help: ArgumentHelp("The folder of runs that the file is put into.", valueName: "folder"), completion: .directory,
+        name: .long, help: ArgumentHelp("The folder of runs that the file is put into.", valueName: "folder"),
+        completion: .directory,
         transform: FilePaths.given)
     var into: String?
 
@@ -81,21 +86,28 @@ struct StoreFetching: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try StoreCommand.fetch(id, into: into, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try StoreCommand.fetch(id, into: into, options: shared.common(json: json), console: console)
+        }
     }
 }
 
 struct StoreRemoving: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a run from the store, once its file here holds all that the store knows of it.",
+        commandName: "remove",
+        abstract: "Remove a run from the store, once its file here holds all that the store knows of it.",
         discussion: "The run's file stays. A run that is being sent cannot be removed.")
 
     @Argument(
-        help: ArgumentHelp("A run's id, its file, or `last`: of those in the store, the one that was planned last.", valueName: "run"),
+        help: ArgumentHelp(
+            "A run's id, its file, or `last`: of those in the store, the one that was planned last.", valueName: "run"),
         completion: runCompletion, transform: FilePaths.given)
     var id: String
 
-    @Flag(help: "Remove it even if its file here lacks outcomes, or there is none: nobody can say then what became of its devices.")
+    @Flag(
+        help:
+            "Remove it even if its file here lacks outcomes, or there is none: nobody can say then what became of its devices."
+    )
     var force = false
 
     @OptionGroup var json: JSONOption
@@ -103,6 +115,8 @@ struct StoreRemoving: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try StoreCommand.remove(id, isForced: force, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try StoreCommand.remove(id, isForced: force, options: shared.common(json: json), console: console)
+        }
     }
 }

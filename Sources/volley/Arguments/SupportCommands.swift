@@ -6,7 +6,8 @@ import Commands
 struct VersionFacts: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "version",
-        abstract: "Say which Volley this is; with --verbose also the libraries, system, formats of files and limits that it runs with.",
+        abstract:
+            "Say which Volley this is; with --verbose also the libraries, system, formats of files and limits that it runs with.",
         discussion: "Holds no secret and no name: paste it where you ask for help.")
 
     @OptionGroup var json: JSONOption
@@ -28,11 +29,14 @@ struct SupportBundling: ParsableCommand {
             without --ask.
             """)
 
-    @Argument(help: "The folder that gets the bundle, as a folder volley-support-DATE.", completion: .directory, transform: FilePaths.given)
+    @Argument(
+        help: "The folder that gets the bundle, as a folder volley-support-DATE.", completion: .directory,
+        transform: FilePaths.given)
     var target: String
 
     @Argument(
-        help: "With --with-texts: folders of campaigns that do not lie below that of volley.yaml.", completion: .directory,
+        help: "With --with-texts: folders of campaigns that do not lie below that of volley.yaml.",
+        completion: .directory,
         transform: FilePaths.given)
     var campaigns: [String] = []
 

@@ -18,7 +18,9 @@ struct ListOption: ParsableArguments {
     @Option(name: .long, help: "The app's name in volley.yaml; may be omitted if there is only one.")
     var app: String?
 
-    @Option(name: .long, help: "One of the app's services; may be omitted if there is only one. `list` without it shows all.")
+    @Option(
+        name: .long,
+        help: "One of the app's services; may be omitted if there is only one. `list` without it shows all.")
     var service: String?
 
     var choice: SuppressionCommand.ListChoice { .init(app: app, service: service) }
@@ -26,7 +28,8 @@ struct ListOption: ParsableArguments {
 
 struct SuppressionListing: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "How many devices are suppressed and why; tokens are shown with eight digits only.")
+        commandName: "list",
+        abstract: "How many devices are suppressed and why; tokens are shown with eight digits only.")
 
     @OptionGroup var list: ListOption
     @OptionGroup var json: JSONOption
@@ -34,7 +37,9 @@ struct SuppressionListing: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try SuppressionCommand.list(list.choice, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try SuppressionCommand.list(list.choice, options: shared.common(json: json), console: console)
+        }
     }
 }
 
@@ -63,7 +68,8 @@ struct SuppressionImport: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try SuppressionCommand.add(
-                .init(path: file, reason: reason, mayBeExport: everyDevice), to: list.choice, options: shared.common(json: json),
+                .init(path: file, reason: reason, mayBeExport: everyDevice), to: list.choice,
+                options: shared.common(json: json),
                 console: console)
         }
     }
@@ -74,7 +80,8 @@ struct SuppressionExport: ParsableCommand {
         commandName: "export", abstract: "Write the list as CSV, with whole tokens; import reads it again.")
 
     @Option(
-        name: .long, help: "A file, which only its owner may read; - is standard output, even on a terminal.", completion: .file(),
+        name: .long, help: "A file, which only its owner may read; - is standard output, even on a terminal.",
+        completion: .file(),
         transform: FilePaths.given)
     var output: String?
 
@@ -86,7 +93,9 @@ struct SuppressionExport: ParsableCommand {
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
-        guard !json.json || output ?? "-" != "-" else { throw ValidationError("--json needs a file for the list: --output FILE.") }
+        guard !json.json || output ?? "-" != "-" else {
+            throw ValidationError("--json needs a file for the list: --output FILE.")
+        }
     }
 
     func run() throws {
@@ -106,7 +115,8 @@ struct SuppressionRemove: ParsableCommand {
     @Argument(help: "A \(ServiceWords.target).")
     var token: String?
 
-    @Option(name: .long, help: "A file of tokens, like one for import.", completion: .file(), transform: FilePaths.given)
+    @Option(
+        name: .long, help: "A file of tokens, like one for import.", completion: .file(), transform: FilePaths.given)
     var file: String?
 
     @Flag(name: .long, help: "All devices of the app in its environment.")
@@ -128,9 +138,11 @@ struct SuppressionRemove: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        let removal: SuppressionCommand.Removal = token.map { .token($0) } ?? file.map { .file($0) } ?? .all(isConfirmed: yes)
+        let removal: SuppressionCommand.Removal =
+            token.map { .token($0) } ?? file.map { .file($0) } ?? .all(isConfirmed: yes)
         try perform(console, json) {
-            try SuppressionCommand.remove(removal, from: list.choice, options: shared.common(json: json), console: console)
+            try SuppressionCommand.remove(
+                removal, from: list.choice, options: shared.common(json: json), console: console)
         }
     }
 }

@@ -26,7 +26,8 @@ struct Push: ParsableCommand {
         let console = shared.console
         try perform(console, json) {
             try PushCommand.run(
-                target.target, token: token, message: message.message, options: shared.common(json: json), console: console)
+                target.target, token: token, message: message.message, options: shared.common(json: json),
+                console: console)
         }
     }
 }
@@ -45,7 +46,9 @@ struct PushTargetOptions: ParsableArguments {
     @Option(name: .long, help: "The bundle id, instead of the app's.")
     var topic: String?
 
-    @Option(name: .long, help: "A .p8 key, instead of the app's.", completion: .file(extensions: ["p8"]), transform: FilePaths.given)
+    @Option(
+        name: .long, help: "A .p8 key, instead of the app's.", completion: .file(extensions: ["p8"]),
+        transform: FilePaths.given)
     var key: String?
 
     @Option(name: .long, help: "The key's id; otherwise the one in the name \(ServiceWords.keyFileForm).")
@@ -92,11 +95,13 @@ struct PushMessageOptions: ParsableArguments {
     var silent = false
 
     @Option(
-        name: .long, help: "The whole payload, from a JSON or YAML file.", completion: .file(extensions: ["json", "yaml", "yml"]),
+        name: .long, help: "The whole payload, from a JSON or YAML file.",
+        completion: .file(extensions: ["json", "yaml", "yml"]),
         transform: FilePaths.given)
     var payload: String?
 
-    @Option(name: .long, help: "\(ServiceWords.pushType), when the payload is for another one than alert or background.")
+    @Option(
+        name: .long, help: "\(ServiceWords.pushType), when the payload is for another one than alert or background.")
     var pushType: PushTypeName?
 
     @Option(name: .long, help: "high (10), normal (5) or low (1); otherwise high, and normal for a background push.")
@@ -141,7 +146,9 @@ struct Notify: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try NotifyCommand.run(app: app, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try NotifyCommand.run(app: app, options: shared.common(json: json), console: console)
+        }
     }
 }
 
@@ -161,7 +168,9 @@ struct Doctor: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try DoctorCommand.run(app: app, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try DoctorCommand.run(app: app, options: shared.common(json: json), console: console)
+        }
     }
 }
 
@@ -197,11 +206,14 @@ struct Simulate: ParsableCommand {
     @Option(name: .long, help: "The port; 0 picks a free one.")
     var port = 2197
 
-    @Option(name: .long, help: "A file that gets a line of JSON per request.", completion: .file(), transform: FilePaths.given)
+    @Option(
+        name: .long, help: "A file that gets a line of JSON per request.", completion: .file(),
+        transform: FilePaths.given)
     var ledger: String?
 
     @Option(
-        name: .long, help: "Where to write the certificate that clients must trust. (default: simulator-ca.pem)", completion: .file(),
+        name: .long, help: "Where to write the certificate that clients must trust. (default: simulator-ca.pem)",
+        completion: .file(),
         transform: FilePaths.given)
     var ca = "simulator-ca.pem"
 
@@ -213,7 +225,8 @@ struct Simulate: ParsableCommand {
 
     @Option(
         name: .long,
-        help: "Where to write a key or service account if volley.yaml names none. (default: \(ServiceWords.standInFiles))",
+        help:
+            "Where to write a key or service account if volley.yaml names none. (default: \(ServiceWords.standInFiles))",
         completion: .file(), transform: FilePaths.given)
     var key: String?
 
@@ -221,12 +234,14 @@ struct Simulate: ParsableCommand {
     var seconds: Double?
 
     @Option(
-        name: .long, help: "A file of tokens that are answered \(ServiceWords.standInAnswers(\.gone)).", completion: .file(),
+        name: .long, help: "A file of tokens that are answered \(ServiceWords.standInAnswers(\.gone)).",
+        completion: .file(),
         transform: FilePaths.given)
     var unregistered: String?
 
     @Option(
-        name: .long, help: "A file of tokens that are answered \(ServiceWords.standInAnswers(\.unknown)).", completion: .file(),
+        name: .long, help: "A file of tokens that are answered \(ServiceWords.standInAnswers(\.unknown)).",
+        completion: .file(),
         transform: FilePaths.given)
     var badTokens: String?
 
@@ -271,18 +286,26 @@ struct Simulate: ParsableCommand {
 
     @Option(
         name: .long, parsing: .unconditional,
-        help: "How far the simulator's clock, which judges signatures, is ahead of this machine's; below 0 if it is behind.")
+        help:
+            "How far the simulator's clock, which judges signatures, is ahead of this machine's; below 0 if it is behind."
+    )
     var clockAhead: Int?
 
-    @Option(name: .long, help: "The seconds for which an access token is valid, of services that give them out. (default: 3600)")
+    @Option(
+        name: .long,
+        help: "The seconds for which an access token is valid, of services that give them out. (default: 3600)")
     var tokenSeconds: Int?
 
     @Option(
         name: .long,
-        help: "The details of refusals by \(ServiceWords.vagueStandIns), which may be missing: both, one or none. (default: both)")
+        help:
+            "The details of refusals by \(ServiceWords.vagueStandIns), which may be missing: both, one or none. (default: both)"
+    )
     var errorDetails: String?
 
-    @Option(name: .long, help: "What \(ServiceWords.limitedStandIns) takes in a minute before it answers 429; 0 for as much as usual.")
+    @Option(
+        name: .long,
+        help: "What \(ServiceWords.limitedStandIns) takes in a minute before it answers 429; 0 for as much as usual.")
     var limitPerMinute = 0
 
     @Option(name: .long, help: "The messages after which an access token is revoked; 0 for never.")
@@ -297,10 +320,14 @@ struct Simulate: ParsableCommand {
 
     @Option(
         name: .long,
-        help: "The pushes to everyone and to tags that \(ServiceWords.hastyStandIns) takes in a minute; 0 for any number. (default: 5)")
+        help:
+            "The pushes to everyone and to tags that \(ServiceWords.hastyStandIns) takes in a minute; 0 for any number. (default: 5)"
+    )
     var broadcastsPerMinute: Int?
 
-    @Flag(name: .long, help: "Refuse pushes to tags, as \(ServiceWords.audienceStandIns) does for apps that have not paid.")
+    @Flag(
+        name: .long,
+        help: "Refuse pushes to tags, as \(ServiceWords.audienceStandIns) does for apps that have not paid.")
     var noTags = false
 
     @Option(name: .long, help: "The lists after which \(ServiceWords.listingStandIns) forgets their text; 0 for never.")
@@ -319,7 +346,8 @@ struct Simulate: ParsableCommand {
             throw ValidationError("--error-details takes both, one or none.")
         }
         guard Simulators.named(service)?.givesOutTokens == true || !hasIssuerOptions else {
-            let services = Simulators.all.filter(\.givesOutTokens).map { "--service \($0.service)" }.joined(separator: " and ")
+            let services = Simulators.all.filter(\.givesOutTokens).map { "--service \($0.service)" }.joined(
+                separator: " and ")
             throw ValidationError("--token-seconds and --messages-per-token are for \(services).")
         }
         guard Simulators.named(service)?.mayLackDetails == true || errorDetails == nil else {
@@ -340,12 +368,15 @@ struct Simulate: ParsableCommand {
             throw ValidationError("--lists-per-task is for \(ServiceWords.listingStandIns).")
         }
         // More than a century is a slip, and may be more than a timestamp holds.
-        guard abs(clockAhead.map(Double.init) ?? 0) <= 4e9 else { throw ValidationError("--clock-ahead takes seconds, up to 4000000000.") }
+        guard abs(clockAhead.map(Double.init) ?? 0) <= 4e9 else {
+            throw ValidationError("--clock-ahead takes seconds, up to 4000000000.")
+        }
         // A clock never reaches more, or a value that is not a number.
         guard (0...4e9).contains(seconds ?? 0) else { throw ValidationError("--for takes seconds, up to 4000000000.") }
         guard streamLimit >= 1 else { throw ValidationError("--stream-limit takes 1 or more.") }
         let counts = [
-            latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery, disconnectEvery,
+            latency, tooManyRequestsEvery, unavailableEvery, internalErrorEvery, silentEvery, resetEvery, goAwayEvery,
+            disconnectEvery,
             silentAfter, gatewayEvery, earlyAnswerEvery, limitPerMinute, messagesPerToken, listsPerTask,
         ]
         guard counts.allSatisfy({ $0 >= 0 }) else { throw ValidationError("Counts and times must be 0 or more.") }
@@ -356,7 +387,9 @@ struct Simulate: ParsableCommand {
 
     func run() throws {
         let console = shared.console
-        try perform(console, json) { try SimulateCommand.run(settings, options: shared.common(json: json), console: console) }
+        try perform(console, json) {
+            try SimulateCommand.run(settings, options: shared.common(json: json), console: console)
+        }
     }
 
     private var settings: SimulateCommand.Settings {
@@ -365,12 +398,16 @@ struct Simulate: ParsableCommand {
         settings.clockAheadSeconds = clockAhead
         (settings.tokenSeconds, settings.errorDetails) = (tokenSeconds, errorDetails.flatMap(RefusalDetails.init))
         (settings.messagesPerMinute, settings.messagesPerToken) = (limitPerMinute, messagesPerToken)
-        (settings.broadcastsPerDay, settings.broadcastsPerMinute, settings.takesTags) = (broadcastsPerDay, broadcastsPerMinute, !noTags)
+        (settings.broadcastsPerDay, settings.broadcastsPerMinute, settings.takesTags) = (
+            broadcastsPerDay, broadcastsPerMinute, !noTags
+        )
         settings.listsPerTask = listsPerTask
         (settings.port, settings.ledgerFile, settings.authorityFile, settings.keyFile) = (port, ledger, ca, key)
         (settings.certificateFile, settings.seconds) = (certificate, seconds)
         (settings.unregisteredFile, settings.badTokenFile) = (unregistered, badTokens)
-        (settings.streamLimit, settings.latencyMilliseconds, settings.retryAfterSeconds) = (streamLimit, latency, retryAfter)
+        (settings.streamLimit, settings.latencyMilliseconds, settings.retryAfterSeconds) = (
+            streamLimit, latency, retryAfter
+        )
         (settings.tooManyRequestsEvery, settings.unavailableEvery) = (tooManyRequestsEvery, unavailableEvery)
         (settings.internalErrorEvery, settings.silentEvery) = (internalErrorEvery, silentEvery)
         (settings.resetEvery, settings.goAwayEvery) = (resetEvery, goAwayEvery)

@@ -8,7 +8,8 @@ import Commands
 struct Volley: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley",
-        abstract: "Sends push campaigns to \(ServiceWords.names), and reports the outcome of every push, device by device.",
+        abstract:
+            "Sends push campaigns to \(ServiceWords.names), and reports the outcome of every push, device by device.",
         discussion: """
             A campaign is a YAML file: who gets what, and how fast. `volley init` writes one to start from.
 
@@ -26,22 +27,28 @@ struct Volley: ParsableCommand {
             CommandGroup(
                 name: "Service",
                 subcommands: [
-                    Schedule.self, Serve.self, Work.self, Store.self, Suppression.self, Notify.self, Prune.self, BackUp.self, PutBack.self,
+                    Schedule.self, Serve.self, Work.self, Store.self, Suppression.self, Notify.self, Prune.self,
+                    BackUp.self, PutBack.self,
                 ]),
             CommandGroup(
                 name: "Tool",
-                subcommands: [Push.self, ChannelManagement.self, Doctor.self, Simulate.self, SupportBundling.self, VersionFacts.self]),
+                subcommands: [
+                    Push.self, ChannelManagement.self, Doctor.self, Simulate.self, SupportBundling.self,
+                    VersionFacts.self,
+                ]),
         ]
     )
 
     /// The complaint about a first argument that is neither a command nor an option.
     private static func unknownCommand() -> String? {
-        let names = configuration.subcommands.map { $0.configuration.commandName ?? String(describing: $0).lowercased() }
+        let names = configuration.subcommands.map {
+            $0.configuration.commandName ?? String(describing: $0).lowercased()
+        }
         return ProgramArguments.all.first.flatMap { CommandName.complaint(about: $0, among: names) }
     }
 
-    /// Shows the problem with the arguments, and exits with 2, as for any other mistake that sends nothing. With
-    /// `--json`, the error is also written as a document.
+    /// Shows the problem with the arguments, and exits with 2, as for any other mistake that sends
+    /// nothing. With `--json`, the error is also written as a document.
     /// - Parameters:
     ///   - complaint: begins with `Error: `.
     ///   - message: the same without that and the usage.
@@ -55,12 +62,16 @@ struct Volley: ParsableCommand {
         exit(withError: ExitCode(ExitStatus.wrong.rawValue))
     }
 
-    /// What is wrong with an option where an argument is missing, too: the option comes first, because the person typed it.
-    /// - Returns: the error of the same arguments with something in the place of the missing one, if it names an option of theirs.
+    /// What is wrong with an option where an argument is missing, too: the option comes first,
+    /// because the person typed it.
+    /// - Returns: the error of the same arguments with something in the place of the missing one,
+    ///   if it names an option of theirs.
     private static func wrongOption(_ error: any Error) -> (any Error)? {
         let options = ProgramArguments.all.filter { $0.hasPrefix("-") }
         func names(_ error: any Error) -> Bool { options.contains { message(for: error).contains("'\($0)'") } }
-        guard !names(error), let first = ProgramArguments.all.firstIndex(where: { $0.hasPrefix("-") }) else { return nil }
+        guard !names(error), let first = ProgramArguments.all.firstIndex(where: { $0.hasPrefix("-") }) else {
+            return nil
+        }
         var arguments = ProgramArguments.all
         arguments.insert("missing", at: first)
         do {
@@ -83,9 +94,11 @@ struct Volley: ParsableCommand {
             let status = exitCode(for: error)
             // Help and version are results, not mistakes.
             guard status == .success else {
-                let complaint = ForeignOption.complaint(about: ProgramArguments.all), error = wrongOption(error) ?? error
+                let complaint = ForeignOption.complaint(about: ProgramArguments.all),
+                    error = wrongOption(error) ?? error
                 refuse(
-                    complaint ?? UsageText.wrapped(fullMessage(for: error)), message: complaint.map(message(of:)) ?? message(for: error))
+                    complaint ?? UsageText.wrapped(fullMessage(for: error)),
+                    message: complaint.map(message(of:)) ?? message(for: error))
             }
             let console = Console()
             do { try console.out(UsageText.wrapped(fullMessage(for: error))) } catch {

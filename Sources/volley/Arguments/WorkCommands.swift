@@ -9,7 +9,8 @@ struct Work: ParsableCommand {
             machine has the key. It ends with Ctrl-C; the others go on, and what it had not sent is sent by them.
             """)
 
-    @Option(name: .customLong("run"), help: ArgumentHelp("Help with this run only, until it has ended.", valueName: "id"))
+    @Option(
+        name: .customLong("run"), help: ArgumentHelp("Help with this run only, until it has ended.", valueName: "id"))
     var onlyRun: String?
     @OptionGroup var sending: SendingOptions
     @OptionGroup var log: LogOptions
@@ -18,7 +19,8 @@ struct Work: ParsableCommand {
     func run() throws {
         let console = shared.console(log)
         try perform(console) {
-            try WorkCommand.run(on: onlyRun, options: shared.common(sending: sending, console: console), console: console)
+            try WorkCommand.run(
+                on: onlyRun, options: shared.common(sending: sending, console: console), console: console)
         }
     }
 }

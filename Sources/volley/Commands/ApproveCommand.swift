@@ -24,7 +24,9 @@ public enum ApproveCommand {
         let settings = try checkApprovable(run, in: options.project)
         if let change = change(of: run) { console.warn(change) }
         if options.isJSON { console.say(text(run, settings)) } else { try console.out(text(run, settings) + "\n") }
-        if let earlier = try run.approval() { console.say("Already approved by \(earlier.name), \(earlier.approvedAt).") }
+        if let earlier = try run.approval() {
+            console.say("Already approved by \(earlier.name), \(earlier.approvedAt).")
+        }
         guard try isConfirmed || console.confirms(question(run, settings, name: name)) else {
             console.warn("Nothing was approved.")
             return .wrong
@@ -40,7 +42,8 @@ public enum ApproveCommand {
         return console.answer(options.isJSON ? answer.indentedText : text, done: done)
     }
 
-    /// What happened to the campaign's file after a plan was made, and what to do instead of sending the plan; nil if it is as it was.
+    /// What happened to the campaign's file after a plan was made, and what to do instead of
+    /// sending the plan; nil if it is as it was.
     static func change(of run: RunFile) -> String? {
         let (id, file) = (run.plan.id, run.plan.campaignFile)
         guard let change = CampaignChange(since: run.plan, at: .now()) else { return nil }
@@ -63,7 +66,9 @@ public enum ApproveCommand {
     private static func next(_ run: RunFile, _ settings: RunSettings) throws -> String {
         let id = run.plan.id
         guard try run.status().state == .planned else { return "Continue it with: volley resume \(id)" }
-        if ScheduledTime(run, settings, isScheduler: false)?.isForSchedule ?? false { return "volley schedule sends it at its time." }
+        if ScheduledTime(run, settings, isScheduler: false)?.isForSchedule ?? false {
+            return "volley schedule sends it at its time."
+        }
         return "Send it with: volley send --plan \(id)"
     }
 
@@ -81,6 +86,7 @@ public enum ApproveCommand {
 
     private static func question(_ run: RunFile, _ settings: RunSettings, name: String) -> String {
         let devices = settings.service.recipients(run.plan.audience)
-        return "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(environments(settings))) as \(name)?"
+        return
+            "Approve '\(run.plan.campaign)' for \(devices) of \(run.plan.app) (\(environments(settings))) as \(name)?"
     }
 }

@@ -3,7 +3,8 @@ import Base
 import Campaigns
 import Workspace
 
-/// `volley backup`: copies everything that matters of a project, while processes send and the console is at work.
+/// `volley backup`: copies everything that matters of a project, while processes send and the
+/// console is at work.
 public enum BackupCommand {
     /// Makes a backup.
     /// - Returns: `done`, or `doneWithFailures` if a file could not be copied.
@@ -12,7 +13,8 @@ public enum BackupCommand {
         let project = try readProject(options, console)
         let catalog = try Project.presentCatalog(options.project)
         let backup = Backup(
-            request, of: project, catalog: catalog, Interruption.process, Observer { console.progress($0.line(doing: "backing up")) })
+            request, of: project, catalog: catalog, Interruption.process,
+            Observer { console.progress($0.line(doing: "backing up")) })
         let made: Backup.Made
         do { made = try backup.make(at: .now()) } catch is CancellationError {
             throw interrupted(console, "No backup was made.")
@@ -64,15 +66,18 @@ extension Backup.Made {
             lines.append(part.reason.sentence)
             lines += part.names.map { "  \(TextFormat.inLine($0))" }
         }
-        let accounts = manifest.files.contains { $0.path == "runs/console/accounts.sqlite" } ? ", and the console's accounts" : ""
-        lines.append("Not in it: device exports, and secrets in environment variables. It holds device tokens\(accounts).")
+        let accounts =
+            manifest.files.contains { $0.path == "runs/console/accounts.sqlite" } ? ", and the console's accounts" : ""
+        lines.append(
+            "Not in it: device exports, and secrets in environment variables. It holds device tokens\(accounts).")
         return lines.joined(separator: "\n")
     }
 
     /// The manifest, with the place of the backup.
     var json: JSONValue {
         guard case .object(let members) = manifest.json else { return .null }
-        return .object([JSONMember("backup", .string(path))] + members + [JSONMember("problems", .array(problems.map(\.json)))])
+        return .object(
+            [JSONMember("backup", .string(path))] + members + [JSONMember("problems", .array(problems.map(\.json)))])
     }
 }
 
@@ -85,7 +90,8 @@ extension BackupManifest.Omission.Reason {
         case .links:
             "Left out, as they are links to folders, or lead nowhere; where they hold campaigns, name the folders that they lead to after the one for backups:"
         case .foreign: "Left out, as they are unfinished plans, or no files of Volley:"
-        case .store: "Left out: the PostgreSQL store. Back it up with pg_dump; its address is in the environment variable"
+        case .store:
+            "Left out: the PostgreSQL store. Back it up with pg_dump; its address is in the environment variable"
         case .unreadable: "Left out, as they could not be copied:"
         }
     }

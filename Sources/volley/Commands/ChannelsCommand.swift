@@ -11,15 +11,19 @@ public enum ChannelsCommand {
 
     /// Makes a channel.
     /// - Parameter keeps: one of `storageNames`.
-    public static func create(app: String?, keeps: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+    public static func create(app: String?, keeps: String, options: CommonOptions, console: Console) throws
+        -> ExitStatus
+    {
         guard let storage = ChannelStorage(rawValue: keeps) else {
-            throw Diagnostic("'\(keeps)' is not what a channel can keep", remedy: "Write \(storageNames.joined(separator: " or ")).")
+            throw Diagnostic(
+                "'\(keeps)' is not what a channel can keep", remedy: "Write \(storageNames.joined(separator: " or ")).")
         }
         let channels = try channels(of: app, options, console)
         let id = try channels.create(storage)
         let answer = document(channels, [("channel", .string(id)), ("keeps", .string(storage.rawValue))])
         return console.answer(
-            options.isJSON ? answer.indentedText : "\(id)\nIn a campaign: audience: {channel: \(id)}", done: "The channel \(id) was made.")
+            options.isJSON ? answer.indentedText : "\(id)\nIn a campaign: audience: {channel: \(id)}",
+            done: "The channel \(id) was made.")
     }
 
     /// Lists the channels.
@@ -61,18 +65,21 @@ public enum ChannelsCommand {
         }
         try channels.delete(id)
         let answer = document(channels, [("channel", .string(id)), ("deleted", .bool(true))])
-        return console.answer(options.isJSON ? answer.indentedText : "deleted \(id)", done: "The channel \(id) was deleted.")
+        return console.answer(
+            options.isJSON ? answer.indentedText : "deleted \(id)", done: "The channel \(id) was deleted.")
     }
 
     private static func channels(of name: String?, _ options: CommonOptions, _ console: Console) throws -> Channels {
         Interruption.install()
         guard let path = options.project.file ?? Project.find(startingAt: ".") else {
-            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
+            throw Diagnostic(
+                "there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
         }
         let (project, warnings) = try Project.read(file: path)
         console.show(warnings)
         return try Channels(
-            of: project.app(calledOrOnly: name), in: project, at: .now(), SendingContext(cancellation: Interruption.process))
+            of: project.app(calledOrOnly: name), in: project, at: .now(),
+            SendingContext(cancellation: Interruption.process))
     }
 
     private static func document(_ channels: Channels, _ members: [(String, JSONValue)]) -> JSONValue {

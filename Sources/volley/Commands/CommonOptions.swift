@@ -13,7 +13,9 @@ public struct CommonOptions: Sendable {
     public var isJSON: Bool
 
     /// Creates the options.
-    public init(project: ProjectChoice = ProjectChoice(), memory: MemoryBudget? = nil, threads: Int? = nil, isJSON: Bool = false) {
+    public init(
+        project: ProjectChoice = ProjectChoice(), memory: MemoryBudget? = nil, threads: Int? = nil, isJSON: Bool = false
+    ) {
         self.project = project
         self.memory = memory
         self.threads = threads

@@ -9,14 +9,16 @@ import Runs
 import Sending
 import Workspace
 
-/// `volley doctor`: checks the connection to the service, step by step, without sending to any device.
+/// `volley doctor`: checks the connection to the service, step by step, without sending to any
+/// device.
 public enum DoctorCommand {
     /// Checks an app, or all apps of volley.yaml.
     /// - Returns: `done` if nothing failed, else `wrong`.
     public static func run(app name: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         guard let path = options.project.file ?? Project.find(startingAt: ".") else {
-            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
+            throw Diagnostic(
+                "there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
         }
         let (project, warnings) = try Project.read(file: path)
         console.show(warnings)
@@ -37,7 +39,8 @@ public enum DoctorCommand {
                 documents.append(
                     .object(pairs: [
                         ("app", .string(app.name.value)), ("service", .string(account.service.name)),
-                        ("environment", .string(account.destination)), ("topic", .string(SecretText.hidden(in: account.topic.value))),
+                        ("environment", .string(account.destination)),
+                        ("topic", .string(SecretText.hidden(in: account.topic.value))),
                         ("ok", .bool(failed == 0)), ("steps", .array(steps.map(\.json))),
                     ]))
             } else {
@@ -51,7 +54,9 @@ public enum DoctorCommand {
         let store = try checkStore(of: project, options, console)
         isWell = isWell && store?.failures ?? 0 == 0
         if !options.isJSON {
-            try console.out(isWell ? "Nothing is wrong." : "Something is wrong: each line that begins with 'failed' says what to do.")
+            try console.out(
+                isWell
+                    ? "Nothing is wrong." : "Something is wrong: each line that begins with 'failed' says what to do.")
         } else {
             try console.out(
                 .object(
@@ -66,11 +71,17 @@ public enum DoctorCommand {
     /// The campaigns next to volley.yaml, and those of `volley schedule`.
     private static func campaigns(of project: Project, _ options: CommonOptions) -> [CampaignDraft] {
         let folder = FilePaths.folder(of: project.file)
-        let own = ((try? Folder.names(in: folder)) ?? []).filter(ScheduleFiles.isCampaign).map { FilePaths.join(folder, name: $0) }
+        let own = ((try? Folder.names(in: folder)) ?? []).filter(ScheduleFiles.isCampaign).map {
+            FilePaths.join(folder, name: $0)
+        }
         let scheduled = ((try? project.catalog(options.project).schedule.read().campaigns) ?? []).map(\.file)
         var known: Set<String> = []
-        return (own + scheduled.sorted()).filter { known.insert(FilePaths.absolute($0)).inserted && FilePaths.exists($0) }.map { file in
-            Campaign.draft(file: file, now: .now()) { project.app(named: $0)?.services.map(\.service) ?? [PushServices.standard] }
+        return (own + scheduled.sorted()).filter {
+            known.insert(FilePaths.absolute($0)).inserted && FilePaths.exists($0)
+        }.map { file in
+            Campaign.draft(file: file, now: .now()) {
+                project.app(named: $0)?.services.map(\.service) ?? [PushServices.standard]
+            }
         }
     }
 
@@ -107,7 +118,9 @@ public enum DoctorCommand {
                 .object(pairs: [
                     ("database", .string(database.name.value)), ("ok", .bool(isWell)), ("steps", .array([step.json])),
                 ]))
-            if !options.isJSON { try console.out(StepsText.text("\(database.name.value): a database", [step], console)) }
+            if !options.isJSON {
+                try console.out(StepsText.text("\(database.name.value): a database", [step], console))
+            }
         }
         return (areWell, documents)
     }
@@ -115,10 +128,13 @@ public enum DoctorCommand {
     /// So long it begins to read whole run files: a run of 10 million devices takes 4 s.
     private static let secondsForPages = 60.0
 
-    /// Looks for files that this user cannot read, write or start, for damaged runs, and for mistakes in lists and files
-    /// of scheduled campaigns, whichever app was named: the runs and their records are those of all apps.
+    /// Looks for files that this user cannot read, write or start, for damaged runs, and for
+    /// mistakes in lists and files of scheduled campaigns, whichever app was named: the runs and
+    /// their records are those of all apps.
     /// - Returns: the problems, and what was not read; empty without any.
-    private static func checkFiles(of project: Project, _ options: CommonOptions, _ console: Console) throws -> [CheckStep] {
+    private static func checkFiles(of project: Project, _ options: CommonOptions, _ console: Console) throws
+        -> [CheckStep]
+    {
         let catalog = project.catalog(options.project)
         var inspection = ProjectInspection(project, catalog), ofCampaigns = CampaignInspection()
         var ofAccounts = AccountInspection(beside: catalog.place)
@@ -129,23 +145,30 @@ public enum DoctorCommand {
             // A removed file is no longer a campaign; one that cannot be looked up may be one.
             FilePaths.exists($0) || FileAccess.lookupProblem($0) != nil
         }.sorted()
-        let mistakes = ofCampaigns.obstacles(to: campaigns.map { CampaignFile($0, in: options.project) }, besides: found, now: .now())
+        let mistakes = ofCampaigns.obstacles(
+            to: campaigns.map { CampaignFile($0, in: options.project) }, besides: found, now: .now())
         var steps = (found + mistakes).map { CheckStep.failed("file", $0) }
         if !unread.isEmpty, !Interruption.process.isRequested {
             let runs = TextFormat.counted(unread.count, one: "older run")
             steps.append(
                 .skipped(
-                    "file", message: "\(runs) not read for damage, as that takes longer than a minute: `volley backup` reads all of them"))
+                    "file",
+                    message:
+                        "\(runs) not read for damage, as that takes longer than a minute: `volley backup` reads all of them"
+                ))
         }
         if !steps.isEmpty, !options.isJSON {
-            try console.out(StepsText.text("Files, as \(FileAccess.name(ofUser: geteuid())) finds them", steps, console))
+            try console.out(
+                StepsText.text("Files, as \(FileAccess.name(ofUser: geteuid())) finds them", steps, console))
         }
         return steps
     }
 
     /// Checks the store, whichever app was named: a run of any app may go through it.
     /// - Returns: nil if volley.yaml has none.
-    private static func checkStore(of project: Project, _ options: CommonOptions, _ console: Console) throws -> [CheckStep]? {
+    private static func checkStore(of project: Project, _ options: CommonOptions, _ console: Console) throws
+        -> [CheckStep]?
+    {
         guard let settings = project.store else { return nil }
         let steps = try StoreSetup(settings, Interruption.process).check()
         if !options.isJSON { try console.out(StoreCommand.text(steps, console)) }
@@ -158,7 +181,8 @@ public enum DoctorCommand {
         let service = app.services.count > 1 ? "\(account.service.displayName), " : ""
         let well = "No step failed; nothing was sent."
         return StepsText.text(
-            "\(app.name.value): \(service)\(SecretText.hidden(in: account.topic.value)), \(account.destination)", steps, console,
+            "\(app.name.value): \(service)\(SecretText.hidden(in: account.topic.value)), \(account.destination)", steps,
+            console,
             end: failed == 0 ? well : "\(failed) \(TextFormat.plural(failed, one: "step")) failed; nothing was sent.")
     }
 }
@@ -170,7 +194,8 @@ extension Project {
         if let app = app(named: name) { return app }
         let names = apps.map(\.name.value)
         let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
-        throw Diagnostic("there is no app '\(name)'", file: file, remedy: nearest ?? "It has: \(names.joined(separator: ", ")).")
+        throw Diagnostic(
+            "there is no app '\(name)'", file: file, remedy: nearest ?? "It has: \(names.joined(separator: ", ")).")
     }
 
     /// The app with a name, or the only app.
@@ -179,7 +204,8 @@ extension Project {
         if let name { return try app(called: name) }
         if apps.count == 1 { return apps[0] }
         throw Diagnostic(
-            "volley.yaml has several apps", file: file, remedy: "Name one with --app: \(apps.map(\.name.value).joined(separator: ", ")).")
+            "volley.yaml has several apps", file: file,
+            remedy: "Name one with --app: \(apps.map(\.name.value).joined(separator: ", ")).")
     }
 }
 

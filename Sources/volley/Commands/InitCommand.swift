@@ -5,14 +5,16 @@ public import PushServices
 
 /// `volley init`: writes a folder that works with the simulator without changes.
 public enum InitCommand {
-    /// Writes volley.yaml, a campaign and a device export. Overwrites nothing: if one of them exists, none is written.
+    /// Writes volley.yaml, a campaign and a device export. Overwrites nothing: if one of them
+    /// exists, none is written.
     /// - Parameter service: the service of the app in volley.yaml.
     public static func run(
         folder: String, service: any PushService = PushServices.standard, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
         let starter = StarterProject(service: service)
         let files = [
-            ("volley.yaml", starter.project), ("welcome.yaml", starter.campaign), ("exports/devices.csv", starter.export()),
+            ("volley.yaml", starter.project), ("welcome.yaml", starter.campaign),
+            ("exports/devices.csv", starter.export()),
             (".volley/campaign.schema.json", CampaignSchema.document.indentedText + "\n"),
             (".volley/project.schema.json", ProjectSchema.document.indentedText + "\n"),
         ].map { (folder == "." ? $0.0 : "\(folder)/\($0.0)", $0.1) }
@@ -35,10 +37,12 @@ public enum InitCommand {
             Editors with a YAML language server complete keys and mark mistakes in these files.
             """
         return console.answer(
-            options.isJSON ? answer.indentedText : text, done: "Volley wrote \(files.map(\.0).joined(separator: ", ")).")
+            options.isJSON ? answer.indentedText : text, done: "Volley wrote \(files.map(\.0).joined(separator: ", "))."
+        )
     }
 
-    /// Writes all files, or leaves nothing: after half a project, another `volley init` would refuse.
+    /// Writes all files, or leaves nothing: after half a project, another `volley init` would
+    /// refuse.
     private static func write(_ files: [(path: String, text: String)]) throws(Diagnostic) {
         var folders: [String] = [], written: [String] = []
         do throws(Diagnostic) {
@@ -59,7 +63,8 @@ public enum InitCommand {
 struct StarterProject {
     let service: any PushService
 
-    /// The export's name for the targets: it must differ from other columns that every export may have.
+    /// The export's name for the targets: it must differ from other columns that every export may
+    /// have.
     private var targetColumn: String {
         let name = service.target.noun.replacing(" ", with: "_").lowercased()
         return ExportColumns.Standard(rawValue: name) == nil ? name : service.target.column
@@ -68,7 +73,8 @@ struct StarterProject {
     /// Slow enough to watch, and no faster than the service accepts. An app's pace counts devices.
     private var pace: String {
         let slow = Pace(pushes: 500, intervalSeconds: 1)
-        guard let usual = service.usualPace, usual.isLimit, !service.batching.isPacedByCalls, usual.pace.perSecond < slow.perSecond
+        guard let usual = service.usualPace, usual.isLimit, !service.batching.isPacedByCalls,
+            usual.pace.perSecond < slow.perSecond
         else { return slow.description }
         return usual.pace.description
     }
@@ -86,7 +92,8 @@ struct StarterProject {
         app += [
             ("# \(key.example)", key.origin),
             ("devices: exports/devices.csv", "the device export, unless a campaign names another"), ("columns:", ""),
-            ("  token: \(targetColumn)", "the export's names for what Volley needs"), ("pace: \(pace)", "never faster than this"),
+            ("  token: \(targetColumn)", "the export's names for what Volley needs"),
+            ("pace: \(pace)", "never faster than this"),
             ("# approval: required", "nothing is sent without approval: volley approve"),
             // In quotes: a token of only digits would be a number.
             ("# \(service.testDevicesExample.replacing(start, with: "\"\(start)\""))", "for volley send --test"),
@@ -175,11 +182,14 @@ struct StarterProject {
         for row in 0..<300 {
             let token = target(next)
             let day = civilDate(fromDays: daysFromCivil(year: 2026, month: 1, day: 1) + Int(next() >> 33) % 300)
-            let date = Timestamp(epochSeconds: Int64(daysFromCivil(year: day.year, month: day.month, day: day.day)) * 86400).description
+            let date = Timestamp(
+                epochSeconds: Int64(daysFromCivil(year: day.year, month: day.month, day: day.day)) * 86400
+            ).description
                 .prefix(10)
             lines.append(
                 [
-                    token, Self.hex(next() >> 20, digits: 11), "user\(row / 2 + 1)", tags[Int(next() >> 33) % tags.count],
+                    token, Self.hex(next() >> 20, digits: 11), "user\(row / 2 + 1)",
+                    tags[Int(next() >> 33) % tags.count],
                     languages[Int(next() >> 33) % languages.count],
                     String(date), names[Int(next() >> 33) % names.count],
                 ].joined(separator: ","))
@@ -192,10 +202,14 @@ struct StarterProject {
         if case .hex(let digits) = service.target.notation {
             return (0..<min(64, digits.upperBound) / 16).map { _ in Self.hex(next(), digits: 16) }.joined()
         }
-        let characters = (UInt8.min...UInt8.max).filter { ASCIISet.lettersAndDigits.contains($0) && service.target.characters.contains($0) }
+        let characters = (UInt8.min...UInt8.max).filter {
+            ASCIISet.lettersAndDigits.contains($0) && service.target.characters.contains($0)
+        }
         let length = (service.target.tellingLength ?? service.target.lengths.lowerBound) + 42
         return String(
-            decoding: (0..<min(length, service.target.lengths.upperBound)).map { _ in characters[Int(next() >> 33) % characters.count] },
+            decoding: (0..<min(length, service.target.lengths.upperBound)).map { _ in
+                characters[Int(next() >> 33) % characters.count]
+            },
             as: UTF8.self)
     }
 

@@ -17,7 +17,9 @@ public enum NotifyCommand {
         guard !targets.isEmpty else {
             throw Diagnostic(
                 "there are no notices to send", file: project.file,
-                remedy: "Add, for example: notices: [{webhook: \"https://hooks.example.com/volley\", secret_env: VOLLEY_SECRET}].")
+                remedy:
+                    "Add, for example: notices: [{webhook: \"https://hooks.example.com/volley\", secret_env: VOLLEY_SECRET}]."
+            )
         }
         Interruption.install()
         var documents: [JSONValue] = []
@@ -29,7 +31,8 @@ public enum NotifyCommand {
             isWell = isWell && failure == nil
             documents.append(
                 .object(pairs: [
-                    ("to", .string(way)), ("app", app.map { .string($0.name.value) } ?? .null), ("ok", .bool(failure == nil)),
+                    ("to", .string(way)), ("app", app.map { .string($0.name.value) } ?? .null),
+                    ("ok", .bool(failure == nil)),
                     ("message", failure.map { .string($0) } ?? .null),
                 ]))
             let line = failure.map { "failed  \(way): \($0)" } ?? "ok      \(way)"
@@ -37,7 +40,9 @@ public enum NotifyCommand {
         }
         if options.isJSON {
             let answer = JSONValue.object(pairs: [("ok", .bool(isWell)), ("notices", .array(documents))])
-            isShown = console.answer(answer.indentedText, done: isWell ? "All notices arrived." : "Not all notices arrived.") == .done
+            isShown =
+                console.answer(answer.indentedText, done: isWell ? "All notices arrived." : "Not all notices arrived.")
+                == .done
         }
         if Interruption.process.isRequested { return .interrupted }
         return !isWell ? .wrong : isShown ? .done : .doneWithFailures
@@ -47,7 +52,8 @@ public enum NotifyCommand {
         _ notice: Notice, _ target: NoticeTarget, _ project: Project, _ app: App?, _ console: Console
     ) -> (way: String, failure: String?) {
         do {
-            let way = try NoticeChannel(target, projectFile: project.file, proxy: app?.proxy ?? project.proxy, console.noticeObserver)
+            let way = try NoticeChannel(
+                target, projectFile: project.file, proxy: app?.proxy ?? project.proxy, console.noticeObserver)
             switch way.attempt(notice, now: .now(), until: Interruption.process) {
             case .delivered: return (way.name, nil)
             case .failed(let failure, _), .refused(let failure): return (way.name, failure)

@@ -44,7 +44,10 @@ public enum PruneCommand {
             if !isConfirmed {
                 console.warn(pruning.text(keep))
                 let plans = abandonedPlans.isEmpty ? "" : " and \(Pruning.plans(abandonedPlans.count))"
-                guard try console.confirms("Remove the recipients of \(Pruning.runs(selection.chosen.count))\(plans) permanently?") else {
+                guard
+                    try console.confirms(
+                        "Remove the recipients of \(Pruning.runs(selection.chosen.count))\(plans) permanently?")
+                else {
                     console.warn("Nothing was removed.")
                     return .wrong
                 }
@@ -68,7 +71,9 @@ extension Pruning {
     private var removedLines: [String] {
         let plans = isDone ? removed : abandonedPlans
         guard !plans.isEmpty else { return [] }
-        return ["\(Self.plans(plans.count)), left behind by processes that are gone, \(isDone ? "removed" : "would be removed"):"]
+        return [
+            "\(Self.plans(plans.count)), left behind by processes that are gone, \(isDone ? "removed" : "would be removed"):"
+        ]
             + plans.map { "  \($0.place), \(TextFormat.bytes($0.size))" }
     }
 
@@ -82,16 +87,19 @@ extension Pruning {
             let after = one.bytesAfter.map { " -> \(TextFormat.bytes($0))" } ?? ""
             // The file of a run of few devices may grow, as it gets a table of its figures.
             let size = one.bytesAfter ?? 0 < one.bytesBefore ? ", \(TextFormat.bytes(one.bytesBefore))\(after)" : ""
-            lines.append("  \(TextFormat.padded(one.run, to: names))  \(TextFormat.count(one.recipients)) recipients\(size)")
+            lines.append(
+                "  \(TextFormat.padded(one.run, to: names))  \(TextFormat.count(one.recipients)) recipients\(size)")
         }
         let head: String
         if pruned.isEmpty {
-            head = failures.isEmpty ? "There is no run to prune that ended more than \(keep) ago." : "No run was pruned."
+            head =
+                failures.isEmpty ? "There is no run to prune that ended more than \(keep) ago." : "No run was pruned."
         } else if isDone {
             let size = after < before ? ". \(TextFormat.bytes(before)) became \(TextFormat.bytes(after))" : ""
             head = "Recipients of \(Self.runs(pruned.count)) were removed; their figures are kept\(size):"
         } else {
-            head = "Recipients of \(Self.runs(pruned.count)) would be removed, \(TextFormat.bytes(before)); their figures would be kept:"
+            head =
+                "Recipients of \(Self.runs(pruned.count)) would be removed, \(TextFormat.bytes(before)); their figures would be kept:"
         }
         lines.insert(head, at: 0)
         lines += removedLines
@@ -103,7 +111,9 @@ extension Pruning {
                 return "  \(TextFormat.padded(one.run.plan.id, to: names))  \(one.why.rawValue)\(until)"
             }
             if selection.left.contains(where: { $0.why.needsIncludeStopped }) {
-                lines.append("  --include-stopped also prunes runs that can be resumed or retried, or were sent in the last 12 hours.")
+                lines.append(
+                    "  --include-stopped also prunes runs that can be resumed or retried, or were sent in the last 12 hours."
+                )
             }
             if selection.left.contains(where: { $0.why == .counted }) {
                 lines.append(
@@ -122,7 +132,8 @@ extension Pruning {
         func number(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
         let pruned = pruned.map { one in
             JSONValue.object(pairs: [
-                ("run", .string(one.run)), ("recipients", number(one.recipients)), ("bytes_before", number(one.bytesBefore)),
+                ("run", .string(one.run)), ("recipients", number(one.recipients)),
+                ("bytes_before", number(one.bytesBefore)),
                 ("bytes_after", number(one.bytesAfter)),
             ])
         }
@@ -132,7 +143,8 @@ extension Pruning {
                     + (one.until.map { [("until", .string($0.description))] } ?? []))
         }
         return .object(pairs: [
-            ("dry_run", .bool(isDryRun)), ("pruned", .array(pruned)), ("left", .array(left)), ("recent", number(selection.recent)),
+            ("dry_run", .bool(isDryRun)), ("pruned", .array(pruned)), ("left", .array(left)),
+            ("recent", number(selection.recent)),
             ("pruned_before", number(selection.prunedBefore)), ("failed", .array(failures.map(\.json))),
             ("unfinished", .array((isDone ? removed : abandonedPlans).map { .string($0.place) })),
             ("broken", .array(broken.map(\.json))),

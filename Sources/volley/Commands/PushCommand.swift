@@ -39,7 +39,8 @@ public enum PushCommand {
         /// - Throws: a `Diagnostic` for the first option that it lacks.
         func check(for service: any PushService) throws(Diagnostic) {
             let content: [(ContentKey, String, isUsed: Bool)] = [
-                (.title, "--title", title != nil), (.subtitle, "--subtitle", subtitle != nil), (.body, "--body", body != nil),
+                (.title, "--title", title != nil), (.subtitle, "--subtitle", subtitle != nil),
+                (.body, "--body", body != nil),
                 (.sound, "--sound", sound != nil), (.badge, "--badge", badge != nil), (.silent, "--silent", isSilent),
                 (.payload, "--payload", payloadFile != nil),
             ]
@@ -48,34 +49,44 @@ public enum PushCommand {
                 (.collapse, "--collapse", collapseID != nil),
             ]
             let lacking =
-                content.filter { $0.isUsed && !service.rules.contentKeys.contains($0.0) }.map { (key: $0.0.rawValue, option: $0.1) }
-                + delivery.filter { $0.isUsed && !service.rules.deliveryKeys.contains($0.0) }.map { (key: $0.0.rawValue, option: $0.1) }
+                content.filter { $0.isUsed && !service.rules.contentKeys.contains($0.0) }.map {
+                    (key: $0.0.rawValue, option: $0.1)
+                }
+                + delivery.filter { $0.isUsed && !service.rules.deliveryKeys.contains($0.0) }.map {
+                    (key: $0.0.rawValue, option: $0.1)
+                }
             if let first = lacking.first {
                 throw Diagnostic("\(service.displayName) has no '\(first.key)'", remedy: "Omit \(first.option).")
             }
             guard let pushTypeName, !service.pushTypes.contains(where: { $0.rawValue == pushTypeName }) else { return }
             throw Diagnostic(
                 "\(service.displayName) has no \(service.terms.pushType) '\(pushTypeName)'",
-                remedy: "Omit --push-type, or write one of: \(service.pushTypes.map(\.rawValue).joined(separator: ", ")).")
+                remedy:
+                    "Omit --push-type, or write one of: \(service.pushTypes.map(\.rawValue).joined(separator: ", ")).")
         }
     }
 
     /// - Parameter token: the device token in hex.
-    public static func run(_ target: Target, token text: String, message: Message, options: CommonOptions, console: Console) throws
+    public static func run(
+        _ target: Target, token text: String, message: Message, options: CommonOptions, console: Console
+    ) throws
         -> ExitStatus
     {
         Interruption.install()
         let service = try target.service(for: text, options)
         try target.checkHeaders(for: service)
         try message.check(for: service)
-        try HeaderText.check(message.collapseID, of: "--collapse", for: service, maximumBytes: service.rules.collapseIDBytes)
+        try HeaderText.check(
+            message.collapseID, of: "--collapse", for: service, maximumBytes: service.rules.collapseIDBytes)
         guard let token = service.target.target(text) else {
             throw Diagnostic(service.target.flaw(of: text) ?? "", remedy: service.target.remedy)
         }
         let template = try PayloadTemplate(message.content(console, service), for: service)
         console.show(template.warnings)
         guard template.columns.isEmpty else {
-            throw Diagnostic("a single push has no export to fill '{{ \(template.columns[0].value) }}' from", remedy: "Write the text out.")
+            throw Diagnostic(
+                "a single push has no export to fill '{{ \(template.columns[0].value) }}' from",
+                remedy: "Write the text out.")
         }
         var payload: [UInt8] = []
         if case .tooLarge(let bytes) = template.render([], into: &payload) {
@@ -86,7 +97,8 @@ public enum PushCommand {
         settings.collapseID = message.collapseID
         if let priority = message.priorityName.flatMap(PushPriority.init(name:)) { settings.priority = priority }
         settings.expiry = try message.expires.map { try Expiry(notation: $0) }
-        let route = try ProxyRoute(proxy, to: settings.firstService.environment, tokens: settings.service.account.tokenExchange)
+        let route = try ProxyRoute(
+            proxy, to: settings.firstService.environment, tokens: settings.service.account.tokenExchange)
         let stageOptions = console.running(options)
         let single = try SinglePush(settings, route, stageOptions.context, at: .now())
         console.show(single.warnings)
@@ -95,7 +107,8 @@ public enum PushCommand {
     }
 
     private static func show(
-        _ result: SinglePush.Result, _ token: Base.Target, _ service: any PushService, _ options: CommonOptions, _ console: Console
+        _ result: SinglePush.Result, _ token: Base.Target, _ service: any PushService, _ options: CommonOptions,
+        _ console: Console
     ) -> ExitStatus {
         let (settlement, id) = (result.settlement, result.id)
         let advice = ReasonText.explanation(of: settlement.reason, by: service)
@@ -110,14 +123,16 @@ public enum PushCommand {
         ])
         var line = "\(token.redacted): \(settlement.outcome.name)"
         if settlement.status != 0 {
-            line += " (\(service.displayName) answered \(settlement.status)\(settlement.reason.isEmpty ? "" : " \(settlement.reason)"))"
+            line +=
+                " (\(service.displayName) answered \(settlement.status)\(settlement.reason.isEmpty ? "" : " \(settlement.reason)"))"
         } else if !settlement.reason.isEmpty {
             line += " (\(settlement.reason))"
         }
         line += " after \(settlement.latencyMilliseconds) ms, \(service.terms.pushID) \(id)"
         // The push was sent or refused. Failing to show that does not change it.
         let shown = console.answer(
-            options.isJSON ? answer.indentedText : [line, advice].compactMap(\.self).joined(separator: "\n"), done: "\(line).")
+            options.isJSON ? answer.indentedText : [line, advice].compactMap(\.self).joined(separator: "\n"),
+            done: "\(line).")
         switch result.end {
         case .finished: break
         case .interrupted, .cancelled: return .interrupted
@@ -148,13 +163,16 @@ extension PushCommand.Message {
         var content = MessageContent(position: place)
         if let payloadFile {
             guard title == nil, subtitle == nil, body == nil, sound == nil, badge == nil, !isSilent else {
-                throw Diagnostic("--payload is the whole payload; it cannot be combined with --title, --body and the like")
+                throw Diagnostic(
+                    "--payload is the whole payload; it cannot be combined with --title, --body and the like")
             }
             content.payload = try Self.payload(payloadFile, at: place, service, console)
             return content
         }
         func text(_ value: String?) -> SourceText? { value.map { SourceText($0, at: place, style: .folded) } }
-        (content.title, content.subtitle, content.body, content.sound) = (text(title), text(subtitle), text(body), text(sound))
+        (content.title, content.subtitle, content.body, content.sound) = (
+            text(title), text(subtitle), text(body), text(sound)
+        )
         content.badge = try badge.map { try Self.badge($0, for: service) }
         content.isSilent = isSilent
         let hasText = [title, subtitle, body].contains { text in text.map { !Blank.isText($0) } ?? false }
@@ -181,12 +199,14 @@ extension PushCommand.Message {
         do {
             let payload = ContentNode(try JSONValue(parsing: bytes), at: place)
             guard case .object = payload else {
-                throw Diagnostic("the payload is not a JSON object", file: file, remedy: "It begins with { and ends with }.")
+                throw Diagnostic(
+                    "the payload is not a JSON object", file: file, remedy: "It begins with { and ends with }.")
             }
             return payload
         } catch let error as Mistake {
             throw Diagnostic(
-                "the payload is not JSON: \(error.message)", at: SourcePosition(file: file, utf8Offset: error.utf8Offset, in: bytes),
+                "the payload is not JSON: \(error.message)",
+                at: SourcePosition(file: file, utf8Offset: error.utf8Offset, in: bytes),
                 remedy: "A file with YAML must be named .yaml.")
         }
     }
@@ -204,7 +224,9 @@ extension ContentNode {
         case .array(let values): self = .array(values.map { ContentNode($0, at: place) }, place)
         case .object(let members):
             self = .object(
-                members.map { ContentMember(SourceText($0.name, at: place, style: .folded), ContentNode($0.value, at: place)) }, place)
+                members.map {
+                    ContentMember(SourceText($0.name, at: place, style: .folded), ContentNode($0.value, at: place))
+                }, place)
         }
     }
 }

@@ -7,20 +7,23 @@ import Planning
 import Sending
 
 extension PushCommand {
-    /// The destination and the credentials of a single push: from an app of volley.yaml, from these options alone, or from an app with some
-    /// values replaced.
+    /// The destination and the credentials of a single push: from an app of volley.yaml, from these
+    /// options alone, or from an app with some values replaced.
     public struct Target: Sendable {
         /// The name of an app under `apps` in volley.yaml; may be omitted if there is only one.
         public var app: String?
-        /// The name of one of the app's services; may be omitted if the target can only be one of one of them.
+        /// The name of one of the app's services; may be omitted if the target can only be one of
+        /// one of them.
         public var service: String?
         /// The environment: production, sandbox or simulator.
         public var environment: String?
         /// The bundle id.
         public var topic: String?
-        /// A .p8 file, the key's id and its team; the id may be omitted if the file is named after it.
+        /// A .p8 file, the key's id and its team; the id may be omitted if the file is named after
+        /// it.
         public var keyFile: String?, keyID: String?, teamID: String?
-        /// A .p12, or a PEM with certificate and key, and the environment variable that holds its passphrase.
+        /// A .p12, or a PEM with certificate and key, and the environment variable that holds its
+        /// passphrase.
         public var certificateFile: String?, passphraseVariable: String?
 
         /// Creates a target without any values.
@@ -31,12 +34,15 @@ extension PushCommand {
             app == nil && topic != nil && (keyFile != nil || certificateFile != nil || environment == "simulator")
         }
 
-        /// The settings of the push, with defaults for all but the credentials and the destination, and the app's proxy.
+        /// The settings of the push, with defaults for all but the credentials and the destination,
+        /// and the app's proxy.
         /// - Parameter service: takes the push.
         func settings(
             _ pushType: PushType, _ service: any PushService, _ options: CommonOptions, _ console: Console
         ) throws -> (settings: RunSettings, proxy: ProxySetting?) {
-            guard keyFile == nil || certificateFile == nil else { throw Diagnostic("--key and --certificate cannot be combined") }
+            guard keyFile == nil || certificateFile == nil else {
+                throw Diagnostic("--key and --certificate cannot be combined")
+            }
             let app = isComplete ? nil : try appOfProject(options, console)
             var settings =
                 try app.map { app in
@@ -45,7 +51,9 @@ extension PushCommand {
                 } ?? RunSettings(pushType: pushType)
             if let topic { settings.firstService.topic = service.topic(topic, for: pushType) }
             if let environment { settings.firstService.environment = try Self.environment(environment, of: service) }
-            if let credential = try key(of: service) ?? certificate(of: service) { settings.firstService.credential = credential }
+            if let credential = try key(of: service) ?? certificate(of: service) {
+                settings.firstService.credential = credential
+            }
             return (settings, app?.app.proxy)
         }
 
@@ -57,8 +65,9 @@ extension PushCommand {
             }
         }
 
-        /// The service that takes the push: the one that was named, or the app's first one that has such targets; the
-        /// standard service without an app. Mistakes in volley.yaml are reported later, when it is needed.
+        /// The service that takes the push: the one that was named, or the app's first one that has
+        /// such targets; the standard service without an app. Mistakes in volley.yaml are reported
+        /// later, when it is needed.
         /// - Parameter target: as it was typed.
         /// - Throws: a `Diagnostic` if the app has no such service.
         func service(for target: String, _ options: CommonOptions) throws(Diagnostic) -> any PushService {
@@ -74,7 +83,9 @@ extension PushCommand {
             guard let path = options.project.file ?? Project.find(startingAt: ".") else {
                 throw Diagnostic(
                     "there is no volley.yaml here or above",
-                    remedy: "Name one with --config, run `volley init`, or give everything here: --topic, and --key or --certificate.")
+                    remedy:
+                        "Name one with --config, run `volley init`, or give everything here: --topic, and --key or --certificate."
+                )
             }
             let (project, warnings) = try Project.read(file: path)
             console.show(warnings)
@@ -89,7 +100,8 @@ extension PushCommand {
                 let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
                 throw Diagnostic(
                     "'\(name)' is not an environment",
-                    remedy: nearest ?? "It must be \(names.dropLast().joined(separator: ", ")) or \(Environment.simulatorName).")
+                    remedy: nearest
+                        ?? "It must be \(names.dropLast().joined(separator: ", ")) or \(Environment.simulatorName).")
             }
             return .named(environment)
         }
@@ -118,13 +130,18 @@ extension PushCommand {
             guard let certificateFile else { return nil }
             guard let form = service.account.certificate else { throw Self.takesNone("--certificate", of: service) }
             return FrozenCredential(
-                form, [(form.files.first, FilePaths.absolute(certificateFile)), (form.passphraseVariable, passphraseVariable)])
+                form,
+                [
+                    (form.files.first, FilePaths.absolute(certificateFile)),
+                    (form.passphraseVariable, passphraseVariable),
+                ])
         }
 
         private static func takesNone(_ option: String, of service: any PushService) -> Diagnostic {
             let keys = service.account.names.all.map(TextFormat.withArticle).joined(separator: " or ")
             return Diagnostic(
-                "\(option) is not for \(service.displayName), which takes \(keys)", remedy: "Name an app of volley.yaml with --app.")
+                "\(option) is not for \(service.displayName), which takes \(keys)",
+                remedy: "Name an app of volley.yaml with --app.")
         }
     }
 }
@@ -137,7 +154,8 @@ extension App {
         let names = services.map(\.service.name)
         let nearest = nearestName(to: name, among: names).map { "Did you mean '\($0)'?" }
         throw Diagnostic(
-            "the app '\(self.name.value)' has no service '\(name)'", remedy: nearest ?? "It has: \(names.joined(separator: ", ")).")
+            "the app '\(self.name.value)' has no service '\(name)'",
+            remedy: nearest ?? "It has: \(names.joined(separator: ", ")).")
     }
 }
 
@@ -151,8 +169,9 @@ extension FrozenCredential {
 /// A check of text from the command line that becomes a header of a push.
 enum HeaderText {
     /// Checks a value.
-    /// - Throws: a `Diagnostic` if it is blank, is too long, holds a control character (text after a line break would be another header),
-    ///   or begins or ends with a space, which HTTP/2 does not accept.
+    /// - Throws: a `Diagnostic` if it is blank, is too long, holds a control character (text after
+    ///   a line break would be another header), or begins or ends with a space, which HTTP/2 does
+    ///   not accept.
     static func check(
         _ value: String?, of option: String, for service: any PushService, maximumBytes: Int = .max
     ) throws(Diagnostic) {
@@ -171,7 +190,8 @@ enum HeaderText {
         }
         guard value.utf8.count <= maximumBytes else {
             throw Diagnostic(
-                "\(option) has \(value.utf8.count) bytes, and \(service.displayName) takes at most \(maximumBytes) bytes")
+                "\(option) has \(value.utf8.count) bytes, and \(service.displayName) takes at most \(maximumBytes) bytes"
+            )
         }
     }
 }

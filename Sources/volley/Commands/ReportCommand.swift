@@ -37,7 +37,8 @@ public enum ReportCommand {
     ///   - output: a file; nil for standard output.
     ///   - isForExcel: `--excel`: whether a CSV is laid out for Excel.
     public static func run(
-        _ argument: String, comparedWith earlier: String? = nil, isRefreshed: Bool = false, format: Format, lines: Lines = Lines(),
+        _ argument: String, comparedWith earlier: String? = nil, isRefreshed: Bool = false, format: Format,
+        lines: Lines = Lines(),
         output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
         guard !isForExcel || format == .csv else {
@@ -56,7 +57,8 @@ public enum ReportCommand {
         let run = try catalog.openToRead(argument, options.project)
         let before = try earlier.map { try catalog.openToRead($0, options.project) }
         if before != nil, format == .csv {
-            throw Diagnostic("a comparison cannot be a CSV", remedy: "Use --format text, json or html, or each run's own CSV.")
+            throw Diagnostic(
+                "a comparison cannot be a CSV", remedy: "Use --format text, json or html, or each run's own CSV.")
         }
         for run in [run, before].compactMap(\.self) {
             if let doubt = try LedgerGap.doubt(about: run) { console.warn("\(doubt)") }
@@ -64,13 +66,17 @@ public enum ReportCommand {
         // Make the document first, so that an error leaves no file behind.
         let document =
             format == .csv
-            ? nil : try document(run, before, format, isFile: output.map { !OutputSink.isStandardOutput($0) } ?? false, console)
+            ? nil
+            : try document(
+                run, before, format, isFile: output.map { !OutputSink.isStandardOutput($0) } ?? false, console)
         let sink = try OutputSink(
             file: output, console: console, isPrivate: format == .csv, what: "report",
             remedy: "The run itself is unharmed; try another --output.")
         if let document {
             // An HTML page itself keeps its texts from controlling a terminal.
-            let shown = format == .html ? document : TextFormat.printable(document, keepsStyles: output == nil && console.colour)
+            let shown =
+                format == .html
+                ? document : TextFormat.printable(document, keepsStyles: output == nil && console.colour)
             try sink.write(Array(shown.utf8))
         } else {
             let form = isForExcel ? ExcelLocale.form : .plain
@@ -99,7 +105,9 @@ public enum ReportCommand {
     private static func checkEnding(of output: String?, _ format: Format) throws(Diagnostic) {
         guard let output, let dot = output.lastIndex(of: "."), !output[dot...].contains("/") else { return }
         let ending = output[dot...].dropFirst().lowercased()
-        let endings: [(ending: String, format: Format)] = [("html", .html), ("htm", .html), ("csv", .csv), ("json", .json)]
+        let endings: [(ending: String, format: Format)] = [
+            ("html", .html), ("htm", .html), ("csv", .csv), ("json", .json),
+        ]
         if let meant = endings.first(where: { $0.ending == ending })?.format {
             guard meant != format else { return }
             throw Diagnostic(
@@ -163,14 +171,19 @@ enum OutcomeName {
 }
 
 extension RunsFolder {
-    /// Opens the run that a command's argument means. A run that machines share has no file where only `volley work` is at work.
+    /// Opens the run that a command's argument means. A run that machines share has no file where
+    /// only `volley work` is at work.
     func openToRead(_ argument: String, _ choice: ProjectChoice) throws -> RunFile {
         do { return try open(named: argument, readOnly: true) } catch var mistake as Diagnostic {
-            let isHere = argument == "last" ? (try? list()).map { !$0.runs.isEmpty || !$0.broken.isEmpty } ?? true : holds(argument)
-            guard !isHere, !argument.contains("/"), let project = try? Project.find(with: choice), project.store != nil else {
+            let isHere =
+                argument == "last"
+                ? (try? list()).map { !$0.runs.isEmpty || !$0.broken.isEmpty } ?? true : holds(argument)
+            guard !isHere, !argument.contains("/"), let project = try? Project.find(with: choice), project.store != nil
+            else {
                 throw mistake
             }
-            let fetch = "If several machines send it, `volley store fetch \(FilePaths.inShell(argument))` makes its file here."
+            let fetch =
+                "If several machines send it, `volley store fetch \(FilePaths.inShell(argument))` makes its file here."
             mistake.remedy = [mistake.remedy, fetch].compactMap(\.self).joined(separator: " ")
             throw mistake
         }

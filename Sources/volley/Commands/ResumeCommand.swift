@@ -10,17 +10,21 @@ import Workspace
 
 /// `volley resume`: continues a run that was stopped, paused, interrupted, cancelled or killed.
 public enum ResumeCommand {
-    /// Settled pushes stay settled, and unsent ones are sent. The campaign says whether unknown ones are sent again.
+    /// Settled pushes stay settled, and unsent ones are sent. The campaign says whether unknown
+    /// ones are sent again.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         let (id, found) = try SharedOrder.run(argument, givingElsewhere: .goOn, options)
         guard let run = found else {
-            return RunAnswer.show(id, .running, text: "\(id) continues on the machines that paused it.", options, console)
+            return RunAnswer.show(
+                id, .running, text: "\(id) continues on the machines that paused it.", options, console)
         }
         if run.sendingSince != nil {
             try wake(run, in: options.project)
-            return RunAnswer.show(run.plan.id, .running, text: "\(run.plan.id) continues in the process that paused it.", options, console)
+            return RunAnswer.show(
+                run.plan.id, .running, text: "\(run.plan.id) continues in the process that paused it.", options, console
+            )
         }
         var stageOptions = console.running(options)
         let proposal = try proposeToGoOn(run, in: options.project, stageOptions.context)
@@ -32,7 +36,8 @@ public enum ResumeCommand {
             // Another machine may begin a run of the campaign first.
             stageOptions.observer = Observer { [shown = stageOptions.observer] event in
                 if case .started = event {
-                    console.say("Resuming \(id): the store that machines share has the devices that are left.", about: about)
+                    console.say(
+                        "Resuming \(id): the store that machines share has the devices that are left.", about: about)
                 }
                 shown(event)
             }
@@ -43,7 +48,9 @@ public enum ResumeCommand {
     /// What happens to pushes that the service recognizes.
     static func note(recognized count: Int, _ service: any PushService) -> String {
         let (devices, pushes) =
-            count == 1 ? ("1 device may have its push", "it") : ("\(TextFormat.count(count)) devices may have their pushes", "them")
+            count == 1
+            ? ("1 device may have its push", "it")
+            : ("\(TextFormat.count(count)) devices may have their pushes", "them")
         return
             "\(devices) already. Volley sends \(pushes) again, and \(service.displayName) delivers \(pushes) once: it recognizes \(pushes) by name."
     }
@@ -66,7 +73,8 @@ public enum ResumeCommand {
 }
 
 extension Console {
-    /// Shows how many pushes of a continued run are left, and how many of them may reach a device twice.
+    /// Shows how many pushes of a continued run are left, and how many of them may reach a device
+    /// twice.
     func show(_ resumption: Resumption, about run: LogSubject = .none) {
         let plan = resumption.plan, parts = resumption.parts
         say(
@@ -76,21 +84,27 @@ extension Console {
             let service = part.settings.service, policy = part.settings.unknownPolicy
             let name = parts.count > 1 ? "\(service.displayName): " : ""
             if part.recognized > 0 { say(name + ResumeCommand.note(recognized: part.recognized, service), about: run) }
-            if part.unknown > 0 { warn(name + ResumeCommand.warning(unknown: part.unknown, policy, service), about: run) }
+            if part.unknown > 0 {
+                warn(name + ResumeCommand.warning(unknown: part.unknown, policy, service), about: run)
+            }
         }
     }
 
-    /// The services that are still sent to, each with its unsent devices; blank where one takes all pushes.
+    /// The services that are still sent to, each with its unsent devices; blank where one takes all
+    /// pushes.
     private static func unsent(_ parts: [Resumption.Part]) -> String {
         guard parts.count > 1 else { return "" }
-        let parts = parts.filter { $0.unsent > 0 }.map { "\($0.settings.service.displayName) \(TextFormat.count($0.unsent))" }
+        let parts = parts.filter { $0.unsent > 0 }.map {
+            "\($0.settings.service.displayName) \(TextFormat.count($0.unsent))"
+        }
         return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 }
 
 /// `volley pause`: pauses a run that is being sent until it is resumed.
 public enum PauseCommand {
-    /// Returns at once; the process that sends the run waits for the outstanding answers, and then pauses.
+    /// Returns at once; the process that sends the run waits for the outstanding answers, and then
+    /// pauses.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         var options = options
@@ -103,7 +117,8 @@ public enum PauseCommand {
 
 /// `volley cancel`: sends nothing more of a run.
 public enum CancelCommand {
-    /// Unsent devices stay unsent. A process that sends the run waits for the outstanding answers, and ends.
+    /// Unsent devices stay unsent. A process that sends the run waits for the outstanding answers,
+    /// and ends.
     /// - Parameter argument: a run's id, a path to its file, or `last`.
     public static func run(_ argument: String, options: CommonOptions, console: Console) throws -> ExitStatus {
         var options = options
@@ -111,7 +126,9 @@ public enum CancelCommand {
         let id: String, run: RunFile?
         do { (id, run) = try SharedOrder.run(argument, givingElsewhere: .cancel, options) } catch {
             // The log and the list of `volley schedule` name a run before it has a file.
-            guard let warnings = try cancelPlanning(of: argument, in: Project.catalog(options.project)) else { throw error }
+            guard let warnings = try cancelPlanning(of: argument, in: Project.catalog(options.project)) else {
+                throw error
+            }
             (id, run) = (argument, nil)
             for warning in warnings { console.warn(warning) }
         }
@@ -123,16 +140,19 @@ public enum CancelCommand {
 
 /// Orders to runs whose files are on other machines.
 enum SharedOrder {
-    /// The run that an argument names, if its file is here. If it is not, or is a copy of one that is being sent, the
-    /// order is given to the machines that send the run through the store.
+    /// The run that an argument names, if its file is here. If it is not, or is a copy of one that
+    /// is being sent, the order is given to the machines that send the run through the store.
     /// - Returns: the run's id; no run if the order was given.
-    /// - Throws: `Diagnostic`: there is no such run here, nor in the store; the order cannot be given.
+    /// - Throws: `Diagnostic`: there is no such run here, nor in the store; the order cannot be
+    ///   given.
     static func run(
         _ argument: String, givingElsewhere order: RunOrder, _ options: CommonOptions
     ) throws -> (id: String, run: RunFile?) {
         let run: RunFile
         do { run = try Project.catalog(options.project).open(named: argument, readOnly: false) } catch {
-            guard argument != "last", !argument.contains("/"), try give(order, toSharedRun: argument, in: options.project) else {
+            guard argument != "last", !argument.contains("/"),
+                try give(order, toSharedRun: argument, in: options.project)
+            else {
                 throw error
             }
             return (argument, nil)
@@ -148,7 +168,9 @@ enum SharedOrder {
 
 /// The answers of the commands that change a run's state.
 enum RunAnswer {
-    static func show(_ run: String, _ state: RunState, text: String, _ options: CommonOptions, _ console: Console) -> ExitStatus {
+    static func show(_ run: String, _ state: RunState, text: String, _ options: CommonOptions, _ console: Console)
+        -> ExitStatus
+    {
         let answer = JSONValue.object(pairs: [("run", .string(run)), ("state", .string(state.rawValue))])
         return console.answer(options.isJSON ? answer.indentedText : text, done: text)
     }
@@ -158,7 +180,9 @@ extension OrderReach {
     /// The answer to an order to stop.
     /// - Parameter next: what may be done next; may be blank.
     /// - Returns: exit code 1 if other machines may still send the run.
-    func show(_ run: String, _ state: RunState, _ next: String, _ options: CommonOptions, _ console: Console) -> ExitStatus {
+    func show(_ run: String, _ state: RunState, _ next: String, _ options: CommonOptions, _ console: Console)
+        -> ExitStatus
+    {
         let order = state == .paused ? "pause" : "cancel", stop = state == .paused ? "pause" : "end"
         let text =
             switch self {

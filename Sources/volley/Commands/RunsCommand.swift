@@ -39,7 +39,8 @@ public enum RunsCommand {
         let isEmpty = runs.isEmpty && broken.isEmpty && unfinished.isEmpty
         let known = HistorySnapshot(of: catalog)
         runs = try runs.filter { run in
-            guard wanted.campaign.map({ $0 == run.plan.campaign }) ?? true, wanted.app.map({ $0 == run.plan.app }) ?? true,
+            guard wanted.campaign.map({ $0 == run.plan.campaign }) ?? true,
+                wanted.app.map({ $0 == run.plan.app }) ?? true,
                 since.map({ run.plan.plannedAt >= $0 }) ?? true
             else { return false }
             // Close each run: there may be more runs than a process may open files.
@@ -54,9 +55,11 @@ public enum RunsCommand {
                 return false
             }
         }
-        let list = try RunList(runs: runs, broken: broken, among: known, unfinished: unfinished, isFiltered: !wanted.isAll)
+        let list = try RunList(
+            runs: runs, broken: broken, among: known, unfinished: unfinished, isFiltered: !wanted.isAll)
         if !runs.isEmpty, let why = known.failure {
-            console.warn("Volley cannot tell whether these files know all that was sent, so figures may be too small. \(why)")
+            console.warn(
+                "Volley cannot tell whether these files know all that was sent, so figures may be too small. \(why)")
         }
         if options.isJSON {
             try console.out(list.json)

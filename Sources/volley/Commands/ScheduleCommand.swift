@@ -47,8 +47,8 @@ public enum ScheduleCommand {
         }
     }
 
-    /// If the record cannot be used, first lists the files of another user: the error itself names one file, and no
-    /// owner.
+    /// If the record cannot be used, first lists the files of another user: the error itself names
+    /// one file, and no owner.
     private static func sayingObstacles<Value>(
         _ project: Project, _ catalog: RunsFolder, _ console: Console, _ body: () throws -> Value
     ) throws -> Value {
@@ -79,7 +79,8 @@ public enum ScheduleCommand {
         let now = Timestamp.now()
         let saved = try catalog.schedule.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
-            files.read(now: now), saved: saved, isAtWork: catalog.schedule.isAtWork, here: ZoneDatabase.system.displayZone, now: now,
+            files.read(now: now), saved: saved, isAtWork: catalog.schedule.isAtWork,
+            here: ZoneDatabase.system.displayZone, now: now,
             needsApproval: { project.app(named: $0)?.needsApproval ?? false }, isPaused: { isPaused($0, in: catalog) })
         try options.isJSON ? console.out(list.json) : console.out(list.text(colour: console.colour))
         return .done
@@ -92,12 +93,14 @@ public enum ScheduleCommand {
         return (try? run.status().state) == .paused
     }
 
-    /// The volley.yaml with the folder of runs, the receivers of notices, and the files of `monitoring`: the one of
-    /// `--config`, or that of the first file or folder.
+    /// The volley.yaml with the folder of runs, the receivers of notices, and the files of
+    /// `monitoring`: the one of `--config`, or that of the first file or folder.
     private static func project(_ paths: [String], _ options: CommonOptions) throws -> (Project, RunsFolder) {
-        guard let first = paths.first, let path = options.project.file ?? Project.find(startingAt: ScheduleFiles.startingFolder(of: first))
+        guard let first = paths.first,
+            let path = options.project.file ?? Project.find(startingAt: ScheduleFiles.startingFolder(of: first))
         else {
-            throw Diagnostic("there is no volley.yaml next to these campaigns or above", remedy: "Name one with --config.")
+            throw Diagnostic(
+                "there is no volley.yaml next to these campaigns or above", remedy: "Name one with --config.")
         }
         let project = try Project.read(file: path).0
         return (project, project.catalog(options.project))

@@ -21,8 +21,10 @@ public enum SendCommand {
 
     /// Sends a campaign, a plan or a test.
     /// - Parameters:
-    ///   - isConfirmed: `--yes`: whether to skip the question. It does not replace an approval that the app requires.
-    ///   - isNow: `--now`: whether to send at once to the whole audience, whatever the campaign's schedule says.
+    ///   - isConfirmed: `--yes`: whether to skip the question. It does not replace an approval that
+    ///     the app requires.
+    ///   - isNow: `--now`: whether to send at once to the whole audience, whatever the campaign's
+    ///     schedule says.
     public static func run(
         _ source: Source, isConfirmed: Bool, isNow: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
@@ -41,7 +43,8 @@ public enum SendCommand {
 
     private static func checkConsent(_ isConfirmed: Bool, _ console: Console) throws {
         try console.checkCanAsk(
-            unless: isConfirmed, "volley send", does: "sends", remedy: "Add --yes to send without a question. Nothing was sent.")
+            unless: isConfirmed, "volley send", does: "sends",
+            remedy: "Add --yes to send without a question. Nothing was sent.")
     }
 
     private static func sendTest(_ file: String, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
@@ -63,12 +66,14 @@ public enum SendCommand {
         _ file: String, isConfirmed: Bool, isNow: Bool, _ options: CommonOptions, _ console: Console
     ) throws -> ExitStatus {
         let planned = try plan(
-            CampaignFile(file, in: options.project), for: .sending(ignoresSchedule: isNow), console.planning(options), at: .now())
+            CampaignFile(file, in: options.project), for: .sending(ignoresSchedule: isNow), console.planning(options),
+            at: .now())
         do {
             let text = planned.preview.text(
                 width: console.width, colour: console.colour && !options.isJSON, isVerbose: console.options.isVerbose,
                 cards: Preview.cardsBesidePlan)
-            // With --json, standard output is for the report only, but the person must see the question.
+            // With --json, standard output is for the report only, but the person must see the
+            // question.
             if options.isJSON {
                 console.say(text)
             } else if !console.options.isQuiet || !isConfirmed {
@@ -89,7 +94,9 @@ public enum SendCommand {
         } catch {
             // Nothing was sent. A plan that waits for approval is kept.
             if !(error is CancellationError), (try? needsApproval(planned.run, in: options.project)) ?? false {
-                Notices.notify(.approvalNeeded, of: planned.run, planned.project, until: Interruption.process, console.noticeObserver)
+                Notices.notify(
+                    .approvalNeeded, of: planned.run, planned.project, until: Interruption.process,
+                    console.noticeObserver)
             } else {
                 _ = try? discard(planned.run)
             }
@@ -108,7 +115,9 @@ public enum SendCommand {
         }
     }
 
-    private static func sendPlan(_ argument: String, isConfirmed: Bool, _ options: CommonOptions, _ console: Console) throws -> ExitStatus {
+    private static func sendPlan(_ argument: String, isConfirmed: Bool, _ options: CommonOptions, _ console: Console)
+        throws -> ExitStatus
+    {
         let run = try Project.catalog(options.project).open(named: argument, readOnly: false)
         let stageOptions = console.running(options)
         let proposal = try propose(run, in: options.project, stageOptions.context)

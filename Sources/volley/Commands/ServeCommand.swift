@@ -28,7 +28,8 @@ public enum ServeCommand {
         }
     }
 
-    /// Runs until it is interrupted, or the console reports that it cannot serve with these settings.
+    /// Runs until it is interrupted, or the console reports that it cannot serve with these
+    /// settings.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         try HangupSignal.expect(console)
         Interruption.install()
@@ -40,12 +41,15 @@ public enum ServeCommand {
     static func projectFile(_ folder: String, _ options: CommonOptions) throws(Diagnostic) -> String {
         guard let kind = FileKind(path: folder) else {
             throw FileAccess.lookupProblem(folder)
-                ?? Diagnostic("there is no such folder", file: folder, remedy: "Name the folder that contains your campaigns.")
+                ?? Diagnostic(
+                    "there is no such folder", file: folder, remedy: "Name the folder that contains your campaigns.")
         }
         guard kind == .folder else {
             throw Diagnostic(
                 "this is \(kind.text), and the console shows a whole folder", file: folder,
-                remedy: "Name the folder that contains your campaigns: `volley serve \(FilePaths.inShell(FilePaths.folder(of: folder)))`.")
+                remedy:
+                    "Name the folder that contains your campaigns: `volley serve \(FilePaths.inShell(FilePaths.folder(of: folder)))`."
+            )
         }
         guard let file = options.project.file ?? Project.find(startingAt: folder) else {
             throw Diagnostic(
@@ -72,7 +76,9 @@ public enum ServeCommand {
         private var ends: [Supervision.Child: ServedProcess.End] = [:]
         private let hasSender: Bool
 
-        init(_ settings: Settings, _ options: CommonOptions, records: ScheduleRecords, _ console: Console) throws(Diagnostic) {
+        init(_ settings: Settings, _ options: CommonOptions, records: ScheduleRecords, _ console: Console)
+            throws(Diagnostic)
+        {
             let own = try ServeCommand.ownPath()
             let page = FilePaths.join(FilePaths.folder(of: own), name: "volley-console")
             guard access(page, X_OK) == 0 else {
@@ -146,9 +152,12 @@ public enum ServeCommand {
                     tellEnded(child, seconds: Int(seconds))
                 case .tellWrong:
                     console.warn(
-                        "The console cannot serve like this, and says why above\(hasSender ? "; volley schedule ends with it" : "").")
+                        "The console cannot serve like this, and says why above\(hasSender ? "; volley schedule ends with it" : "")."
+                    )
                 case .tellHeld:
-                    console.say("Another volley schedule is at work and stays the sender; this one takes its place when it ends.")
+                    console.say(
+                        "Another volley schedule is at work and stays the sender; this one takes its place when it ends."
+                    )
                 case .finish(let isWrong): result = isWrong ? .wrong : .interrupted
                 }
             }
@@ -157,8 +166,10 @@ public enum ServeCommand {
         private func start(_ child: Supervision.Child) {
             guard let program = programs[child] else { return }
             do {
-                // The console reports that it is ready once it listens, and then gives signs of life.
-                children[child] = try ServedProcess(program.path, program.arguments, reportsToManager: child == .console, ringing: woken)
+                // The console reports that it is ready once it listens, and then gives signs of
+                // life.
+                children[child] = try ServedProcess(
+                    program.path, program.arguments, reportsToManager: child == .console, ringing: woken)
                 handle(.started(child))
             } catch {
                 ends[child] = nil
@@ -195,8 +206,8 @@ public enum ServeCommand {
 
 /// `volley serve --invite`: people that may run commands here may invite others to the console.
 extension ServeCommand {
-    /// Prints a link with which a person chooses the password of a new account, or a new password of an existing
-    /// account.
+    /// Prints a link with which a person chooses the password of a new account, or a new password
+    /// of an existing account.
     /// - Parameters:
     ///   - name: the person's sign-in name.
     ///   - roles: `ROLE`, or `ROLE:APP`; none for an administrator of all apps.
@@ -204,21 +215,25 @@ extension ServeCommand {
         _ name: String, roles: [String], settings: Settings, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
         let project = try Project.read(file: projectFile(settings.folder, options)).0
-        let grants = try roles.isEmpty ? [RoleGrant(.administrator, .allApps)] : Set(roles.map { try grant($0, project) })
+        let grants =
+            try roles.isEmpty ? [RoleGrant(.administrator, .allApps)] : Set(roles.map { try grant($0, project) })
         let store = try AccountStore(beside: project.catalog(options.project).place)
         defer { store.close() }
         let (accountName, now) = (try AccountName(name), Timestamp.now())
         let link: InvitationLink
         if let account = try store.account(named: accountName) {
             guard roles.isEmpty else {
-                throw Diagnostic("\(name) has an account already, and its roles stay", remedy: "Omit --role for a link to a new password.")
+                throw Diagnostic(
+                    "\(name) has an account already, and its roles stay",
+                    remedy: "Omit --role for a link to a new password.")
             }
             link = try store.offerNewPassword(of: account.id, by: .terminal, at: now)
         } else {
             link = try store.invite(accountName, DisplayName(name), grants, by: .terminal, at: now)
         }
         let origin = project.console?.publicURL?.value ?? "http://\(settings.listen ?? usualAddress)"
-        let address = (origin.hasSuffix("/") ? String(origin.dropLast()) : origin) + "/invitation?link=\(link.token.text)"
+        let address =
+            (origin.hasSuffix("/") ? String(origin.dropLast()) : origin) + "/invitation?link=\(link.token.text)"
         console.say(
             "\(name) chooses a password with this link, once, until \(link.invitation.lapsesAt.minuteText). Pass it on where nobody else reads it:"
         )
@@ -226,21 +241,26 @@ extension ServeCommand {
         return .done
     }
 
-    /// `volley serve --confirm`: ends the ties by which approvals count an account as one person with others (`AccountTies`).
-    public static func confirm(_ name: String, folder: String, options: CommonOptions, console: Console) throws -> ExitStatus {
+    /// `volley serve --confirm`: ends the ties by which approvals count an account as one person
+    /// with others (`AccountTies`).
+    public static func confirm(_ name: String, folder: String, options: CommonOptions, console: Console) throws
+        -> ExitStatus
+    {
         let project = try Project.read(file: projectFile(folder, options)).0
         let store = try AccountStore(beside: project.catalog(options.project).place)
         defer { store.close() }
         let now = Timestamp.now()
         guard let account = try store.account(named: AccountName(name)) else {
             throw Diagnostic(
-                "there is no account '\(TextFormat.inLine(name))'", remedy: "Accounts are listed under Users in the console.")
+                "there is no account '\(TextFormat.inLine(name))'",
+                remedy: "Accounts are listed under Users in the console.")
         }
         let wasTied = try store.ties(at: now).all.contains { $0.account == account.name }
         try store.confirm(account.id, by: .terminal, at: now)
         console.say(
             wasTied
-                ? "\(account.name) is confirmed, and counts as a person of its own." : "\(account.name) was not tied to another account.")
+                ? "\(account.name) is confirmed, and counts as a person of its own."
+                : "\(account.name) was not tied to another account.")
         return .done
     }
 
@@ -249,7 +269,8 @@ extension ServeCommand {
         guard let role = Role(rawValue: parts[0]) else {
             throw Diagnostic(
                 "there is no role '\(TextFormat.inLine(parts[0]))'",
-                remedy: "Roles are \(Role.allCases.map(\.rawValue).joined(separator: ", ")), for an app as editor:shop.")
+                remedy: "Roles are \(Role.allCases.map(\.rawValue).joined(separator: ", ")), for an app as editor:shop."
+            )
         }
         guard parts.count > 1 else { return RoleGrant(role, .allApps) }
         guard project.app(named: parts[1]) != nil else {

@@ -19,17 +19,23 @@ public enum SimulateCommand {
         public var port = 0
         /// A file that gets a line per request; nil for none.
         public var ledgerFile: String?
-        /// The file for the certificate that clients must trust, for `environment: {url: …, ca: …}`.
+        /// The file for the certificate that clients must trust, for
+        /// `environment: {url: …, ca: …}`.
         public var authorityFile = "simulator-ca.pem"
-        /// A PEM file with the server's certificate and key; nil to make one for localhost at every start.
+        /// A PEM file with the server's certificate and key; nil to make one for localhost at every
+        /// start.
         public var certificateFile: String?
-        /// The file for a key if volley.yaml names none; nil for the file that the service's simulator usually has.
+        /// The file for a key if volley.yaml names none; nil for the file that the service's
+        /// simulator usually has.
         public var keyFile: String?
-        /// How long an access token is valid, and which details refusals have; nil for what the service's simulator usually does.
+        /// How long an access token is valid, and which details refusals have; nil for what the
+        /// service's simulator usually does.
         public var tokenSeconds: Int?, errorDetails: RefusalDetails?
-        /// How many messages are taken in a minute, and after how many an access token is revoked; 0 for any number, and for never.
+        /// How many messages are taken in a minute, and after how many an access token is revoked;
+        /// 0 for any number, and for never.
         public var messagesPerMinute = 0, messagesPerToken = 0
-        /// How many pushes to everyone are taken in a day, and in a minute; nil for as many as the service takes.
+        /// How many pushes to everyone are taken in a day, and in a minute; nil for as many as the
+        /// service takes.
         public var broadcastsPerDay: Int?, broadcastsPerMinute: Int?
         /// Whether an app that has not paid may send to tags.
         public var takesTags = true
@@ -37,28 +43,33 @@ public enum SimulateCommand {
         public var listsPerTask = 0
         /// After how many seconds to end; nil to wait for Ctrl-C.
         public var seconds: Double?
-        /// Files that list tokens, one per line: tokens that are no longer registered, and tokens that never existed.
+        /// Files that list tokens, one per line: tokens that are no longer registered, and tokens
+        /// that never existed.
         public var unregisteredFile: String?, badTokenFile: String?
         /// The most streams that a connection may have.
         public var streamLimit = 1000
         /// How long every answer is held back.
         public var latencyMilliseconds = 0
         /// Every n-th push gets this answer or fault; 0 for never.
-        public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0, silentEvery = 0, resetEvery = 0
-        /// Every n-th push is answered as by a gateway, or before its payload was read; 0 for never.
+        public var tooManyRequestsEvery = 0, unavailableEvery = 0, internalErrorEvery = 0, silentEvery = 0,
+            resetEvery = 0
+        /// Every n-th push is answered as by a gateway, or before its payload was read; 0 for
+        /// never.
         public var gatewayEvery = 0, earlyAnswerEvery = 0
         /// After this many pushes a connection is ended cleanly, cut, or falls silent; 0 for never.
         public var goAwayEvery = 0, disconnectEvery = 0, silentAfter = 0
         /// The header retry-after of 429 and 503, in seconds; nil for none.
         public var retryAfterSeconds: Int?
-        /// How far the simulator's clock is ahead of this machine's, in seconds; nil for no difference.
+        /// How far the simulator's clock is ahead of this machine's, in seconds; nil for no
+        /// difference.
         public var clockAheadSeconds: Int?
 
         /// Creates the settings of a well-behaved simulator.
         public init() {}
     }
 
-    /// Prints the address (with `--json` as one document), serves until Ctrl-C, then prints what the simulator saw.
+    /// Prints the address (with `--json` as one document), serves until Ctrl-C, then prints what
+    /// the simulator saw.
     public static func run(_ settings: Settings, options: CommonOptions, console: Console) throws -> ExitStatus {
         Interruption.install()
         try ResultFileCheck.check(
@@ -75,7 +86,9 @@ public enum SimulateCommand {
         if let details = settings.errorDetails { configuration.issuer.errorDetails = details }
         configuration.issuer.messagesPerMinute = settings.messagesPerMinute
         configuration.issuer.messagesPerToken = settings.messagesPerToken
-        (configuration.broadcastsPerDay, configuration.broadcastsPerMinute) = (settings.broadcastsPerDay, settings.broadcastsPerMinute)
+        (configuration.broadcastsPerDay, configuration.broadcastsPerMinute) = (
+            settings.broadcastsPerDay, settings.broadcastsPerMinute
+        )
         configuration.takesTags = settings.takesTags
         configuration.issuer.listsPerTask = settings.listsPerTask
         let credential = try SimulatedCredential(settings, options: options, console: console)
@@ -91,7 +104,8 @@ public enum SimulateCommand {
         Interruption.process.waitForRequest(atMost: settings.seconds)
         let summary = simulator.stop()
         console.say(
-            "Simulator: \(TextFormat.count(summary.requests)) requests, \(TextFormat.count(summary.acceptedTokens)) devices accepted.")
+            "Simulator: \(TextFormat.count(summary.requests)) requests, \(TextFormat.count(summary.acceptedTokens)) devices accepted."
+        )
         if settings.service.givesOutTokens {
             console.say("  \(TextFormat.counted(summary.providerTokens, one: "access token")) used")
         }
@@ -106,7 +120,8 @@ public enum SimulateCommand {
         if case .file(let place) = try OutputPlace(file), FilePaths.exists(place),
             !String(decoding: try FilePaths.read(place), as: UTF8.self).hasPrefix("-----BEGIN CERTIFICATE-----")
         {
-            throw Diagnostic("the file exists and does not hold a certificate", file: file, remedy: "Name another one with --ca.")
+            throw Diagnostic(
+                "the file exists and does not hold a certificate", file: file, remedy: "Name another one with --ca.")
         }
         try FilePaths.replace(file, bytes: Array(pem.utf8), .command)
     }
@@ -121,8 +136,13 @@ public enum SimulateCommand {
             ("key", credential.file.map { .string(FilePaths.absolute($0)) } ?? .null),
             ("ledger", settings.ledgerFile.map { .string(FilePaths.absolute($0)) } ?? .null),
         ])
-        var lines = ["The simulator listens at \(url). In volley.yaml:", "", "    environment: {url: \"\(url)\", ca: \(authority)}"]
-        if let file = credential.file { lines += credential.settings(file: FilePaths.absolute(file)).map { "    \($0)" } }
+        var lines = [
+            "The simulator listens at \(url). In volley.yaml:", "",
+            "    environment: {url: \"\(url)\", ca: \(authority)}",
+        ]
+        if let file = credential.file {
+            lines += credential.settings(file: FilePaths.absolute(file)).map { "    \($0)" }
+        }
         return (json, (lines + ["", "Ctrl-C ends it."]).joined(separator: "\n"))
     }
 

@@ -8,7 +8,8 @@ import Sending
 import Simulators
 import Workspace
 
-/// The credentials that a simulator trusts: those of volley.yaml, or one in a file that `volley simulate` makes.
+/// The credentials that a simulator trusts: those of volley.yaml, or one in a file that
+/// `volley simulate` makes.
 struct SimulatedCredential {
     private enum Kind {
         case keys([TrustedKey])
@@ -26,7 +27,8 @@ struct SimulatedCredential {
     /// The service that the simulator simulates.
     private let service: String
 
-    /// Reads the credentials, or makes one. A credential that exists is trusted and never overwritten: a service hands it out only once.
+    /// Reads the credentials, or makes one. A credential that exists is trusted and never
+    /// overwritten: a service hands it out only once.
     init(_ settings: SimulateCommand.Settings, options: CommonOptions, console: Console) throws {
         let name = settings.keyFile ?? settings.service.keyFile
         let awaiting = FilePaths.exists(name) ? nil : try Self.account(at: settings.service, awaiting: name, options)
@@ -40,7 +42,9 @@ struct SimulatedCredential {
                 (file, kind) = (nil, .keys(keys))
                 return
             }
-            let key = FilePaths.exists(name) ? try SigningKey(file: name, KeyFileWords(of: PushServices.standard)) : .generate()
+            let key =
+                FilePaths.exists(name)
+                ? try SigningKey(file: name, KeyFileWords(of: PushServices.standard)) : .generate()
             (file, kind) = (name, .madeKey(key, keyID: keyID, teamID: teamID))
         case .serviceAccount(let project):
             let accounts = try Self.trusted(settings.service, options, console, besides: awaiting).issuer.accounts
@@ -58,7 +62,8 @@ struct SimulatedCredential {
             let text = String(decoding: try FilePaths.read(name), as: UTF8.self)
             do throws(Mistake) { kind = .madeAccount(try SimulatedServiceAccount(json: text)) } catch {
                 var diagnostic = Diagnostic(error, file: name)
-                diagnostic.remedy = diagnostic.remedy ?? "Name another one with --key, which is made if it does not exist."
+                diagnostic.remedy =
+                    diagnostic.remedy ?? "Name another one with --key, which is made if it does not exist."
                 throw diagnostic
             }
         case .secret(let app, let names, let key):
@@ -69,15 +74,19 @@ struct SimulatedCredential {
                 return
             }
             file = name
-            let secret = FilePaths.exists(name) ? try PlainSecret(at: .file(name), noun: "secret").text() : Self.madeSecret()
+            let secret =
+                FilePaths.exists(name) ? try PlainSecret(at: .file(name), noun: "secret").text() : Self.madeSecret()
             let trusted = TrustedSecret(
-                app: app.value, names: Dictionary(uniqueKeysWithValues: names.map { ($0.key, $0.value) }), secret: secret)
+                app: app.value, names: Dictionary(uniqueKeysWithValues: names.map { ($0.key, $0.value) }),
+                secret: secret)
             kind = .madeSecret(trusted, names: [app] + names, key: key)
         }
     }
 
     /// The account in volley.yaml whose credential will be in a file that does not exist yet.
-    private static func account(at standIn: StandIn, awaiting file: String, _ options: CommonOptions) throws -> AppService? {
+    private static func account(at standIn: StandIn, awaiting file: String, _ options: CommonOptions) throws
+        -> AppService?
+    {
         guard let project = try Project.find(with: options.project) else { return nil }
         for app in project.apps {
             guard let account = app.service(named: standIn.service), let form = account.credentialForm else { continue }
@@ -128,7 +137,8 @@ struct SimulatedCredential {
         case .madeSecret(_, let names, let key):
             ["service: \(service)"] + names.map { "\($0.key): \($0.value)" } + ["\(key): {file: \(file)}"]
         case .madeKey(_, let keyID, let teamID): ["key: {file: \(file), id: \(keyID), team: \(teamID)}"]
-        case .madeAccount(let account): ["service: \(service)", "project: \(account.project)", "service_account: {file: \(file)}"]
+        case .madeAccount(let account):
+            ["service: \(service)", "project: \(account.project)", "service_account: {file: \(file)}"]
         }
     }
 
@@ -140,7 +150,8 @@ struct SimulatedCredential {
         var configuration = SimulatorConfiguration()
         guard let project = try Project.find(with: options.project) else { return configuration }
         for app in project.apps {
-            guard let account = app.service(named: standIn.service), account.credential != nil, account.position != awaiting?.position
+            guard let account = app.service(named: standIn.service), account.credential != nil,
+                account.position != awaiting?.position
             else { continue }
             do { try configuration.trust(app, of: standIn.service, projectFile: project.file) } catch {
                 console.say("Pushes of '\(app.name.value)' will be refused: \(error)")

@@ -40,13 +40,15 @@ public enum StoreCommand {
     /// The store that volley.yaml names.
     static func settings(_ options: CommonOptions, _ console: Console) throws -> StoreSettings {
         guard let path = options.project.file ?? Project.find(startingAt: ".") else {
-            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
+            throw Diagnostic(
+                "there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
         }
         let (project, warnings) = try Project.read(file: path)
         console.show(warnings)
         guard let store = project.store else {
             throw Diagnostic(
-                "there is no store in this file", file: project.file, remedy: "Write at its top level: \(StoreSettings.example).")
+                "there is no store in this file", file: project.file,
+                remedy: "Write at its top level: \(StoreSettings.example).")
         }
         return store
     }
@@ -85,7 +87,9 @@ extension StoreCommand {
     /// - Parameters:
     ///   - argument: a run's id, a path to its file, or `last`.
     ///   - folder: the folder of runs that it is put into; nil for the project's.
-    public static func fetch(_ argument: String, into folder: String?, options: CommonOptions, console: Console) throws -> ExitStatus {
+    public static func fetch(_ argument: String, into folder: String?, options: CommonOptions, console: Console) throws
+        -> ExitStatus
+    {
         Interruption.install()
         let runs = try StoreRuns(settings(options, console), Interruption.process)
         let choice = ProjectChoice(file: options.project.file, runs: folder ?? options.project.runs)
@@ -95,28 +99,33 @@ extension StoreCommand {
         let text =
             "\(fetched.isNew ? "made" : "brought up to date:") \(fetched.place) (\(fetched.status.state.rawValue), "
             + "\(TextFormat.count(fetched.claimed)) of \(TextFormat.counted(fetched.audience, one: "device")) claimed)"
-        return console.answer(options.isJSON ? document(run, fetched).indentedText : text, done: "The run was fetched: \(text).")
+        return console.answer(
+            options.isJSON ? document(run, fetched).indentedText : text, done: "The run was fetched: \(text).")
     }
 
     /// Removes a run from the store.
     /// - Parameters:
     ///   - argument: a run's id, a path to its file, or `last`.
     ///   - isForced: whether it is removed also if its file does not hold all that the store has.
-    public static func remove(_ argument: String, isForced: Bool, options: CommonOptions, console: Console) throws -> ExitStatus {
+    public static func remove(_ argument: String, isForced: Bool, options: CommonOptions, console: Console) throws
+        -> ExitStatus
+    {
         Interruption.install()
         let runs = try StoreRuns(settings(options, console), Interruption.process)
         let catalog = try Project.catalog(options.project), run = try runs.id(named: argument, in: catalog)
         try runs.remove(run, evenIfUnfetched: isForced, fetchedInto: catalog, observer(console))
         console.clearProgress()
         let answer = JSONValue.object(pairs: [("run", .string(run)), ("removed", .bool(true))])
-        return console.answer(options.isJSON ? answer.indentedText : "removed \(run) from the store", done: "The run was removed.")
+        return console.answer(
+            options.isJSON ? answer.indentedText : "removed \(run) from the store", done: "The run was removed.")
     }
 
     private static func observer(_ console: Console) -> Observer<StoreRuns.Event> {
         Observer { event in
             switch event {
             case .waiting(let machines):
-                console.progress("waiting to see whether \(machines.joined(separator: "; ")) still sends it (half a minute)")
+                console.progress(
+                    "waiting to see whether \(machines.joined(separator: "; ")) still sends it (half a minute)")
             case .recipients(let count): console.progress("fetching \(TextFormat.counted(count, one: "device"))")
             case .outcomes(let count): console.progress("fetching \(TextFormat.counted(count, one: "outcome"))")
             }

@@ -7,8 +7,9 @@ import PushServices
 import Reports
 import Runs
 
-/// `volley suppression`: manages the devices that get no more pushes because their tokens are invalid. Each command acts on the list of one
-/// app, for the environment that volley.yaml gives it.
+/// `volley suppression`: manages the devices that get no more pushes because their tokens are
+/// invalid. Each command acts on the list of one app, for the environment that volley.yaml gives
+/// it.
 public enum SuppressionCommand {
     /// How many entries `list` shows.
     private static let shownEntries = 5
@@ -26,7 +27,8 @@ public enum SuppressionCommand {
         public init(app: String?, service: String?) { (self.app, self.service) = (app, service) }
     }
 
-    /// Shows how many devices are suppressed, and why: of one service, or of all services of an app. No token is shown in full.
+    /// Shows how many devices are suppressed, and why: of one service, or of all services of an
+    /// app. No token is shown in full.
     public static func list(_ choice: ListChoice, options: CommonOptions, console: Console) throws -> ExitStatus {
         let contents = try lists(choice, options, console).map(Contents.init)
         if options.isJSON {
@@ -66,7 +68,8 @@ public enum SuppressionCommand {
         }
     }
 
-    /// A file of devices: tokens one a line, or a CSV or TSV with a column of tokens, and perhaps `reason` and `invalid_since`.
+    /// A file of devices: tokens one a line, or a CSV or TSV with a column of tokens, and perhaps
+    /// `reason` and `invalid_since`.
     public struct DeviceFile: Sendable {
         /// Its path.
         public var path: String
@@ -84,32 +87,45 @@ public enum SuppressionCommand {
     }
 
     /// Adds the devices of a file.
-    public static func add(_ devices: DeviceFile, to choice: ListChoice, options: CommonOptions, console: Console) throws -> ExitStatus {
+    public static func add(_ devices: DeviceFile, to choice: ListChoice, options: CommonOptions, console: Console)
+        throws -> ExitStatus
+    {
         let file = devices.path
         let (list, settings, isInTouch) = try self.list(choice, options, console)
         guard FilePaths.exists(file) else {
             if let problem = FilePaths.misencoded(file) ?? FileAccess.lookupProblem(file) { throw problem }
             throw Diagnostic(
                 "there is no such file", file: file,
-                remedy: FilePaths.nearest(to: file).map { "Did you mean \($0)?" } ?? "Paths are relative to the folder that you are in.")
+                remedy: FilePaths.nearest(to: file).map { "Did you mean \($0)?" }
+                    ?? "Paths are relative to the folder that you are in.")
         }
         let now = Timestamp.now()
         let reason = devices.reason ?? "Imported"
         var read = 0
         let change = try list.add(at: now) { entries in
             let latest = now.adding(seconds: clockErrorSeconds)
-            try TokenList.read(file, targets: list.targets, columns: settings.columns, latest: latest, allowsExport: devices.mayBeExport) {
+            try TokenList.read(
+                file, targets: list.targets, columns: settings.columns, latest: latest,
+                allowsExport: devices.mayBeExport
+            ) {
                 entry in
                 read += 1
-                try entries.add(entry.token, reason: entry.reason.isEmpty ? reason : entry.reason, invalidSince: entry.invalidSince ?? now)
+                try entries.add(
+                    entry.token, reason: entry.reason.isEmpty ? reason : entry.reason,
+                    invalidSince: entry.invalidSince ?? now)
             }
         }
         if isInTouch { exchange(settings, options, console) }
         let answer = document(
             list,
-            [("read", .integer(Int64(read))), ("added", .integer(Int64(change.added))), ("renewed", .integer(Int64(change.renewed)))])
+            [
+                ("read", .integer(Int64(read))), ("added", .integer(Int64(change.added))),
+                ("renewed", .integer(Int64(change.renewed))),
+            ])
         var parts = ["\(TextFormat.devices(change.added)) added"]
-        if change.renewed > 0 { parts.append("\(TextFormat.count(change.renewed)) now known to be invalid more recently") }
+        if change.renewed > 0 {
+            parts.append("\(TextFormat.count(change.renewed)) now known to be invalid more recently")
+        }
         let rest = read - change.added - change.renewed
         if rest > 0 { parts.append("\(TextFormat.count(rest)) known before") }
         let done = "\(name(list)): \(parts.joined(separator: ", "))"
@@ -118,22 +134,24 @@ public enum SuppressionCommand {
 
     /// Writes all entries as CSV. Only this command shows whole tokens.
     /// - Parameters:
-    ///   - output: a file, which only its owner may read; `-` or nil for standard output, if it is not a terminal or
-    ///     `-` is given.
+    ///   - output: a file, which only its owner may read; `-` or nil for standard output, if it is
+    ///     not a terminal or `-` is given.
     ///   - isForExcel: `--excel`: whether the CSV is laid out for Excel.
     public static func export(
         _ choice: ListChoice, output: String?, isForExcel: Bool = false, options: CommonOptions, console: Console
     ) throws -> ExitStatus {
         let list = try self.list(choice, options, console).list
         let file = output.flatMap { $0 == "-" || OutputSink.isStandardOutput($0) ? nil : $0 }
-        try ResultFileCheck.check(file, option: "--output", what: "list", runsFolder: Project.catalog(options.project).place)
+        try ResultFileCheck.check(
+            file, option: "--output", what: "list", runsFolder: Project.catalog(options.project).place)
         guard output != nil || !console.outputIsTerminal else {
             throw Diagnostic(
                 "an export holds whole \(list.targets.nouns), which a terminal should not show",
                 remedy: "Name a file with --output FILE; --output - prints them anyway.")
         }
         let sink = try OutputSink(
-            file: file, console: console, isPrivate: true, what: "list", remedy: "The list itself is unharmed; try another --output.")
+            file: file, console: console, isPrivate: true, what: "list",
+            remedy: "The list itself is unharmed; try another --output.")
         let form = isForExcel ? ExcelLocale.form : .plain
         var chunk = form.header(SuppressionList.exportColumns)
         var count = 0
@@ -174,7 +192,9 @@ public enum SuppressionCommand {
     }
 
     /// Removes devices, so that the next plan may include them again.
-    public static func remove(_ removal: Removal, from choice: ListChoice, options: CommonOptions, console: Console) throws -> ExitStatus {
+    public static func remove(_ removal: Removal, from choice: ListChoice, options: CommonOptions, console: Console)
+        throws -> ExitStatus
+    {
         let (list, settings, isInTouch) = try self.list(choice, options, console)
         defer { if isInTouch { exchange(settings, options, console) } }
         switch removal {
@@ -203,7 +223,8 @@ public enum SuppressionCommand {
 
     private static func isAgreed(_ list: SuppressionList, _ console: Console) throws -> Bool {
         try console.checkCanAsk(
-            unless: false, "--all", does: "removes", remedy: "Add --yes to remove without a question. Nothing was removed.")
+            unless: false, "--all", does: "removes",
+            remedy: "Add --yes to remove without a question. Nothing was removed.")
         Interruption.install()
         return try console.confirms(
             "Remove all \(TextFormat.devices(try list.count())) from the list of \(list.app) (\(list.environment))?")
@@ -212,7 +233,8 @@ public enum SuppressionCommand {
     private static func show(
         _ list: SuppressionList, named: Int, removed: Int, _ options: CommonOptions, _ console: Console
     ) -> ExitStatus {
-        let answer = document(list, [("removed", .integer(Int64(removed))), ("not_listed", .integer(Int64(named - removed)))])
+        let answer = document(
+            list, [("removed", .integer(Int64(removed))), ("not_listed", .integer(Int64(named - removed)))])
         let rest = named > removed ? ", \(TextFormat.count(named - removed)) were not on the list" : ""
         let done = "\(name(list)): \(TextFormat.devices(removed)) removed\(rest)"
         return console.answer(options.isJSON ? answer.indentedText : done, done: "\(done).")
@@ -220,8 +242,8 @@ public enum SuppressionCommand {
 
     // MARK: - The list
 
-    /// The app, its list for the environment in volley.yaml, and whether the store of several machines could be
-    /// reached, if volley.yaml names one.
+    /// The app, its list for the environment in volley.yaml, and whether the store of several
+    /// machines could be reached, if volley.yaml names one.
     private static func list(
         _ choice: ListChoice, _ options: CommonOptions, _ console: Console
     ) throws -> (list: SuppressionList, app: App, isInTouch: Bool) {
@@ -237,14 +259,17 @@ public enum SuppressionCommand {
     }
 
     /// The list of the service that was chosen, or those of all services of the app.
-    private static func lists(_ choice: ListChoice, _ options: CommonOptions, _ console: Console) throws -> [SuppressionList] {
+    private static func lists(_ choice: ListChoice, _ options: CommonOptions, _ console: Console) throws
+        -> [SuppressionList]
+    {
         let project = try project(options), app = try project.app(calledOrOnly: choice.app)
         exchange(app, options, console)
         return try lists(of: app, choice, project, options)
     }
 
     /// Brings the lists of an app, and those of other machines, up to date.
-    /// - Returns: false if the store cannot be reached, which was reported: changes are exchanged later.
+    /// - Returns: false if the store cannot be reached, which was reported: changes are exchanged
+    ///   later.
     @discardableResult
     private static func exchange(_ app: App, _ options: CommonOptions, _ console: Console) -> Bool {
         guard let project = try? project(options), project.store != nil,
@@ -262,13 +287,15 @@ public enum SuppressionCommand {
         return try RunSettings(app, projectFile: project.file, pushType: .alert).services.filter {
             chosen == nil || $0.serviceName == chosen
         }.map {
-            project.catalog(options.project).suppression(app: app.name.value, service: $0.service, environment: $0.listName)
+            project.catalog(options.project).suppression(
+                app: app.name.value, service: $0.service, environment: $0.listName)
         }
     }
 
     private static func project(_ options: CommonOptions) throws -> Project {
         guard let project = try Project.find(with: options.project) else {
-            throw Diagnostic("there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
+            throw Diagnostic(
+                "there is no volley.yaml here or above", remedy: "Name one with --config, or run `volley init`.")
         }
         return project
     }
@@ -288,7 +315,8 @@ public enum SuppressionCommand {
         let devices: [JSONValue] = contents.newest.map { device in
             .object(pairs: [
                 ("device_token", .string(device.token.redacted)), ("reason", .string(device.reason)),
-                ("invalid_since", .string(device.invalidSince.description)), ("added_at", .string(device.addedAt.description)),
+                ("invalid_since", .string(device.invalidSince.description)),
+                ("added_at", .string(device.addedAt.description)),
                 ("run", device.run.isEmpty ? .null : .string(device.run)),
             ])
         }
@@ -296,20 +324,25 @@ public enum SuppressionCommand {
             contents.list,
             [
                 ("devices", .integer(Int64(contents.count))),
-                ("reasons", .object(pairs: contents.reasons.map { ($0.reason, .integer(Int64($0.devices))) })), ("newest", .array(devices)),
+                ("reasons", .object(pairs: contents.reasons.map { ($0.reason, .integer(Int64($0.devices))) })),
+                ("newest", .array(devices)),
             ])
     }
 
     private static func text(_ contents: Contents) -> String {
         let (list, count, reasons, newest) = (contents.list, contents.count, contents.reasons, contents.newest)
         guard count > 0 else { return "No device of \(name(list)) is suppressed." }
-        var lines = ["\(TextFormat.devices(count)) of \(name(list)) \(TextFormat.plural(count, one: "is", many: "are")) suppressed.", ""]
+        var lines = [
+            "\(TextFormat.devices(count)) of \(name(list)) \(TextFormat.plural(count, one: "is", many: "are")) suppressed.",
+            "",
+        ]
         let width = reasons.map(\.reason.count).max() ?? 0
         let digits = TextFormat.count(reasons.map(\.devices).max() ?? 0).count
         for (reason, devices) in reasons {
             let share = TextFormat.aligned(TextFormat.percent(Double(devices) / Double(count)), to: 7)
             lines.append(
-                "  \(TextFormat.padded(reason, to: width))  \(TextFormat.aligned(TextFormat.count(devices), to: digits))  \(share)")
+                "  \(TextFormat.padded(reason, to: width))  \(TextFormat.aligned(TextFormat.count(devices), to: digits))  \(share)"
+            )
         }
         lines += ["", "Newest"]
         for device in newest {

@@ -20,7 +20,8 @@ extension VersionReport {
     var text: String {
         let width = parts.flatMap(\.facts).map(\.name.count).max() ?? 0
         let groups = parts.map { part in
-            ([part.title] + part.facts.map { "  \(TextFormat.padded($0.name, to: width))  \($0.value.plainText)" }).joined(separator: "\n")
+            ([part.title] + part.facts.map { "  \(TextFormat.padded($0.name, to: width))  \($0.value.plainText)" })
+                .joined(separator: "\n")
         }
         return (["Volley \(volleyVersion)"] + groups).joined(separator: "\n\n")
     }

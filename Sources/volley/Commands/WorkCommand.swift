@@ -51,11 +51,14 @@ public enum WorkCommand {
         switch event {
         case .waiting(let apps): console.say("Waiting for runs of \(apps.joined(separator: ", ")). Ctrl-C ends.")
         case .joined(let plan):
-            console.say("Helping with \(plan.id): \(plan.campaign), \(TextFormat.count(plan.audience)) devices.", about: LogSubject(plan))
+            console.say(
+                "Helping with \(plan.id): \(plan.campaign), \(TextFormat.count(plan.audience)) devices.",
+                about: LogSubject(plan))
         case .left(let plan, let end, let isOver):
             // The machine that planned the run has its figures.
             console.say("No longer helping with \(plan.id): \(words(end, isOver: isOver))", about: LogSubject(plan))
-        case .refused(let run, let mistake): console.warn("\(run) is left to other machines: \(mistake)", about: LogSubject(run: run))
+        case .refused(let run, let mistake):
+            console.warn("\(run) is left to other machines: \(mistake)", about: LogSubject(run: run))
         case .storeAway(let mistake): console.warn("\(mistake)")
         case .storeBack: console.say("The store answers again.")
         case .tick: break
@@ -66,10 +69,12 @@ public enum WorkCommand {
         switch end {
         case .finished: "it has finished."
         case .cancelled: "it was cancelled."
-        case .interrupted: isOver ? "it was stopped." : "this machine was asked to end. Other machines that send it continue."
+        case .interrupted:
+            isOver ? "it was stopped." : "this machine was asked to end. Other machines that send it continue."
         case .stopped(.interrupted) where isOver: "it was interrupted where it was planned."
         case .stopped(let cause) where isOver: "it was stopped. \(cause.sentence)"
-        case .stopped(let cause): "this machine cannot send it. Other machines that can send it continue. \(cause.sentence)"
+        case .stopped(let cause):
+            "this machine cannot send it. Other machines that can send it continue. \(cause.sentence)"
         }
     }
 }

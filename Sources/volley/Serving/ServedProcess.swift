@@ -10,7 +10,8 @@ struct ServedProcess: Sendable {
 
     /// Starts a program.
     /// - Parameters:
-    ///   - reportsToManager: whether it notifies the manager of services that it is ready, and alive.
+    ///   - reportsToManager: whether it notifies the manager of services that it is ready, and
+    ///     alive.
     ///   - ended: signalled when it has ended.
     /// - Throws: `Diagnostic`: it cannot be started.
     init(_ program: String, _ arguments: [String], reportsToManager: Bool, ringing ended: Wakeup) throws(Diagnostic) {
@@ -20,7 +21,8 @@ struct ServedProcess: Sendable {
             process = try ChildProgram.start([program] + arguments, environment: environment)
         } catch {
             throw Diagnostic(
-                "it cannot be started: \(error)", file: program, remedy: "Make sure that the file is there and may be executed.")
+                "it cannot be started: \(error)", file: program,
+                remedy: "Make sure that the file is there and may be executed.")
         }
         self.process = process
         let child = process
@@ -44,7 +46,8 @@ struct ServedProcess: Sendable {
             case .exited(let code): return "with code \(code)"
             case .signal(let number):
                 let names: [Int32: String] = [
-                    SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT",
+                    SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP",
+                    SIGABRT: "SIGABRT",
                     SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL", SIGSEGV: "SIGSEGV", SIGTERM: "SIGTERM",
                 ]
                 return "by \(names[number] ?? "signal \(number)")"

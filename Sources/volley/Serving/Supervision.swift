@@ -1,6 +1,6 @@
-/// The decisions of `volley serve` about its two children: the console, and the sender, which is `volley schedule`. A
-/// value without processes and clock: events come in, actions go out. Times are seconds on a clock that only goes
-/// forward.
+/// The decisions of `volley serve` about its two children: the console, and the sender, which is
+/// `volley schedule`. A value without processes and clock: events come in, actions go out. Times
+/// are seconds on a clock that only goes forward.
 struct Supervision: Hashable {
     /// A child.
     enum Child: CaseIterable, Hashable { case console, sender }
@@ -14,7 +14,8 @@ struct Supervision: Hashable {
         /// A child runs, or cannot be started.
         case started(Child), notStarted(Child)
         /// A child ended.
-        /// - Parameter isWrong: whether it says that its arguments, volley.yaml or its port are wrong.
+        /// - Parameter isWrong: whether it says that its arguments, volley.yaml or its port are
+        ///   wrong.
         case ended(Child, isWrong: Bool)
         /// Only the time of `wakeAt` has come.
         case timePassed
@@ -54,9 +55,9 @@ struct Supervision: Hashable {
     private static let firstDelay = 1.0, longestDelay = 60.0
     /// A child that ran for this long was well.
     private static let healthySeconds = 60.0
-    /// Seconds that a child has to end: the console no longer answers; a sender waits ten seconds for answers, and has
-    /// to record them, to close the run and to say how it ended. A manager of services waits longer than both together
-    /// (`TimeoutStopSec` of the units).
+    /// Seconds that a child has to end: the console no longer answers; a sender waits ten seconds
+    /// for answers, and has to record them, to close the run and to say how it ended. A manager of
+    /// services waits longer than both together (`TimeoutStopSec` of the units).
     private static func secondsToEnd(_ child: Child) -> Double { child == .console ? 10 : 40 }
     /// How often to check whether another sender is still there: a lock sends no event.
     private static let secondsPerLook = 10.0
@@ -129,9 +130,9 @@ struct Supervision: Hashable {
     private mutating func ended(_ child: Child, isWrong: Bool, livedFor seconds: Double, _ now: Double) -> [Action] {
         states[child] = .off
         if isEnding { return endNext(now) }
-        // Only the first console can show that the command is wrong, however long that takes. When one has ended in
-        // another way, because of a damaged file of its own, a signal, or after it served, the sender has begun its
-        // work and continues.
+        // Only the first console can show that the command is wrong, however long that takes. When
+        // one has ended in another way, because of a damaged file of its own, a signal, or after it
+        // served, the sender has begun its work and continues.
         if child == .console, !isWrong { isRight = true }
         if child == .console, isWrong, !isRight {
             self.isWrong = true

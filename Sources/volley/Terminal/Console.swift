@@ -9,8 +9,8 @@ import Synchronization
 
 /// The output of a command: results go to standard output, everything else to standard error.
 ///
-/// A reader that closes standard output early (`volley report … | head`) is not an error: the rest is dropped, and a run
-/// that is being sent continues.
+/// A reader that closes standard output early (`volley report … | head`) is not an error: the rest
+/// is dropped, and a run that is being sent continues.
 public final class Console: Sendable {
     /// What a command may show.
     public struct Options: Sendable {
@@ -38,7 +38,8 @@ public final class Console: Sendable {
     let outputIsTerminal: Bool, errorIsTerminal: Bool, inputIsTerminal: Bool
     /// Where messages go if programs read them; nil for people.
     private let log: Logger?
-    /// Whether the terminal understands the sequences that colour and overwrite: TERM is not `dumb`.
+    /// Whether the terminal understands the sequences that colour and overwrite: TERM is not
+    /// `dumb`.
     private let isCapable: Bool
     private let isOutputClosed = Atomic(false)
     private let hasProgressLine = Atomic(false)
@@ -52,11 +53,13 @@ public final class Console: Sendable {
         isCapable = EnvironmentVariables["TERM"] != "dumb"
         let format = options.log ?? (JournalStream.isStandardError ? .journal : nil)
         log = format.map { format in Logger(label: "volley") { _ in LineLog(format) } }
-        // A closed pipe must be an error of write(2), not a signal that ends the process in the middle of a run.
+        // A closed pipe must be an error of write(2), not a signal that ends the process in the
+        // middle of a run.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Whether results may be coloured: on a capable terminal, unless NO_COLOR is set (no-color.org).
+    /// Whether results may be coloured: on a capable terminal, unless NO_COLOR is set
+    /// (no-color.org).
     var colour: Bool { outputIsTerminal && isCapable && (EnvironmentVariables.filled("NO_COLOR") == nil) }
 
     /// The width of the terminal in columns: 100 without a terminal, and at least 60.
@@ -71,16 +74,22 @@ public final class Console: Sendable {
     /// Whether progress lines are wanted and can be overwritten.
     var showsProgress: Bool { errorIsTerminal && isCapable && log == nil && !options.isQuiet && options.hasProgress }
 
-    /// Whether to print an occasional line about the progress of a single run, because lines cannot be overwritten.
-    var staysInformed: Bool { (!errorIsTerminal || !isCapable || log != nil) && !options.isQuiet && options.hasProgress }
+    /// Whether to print an occasional line about the progress of a single run, because lines cannot
+    /// be overwritten.
+    var staysInformed: Bool {
+        (!errorIsTerminal || !isCapable || log != nil) && !options.isQuiet && options.hasProgress
+    }
 
     /// Prints a result, and a line break after it.
-    public func out(_ text: String) throws { try write(Array((TextFormat.printable(text, keepsStyles: colour) + "\n").utf8)) }
+    public func out(_ text: String) throws {
+        try write(Array((TextFormat.printable(text, keepsStyles: colour) + "\n").utf8))
+    }
 
     /// Prints a JSON document as the result.
     func out(_ document: JSONValue) throws { try out(document.indentedText) }
 
-    /// Prints the answer of a command that has already done something. If that fails, the error must not suggest that nothing was done.
+    /// Prints the answer of a command that has already done something. If that fails, the error
+    /// must not suggest that nothing was done.
     /// - Parameter done: what was done, for standard error if the answer cannot be shown.
     /// - Returns: `.done`, or `.doneWithFailures` if the answer could not be shown.
     func answer(_ text: String, done: String) -> ExitStatus {
@@ -92,7 +101,8 @@ public final class Console: Sendable {
     }
 
     /// Writes part of a result.
-    /// - Throws: a `Diagnostic` if standard output fails (a full disk); a reader that went away is not an error.
+    /// - Throws: a `Diagnostic` if standard output fails (a full disk); a reader that went away is
+    ///   not an error.
     func write(_ bytes: [UInt8]) throws {
         guard !isOutputClosed.load(ordering: .relaxed) else { return }
         clearProgress()
@@ -132,8 +142,9 @@ public final class Console: Sendable {
         }
     }
 
-    /// Shows a line that the next one overwrites; shows nothing without a terminal. It ends before the word that the terminal's width would
-    /// cut, because a line that wraps cannot be overwritten.
+    /// Shows a line that the next one overwrites; shows nothing without a terminal. It ends before
+    /// the word that the terminal's width would cut, because a line that wraps cannot be
+    /// overwritten.
     func progress(_ line: String) {
         guard showsProgress else { return }
         let line = Self.whole(TextFormat.printable(line), columns: columns(of: STDERR_FILENO) - 1)
@@ -153,8 +164,8 @@ public final class Console: Sendable {
         tell("\r\u{1B}[2K")
     }
 
-    /// Refuses a command that asks before it does something, where nothing can be asked: without `--yes` no command does
-    /// it unasked.
+    /// Refuses a command that asks before it does something, where nothing can be asked: without
+    /// `--yes` no command does it unasked.
     /// - Parameters:
     ///   - isConfirmed: `--yes`.
     ///   - does: what the command does, as `sends`.
@@ -164,7 +175,8 @@ public final class Console: Sendable {
         throw Diagnostic("\(command) asks before it \(does), and standard input is not a terminal", remedy: remedy)
     }
 
-    /// Waits for a yes; anything else is a no. Call this only if standard input is a terminal (`checkCanAsk`).
+    /// Waits for a yes; anything else is a no. Call this only if standard input is a terminal
+    /// (`checkCanAsk`).
     /// - Throws: `CancellationError` if the person interrupts instead of answering.
     func confirms(_ question: String) throws -> Bool {
         clearProgress()
@@ -207,15 +219,19 @@ extension Console {
         switch event {
         case .sources(let project, let exports):
             detail("volley.yaml: \(project); exports: \(exports.joined(separator: ", "))", about: subject)
-        case .suppressed(let count, let list): detail("\(TextFormat.count(count)) devices are suppressed by \(list)", about: subject)
+        case .suppressed(let count, let list):
+            detail("\(TextFormat.count(count)) devices are suppressed by \(list)", about: subject)
         case .querying(let reached): if showsProgress { progress(reached.line) }
         case .reading(let reached, let seconds): if showsProgress { progress(reached.line(seconds: seconds)) }
         case .readingSomewhere: progress("reading the exports")
-        case .readingAgain: detail("reading the exports again, for samples of texts that few devices get", about: subject)
+        case .readingAgain:
+            detail("reading the exports again, for samples of texts that few devices get", about: subject)
         case .readingEnds: clearProgress()
         case .lint(let lint):
             show(lint.shown, about: subject)
-            for (warning, reason) in lint.silenced { detail("silenced: \(warning.description): \(reason)", about: subject) }
+            for (warning, reason) in lint.silenced {
+                detail("silenced: \(warning.description): \(reason)", about: subject)
+            }
         case .warnings(let warnings): show(warnings, about: subject)
         case .testSkipped(let device, let token, let text, let failure):
             warn("\(device) (\(token)) is not sent \(text): \(failure)", about: subject)

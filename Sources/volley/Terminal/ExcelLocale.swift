@@ -4,15 +4,15 @@ import Glibc
 
 /// The CSV form that the user's Excel expects.
 enum ExcelLocale {
-    /// The form for the locale of the environment. Volley looks it up in its own tables: setlocale(3) supports only
-    /// installed locales, and most servers have none.
+    /// The form for the locale of the environment. Volley looks it up in its own tables:
+    /// setlocale(3) supports only installed locales, and most servers have none.
     static var form: CSVForm {
         form { name in EnvironmentVariables[name] }
     }
 
     /// Finds the form for an environment.
-    /// - Parameter value: returns an environment variable's value. As in POSIX, the first of the locale variables that is set and not empty
-    ///   decides.
+    /// - Parameter value: returns an environment variable's value. As in POSIX, the first of the
+    ///   locale variables that is set and not empty decides.
     static func form(_ value: (String) -> String?) -> CSVForm {
         let locale = ["LC_ALL", "LC_NUMERIC", "LANG"].lazy.compactMap(value).first { !$0.isEmpty } ?? ""
         // Drop the encoding and the modifier: `de_DE.UTF-8@euro` means `de_DE`.

@@ -5,8 +5,9 @@ import Runs
 public enum ExitStatus: Int32, Sendable {
     /// Done.
     case done = 0
-    /// Done, but some recipients were rejected, failed or unknown, or got no push because it expired or was too late;
-    /// or the result of something done could not be shown; or a backup lacks a file.
+    /// Done, but some recipients were rejected, failed or unknown, or got no push because it
+    /// expired or was too late; or the result of something done could not be shown; or a backup
+    /// lacks a file.
     case doneWithFailures = 1
     /// The command or a file is wrong; nothing was sent.
     case wrong = 2
@@ -16,8 +17,10 @@ public enum ExitStatus: Int32, Sendable {
     case interrupted = 130
 }
 
-/// Runs a command and turns an error into a message and an exit code. Only this function maps errors to exit codes.
-/// - Parameter isJSON: whether standard output must be one JSON document even after an error: `{"errors": […]}`.
+/// Runs a command and turns an error into a message and an exit code. Only this function maps
+/// errors to exit codes.
+/// - Parameter isJSON: whether standard output must be one JSON document even after an error:
+///   `{"errors": […]}`.
 public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitStatus) -> ExitStatus {
     do {
         try ZoneDatabase.system.refusePipe()
@@ -25,7 +28,9 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
         try MemoryLimit.ensure()
         try ThreadLimit.ensure()
         try Interruption.ensure()
-        DatabaseWait.watch(Interruption.process) { console.warn("Another process is using \(FilePaths.inShell($0)). Volley waits for it.") }
+        DatabaseWait.watch(Interruption.process) {
+            console.warn("Another process is using \(FilePaths.inShell($0)). Volley waits for it.")
+        }
         let status = try command()
         console.clearProgress()
         return status

@@ -27,7 +27,8 @@ public enum ForeignOption {
         case ("push", "--image"), ("push", "--link"), ("push", "--data"), ("push", "--category"), ("push", "--thread"):
             return "Put anything else into a payload file: `volley push --payload FILE`."
         case ("send", "--html"):
-            return "`volley preview \(campaign) --html FILE` writes a page, and so does `volley report RUN --format html`."
+            return
+                "`volley preview \(campaign) --html FILE` writes a page, and so does `volley report RUN --format html`."
         case ("report", "--html"), ("report", "--csv"), ("report", "--text"):
             return "Write `volley report \(run) --format \(option.dropFirst(2))`."
         case ("preview", "--csv"), ("preview", "--dry-run"):
@@ -45,7 +46,9 @@ public enum UsageText {
     /// The same text; a line of usage that is too long goes on below its first option.
     public static func wrapped(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            guard line.uppercased().hasPrefix("USAGE: volley".uppercased()), line.count > columns else { return String(line) }
+            guard line.uppercased().hasPrefix("USAGE: volley".uppercased()), line.count > columns else {
+                return String(line)
+            }
             return wrapped(usage: line)
         }.joined(separator: "\n")
     }
@@ -62,7 +65,8 @@ public enum UsageText {
             }
         }
         parts.append(line[start...])
-        let command = parts.prefix { !$0.hasPrefix("[") && !$0.hasPrefix("<") && !$0.hasPrefix("-") }.joined(separator: " ")
+        let command = parts.prefix { !$0.hasPrefix("[") && !$0.hasPrefix("<") && !$0.hasPrefix("-") }.joined(
+            separator: " ")
         let indent = String(repeating: " ", count: command.count + 1)
         var lines = [command]
         for part in parts.dropFirst(command.split(separator: " ").count) {

@@ -1,7 +1,8 @@
 import Base
 import Glibc
 
-/// Writes a result to standard output or into a file. The file appears under its name only when it is complete.
+/// Writes a result to standard output or into a file. The file appears under its name only when it
+/// is complete.
 final class OutputSink {
     private enum Target {
         case console(Console)
@@ -19,7 +20,8 @@ final class OutputSink {
     ///   - isPrivate: whether only the owner may read a new file, regardless of the umask.
     ///   - what: the name of the result in messages.
     ///   - remedy: what to do if the result cannot be written.
-    /// - Throws: a `Diagnostic` if it cannot be opened; of a pipe that gets no reader, after half a minute.
+    /// - Throws: a `Diagnostic` if it cannot be opened; of a pipe that gets no reader, after half a
+    ///   minute.
     init(file: String?, console: Console, isPrivate: Bool = false, what: String, remedy: String) throws(Diagnostic) {
         self.file = file
         self.what = what
@@ -37,8 +39,11 @@ final class OutputSink {
         } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
     }
 
-    /// Whether a name means standard output, which may be anything: a file that is appended to, or a socket.
-    static func isStandardOutput(_ file: String) -> Bool { ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(file) }
+    /// Whether a name means standard output, which may be anything: a file that is appended to, or
+    /// a socket.
+    static func isStandardOutput(_ file: String) -> Bool {
+        ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(file)
+    }
 
     func write(_ bytes: [UInt8]) throws {
         switch target {
@@ -47,13 +52,17 @@ final class OutputSink {
             // The reader has gone: as with any filter, that is a normal end.
             if console.isReaderGone { throw ClosedOutput() }
         case .file(let output):
-            do throws(FileError) { try output.write(bytes) } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
+            do throws(FileError) { try output.write(bytes) } catch {
+                throw Self.failure(error, what: what, file: file, remedy: remedy)
+            }
         }
     }
 
     func finish() throws(Diagnostic) {
         guard case .file(let output) = target else { return }
-        do throws(FileError) { try output.finish() } catch { throw Self.failure(error, what: what, file: file, remedy: remedy) }
+        do throws(FileError) { try output.finish() } catch {
+            throw Self.failure(error, what: what, file: file, remedy: remedy)
+        }
     }
 
     private static func failure(_ failure: FileError, what: String, file: String?, remedy: String) -> Diagnostic {

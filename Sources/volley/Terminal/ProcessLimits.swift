@@ -3,8 +3,8 @@ import Glibc
 
 /// The limit of the process's memory (`ulimit -v`).
 enum MemoryLimit {
-    /// The megabytes of addresses that sending needs; most are never written to. With fewer, the process could end between a claim and its
-    /// pushes.
+    /// The megabytes of addresses that sending needs; most are never written to. With fewer, the
+    /// process could end between a claim and its pushes.
     private static let needed = 512
 
     /// Checks the limit before anything begins: Swift ends a process that gets no memory.
@@ -23,12 +23,13 @@ enum MemoryLimit {
 
 /// The limit of threads that the process may start.
 enum ThreadLimit {
-    /// The threads that must be free. A run uses about ten: for readers, recorder, sender, notices, name resolution, SQLite and the
-    /// simulator.
+    /// The threads that must be free. A run uses about ten: for readers, recorder, sender, notices,
+    /// name resolution, SQLite and the simulator.
     private static let needed = 12
 
-    /// Checks that enough threads are free by starting them: how many are left depends on other processes of the account, on memory and on
-    /// the container. Otherwise the run would meet the limit midway.
+    /// Checks that enough threads are free by starting them: how many are left depends on other
+    /// processes of the account, on memory and on the container. Otherwise the run would meet the
+    /// limit midway.
     /// - Throws: a `Diagnostic` if too few are free.
     static func ensure() throws(Diagnostic) {
         let gate = BoundedQueue<Never>(capacity: 1)
@@ -52,13 +53,15 @@ enum ThreadLimit {
 enum OpenFilesLimit {
     /// The limit that is enough: a run opens about 25, and a few more for each connection.
     private static let needed: rlim_t = 96
-    /// The files that must be free below the limit: the parent process may have left others open. A run of one connection opens 22. With
-    /// fewer, libdispatch (a part of Swift) can end the process: it traps when it cannot open the state of one of its threads.
+    /// The files that must be free below the limit: the parent process may have left others open. A
+    /// run of one connection opens 22. With fewer, libdispatch (a part of Swift) can end the
+    /// process: it traps when it cannot open the state of one of its threads.
     private static let neededFree = 24
     /// The limit to request: a run never uses more.
     private static let wanted: rlim_t = 4096
 
-    /// Raises the limit as far as the system allows, and checks that it is enough. Otherwise the run would meet it midway.
+    /// Raises the limit as far as the system allows, and checks that it is enough. Otherwise the
+    /// run would meet it midway.
     /// - Throws: a `Diagnostic` if the limit is too low.
     static func ensure() throws(Diagnostic) {
         var limit = rlimit()
@@ -72,7 +75,8 @@ enum OpenFilesLimit {
         }
         let remedy = "Raise the limit: `ulimit -n 1024`, or LimitNOFILE=1024 of a systemd unit."
         guard limit.rlim_cur >= needed else {
-            throw Diagnostic("this process may have no more than \(limit.rlim_cur) files open, but needs \(needed)", remedy: remedy)
+            throw Diagnostic(
+                "this process may have no more than \(limit.rlim_cur) files open, but needs \(needed)", remedy: remedy)
         }
         let free = countFree(atMost: neededFree)
         guard free >= neededFree else {

@@ -11,7 +11,9 @@ extension RunProgress {
         var line = "sending  \(TextFormat.percent(total == 0 ? 1 : Double(done) / Double(total)))"
         line += "  \(TextFormat.count(done)) of \(TextFormat.count(total))  \(TextFormat.count(Int(rate)))/s"
         if rate >= 1, done < total { line += "  \(TextFormat.duration(seconds: Double(total - done) / rate)) left" }
-        if let wait { line += "  \(wait.words(pace: pace, service: service.displayName, isOneOfSeveral: isOneOfSeveral))" }
+        if let wait {
+            line += "  \(wait.words(pace: pace, service: service.displayName, isOneOfSeveral: isOneOfSeveral))"
+        }
         let parts = Outcome.allCases.compactMap { outcome in
             outcomes[outcome].flatMap { $0 > 0 ? "\(TextFormat.count($0)) \(outcome.name)" : nil }
         }
@@ -25,7 +27,8 @@ extension SilentService {
         let time = TextFormat.span(seconds: Int64(seconds)), name = service.displayName
         let fact =
             isConnected
-            ? "\(name) (\(endpoint)) has taken no push for \(time)" : "there has been no connection to \(name) (\(endpoint)) for \(time)"
+            ? "\(name) (\(endpoint)) has taken no push for \(time)"
+            : "there has been no connection to \(name) (\(endpoint)) for \(time)"
         let wait = TextFormat.plural(waiting, one: "waits", many: "wait")
         return TextFormat.capitalized(
             "\(fact); \(service.recipients(waiting)) \(wait). Volley keeps trying; `volley doctor` shows what is wrong with the connection."
@@ -48,9 +51,11 @@ extension ProgressWait {
         case .runFile: "waiting for the disk, or a lock on the run file"
         case .delivery(.store): "waiting: the database that this run is shared through does not answer"
         case .delivery(.connection): "waiting for a connection to \(service)"
-        case .delivery(.outage(let seconds)): "\(service) has taken no push for \(TextFormat.span(seconds: Int64(seconds))); trying again"
+        case .delivery(.outage(let seconds)):
+            "\(service) has taken no push for \(TextFormat.span(seconds: Int64(seconds))); trying again"
         case .delivery(.credential(let seconds, let trouble)):
-            "waiting for a new token for \(service)" + (seconds < 10 ? "" : ", for \(TextFormat.span(seconds: Int64(seconds))) now")
+            "waiting for a new token for \(service)"
+                + (seconds < 10 ? "" : ", for \(TextFormat.span(seconds: Int64(seconds))) now")
                 + (trouble.isEmpty ? "" : " (\(trouble))")
         case .delivery(.quota(let until)):
             "\(service) continues at \(zone().map { $0.localTime(at: until).timeOfDay } ?? "\(ZoneRules.utc.localTime(at: until).timeOfDay) UTC")"
@@ -63,15 +68,17 @@ extension ProgressWait {
         case .delivery(.throttle(let rate)):
             "slower, as \(service) takes no more than \(TextFormat.count(max(1, Int(rate.rounded()))))/s now"
         case .delivery(.server): isOneOfSeveral ? "as fast as the services answer" : "as fast as \(service) answers"
-        case .delivery(.pace): "at the pace" + (pace.map { " of \($0)\(isOneOfSeveral ? " for \(service)" : "")" } ?? "")
+        case .delivery(.pace):
+            "at the pace" + (pace.map { " of \($0)\(isOneOfSeveral ? " for \(service)" : "")" } ?? "")
         }
     }
 
     private static func answers(_ count: Int) -> String { TextFormat.counted(count, one: "answer") }
 }
 
-/// Decides when to print a progress line where lines cannot be overwritten (a log, a pipe): once a minute, later every ten minutes, and
-/// when sending is stuck or works again. A value; the caller passes the time.
+/// Decides when to print a progress line where lines cannot be overwritten (a log, a pipe): once a
+/// minute, later every ten minutes, and when sending is stuck or works again. A value; the caller
+/// passes the time.
 struct SparseProgress {
     /// How long trouble must last to be reported.
     private static let timeoutSeconds = 10.0
@@ -89,7 +96,8 @@ struct SparseProgress {
         // News is the beginning of trouble, once it has lasted, and its end.
         let isNews = isTroubleTold ? !isTrouble : troubleSince.map { seconds - $0 >= Self.timeoutSeconds } ?? false
         guard isNews || seconds - lastAt >= (seconds <= Self.often ? Self.minute : Self.often) else { return false }
-        isTroubleTold = isTrouble && (isNews || isTroubleTold || seconds - (troubleSince ?? seconds) >= Self.timeoutSeconds)
+        isTroubleTold =
+            isTrouble && (isNews || isTroubleTold || seconds - (troubleSince ?? seconds) >= Self.timeoutSeconds)
         lastAt = seconds
         return true
     }

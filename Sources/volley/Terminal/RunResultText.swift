@@ -7,7 +7,8 @@ import Sending
 import Automation
 
 extension Console {
-    /// Sends the proposed run and the project's notices. Shows how the run ended, with its report, and waits until all notices are sent.
+    /// Sends the proposed run and the project's notices. Shows how the run ended, with its report,
+    /// and waits until all notices are sent.
     /// - Throws: why the run may not be sent. Nothing was sent.
     func send(_ proposal: SendProposal, _ stageOptions: RunOptions, _ options: CommonOptions) throws -> ExitStatus {
         let notices = Notices(proposal.run.plan.isTest ? nil : proposal.project, retries: .short, noticeObserver)
@@ -41,7 +42,8 @@ extension Console {
             return isShown && result.isClean ? .done : .doneWithFailures
         case .stopped(let cause):
             warn("The run stopped: \(cause.sentence)", about: about)
-            // If some services were sent to until their end, this is like any report that is not clean.
+            // If some services were sent to until their end, this is like any report that is not
+            // clean.
             if case .services(let partial) = cause, !partial.finished.isEmpty { return .doneWithFailures }
             return .stopped
         case .interrupted:
@@ -53,8 +55,8 @@ extension Console {
         }
     }
 
-    /// The note of a report about devices that were not sent to. Until a shared run is fetched, its file lacks what was
-    /// sent.
+    /// The note of a report about devices that were not sent to. Until a shared run is fetched, its
+    /// file lacks what was sent.
     private static func rest(of result: RunResult) -> String {
         result.report?.isShared ?? false
             ? "the store that machines share has what was sent, and the report shows it once it is fetched"

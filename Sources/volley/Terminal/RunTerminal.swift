@@ -30,16 +30,21 @@ final class RunTerminal: Sendable {
         case .tick, .settled, .started, .ended: break
         case .begins: SendingFlag.set()
         case .resumes(let resumption): console.show(resumption, about: run)
-        case .checking: console.progress("checking whether it may be sent: is the plan unchanged, does another command hold it")
-        case .closing: console.progress("closing the run file, and leaving devices without the app out of later campaigns")
+        case .checking:
+            console.progress("checking whether it may be sent: is the plan unchanged, does another command hold it")
+        case .closing:
+            console.progress("closing the run file, and leaving devices without the app out of later campaigns")
         case .closed, .progressOver: console.clearProgress()
         case .progress(let progress): show(progress, about: run)
         case .waitingProgress(let wait):
             guard console.showsProgress else { return }
-            console.progress("waiting  \(TextFormat.span(seconds: Int64(wait.seconds)))\(Self.why(wait)) until \(Self.text(wait.until))")
+            console.progress(
+                "waiting  \(TextFormat.span(seconds: Int64(wait.seconds)))\(Self.why(wait)) until \(Self.text(wait.until))"
+            )
         case .waitingForMachines(let machines):
             console.progress(
-                "waiting for \(machines.joined(separator: "; ")) to record the last answers, or to be gone for certain (a minute at most)")
+                "waiting for \(machines.joined(separator: "; ")) to record the last answers, or to be gone for certain (a minute at most)"
+            )
         case .destination(let to):
             console.detail(
                 "Sending \(to.run) to \(to.endpoint)\(to.proxy) as \(SecretText.hidden(in: to.topic)), at most \(to.pace?.description ?? "as fast as it goes").",
@@ -47,22 +52,27 @@ final class RunTerminal: Sendable {
         case .wave(let devices, let time):
             console.detail("Sending to \(TextFormat.count(devices)) devices at \(Self.text(time)).", about: run)
         case .waiting(let wait):
-            let others = wait.later > 0 ? "; \(wait.later) more \(TextFormat.plural(wait.later, one: "time")) after that" : ""
+            let others =
+                wait.later > 0 ? "; \(wait.later) more \(TextFormat.plural(wait.later, one: "time")) after that" : ""
             console.say(
                 "Waiting \(TextFormat.duration(seconds: wait.seconds))\(Self.why(wait)) until \(Self.text(wait.until))\(others). "
                     + "Ctrl-C ends here, and `volley resume \(wait.run)` continues.", about: run)
-        case .paused(let id): console.say("Paused. `volley resume \(id)` in another terminal continues; Ctrl-C ends here.", about: run)
+        case .paused(let id):
+            console.say("Paused. `volley resume \(id)` in another terminal continues; Ctrl-C ends here.", about: run)
         case .resumed: console.say("Continuing.", about: run)
         case .silent(let silent): console.warn(silent.sentence, about: run)
         case .answersAgain(let service): console.say("\(service.displayName) answers again.", about: run)
         case .draining:
-            console.say("Interrupted: waiting for the answers that are under way. A second interrupt stops at once.", about: run)
+            console.say(
+                "Interrupted: waiting for the answers that are under way. A second interrupt stops at once.", about: run
+            )
         case .storeBack: console.say("The store answers again.", about: run)
         case .rejoins:
             console.say(
                 "This process stood still, or was cut off from the store, for longer than half a minute: other machines counted it as gone. "
                     + "It takes part again.", about: run)
-        case .storeAway, .warnings, .capped, .tooLate, .unrecorded, .endNotNoted, .suppressed, .notSuppressed, .suppressionFailed, .gap:
+        case .storeAway, .warnings, .capped, .tooLate, .unrecorded, .endNotNoted, .suppressed, .notSuppressed,
+            .suppressionFailed, .gap:
             warn(of: event, about: run)
         }
     }
@@ -77,7 +87,8 @@ final class RunTerminal: Sendable {
         switch event {
         case .warnings(let warnings): console.show(warnings, about: run)
         case .storeAway(let trouble):
-            console.warn("\(trouble) Sending waits for the store, and continues by itself. Ctrl-C ends here.", about: run)
+            console.warn(
+                "\(trouble) Sending waits for the store, and continues by itself. Ctrl-C ends here.", about: run)
         case .capped(let count):
             console.warn(
                 "\(TextFormat.counted(count, one: "device does", many: "devices do")) not get this push: with what other runs sent or will send, "
@@ -114,7 +125,8 @@ final class RunTerminal: Sendable {
             "\(answers), so another machine may send to their devices again (delivery.unknown: resend). The report does not count the pushes without a record."
     }
 
-    private static func notSuppressedText(_ count: Int, target: String, topicKey: String, of service: String?) -> String {
+    private static func notSuppressedText(_ count: Int, target: String, topicKey: String, of service: String?) -> String
+    {
         let devices =
             count == 1
             ? "1 device is not suppressed although its \(target) was"
@@ -123,7 +135,9 @@ final class RunTerminal: Sendable {
             "\(devices) refused\(service.map { " by \($0)" } ?? ""): too few others were accepted to tell whether the \(target)s are bad or the settings wrong. Check environment and \(topicKey)\(service.map { " of \($0)" } ?? "") in volley.yaml, and that the export belongs to this app."
     }
 
-    private static func why(_ wait: RunEvent.WaveWait) -> String { wait.isForQuietHours ? " for the end of quiet hours" : "" }
+    private static func why(_ wait: RunEvent.WaveWait) -> String {
+        wait.isForQuietHours ? " for the end of quiet hours" : ""
+    }
 
     /// `09:00 in Asia/Tokyo (2026-12-01T00:00:00Z)`
     private static func text(_ time: RunEvent.WaveTime) -> String {
@@ -146,7 +160,8 @@ extension Console {
     /// Shows the sending of one run, and ends it with Ctrl-C.
     func running(_ options: CommonOptions) -> RunOptions {
         RunOptions(
-            context: SendingContext(threads: options.threads, cancellation: Interruption.process), observer: RunTerminal.observer(self),
+            context: SendingContext(threads: options.threads, cancellation: Interruption.process),
+            observer: RunTerminal.observer(self),
             cancellation: Interruption.process)
     }
 }

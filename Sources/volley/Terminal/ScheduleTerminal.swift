@@ -38,11 +38,13 @@ final class ScheduleTerminal: Sendable {
         case .planning(let event, let key): console.show(event, about: key.map(subject) ?? .none)
         case .noticeDelivery(let event): console.noticeObserver(event)
         case .notice(let notice): console.warn(notice.text, about: LogSubject(notice))
-        case .started, .ending, .recordLost, .recordBusy, .recordAway, .recordBack, .monitoringFailed, .obstructed, .storeAway, .storeBack,
+        case .started, .ending, .recordLost, .recordBusy, .recordAway, .recordBack, .monitoringFailed, .obstructed,
+            .storeAway, .storeBack,
             .storeQuiet:
             showProcess(event)
         case .invalid, .mended, .next, .gone, .zonesChanged, .ignored, .unscheduled: showFile(event)
-        case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .paused, .taken, .elsewhere, .takenOver, .planNotCancelled,
+        case .due, .sending, .planFailed, .postponed, .sendFailed, .ended, .paused, .taken, .elsewhere, .takenOver,
+            .planNotCancelled,
             .fileNotClosed,
             .statisticsMissing, .damaged:
             showTime(event)
@@ -60,7 +62,8 @@ final class ScheduleTerminal: Sendable {
             let about = subject(of: order, state.run)
             if state.isWell { console.say(text, about: about) } else { console.warn(text, about: about) }
         case .warning(let plan, let words): console.warn("\(plan.id): \(words)", about: LogSubject(plan))
-        case .unusable(let mistake): console.warn("No orders are taken until this is mended; everything else continues. \(mistake)")
+        case .unusable(let mistake):
+            console.warn("No orders are taken until this is mended; everything else continues. \(mistake)")
         }
     }
 
@@ -72,8 +75,10 @@ final class ScheduleTerminal: Sendable {
                 "Interrupted: what is being sent stops cleanly. Times of the schedule continue when you start volley schedule again. What is paused, and what a person resumed or ordered, waits for `volley resume`."
             )
         case .recordLost(let error):
-            console.fail("volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
-        case .recordBusy(let path): console.warn("Another program holds \(path); volley schedule waits until it is done.")
+            console.fail(
+                "volley schedule cannot continue without its record; what was being sent has stopped cleanly. \(error)")
+        case .recordBusy(let path):
+            console.warn("Another program holds \(path); volley schedule waits until it is done.")
         case .recordAway(let trouble): console.fail("\(trouble)")
         case .recordBack: console.say("The record of the schedule is in its place again; volley schedule continues.")
         case .storeAway(let trouble, let seconds):
@@ -82,10 +87,13 @@ final class ScheduleTerminal: Sendable {
                 "Until the store can be reached, no time is sent: another machine may send it. What is being sent continues as it can.\(since) \(trouble)"
             )
         case .storeBack(let seconds):
-            console.say("The store can be reached again, after \(TextFormat.span(seconds: Int64(seconds))): times are sent again.")
+            console.say(
+                "The store can be reached again, after \(TextFormat.span(seconds: Int64(seconds))): times are sent again."
+            )
         case .storeQuiet:
             console.say(
-                "The store has just come up: for half a minute no time begins, while machines write there again what they have sent.")
+                "The store has just come up: for half a minute no time begins, while machines write there again what they have sent."
+            )
         case .monitoringFailed(let error): console.warn("Monitoring: \(error)")
         case .obstructed(let obstacle): console.show([obstacle])
         default: break
@@ -95,16 +103,22 @@ final class ScheduleTerminal: Sendable {
     private func showFile(_ event: ScheduleEvent) {
         switch event {
         case .invalid(let file, let mistakes):
-            console.warn("\(TextFormat.inLine(file)) has mistakes; nothing of it is sent until you correct them:\n\(mistakes)")
-        case .mended(let file, let isGone): console.say("\(TextFormat.inLine(file)) \(isGone ? "is gone" : "no longer has mistakes").")
+            console.warn(
+                "\(TextFormat.inLine(file)) has mistakes; nothing of it is sent until you correct them:\n\(mistakes)")
+        case .mended(let file, let isGone):
+            console.say("\(TextFormat.inLine(file)) \(isGone ? "is gone" : "no longer has mistakes").")
         case .next(let campaign, let app, let next, let zone):
             console.say("\(campaign): \(Self.text(next, zone))", about: LogSubject(app: app, campaign: campaign))
         case .gone(let campaign, let waiting):
-            let plans = waiting.map { " Its plan \($0) is still sent once it is approved; `volley cancel \($0)` cancels it." }.joined()
+            let plans = waiting.map {
+                " Its plan \($0) is still sent once it is approved; `volley cancel \($0)` cancels it."
+            }.joined()
             let fact = "\(campaign) is gone, or has no times any more: no further time of it is planned."
             console.say(fact + plans, about: subject(ofCampaign: campaign))
         case .zonesChanged(let zones):
-            console.say("The time zone database was updated: times in \(zones.joined(separator: ", ")) follow the new rules from now on.")
+            console.say(
+                "The time zone database was updated: times in \(zones.joined(separator: ", ")) follow the new rules from now on."
+            )
         case .ignored(let files): console.say(ScheduleList.words(ignoredFiles: files))
         case .unscheduled(let file): console.detail("\(TextFormat.inLine(file)) has no schedule, and is ignored.")
         default: break
@@ -126,7 +140,8 @@ final class ScheduleTerminal: Sendable {
         case .sendFailed(let key, let mistake): console.warn("\(key) cannot be sent. \(mistake)", about: subject(key))
         case .ended(let key, let state, let problem):
             let text = "\(key): \(state.rawValue)\(problem?.sentence(behind: state).map { ": \($0)" } ?? "")"
-            // A run that stopped, or missed devices, needs a person; one that a person cancelled does not.
+            // A run that stopped, or missed devices, needs a person; one that a person cancelled
+            // does not.
             let isWell = state == .cancelled || state == .finished && problem == nil
             if isWell { console.say(text, about: subject(key)) } else { console.warn(text, about: subject(key)) }
         case .paused(let key, let run):
@@ -135,13 +150,15 @@ final class ScheduleTerminal: Sendable {
             console.warn(
                 "\(key): a person has sent, resumed or cancelled it with another command; volley schedule leaves it alone.",
                 about: subject(key))
-        case .elsewhere(let key, let machine, ""): console.say("\(key) was left out on another machine, \(machine).", about: subject(key))
+        case .elsewhere(let key, let machine, ""):
+            console.say("\(key) was left out on another machine, \(machine).", about: subject(key))
         case .elsewhere(let key, let machine, let run):
             console.say("\(key) is up to another machine, \(machine), as \(run).", about: subject(key))
         case .takenOver(let key, let machine):
             console.say("\(key) is planned here: \(machine), which had it, is gone.", about: subject(key))
         case .planNotCancelled(let scheduledRun, let error):
-            console.warn("The plan \(scheduledRun.run ?? "") cannot be cancelled. \(error)", about: subject(scheduledRun.key))
+            console.warn(
+                "The plan \(scheduledRun.run ?? "") cannot be cancelled. \(error)", about: subject(scheduledRun.key))
         case .statisticsMissing(let plan, let trouble): console.warn("\(plan.id): \(trouble)", about: LogSubject(plan))
         case .fileNotClosed(let plan, let error):
             console.warn("\(plan.id) is over, but its file cannot be closed. \(error)", about: subject(ofRun: plan.id))
@@ -151,7 +168,8 @@ final class ScheduleTerminal: Sendable {
     }
 }
 
-/// The subject of each line. Events name only a time or a run; the rest is known from earlier events.
+/// The subject of each line. Events name only a time or a run; the rest is known from earlier
+/// events.
 extension ScheduleTerminal {
     private struct Subjects {
         /// By campaign.
@@ -163,7 +181,8 @@ extension ScheduleTerminal {
         mutating func note(_ event: ScheduleEvent) {
             switch event {
             case .next(let campaign, let app, _, _): apps[campaign] = app
-            case .due(let key, let run), .sending(let key, let run), .paused(let key, let run), .elsewhere(let key, _, let run):
+            case .due(let key, let run), .sending(let key, let run), .paused(let key, let run),
+                .elsewhere(let key, _, let run):
                 note(run, of: key)
             case .planNotCancelled(let scheduledRun, _): note(scheduledRun.run ?? "", of: scheduledRun.key)
             case .run(.ended(let run), let plan):
@@ -181,7 +200,8 @@ extension ScheduleTerminal {
             if known[run] == nil { known[run] = LogSubject(app: apps[key.campaign], campaign: key.campaign, run: run) }
         }
 
-        /// Drops subjects without later events, so that the memory of a process that stays does not grow.
+        /// Drops subjects without later events, so that the memory of a process that stays does not
+        /// grow.
         mutating func forget(after event: ScheduleEvent) {
             switch event {
             case .ended(let key, _, _), .elsewhere(let key, _, _), .taken(let key):
@@ -197,11 +217,14 @@ extension ScheduleTerminal {
 
     private func subject(_ key: ScheduledRun.Key) -> LogSubject {
         subjects.withLock { subjects in
-            subjects.runs[key].flatMap { subjects.known[$0] } ?? LogSubject(app: subjects.apps[key.campaign], campaign: key.campaign)
+            subjects.runs[key].flatMap { subjects.known[$0] }
+                ?? LogSubject(app: subjects.apps[key.campaign], campaign: key.campaign)
         }
     }
 
-    private func subject(ofRun run: String) -> LogSubject { subjects.withLock { $0.known[run] } ?? LogSubject(run: run) }
+    private func subject(ofRun run: String) -> LogSubject {
+        subjects.withLock { $0.known[run] } ?? LogSubject(run: run)
+    }
 
     private func subject(ofCampaign campaign: String) -> LogSubject {
         LogSubject(app: subjects.withLock { $0.apps[campaign] }, campaign: campaign)
@@ -230,7 +253,9 @@ extension LogSubject {
     /// What a notice is about.
     init(_ notice: Notice) {
         self.init(app: notice.app, campaign: notice.campaign, run: notice.run)
-        if let audience = notice.audience, !notice.outcomes.isEmpty { figures = Self.figures(notice.outcomes, of: audience) }
+        if let audience = notice.audience, !notice.outcomes.isEmpty {
+            figures = Self.figures(notice.outcomes, of: audience)
+        }
     }
 
     /// The figures of a run that has ended, by the names of a report.

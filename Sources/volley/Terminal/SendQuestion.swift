@@ -5,8 +5,9 @@ import Runs
 import Planning
 import Workspace
 
-/// The question before a run is sent. It shows how many devices get the push, where it goes, when the campaign was last sent, and until
-/// when a push is worth delivering. Everything else is in the preview above it.
+/// The question before a run is sent. It shows how many devices get the push, where it goes, when
+/// the campaign was last sent, and until when a push is worth delivering. Everything else is in the
+/// preview above it.
 struct SendQuestion {
     let plan: RunPlan
     let settings: RunSettings
@@ -28,12 +29,16 @@ struct SendQuestion {
         let unaccounted = earlier.unaccounted.map {
             "\($0.id), \(PreviousSending.ago($0.begunAt, now: now)): its file is gone or an older copy, so the devices it reached are not known"
         }
-        let others = try Self.reached(run.plan, unless: earlier.lastSending, now: now) + Self.sentSince(run, settings, now: now)
-        self.init(plan: run.plan, settings: settings, last: earlier.lastSending, unaccounted: unaccounted, others: others, now: now)
+        let others =
+            try Self.reached(run.plan, unless: earlier.lastSending, now: now) + Self.sentSince(run, settings, now: now)
+        self.init(
+            plan: run.plan, settings: settings, last: earlier.lastSending, unaccounted: unaccounted, others: others,
+            now: now)
     }
 
     init(
-        plan: RunPlan, settings: RunSettings, last: PreviousSending?, unaccounted: String? = nil, others: [String] = [], now: Timestamp
+        plan: RunPlan, settings: RunSettings, last: PreviousSending?, unaccounted: String? = nil, others: [String] = [],
+        now: Timestamp
     ) {
         self.plan = plan
         self.settings = settings
@@ -47,8 +52,10 @@ struct SendQuestion {
     private static func reached(_ plan: RunPlan, unless last: PreviousSending?, now: Timestamp) -> [String] {
         guard case .array(let sendings)? = plan.preview["reached_lately"] else { return [] }
         return sendings.compactMap { sending in
-            guard let run = sending["run"]?.stringValue, run != last?.run, let campaign = sending["campaign"]?.stringValue,
-                let devices = sending["devices"]?.integerValue, let at = sending["last_at"]?.stringValue.flatMap({ Timestamp($0) })
+            guard let run = sending["run"]?.stringValue, run != last?.run,
+                let campaign = sending["campaign"]?.stringValue,
+                let devices = sending["devices"]?.integerValue,
+                let at = sending["last_at"]?.stringValue.flatMap({ Timestamp($0) })
             else { return nil }
             return
                 "\(TextFormat.count(Int(devices))) of these devices got or may have got '\(campaign)' \(PreviousSending.ago(at, now: now))"
@@ -59,10 +66,13 @@ struct SendQuestion {
     private static func sentSince(_ run: RunFile, _ settings: RunSettings, now: Timestamp) throws -> [String] {
         guard run.plan.retryOf == nil else { return [] }
         let (plan, name) = (run.plan, run.plan.campaign)
-        let sendings = try RecentSendings(of: plan.app, in: settings, run.catalog, since: plan.plannedAt, now: now, besides: plan.id)
+        let sendings = try RecentSendings(
+            of: plan.app, in: settings, run.catalog, since: plan.plannedAt, now: now, besides: plan.id)
         var unread = sendings.unread
         // Some runs could be opened but not read completely when the devices were counted.
-        if case .array(let runs)? = plan.preview["reached_lately_unread"] { unread.formUnion(runs.compactMap(\.stringValue)) }
+        if case .array(let runs)? = plan.preview["reached_lately_unread"] {
+            unread.formUnion(runs.compactMap(\.stringValue))
+        }
         let unknown = RecentSendings.words(unread: unread, besidesThoseOf: name)
         return sendings.all.filter { $0.campaign != name }.map {
             "'\($0.campaign)' \($0.words(sincePlan: plan.plannedAt, now: now))"
@@ -76,7 +86,8 @@ struct SendQuestion {
             service.choosesDevices
             ? "goes out in \(service.recipients(plan.audience)) to \(service.displayName), which chooses the devices of \(plan.app)"
             : "goes to \(service.recipients(plan.audience)) of \(plan.app)"
-        let again = plan.retryOf.map { ", which \($0) did not reach\(plan.leftOutOfRetry.map { "; \($0)" } ?? "")" } ?? ""
+        let again =
+            plan.retryOf.map { ", which \($0) did not reach\(plan.leftOutOfRetry.map { "; \($0)" } ?? "")" } ?? ""
         return """
             '\(plan.campaign)' \(goes)\(again).
               Environment  \(environment)
@@ -87,13 +98,17 @@ struct SendQuestion {
     }
 
     private var ask: String {
-        if plan.retryOf != nil { return settings.service.choosesDevices ? "Make these calls again?" : "Send it again to these?" }
-        return last?.isRecent(in: settings.firstService.environment) ?? false ? "It was sent only hours ago. Send it again?" : "Send it?"
+        if plan.retryOf != nil {
+            return settings.service.choosesDevices ? "Make these calls again?" : "Send it again to these?"
+        }
+        return last?.isRecent(in: settings.firstService.environment) ?? false
+            ? "It was sent only hours ago. Send it again?" : "Send it?"
     }
 
     private var environment: String {
         guard settings.services.count > 1 else { return Self.words(settings.firstService.environment) }
-        return settings.services.map { "\($0.service.displayName) \(Self.words($0.environment))" }.joined(separator: "; ")
+        return settings.services.map { "\($0.service.displayName) \(Self.words($0.environment))" }.joined(
+            separator: "; ")
     }
 
     private static func words(_ environment: FrozenEnvironment) -> String {
@@ -113,16 +128,21 @@ struct SendQuestion {
         let names = services.map(\.displayName)
         if lengths.count == 1, let seconds = lengths.first ?? nil {
             let keeps =
-                names.count == 1 ? "\(names[0]) keeps" : "\(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1]) keep"
+                names.count == 1
+                ? "\(names[0]) keeps" : "\(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1]) keep"
             return
                 "after \(TextFormat.span(seconds: seconds))\(canExpire ? ", as the campaign does not say" : ""): until then \(keeps) it for phones that are off"
         }
-        if names.count == 1 { return "when \(names[0]) drops it: how long it keeps it for phones that are off, it does not say" }
+        if names.count == 1 {
+            return "when \(names[0]) drops it: how long it keeps it for phones that are off, it does not say"
+        }
         let parts = services.map { service in
             service.displayName
-                + (service.rules.storageSeconds.map { " keeps it \(TextFormat.span(seconds: $0))" } ?? " does not say how long it keeps it")
+                + (service.rules.storageSeconds.map { " keeps it \(TextFormat.span(seconds: $0))" }
+                    ?? " does not say how long it keeps it")
         }.joined(separator: ", ")
-        return "when the services drop it\(canExpire ? ", as the campaign does not say" : ""): \(parts) for phones that are off"
+        return
+            "when the services drop it\(canExpire ? ", as the campaign does not say" : ""): \(parts) for phones that are off"
     }
 
     private var expiry: String {
@@ -132,7 +152,8 @@ struct SendQuestion {
         case .after(let seconds):
             "\(TextFormat.span(seconds: Int64(seconds))) after \(plan.waves.count > 1 ? "each of its times" : "it begins")"
         case .at(let moment) where moment <= now: "\(moment.minuteText), which has passed: no device gets it"
-        case .at(let moment): "\(moment.minuteText), in \(TextFormat.span(seconds: moment.epochSeconds - now.epochSeconds))"
+        case .at(let moment):
+            "\(moment.minuteText), in \(TextFormat.span(seconds: moment.epochSeconds - now.epochSeconds))"
         }
     }
 }

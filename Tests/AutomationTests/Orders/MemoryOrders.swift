@@ -3,8 +3,8 @@ import Runs
 
 @testable import Automation
 
-/// Orders as `OrderStore` keeps them, in memory: what the simulation of the queue works on. `OrderTableTests` compares
-/// the two, call by call.
+/// Orders as `OrderStore` keeps them, in memory: what the simulation of the queue works on.
+/// `OrderTableTests` compares the two, call by call.
 final class MemoryOrders: OrderTable {
     /// A call that failed: the disk is full, or the process was killed in the middle of it.
     struct Failure: Error {}
@@ -78,7 +78,8 @@ final class MemoryOrders: OrderTable {
         switch fault {
         case .none: break
         case .next(let written): (fault, hasWritten) = (.none, written)
-        case .after(let calls, let written): fault = calls > 1 ? .after(calls - 1, hasWritten: written) : .next(hasWritten: written)
+        case .after(let calls, let written):
+            fault = calls > 1 ? .after(calls - 1, hasWritten: written) : .next(hasWritten: written)
         }
         if hasWritten == false { throw Failure() }
         guard let place = places[nonce], fits(rows[place].state, epochs[place]) else {

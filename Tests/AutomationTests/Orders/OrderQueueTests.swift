@@ -7,7 +7,8 @@ import Testing
 
 @Suite("the order queue")
 struct OrderQueueTests {
-    private static let start = OrderMoment(time: Timestamp(epochSeconds: 1_800_000_000), uptime: Uptime(start: "s", milliseconds: 0))
+    private static let start = OrderMoment(
+        time: Timestamp(epochSeconds: 1_800_000_000), uptime: Uptime(start: "s", milliseconds: 0))
 
     private static func moment(after seconds: Double) -> OrderMoment {
         OrderMoment(
@@ -37,21 +38,25 @@ struct OrderQueueTests {
     private static let send = Order.Kind.send(run: "r", digest: "d")
 
     private static func damaged(_ subject: Order.Kind.Subject?) -> DamagedOrder {
-        DamagedOrder(number: 9, subject: subject, mistake: Diagnostic("order 9 is damaged", file: "/r/orders.sqlite", remedy: "Remove it."))
+        DamagedOrder(
+            number: 9, subject: subject,
+            mistake: Diagnostic("order 9 is damaged", file: "/r/orders.sqlite", remedy: "Remove it."))
     }
 
     @Test(
         "what a damaged order may forbid is refused, before it and after it; pauses, cancellations and what it does not concern are done",
         arguments: [
             (.run("r"), "end 1 refused,end 2 refused,take 3,take 4,take 5,take 6"),
-            (.run("s"), "take 1,take 3,end 4 refused,take 5,take 6"), (.campaign("c"), "take 1,take 3,take 4,take 5,end 6 refused"),
+            (.run("s"), "take 1,take 3,end 4 refused,take 5,take 6"),
+            (.campaign("c"), "take 1,take 3,take 4,take 5,end 6 refused"),
             (nil, "end 1 refused,end 2 refused,take 3,end 4 refused,take 5,end 6 refused"),
         ] as [(Order.Kind.Subject?, String)])
     func damagedOrders(subject: Order.Kind.Subject?, expected: String) {
         let queue = OrderQueue(epoch: "own")
         var orders = Self.placed(
             .approve(run: "r", digest: "d"), .retry(run: "r"), .cancel(run: "r"), .send(run: "s", digest: "d"),
-            .plan(file: "/f.yaml", digest: "d"), .approveTime(campaign: "c", occurrence: "2026-12-01T09:00", digest: "d", mostDevices: 1))
+            .plan(file: "/f.yaml", digest: "d"),
+            .approveTime(campaign: "c", occurrence: "2026-12-01T09:00", digest: "d", mostDevices: 1))
         let damaged = [Self.damaged(subject)]
         #expect(Self.words(queue.read(orders, damaged: damaged, at: Self.start)).joined(separator: ",") == expected)
         // A process that no longer exists may have begun it.
@@ -62,13 +67,15 @@ struct OrderQueueTests {
     @Test("orders of one run begin one after the other, those of others at once")
     func inOrder() {
         var queue = OrderQueue(epoch: "me")
-        var orders = Self.placed(.approve(run: "r", digest: "d"), Self.send, .approve(run: "other", digest: "d"), .resume(run: "r"))
+        var orders = Self.placed(
+            .approve(run: "r", digest: "d"), Self.send, .approve(run: "other", digest: "d"), .resume(run: "r"))
         #expect(Self.words(queue.read(orders, at: Self.start)) == ["take 1", "take 3"])
         _ = queue.took(orders[0])
         orders[0].state = .taken(epoch: "me")
         #expect(Self.words(queue.read(orders, at: Self.start)) == ["take 3"])
         #expect(Self.words(queue.ended("1", as: .done(.init(run: "r")))) == ["end 1 done"])
-        #expect(Self.words(queue.read(orders, at: Self.start)) == ["end 1 done", "take 3"], "its end is not on record yet")
+        #expect(
+            Self.words(queue.read(orders, at: Self.start)) == ["end 1 done", "take 3"], "its end is not on record yet")
         queue.recorded("1")
         orders[0].state = .done(.init(run: "r"))
         #expect(Self.words(queue.read(orders, at: Self.start)) == ["take 2", "take 3"])
@@ -76,7 +83,9 @@ struct OrderQueueTests {
         orders[1].state = .taken(epoch: "me")
         #expect(Self.words(queue.read(orders, at: Self.start)) == ["take 3"])
         queue.begun("2")
-        #expect(Self.words(queue.read(orders, at: Self.start)) == ["take 3", "take 4"], "a run that is sent may be paused and resumed")
+        #expect(
+            Self.words(queue.read(orders, at: Self.start)) == ["take 3", "take 4"],
+            "a run that is sent may be paused and resumed")
     }
 
     @Test(
@@ -84,7 +93,8 @@ struct OrderQueueTests {
         arguments: [Order.Kind.pause(run: "r"), .cancel(run: "r")])
     func overtakes(kind: Order.Kind) {
         var queue = OrderQueue(epoch: "me")
-        let orders = Self.placed(.retry(run: "r"), .approve(run: "r", digest: "d"), .resume(run: "r"), kind, .resume(run: "r"))
+        let orders = Self.placed(
+            .retry(run: "r"), .approve(run: "r", digest: "d"), .resume(run: "r"), kind, .resume(run: "r"))
         _ = queue.took(orders[0])
         #expect(Self.words(queue.read(orders, at: Self.start)) == ["end 3 refused", "take 4"])
     }
@@ -104,7 +114,8 @@ struct OrderQueueTests {
         var queue = OrderQueue(epoch: "me")
         let taken = OrderState.taken(epoch: "dead")
         let orders = Self.placed(
-            Self.send, .approve(run: "o", digest: "d"), .plan(file: "/f", digest: "d"), states: [1: taken, 2: taken, 3: taken])
+            Self.send, .approve(run: "o", digest: "d"), .plan(file: "/f", digest: "d"),
+            states: [1: taken, 2: taken, 3: taken])
         #expect(Self.words(queue.read(orders, at: Self.start)) == ["examine 1", "take 2 from dead", "examine 3"])
         queue.examines(orders[0])
         queue.examines(orders[2])
@@ -128,7 +139,8 @@ struct OrderQueueTests {
     @Test("one plan is made at a time, so that the next may still lapse while it waits")
     func onePlan() {
         var queue = OrderQueue(epoch: "me")
-        let orders = Self.placed(.plan(file: "/a", digest: "d"), .plan(file: "/b", digest: "d"), .test(file: "/c", digest: "d"))
+        let orders = Self.placed(
+            .plan(file: "/a", digest: "d"), .plan(file: "/b", digest: "d"), .test(file: "/c", digest: "d"))
         #expect(Self.words(queue.read(orders, at: Self.start)) == ["take 1", "take 3"])
         _ = queue.took(orders[0])
         #expect(Self.words(queue.read(orders, at: Self.start)) == ["take 3"])
@@ -146,7 +158,8 @@ struct OrderQueueTests {
         #expect(FourEyes.refusal(writers: [], askers: [], approver: "anna", none) == nil)
     }
 
-    @Test("an account that the writer or the asker may hold does not approve, and neither does one that may hold theirs")
+    @Test(
+        "an account that the writer or the asker may hold does not approve, and neither does one that may hold theirs")
     func ties() throws {
         let now = Timestamp(epochSeconds: 1_800_000_000)
         let tie = AccountTie(holder: try AccountName("anna"), account: try AccountName("sock"), deed: .invited, at: now)
@@ -154,7 +167,8 @@ struct OrderQueueTests {
         func isRefused(_ writer: String, _ asker: String, _ approver: String) -> Bool {
             FourEyes.refusal(writers: [writer], askers: [asker], approver: approver, ties) != nil
         }
-        #expect(isRefused("anna", "ben", "sock") && isRefused("ben", "anna", "SOCK") && isRefused("sock", "ben", "anna"))
+        #expect(
+            isRefused("anna", "ben", "sock") && isRefused("ben", "anna", "SOCK") && isRefused("sock", "ben", "anna"))
         #expect(!isRefused("ben", "ben", "sock") && !isRefused("anna", "sock", "cem"))
     }
 }

@@ -13,7 +13,9 @@ extension OrderWorld {
                 fail(.told, "\(kind.name) \(placed.number) is \(placed.state), and its process said \(answer.state)")
             }
             guard kind.isTakenOnce else { continue }
-            if count > 1 || (created[nonce] ?? 0) > 1 { fail(.doneOnce, "\(kind.name) \(placed.number) was done \(count) times") }
+            if count > 1 || (created[nonce] ?? 0) > 1 {
+                fail(.doneOnce, "\(kind.name) \(placed.number) was done \(count) times")
+            }
             guard !wasDouble else { continue }
             let isDone: Bool? =
                 switch placed.state {

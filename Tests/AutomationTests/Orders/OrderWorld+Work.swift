@@ -4,8 +4,8 @@ import Runs
 
 @testable import Automation
 
-/// The steps of a sender's threads, in the order in which `OrderWork` and `SendPermission` do it: one step at a time,
-/// so that a kill or another process may come between any two.
+/// The steps of a sender's threads, in the order in which `OrderWork` and `SendPermission` do it:
+/// one step at a time, so that a kill or another process may come between any two.
 extension OrderWorld {
     /// One step of one of a process's threads.
     mutating func advance(_ index: Int, thread: Int) {
@@ -13,7 +13,11 @@ extension OrderWorld {
         case 0:
             guard !processes[index].plans.isEmpty else { return }
             var work = processes[index].plans[0]
-            if let answer = plan(&work) { finish(work, answer, index) { $0.plans.removeFirst() } } else { processes[index].plans[0] = work }
+            if let answer = plan(&work) {
+                finish(work, answer, index) { $0.plans.removeFirst() }
+            } else {
+                processes[index].plans[0] = work
+            }
         case 1:
             if !processes[index].remains.isEmpty {
                 let placed = processes[index].remains.removeFirst()
@@ -42,7 +46,9 @@ extension OrderWorld {
         }
     }
 
-    private mutating func finish(_ work: Work, _ answer: OrderWork.Answer, _ index: Int, _ remove: (inout Process) -> Void) {
+    private mutating func finish(
+        _ work: Work, _ answer: OrderWork.Answer, _ index: Int, _ remove: (inout Process) -> Void
+    ) {
         remove(&processes[index])
         processes[index].events.append((work.placed.order.nonce, answer))
     }
@@ -56,7 +62,9 @@ extension OrderWorld {
             if !hasWaited, placed.starts == starts { fail(.lapsed, "\(order.kind.name) lapsed early") }
             return .lapsed
         }
-        if hasWaited { fail(.lapsed, "\(order.kind.name) is done \((now - placed.time) / 1000) s after it was asked for") }
+        if hasWaited {
+            fail(.lapsed, "\(order.kind.name) is done \((now - placed.time) / 1000) s after it was asked for")
+        }
         if withoutRights.contains(order.by) { return .refused(.notPermitted) }
         return switch order.kind {
         case .send(_, "other"): .refused(.planDiffers)
@@ -109,7 +117,9 @@ extension OrderWorld {
     private mutating func note(_ work: inout Work) -> OrderWork.Answer? {
         guard case .taken(let epoch) = work.placed.state else { return .ended(.left(.nothing)) }
         let id = "made by \(work.number)"
-        guard (try? table.note(made: id, by: work.placed.order.nonce, epoch: epoch)) == true else { return .ended(.left(.nothing)) }
+        guard (try? table.note(made: id, by: work.placed.order.nonce, epoch: epoch)) == true else {
+            return .ended(.left(.nothing))
+        }
         work.run = id
         return nil
     }
@@ -129,7 +139,9 @@ extension OrderWorld {
         switch (work.placed.order.kind, work.stage) {
         case (_, 0): if let hindrance = hindrance(work) { return .ended(hindrance) }
         case (.retry(let parent), 1):
-            guard let state = runs[parent]?.state, state == .finished || state == .cancelled, runs[parent]?.hasBegun == true else {
+            guard let state = runs[parent]?.state, state == .finished || state == .cancelled,
+                runs[parent]?.hasBegun == true
+            else {
                 return .ended(.refused(.nothingToRetry))
             }
             if let answer = note(&work) { return answer }
@@ -157,7 +169,9 @@ extension OrderWorld {
     }
 
     private mutating func pass(_ work: inout Work, _ action: SendGate.Action, _ index: Int) -> OrderWork.Answer? {
-        guard let id = work.run, let run = runs[id], var gate = work.gate else { return .ended(.refused(.described("no run"))) }
+        guard let id = work.run, let run = runs[id], var gate = work.gate else {
+            return .ended(.refused(.described("no run")))
+        }
         switch action {
         case .lock:
             let isOurs = run.holder == nil
@@ -166,8 +180,10 @@ extension OrderWorld {
         case .look:
             work.action = gate.saw(
                 .init(
-                    isInPlace: true, isOutdated: false, state: run.state, hasBegun: run.hasBegun, isUnchanged: true, settingsHold: true,
-                    lacksApproval: false, isRetried: false, parentWentOn: false, isTooLate: false, runsBesideAnother: false,
+                    isInPlace: true, isOutdated: false, state: run.state, hasBegun: run.hasBegun, isUnchanged: true,
+                    settingsHold: true,
+                    lacksApproval: false, isRetried: false, parentWentOn: false, isTooLate: false,
+                    runsBesideAnother: false,
                     isSuperseded: false, time: .unscheduled))
         case .claimTime, .returnTime: preconditionFailure("these runs have no times")
         case .record: work.action = gate.recorded(true)
@@ -214,9 +230,12 @@ extension OrderWorld {
     }
 
     mutating func remains(of placed: PlacedOrder) -> OrderRemains {
-        guard let id = placed.order.kind.run ?? table.row(placed.order.nonce)?.made, let run = runs[id] else { return .nothing }
+        guard let id = placed.order.kind.run ?? table.row(placed.order.nonce)?.made, let run = runs[id] else {
+            return .nothing
+        }
         switch placed.order.kind {
-        case .approve, .reject, .withdraw, .pause, .cancel, .skip, .approveTime, .withdrawApproval: return .unknown(run: id, "")
+        case .approve, .reject, .withdraw, .pause, .cancel, .skip, .approveTime, .withdrawApproval:
+            return .unknown(run: id, "")
         case .send, .resume, .retry, .retryUnsent, .test, .plan: break
         }
         if run.holder != nil { return .elsewhere(run: id) }

@@ -5,9 +5,10 @@ import TestSupport
 
 @testable import Automation
 
-/// A world in which people place orders and senders carry them out, are killed between any two steps, lose their disk,
-/// and have their clocks set. The queue, its registry and the gate before sending are the real ones; runs and the record are
-/// values in memory. A seed decides what happens.
+/// A world in which people place orders and senders carry them out, are killed between any two
+/// steps, lose their disk, and have their clocks set. The queue, its registry and the gate before
+/// sending are the real ones; runs and the record are values in memory. A seed decides what
+/// happens.
 struct OrderWorld {
     enum Invariant: String {
         case doneOnce = "what is taken once is done at most once"
@@ -73,8 +74,8 @@ struct OrderWorld {
     var effects: [String: Int] = [:], created: [String: Int] = [:]
     private var lastBegun: [Order.Kind.Subject: Int64] = [:]
     private var lastWord: [Order.Kind.Subject: Int64] = [:]
-    /// Whether two senders were there at once, as when the lock's file was removed: the state that one sees of the
-    /// other's orders is soon outdated.
+    /// Whether two senders were there at once, as when the lock's file was removed: the state that
+    /// one sees of the other's orders is soon outdated.
     private(set) var wasDouble = false
     private(set) var mayFail = true
     private var isCalm = false
@@ -89,7 +90,8 @@ struct OrderWorld {
 
     var moment: OrderMoment {
         OrderMoment(
-            time: Timestamp(epochMilliseconds: now + clockError), uptime: Uptime(start: "start \(starts)", milliseconds: now - start))
+            time: Timestamp(epochMilliseconds: now + clockError),
+            uptime: Uptime(start: "start \(starts)", milliseconds: now - start))
     }
 
     mutating func fail(_ invariant: Invariant, _ text: String) { failures.append("\(invariant.rawValue): \(text)") }
@@ -105,7 +107,8 @@ struct OrderWorld {
     mutating func run() {
         runCount = 1 + below(3)
         for number in 0..<runCount { runs["run \(number)"] = Run() }
-        // In some histories things go well, so that runs get far enough to be paused, resumed and cancelled.
+        // In some histories things go well, so that runs get far enough to be paused, resumed and
+        // cancelled.
         isCalm = chance(300)
         if chance(800) { launch() }
         for _ in 0..<(20 + below(40)) { step() }
@@ -124,7 +127,9 @@ struct OrderWorld {
         case 16: pass()
         case 17: if processes.isEmpty || chance(30) { launch() }
         case 18:
-            if !isCalm, !processes.isEmpty, chance(300) { chance(400) ? terminate(below(processes.count)) : kill(below(processes.count)) }
+            if !isCalm, !processes.isEmpty, chance(300) {
+                chance(400) ? terminate(below(processes.count)) : kill(below(processes.count))
+            }
         default: if isCalm { for index in processes.indices { look(index) } } else { disturb() }
         }
     }
@@ -171,7 +176,9 @@ struct OrderWorld {
         // People resume what they see paused.
         let paused = runs.keys.sorted().first { runs[$0]?.isPaused == true }
         let run = paused ?? "run \(below(runCount))", file = "/file \(below(2))"
-        let nonce = chance(200) && !table.rows.isEmpty ? table.rows[below(table.rows.count)].order.nonce : "nonce \(table.rows.count)"
+        let nonce =
+            chance(200) && !table.rows.isEmpty
+            ? table.rows[below(table.rows.count)].order.nonce : "nonce \(table.rows.count)"
         if let known = table.row(nonce) {
             // A double click or a reload: later, by another clock, but the same form.
             let again = Order(nonce: nonce, kind: known.order.kind, by: known.order.by, at: moment)
@@ -179,7 +186,8 @@ struct OrderWorld {
             return meet("placed twice")
         }
         let kinds: [Order.Kind] = [
-            .send(run: run, digest: "d"), .send(run: run, digest: chance(100) ? "other" : "d"), .resume(run: run), .resume(run: run),
+            .send(run: run, digest: "d"), .send(run: run, digest: chance(100) ? "other" : "d"), .resume(run: run),
+            .resume(run: run),
             .pause(run: run), .pause(run: run), .cancel(run: run), .approve(run: run, digest: "d"),
             .reject(run: run, digest: "d", reason: ""),
             .retry(run: run), .test(file: file, digest: "d"), .plan(file: file, digest: "d"),
@@ -208,7 +216,8 @@ struct OrderWorld {
         meet("kill")
     }
 
-    /// The system gives back the locks of processes that are gone. A run that was being sent is cut off.
+    /// The system gives back the locks of processes that are gone. A run that was being sent is cut
+    /// off.
     private mutating func releaseLocks(all: Bool) {
         let alive = Set(processes.flatMap { $0.sends.map(\.number) + $0.looks.map(\.number) })
         for (id, run) in runs where run.holder.map({ all || !alive.contains($0) }) ?? false {
@@ -216,9 +225,12 @@ struct OrderWorld {
         }
     }
 
-    /// SIGTERM: runs stop cleanly, and the ends of orders are recorded. Orders that wait for a thread stay unchanged.
+    /// SIGTERM: runs stop cleanly, and the ends of orders are recorded. Orders that wait for a
+    /// thread stay unchanged.
     private mutating func terminate(_ index: Int) {
-        for work in processes[index].sends { processes[index].events.append((work.placed.order.nonce, interrupt(work))) }
+        for work in processes[index].sends {
+            processes[index].events.append((work.placed.order.nonce, interrupt(work)))
+        }
         (processes[index].sends, processes[index].looks, processes[index].plans) = ([], [], [])
         let (registry, epoch) = (processes[index].registry, processes[index].epoch)
         for (nonce, answer) in processes[index].events { handle(nonce, answer, registry, epoch) }
@@ -247,7 +259,9 @@ struct OrderWorld {
         for placed in steps.toDo { begin(placed, index) }
     }
 
-    private mutating func handle(_ nonce: String, _ answer: OrderWork.Answer, _ registry: OrderRegistry, _ epoch: String) {
+    private mutating func handle(
+        _ nonce: String, _ answer: OrderWork.Answer, _ registry: OrderRegistry, _ epoch: String
+    ) {
         switch answer {
         case .begun: registry.begun(nonce)
         case .ended(let state):
@@ -275,7 +289,9 @@ struct OrderWorld {
         if kind.overtakes {
             lastWord[kind.subject] = max(placed.number, lastWord[kind.subject] ?? 0)
         } else {
-            if let last = lastBegun[kind.subject], last > placed.number { fail(.inOrder, "\(placed.number) begins after \(last)") }
+            if let last = lastBegun[kind.subject], last > placed.number {
+                fail(.inOrder, "\(placed.number) begins after \(last)")
+            }
             lastBegun[kind.subject] = placed.number
             if kind.sendsItsRun, let last = lastWord[kind.subject], last > placed.number {
                 fail(.lastWord, "\(kind.name) \(placed.number) begins after \(last)")

@@ -13,7 +13,8 @@ struct PlanFairnessTests {
 
     private static func plan(_ number: Int, by person: String) -> PlacedOrder {
         PlacedOrder(
-            number: Int64(number), order: Order(nonce: "\(number)", kind: .plan(file: "/\(number)", digest: "d"), by: person, at: moment),
+            number: Int64(number),
+            order: Order(nonce: "\(number)", kind: .plan(file: "/\(number)", digest: "d"), by: person, at: moment),
             state: .waiting, changedAt: moment.time)
     }
 
@@ -35,14 +36,17 @@ struct PlanFairnessTests {
         #expect(queue.read(orders, at: Self.moment) == [.take(orders[0], from: nil)])
     }
 
-    @Test("in every history people take turns, each gets plans in the order of asking, and one is made at a time", arguments: 0..<60)
+    @Test(
+        "in every history people take turns, each gets plans in the order of asking, and one is made at a time",
+        arguments: 0..<60)
     func turns(seed: Int) {
         var random = SeededRandom(UInt64(seed))
         func below(_ bound: Int) -> Int { Int(truncatingIfNeeded: (random.next() >> 33) % UInt64(bound)) }
         let people = ["anna", "ben", "cem", "dora"]
         var queue = OrderQueue(epoch: "me")
         var waiting: [PlacedOrder] = [], inHand: PlacedOrder?, placed = 0
-        /// How many plans of others were begun while a plan of this person waited, by person and other.
+        /// How many plans of others were begun while a plan of this person waited, by person and
+        /// other.
         var overtaken: [String: [String: Int]] = [:]
         for step in 0..<400 {
             if step < 300, below(3) == 0 {

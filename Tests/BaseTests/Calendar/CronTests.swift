@@ -15,7 +15,9 @@ struct CronTests {
                 let range = String(part.split(separator: "/")[0])
                 let first = field == 2 || field == 3 ? 1 : 0
                 let ends = range == "*" ? [first, last] : range.split(separator: "-").map { number(String($0)) }
-                return (ends[0]...ends[ends.count - 1]).enumerated().contains { $0.offset % step == 0 && $0.element == value }
+                return (ends[0]...ends[ends.count - 1]).enumerated().contains {
+                    $0.offset % step == 0 && $0.element == value
+                }
             }
         }
 
@@ -28,11 +30,15 @@ struct CronTests {
         func matches(_ time: LocalTime) -> Bool {
             let words = time.description
             func part(_ from: Int, _ to: Int) -> Int { Int(String(Array(words)[from..<to])) ?? -1 }
-            guard allows(0, part(14, 16), 59), allows(1, part(11, 13), 23), allows(3, part(5, 7), 12) else { return false }
+            guard allows(0, part(14, 16), 59), allows(1, part(11, 13), 23), allows(3, part(5, 7), 12) else {
+                return false
+            }
             let day = allows(2, part(8, 10), 31)
             // Sakamoto's method, for independence from ours.
             let (year, month) = (part(0, 4) - (part(5, 7) < 3 ? 1 : 0), part(5, 7))
-            let weekday = (year + year / 4 - year / 100 + year / 400 + [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4][month - 1] + part(8, 10)) % 7
+            let weekday =
+                (year + year / 4 - year / 100 + year / 400 + [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4][month - 1]
+                    + part(8, 10)) % 7
             let isWeekday = allows(4, weekday, 6) || weekday == 0 && allows(4, 7, 6)
             return fields[2].hasPrefix("*") || fields[4].hasPrefix("*") ? day && isWeekday : day || isWeekday
         }
@@ -41,15 +47,18 @@ struct CronTests {
     @Test(
         "times are those of a slow computation",
         arguments: [
-            "0 9 * * mon,thu", "*/15 8-18 * * 1-5", "0 0 1 * *", "30 23 28-31 * *", "0 12 1,15 * fri", "5 4 * * sun", "0 9 29 feb *",
-            "0 9 */10 * mon", "10-50/20 */6 * jan-mar,12 *", "0 9 13 * 5", "0 0 * * 5-7", "59 23 31 12 *", "0 9 1 * */2",
+            "0 9 * * mon,thu", "*/15 8-18 * * 1-5", "0 0 1 * *", "30 23 28-31 * *", "0 12 1,15 * fri", "5 4 * * sun",
+            "0 9 29 feb *",
+            "0 9 */10 * mon", "10-50/20 */6 * jan-mar,12 *", "0 9 13 * 5", "0 0 * * 5-7", "59 23 31 12 *",
+            "0 9 1 * */2",
             "0 9 */31,1-7 * mon",
         ])
     func slowly(_ text: String) throws {
         let rule = try CronRule(text)
         let slow = SlowRule(text)
         let start = try local("2027-11-27 00:00")
-        // Every minute of three days of each of five months, and noon-like minutes of the rest of the year.
+        // Every minute of three days of each of five months, and noon-like minutes of the rest of
+        // the year.
         for day in 0..<430 {
             let minutes = day % 29 < 2 ? Array(stride(from: 0, to: 1440, by: 1)) : [0, 245, 540, 720, 1410, 1439]
             for minute in minutes {
@@ -85,16 +94,19 @@ struct CronTests {
             ("60 9 * * *", 0, "60 is not a minute"), ("0 24 * * *", 2, "24 is not an hour"),
             ("0 9 0 * *", 4, "0 is not a day of the month"),
             ("0 9 * 13 *", 6, "13 is not a month"), ("0 9 * * 8", 8, "8 is not a day of the week"),
-            ("0 9 * * monday", 8, "'monday' is not a day of the week"), ("0 9 * * mon,tues", 12, "'tues' is not a day of the week"),
+            ("0 9 * * monday", 8, "'monday' is not a day of the week"),
+            ("0 9 * * mon,tues", 12, "'tues' is not a day of the week"),
             ("0 9 L * *", 4, "'L' is not a day of the month"), ("0 9 ? * mon", 4, "'?' is not a day of the month"),
-            ("0 9 * * fri-mon", 8, "the range 'fri-mon' runs backwards"), ("0 18-9 * * *", 2, "the range '18-9' runs backwards"),
+            ("0 9 * * fri-mon", 8, "the range 'fri-mon' runs backwards"),
+            ("0 18-9 * * *", 2, "the range '18-9' runs backwards"),
             ("5/15 * * * *", 0, "'5/15' has a step from a single minute"), ("*/0 * * * *", 2, "'0' is not a step"),
             ("*/x * * * *", 2, "'x' is not a step"),
             ("0 9,, * * *", 4, "an hour is missing"),
             ("0 9 30 feb *", 4, "'30 feb' is not a date of any year, so this would never be sent"),
             ("0 9 31 4,6,9,11 *", 4, "'31 4,6,9,11' is not a date of any year, so this would never be sent"),
             ("@daily", 0, "'@daily' means midnight"), ("@hourly", 0, "'@hourly' is not written in five fields"),
-            ("@reboot", 0, "'@reboot' does not say when to send"), ("@every 5m", 0, "'@every 5m' does not say when to send"),
+            ("@reboot", 0, "'@reboot' does not say when to send"),
+            ("@every 5m", 0, "'@every 5m' does not say when to send"),
             ("", 0, "'' has 0 fields instead of five"),
             ("-1 9 * * *", 0, "a minute is missing"), ("0 99999 * * *", 2, "'99999' is not an hour"),
             ("0 9 * * mon-", 12, "a day of the week is missing"),
@@ -128,7 +140,8 @@ struct CronTests {
         "the first rule that a remedy proposes means what was written",
         arguments: [
             ("@hourly", "0 * * * *"), ("@daily", "0 0 * * *"), ("@midnight", "0 0 * * *"), ("@weekly", "0 0 * * 0"),
-            ("@monthly", "0 0 1 * *"), ("@yearly", "0 0 1 1 *"), ("@ANNUALLY", "0 0 1 1 *"), ("0 0 9 ? * MON-FRI", "0 9 * * 1-5"),
+            ("@monthly", "0 0 1 * *"), ("@yearly", "0 0 1 1 *"), ("@ANNUALLY", "0 0 1 1 *"),
+            ("0 0 9 ? * MON-FRI", "0 9 * * 1-5"),
             ("0 30 8 1 * ?", "30 8 1 * *"), ("00 0 9 * * * *", "0 9 * * *"), ("0 */5 * * * *", "*/5 * * * *"),
         ])
     func wholeRules(_ text: String, _ meant: String) throws {
@@ -137,13 +150,20 @@ struct CronTests {
         #expect(try nextTimes(of: proposed) == nextTimes(of: CronRule(meant)))
     }
 
-    @Test("a rule that may begin with the second or end with the year is translated both ways, and by its question marks only one way")
+    @Test(
+        "a rule that may begin with the second or end with the year is translated both ways, and by its question marks only one way"
+    )
     func secondOrYear() throws {
-        func remedy(_ text: String) throws -> String? { try #require(#expect(throws: Mistake.self) { try CronRule(text) }).remedy }
+        func remedy(_ text: String) throws -> String? {
+            try #require(#expect(throws: Mistake.self) { try CronRule(text) }).remedy
+        }
         #expect(
-            try remedy("0 9 * * * *") == "Write \"9 * * * *\" if the first field is seconds, or \"0 9 * * *\" if the last one is the year: "
+            try remedy("0 9 * * * *")
+                == "Write \"9 * * * *\" if the first field is seconds, or \"0 9 * * *\" if the last one is the year: "
                 + "minute, hour, day of the month, month and day of the week, without seconds or year.")
-        #expect(try remedy("0 0 9 * * *")?.hasPrefix("Write \"0 9 * * *\" if the first field is seconds, or \"0 0 9 * *\" if") ?? false)
+        #expect(
+            try remedy("0 0 9 * * *")?.hasPrefix(
+                "Write \"0 9 * * *\" if the first field is seconds, or \"0 0 9 * *\" if") ?? false)
         for (text, rule) in [
             ("0 9 * * ? *", "0 9 * * *"), ("15 10 ? * MON-FRI *", "15 10 * * MON-FRI"), ("0 30 8 1 * ?", "30 8 1 * *"),
             ("0 0 9 * * ? *", "0 9 * * *"),

@@ -6,7 +6,8 @@ struct RegularTimesTests {
     @Test(
         "a cron rule is read back as what people choose, however it is written",
         arguments: [
-            ("0 9 * * *", RegularTimes(.everyDay, minuteOfDay: 540)), ("5 0 */1 * 0-6", RegularTimes(.everyDay, minuteOfDay: 5)),
+            ("0 9 * * *", RegularTimes(.everyDay, minuteOfDay: 540)),
+            ("5 0 */1 * 0-6", RegularTimes(.everyDay, minuteOfDay: 5)),
             ("30 18 * * mon-fri", RegularTimes(.workingDays, minuteOfDay: 1_110)),
             ("30 18 * * 5,4,3,2,1", RegularTimes(.workingDays, minuteOfDay: 1_110)),
             ("0 9 * * mon,THU", RegularTimes(.weekdays([1, 4]), minuteOfDay: 540)),
@@ -21,7 +22,8 @@ struct RegularTimesTests {
         arguments: [
             "0,30 9 * * *", "0 9,18 * * *", "*/5 * * * *", "0 9 1,15 * *", "0 9 1 jan *", "0 9 1 * mon", "0 9 */2 * *",
             "0 9 */31,1-7 * mon",
-            // Both are restricted, so cron sends on every day, which is not what the choice of Monday means.
+            // Both are restricted, so cron sends on every day, which is not what the choice of
+            // Monday means.
             "0 9 1-31 * mon",
         ])
     func others(rule: String) throws { #expect(try RegularTimes(CronRule(rule)) == nil) }

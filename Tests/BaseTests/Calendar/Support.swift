@@ -14,7 +14,8 @@ enum Python {
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", "-c", script]
-        process.environment = ProcessInfo.processInfo.environment.merging(["PYTHONTZPATH": ZoneDatabase.system.folder]) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.merging(["PYTHONTZPATH": ZoneDatabase.system.folder])
+        { $1 }
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
         try process.run()

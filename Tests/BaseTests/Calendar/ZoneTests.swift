@@ -6,7 +6,8 @@ import Testing
 struct ZoneTests {
     @Test("a folder of zones may hold pipes, devices and folders: nothing is waited for, and there is no such zone")
     func pipes() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-zones-\(UUID().uuidString)").path
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("volley-zones-\(UUID().uuidString)")
+            .path
         try FileManager.default.createDirectory(atPath: folder + "/Asia", withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for name in ["Berlin", "UTC", "tzdata.zi", "zone1970.tab"] { #expect(mkfifo("\(folder)/\(name)", 0o600) == 0) }
@@ -53,7 +54,9 @@ struct ZoneTests {
         }
     }
 
-    @Test("offsets at moments all over those years are Python's", .enabled(if: Python.isThere, "python3 is not installed"))
+    @Test(
+        "offsets at moments all over those years are Python's", .enabled(if: Python.isThere, "python3 is not installed")
+    )
     func offsets() throws {
         let start = try moment("2020-01-01")
         let step = 997 * 3600
@@ -76,7 +79,8 @@ struct ZoneTests {
     }
 
     private static let changing = [
-        "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Pacific/Auckland", "Asia/Kathmandu",
+        "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Pacific/Auckland",
+        "Asia/Kathmandu",
         "Africa/Casablanca", "Antarctica/Troll", "Europe/Dublin", "Pacific/Apia", "America/Nuuk", "Asia/Gaza",
     ]
 
@@ -103,7 +107,9 @@ struct ZoneTests {
                 found = sorted(m for m in found if m.astimezone(zone).replace(tzinfo=None, fold=0) == wall)
                 print(text, *[int(m.timestamp()) for m in found])
             """)
-        let ours = times.map { ([$0.description] + rules.moments(of: $0).map { String($0.epochSeconds) }).joined(separator: " ") }
+        let ours = times.map {
+            ([$0.description] + rules.moments(of: $0).map { String($0.epochSeconds) }).joined(separator: " ")
+        }
         #expect(ours == printed)
     }
 
@@ -113,12 +119,15 @@ struct ZoneTests {
         #expect(try zone("Europe/Berlin").firstMoment(of: local("2026-10-25 02:30")) == moment("2026-10-25 00:30"))
         #expect(try zone("America/New_York").firstMoment(of: local("2027-03-14 02:00")) == moment("2027-03-14 07:00"))
         // Half an hour.
-        #expect(try zone("Australia/Lord_Howe").firstMoment(of: local("2026-10-04 02:15")) == moment("2026-10-03 15:30"))
-        #expect(try zone("Australia/Lord_Howe").firstMoment(of: local("2027-04-04 01:45")) == moment("2027-04-03 14:45"))
+        #expect(
+            try zone("Australia/Lord_Howe").firstMoment(of: local("2026-10-04 02:15")) == moment("2026-10-03 15:30"))
+        #expect(
+            try zone("Australia/Lord_Howe").firstMoment(of: local("2027-04-04 01:45")) == moment("2027-04-03 14:45"))
         // A whole day, 2011-12-30, was left out.
         #expect(try zone("Pacific/Apia").firstMoment(of: local("2011-12-30 09:00")) == moment("2011-12-30 10:00"))
         #expect(try zone("Asia/Kathmandu").firstMoment(of: local("2026-12-01 09:00")) == moment("2026-12-01 03:15"))
-        #expect(try zone("Asia/Kathmandu").localTime(at: moment("2026-12-01 03:15:59")).description == "2026-12-01T09:00")
+        #expect(
+            try zone("Asia/Kathmandu").localTime(at: moment("2026-12-01 03:15:59")).description == "2026-12-01T09:00")
         // Long after the last change in the file itself.
         #expect(try zone("America/Santiago").firstMoment(of: local("2099-07-01 12:00")) == moment("2099-07-01 16:00"))
         #expect(try zone("Europe/Berlin").firstMoment(of: local("2099-03-29 02:30")) == moment("2099-03-29 01:00"))
@@ -141,7 +150,10 @@ struct ZoneTests {
         #expect(PosixZone("<+0545>-5:45") == PosixZone(standardOffset: 20_700, summer: nil))
         let always = try #require(PosixZone("XXX3EDT4,0/0,J365/23"))
         #expect(always.offset(at: try moment("2028-01-01 04:30").epochSeconds) == -4 * 3600)
-        for text in ["", "A3", "AAA", "AAA3BBB", "AAA3BBB,M3.5.0", "AAA3BBB,M13.5.0,M10.5.0", "AAA3BBB,M3.6.0,M1.1.0", "AAA200", "<AAA3"] {
+        for text in [
+            "", "A3", "AAA", "AAA3BBB", "AAA3BBB,M3.5.0", "AAA3BBB,M13.5.0,M10.5.0", "AAA3BBB,M3.6.0,M1.1.0", "AAA200",
+            "<AAA3",
+        ] {
             #expect(PosixZone(text) == nil, "\(text)")
         }
     }
@@ -154,7 +166,9 @@ struct ZoneTests {
         for place in bytes.indices {
             var changed = bytes
             changed[place] ^= 0xFF
-            if let file = ZoneFile(changed) { _ = ZoneRules(name: "x", file).firstMoment(of: try local("2027-03-28 02:30")) }
+            if let file = ZoneFile(changed) {
+                _ = ZoneRules(name: "x", file).firstMoment(of: try local("2027-03-28 02:30"))
+            }
         }
     }
 
@@ -166,8 +180,10 @@ struct ZoneTests {
             ("US/New_York", "America/New_York"), ("Asia/Beijing", "Asia/Shanghai"), ("Asia/Mumbai", "Asia/Kolkata"),
             ("San Francisco", "America/Los_Angeles"), ("Europe/Munich", "Europe/Berlin"), ("Asia/Xyzabc", nil),
             ("Shangai", "Asia/Shanghai"), ("../../etc/passwd", nil), ("", nil),
-            ("Europe/", nil), ("Europe", nil), ("posix/Europe/Berlin", "Europe/Berlin"), ("right/Europe/Berlin", "Europe/Berlin"),
-            ("/usr/share/zoneinfo/Europe/Berlin", "Europe/Berlin"), ("localtime", nil), ("Mars/Olympus_Mons", nil), ("tzdata.zi", nil),
+            ("Europe/", nil), ("Europe", nil), ("posix/Europe/Berlin", "Europe/Berlin"),
+            ("right/Europe/Berlin", "Europe/Berlin"),
+            ("/usr/share/zoneinfo/Europe/Berlin", "Europe/Berlin"), ("localtime", nil), ("Mars/Olympus_Mons", nil),
+            ("tzdata.zi", nil),
         ] as [(String, String?)])
     func unknown(_ name: String, _ meant: String?) throws {
         let mistake = #expect(throws: Mistake.self) { try zone(name) }

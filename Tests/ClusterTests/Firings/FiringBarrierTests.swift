@@ -4,7 +4,9 @@ import Testing
 
 @Suite("schedules of several machines and a database that forgets")
 struct FiringBarrierTests {
-    @Test("a service finds times due once it has written its record in this epoch of the database, and the quiet time is over")
+    @Test(
+        "a service finds times due once it has written its record in this epoch of the database, and the quiet time is over"
+    )
     func barrier() {
         var barrier = FiringBarrier()
         #expect(barrier.toWrite == nil && !barrier.mayFind, "it has not joined")

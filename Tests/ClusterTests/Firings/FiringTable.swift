@@ -1,7 +1,7 @@
 @testable import Cluster
 
-/// The times of schedules as the database has them and changes them: each call is one statement. `FiringTableTests`
-/// compares it with a real database.
+/// The times of schedules as the database has them and changes them: each call is one statement.
+/// `FiringTableTests` compares it with a real database.
 struct FiringTable: Hashable {
     /// The run that has a time.
     struct Row: Hashable {
@@ -41,7 +41,9 @@ struct FiringTable: Hashable {
             rows[time] = changed
             return .ours
         }
-        guard let old, !(isQuiet && old.run != row.run && old.state == .skipped && row.state == .begun) else { return .refused }
+        guard let old, !(isQuiet && old.run != row.run && old.state == .skipped && row.state == .begun) else {
+            return .refused
+        }
         return .another(old)
     }
 

@@ -5,7 +5,9 @@ import Testing
 
 @testable import Cluster
 
-@Suite("the simulation's table of times", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "the simulation's table of times",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct FiringTableTests {
     /// A table and a real one, to which the same happens.
     private struct Pair {
@@ -63,13 +65,15 @@ struct FiringTableTests {
     @Test("whatever services do, the real database answers and keeps the same", arguments: [1, 2, 3] as [UInt64])
     func differential(seed: UInt64) throws {
         var random = SeededRandom(seed), pair = try Pair()
-        let times = ["a", "b", "c"], runs = ["r", "s", "t", ""], states = [SharedFiring.State.claimed, .claimed, .begun, .skipped, .over]
+        let times = ["a", "b", "c"], runs = ["r", "s", "t", ""],
+            states = [SharedFiring.State.claimed, .claimed, .begun, .skipped, .over]
         for _ in 0..<3 { try pair.join() }
         for step in 0..<400 {
             let services = pair.table.beats.keys.sorted()
             func row() -> FiringTable.Row {
                 .init(
-                    run: runs.randomElement(using: &random) ?? "", state: states.randomElement(using: &random) ?? .claimed,
+                    run: runs.randomElement(using: &random) ?? "",
+                    state: states.randomElement(using: &random) ?? .claimed,
                     owner: services.randomElement(using: &random))
             }
             switch Int.random(in: 0..<20, using: &random) {

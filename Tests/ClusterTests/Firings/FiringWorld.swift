@@ -2,9 +2,9 @@ import TestSupport
 
 @testable import Cluster
 
-/// Several `volley schedule` and their database: services are killed, are suspended and come back, the database goes
-/// down and comes up without what was written last. Each time may be sent by one run only. A clock of seconds, and a
-/// seed that decides what happens.
+/// Several `volley schedule` and their database: services are killed, are suspended and come back,
+/// the database goes down and comes up without what was written last. Each time may be sent by one
+/// run only. A clock of seconds, and a seed that decides what happens.
 struct FiringWorld {
     /// A rule that is left out.
     enum Breakage {
@@ -46,8 +46,8 @@ struct FiringWorld {
 
     private static let period = 40, late = 160, end = 900
     private let breakage: Breakage?
-    /// Whether the database forgets. Then no service is away for longer than the quiet time: what is lost for good
-    /// cannot be known.
+    /// Whether the database forgets. Then no service is away for longer than the quiet time: what
+    /// is lost for good cannot be known.
     private let forgets: Bool
     private var random: SeededRandom
     private var now = 0
@@ -123,7 +123,9 @@ struct FiringWorld {
     // MARK: - What a service does
 
     private mutating func beat(_ number: Int) {
-        if database.epoch == nil { (database.epoch, database.beganAt) = (Int.random(in: 1 ... .max, using: &random), now) }
+        if database.epoch == nil {
+            (database.epoch, database.beganAt) = (Int.random(in: 1 ... .max, using: &random), now)
+        }
         guard let epoch = database.epoch else { return }
         if services[number].number == nil || services[number].epoch != epoch {
             (services[number].number, services[number].epoch) = (database.table.join(), epoch)
@@ -163,7 +165,8 @@ struct FiringWorld {
 
     /// Those that are due, and not too late.
     private var times: [String] {
-        (max(1, (now - Self.late + Self.period - 1) / Self.period)...max(1, now / Self.period)).map { "\($0)" }.filter(isDue)
+        (max(1, (now - Self.late + Self.period - 1) / Self.period)...max(1, now / Self.period)).map { "\($0)" }.filter(
+            isDue)
     }
 
     private func isDue(_ time: String) -> Bool {
@@ -212,7 +215,8 @@ struct FiringWorld {
                 restart(number)
                 return false
             }
-            services[number].record[time] = .planning(run: "run \(runs)", until: now + Int.random(in: 1...40, using: &random))
+            services[number].record[time] = .planning(
+                run: "run \(runs)", until: now + Int.random(in: 1...40, using: &random))
             return true
         case .another: services[number].record[time] = .elsewhere
         case .refused: break

@@ -7,9 +7,13 @@ import Testing
 
 @testable import Cluster
 
-@Suite("times of schedules in the store", .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
+@Suite(
+    "times of schedules in the store",
+    .enabled(if: PostgresServer.programs != nil, "PostgreSQL is missing; make test gets it"))
 struct SharedFiringTests {
-    private func firing(_ run: String, _ state: SharedFiring.State = .claimed, at time: String = "2026-12-01T09:00") -> SharedFiring {
+    private func firing(_ run: String, _ state: SharedFiring.State = .claimed, at time: String = "2026-12-01T09:00")
+        -> SharedFiring
+    {
         SharedFiring(app: "shop", campaign: "spring-sale", occurrence: time, run: run, state: state)
     }
 
@@ -51,7 +55,9 @@ struct SharedFiringTests {
         #expect(try bench.store.claim(firing("b", at: "2026-12-02T09:00"), by: bench.second) == nil)
     }
 
-    @Test("what a dead service had not begun is taken over, once, and it gets it back no more; what it had begun stays with its run")
+    @Test(
+        "what a dead service had not begun is taken over, once, and it gets it back no more; what it had begun stays with its run"
+    )
     func death() throws {
         let bench = try Bench()
         #expect(try bench.store.claim(firing("a"), by: bench.first) == nil)
@@ -67,7 +73,9 @@ struct SharedFiringTests {
         #expect(try bench.store.claim(firing("a", .begun), by: bench.first)?.run == "b")
         #expect(try bench.store.claim(firing("d", at: "2026-12-02T09:00"), by: bench.second)?.run == "c")
         #expect(try bench.store.claim(firing("c", at: "2026-12-02T09:00"), by: bench.store.joinAsService()) == nil)
-        #expect(try bench.store.holder(of: firing("d", at: "2026-12-02T09:00"))?.state == .begun, "a claim takes nothing back")
+        #expect(
+            try bench.store.holder(of: firing("d", at: "2026-12-02T09:00"))?.state == .begun,
+            "a claim takes nothing back")
     }
 
     @Test("a dead service that nobody has followed goes on with its time")
@@ -89,7 +97,9 @@ struct SharedFiringTests {
         #expect(try bench.store.beat(ofService: bench.first) != nil)
     }
 
-    @Test("what was left out or is too late is sent by nobody but a person; what was cancelled by nobody; what was given back is free")
+    @Test(
+        "what was left out or is too late is sent by nobody but a person; what was cancelled by nobody; what was given back is free"
+    )
     func ends() throws {
         let bench = try Bench()
         #expect(try bench.store.claim(firing("", .skipped), by: bench.first) == nil)
@@ -112,15 +122,18 @@ struct SharedFiringTests {
     @Test("a run that several machines send begins its time with itself, or not at all")
     func withRun() throws {
         let bench = try Bench(), folder = try TemporaryFolder()
-        let settings = RunSettings(environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
+        let settings = RunSettings(
+            environment: .named(APNs.sandbox), topic: "com.example.shop", pushType: .alert, renderingRules: 5)
         func ledger(_ id: String) throws -> SharedLedger {
             let plan = RunPlan(
                 id: id, campaign: "spring-sale", app: "shop", campaignFile: "/x/spring.yaml", campaignSource: "",
                 projectFile: "/x/volley.yaml",
-                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: .now(), planHash: "", rows: 1, audience: 1, skipped: [:],
+                seed: RunSeed(high: 1, low: 2), fields: [], plannedAt: .now(), planHash: "", rows: 1, audience: 1,
+                skipped: [:],
                 settings: .success(settings), preview: .object([]))
             let recipient = Recipient(
-                token: Target(normalized: String(repeating: "a", count: 64)), registrationID: "", alias: "", language: "", fields: [])
+                token: Target(normalized: String(repeating: "a", count: 64)), registrationID: "", alias: "",
+                language: "", fields: [])
             let ledger = try bench.store.publish(StoreBench.file(plan, [recipient], in: folder.path))
             ledger.begins(firing(id, .begun))
             return ledger
@@ -146,7 +159,8 @@ struct SharedFiringTests {
             let store = try Store.open(bench.address, asked: Cancellation())
             return try WorkerThread("claim") {
                 (0..<20).map { time in
-                    let firing = SharedFiring(app: "shop", campaign: "c", occurrence: "\(time)", run: "\(number)", state: .claimed)
+                    let firing = SharedFiring(
+                        app: "shop", campaign: "c", occurrence: "\(time)", run: "\(number)", state: .claimed)
                     do { return try store.claim(firing, by: bench.first) == nil } catch { return false }
                 }
             }
@@ -155,7 +169,9 @@ struct SharedFiringTests {
         for time in 0..<20 { #expect(won.count { $0[time] } == 1) }
     }
 
-    @Test("a database that has forgotten who began a time gives it to nobody for half a minute; by then who began it has said so again")
+    @Test(
+        "a database that has forgotten who began a time gives it to nobody for half a minute; by then who began it has said so again"
+    )
     func forgotten() throws {
         let bench = try Bench(), store = bench.store
         let sent = firing("a", .begun), tomorrow = "2026-12-02T09:00"
@@ -169,17 +185,23 @@ struct SharedFiringTests {
         #expect(try store.claim(firing("c", at: tomorrow), by: bench.first) == nil, "what the database knows goes on")
         #expect(try store.claim(firing("d", at: tomorrow), by: bench.second)?.run == "c")
         #expect(try store.beat(ofService: bench.second)?.isQuiet == true)
-        try store.write([sent, firing("x", .over, at: "2026-12-03T09:00"), firing("", .skipped, at: "2026-12-04T09:00")], by: bench.first)
+        try store.write(
+            [sent, firing("x", .over, at: "2026-12-03T09:00"), firing("", .skipped, at: "2026-12-04T09:00")],
+            by: bench.first)
         #expect(try store.claim(firing("b"), by: bench.second)?.run == "a", "also in the quiet time")
         try bench.bench.passQuiet()
         #expect(try store.beat(ofService: bench.second)?.isQuiet == false)
-        for claim in [firing("b"), firing("h", .begun)] { #expect(try store.claim(claim, by: bench.second)?.run == "a") }
+        for claim in [firing("b"), firing("h", .begun)] {
+            #expect(try store.claim(claim, by: bench.second)?.run == "a")
+        }
         #expect(try store.claim(firing("y", at: "2026-12-03T09:00"), by: bench.second)?.state == .over)
         #expect(try store.claim(firing("y", at: "2026-12-04T09:00"), by: bench.second)?.state == .skipped)
         #expect(try store.claim(firing("y", at: "2026-12-05T09:00"), by: bench.second) == nil)
     }
 
-    @Test("who has begun a time and says so late still gets it back from who has only planned it; what others have begun stays theirs")
+    @Test(
+        "who has begun a time and says so late still gets it back from who has only planned it; what others have begun stays theirs"
+    )
     func late() throws {
         let bench = try Bench(), store = bench.store
         #expect(try store.claim(firing("b"), by: bench.second) == nil)
@@ -193,7 +215,9 @@ struct SharedFiringTests {
         #expect(try store.holder(of: firing("z", at: "2026-12-02T09:00"))?.run == "d")
     }
 
-    @Test("what a service had claimed is its own again when it has joined anew and written its record, thousands of times at once")
+    @Test(
+        "what a service had claimed is its own again when it has joined anew and written its record, thousands of times at once"
+    )
     func rejoined() throws {
         let bench = try Bench(), store = bench.store
         let times = (0..<2500).map { firing("r\($0) \"ä\"", $0.isMultiple(of: 2) ? .claimed : .begun, at: "t\($0)") }

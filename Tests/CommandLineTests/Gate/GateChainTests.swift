@@ -3,11 +3,12 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What the gate says about a run that was retried if links of the chain are missing, and about another retry.
+/// What the gate says about a run that was retried if links of the chain are missing, and about
+/// another retry.
 @Suite("the gate's remedies: chains of retries")
 struct GateChainTests: GateTesting {
-    /// A run that was interrupted in the middle and cancelled, and the server that it sends to, which is slow enough for three runs to be
-    /// interrupted one after the other.
+    /// A run that was interrupted in the middle and cancelled, and the server that it sends to,
+    /// which is slow enough for three runs to be interrupted one after the other.
     private func cancelled() throws -> (server: LedgeredServer, run: String) {
         let server = try LedgeredServer(app: "pace: 500/s", devices: 3000)
         try server.folder.writeCampaign(delivery: "unknown: skip")
@@ -18,7 +19,8 @@ struct GateChainTests: GateTesting {
         return (server, try #require(runs(server.folder).first))
     }
 
-    /// Retries a run's unsent devices, interrupts the retry in the middle, and cancels it if it will be retried itself.
+    /// Retries a run's unsent devices, interrupts the retry in the middle, and cancels it if it
+    /// will be retried itself.
     private func retry(_ run: String, _ server: LedgeredServer, cancels: Bool) throws -> String {
         let folder = server.folder
         let (known, before) = (Set(runs(folder)), server.answeredBytes)
@@ -74,7 +76,8 @@ struct GateChainTests: GateTesting {
         let (server, links) = try chain()
         let folder = server.folder
         for link in links.prefix(2) {
-            try Shell.run("cd '\(folder.url.path)/runs'; cp \(link).sqlite ../kept; \(loss.replacing("RUN", with: link))")
+            try Shell.run(
+                "cd '\(folder.url.path)/runs'; cp \(link).sqlite ../kept; \(loss.replacing("RUN", with: link))")
             let refusal = try refusedResumption(folder, links[2])
             #expect(refusal.contains("it is not known which devices \(link) reached: its file "), "\(refusal)")
             #expect(!refusal.contains("exclude:"), "\(refusal)")
@@ -82,7 +85,9 @@ struct GateChainTests: GateTesting {
         }
         sleep(2)
         let pruned = try folder.volley("prune", "--keep", "1s", "--yes")
-        for link in links.prefix(2) { #expect(pruned.output.contains("\(link)  a retry of it is not over"), "\(pruned.output)") }
+        for link in links.prefix(2) {
+            #expect(pruned.output.contains("\(link)  a retry of it is not over"), "\(pruned.output)")
+        }
         #expect(try folder.volley("prune", "--keep", "1s", "--yes", "--include-stopped").status == 0)
         #expect(try folder.volley("report", links[0], "--format", "csv").status == 2)
     }

@@ -3,12 +3,14 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The approval that the volley.yaml of a campaign's own folder requires, if that folder or file is missing, or is not a file.
+/// The approval that the volley.yaml of a campaign's own folder requires, if that folder or file is
+/// missing, or is not a file.
 @Suite("the gate before sending: the campaign's own volley.yaml")
 struct GateDemandTests: GateTesting {
     private static let other = ["--config", "other/volley.yaml"]
 
-    /// `camp/a.yaml`, with a volley.yaml next to it, and another one in `other` that requires nothing.
+    /// `camp/a.yaml`, with a volley.yaml next to it, and another one in `other` that requires
+    /// nothing.
     private func campaignInFolder(demands: Bool) throws -> ProjectFolder {
         let folder = try folder()
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
@@ -28,7 +30,8 @@ struct GateDemandTests: GateTesting {
     @Test(
         "what demanded approval when it was planned demands it when its folder or its volley.yaml is away for a moment, or half written",
         arguments: [
-            "mv camp camp.old", "rm camp/volley.yaml", "head -c 40 camp/volley.yaml > x; mv x camp/volley.yaml", "rm -r camp; mkdir camp",
+            "mv camp camp.old", "rm camp/volley.yaml", "head -c 40 camp/volley.yaml > x; mv x camp/volley.yaml",
+            "rm -r camp; mkdir camp",
         ])
     func away(change: String) throws {
         let folder = try campaignInFolder(demands: true)
@@ -38,17 +41,21 @@ struct GateDemandTests: GateTesting {
         try Shell.run("cd '\(folder.url.path)'; \(change)")
         try expectRefusal(folder, command, saying: "nobody has approved this plan")
         #expect(try attempts(folder, run) == 0)
-        #expect(try VolleyBinary.run(["approve", run, "--by", "Anna", "--yes"] + Self.other, in: folder.url).status == 0)
+        #expect(
+            try VolleyBinary.run(["approve", run, "--by", "Anna", "--yes"] + Self.other, in: folder.url).status == 0)
         #expect(try VolleyBinary.run(command, in: folder.url).status == 0)
     }
 
-    @Test("a test goes to no devices that another volley.yaml calls test devices where the campaign's own demands approval")
+    @Test(
+        "a test goes to no devices that another volley.yaml calls test devices where the campaign's own demands approval"
+    )
     func testDevices() throws {
         let folder = try campaignInFolder(demands: true)
         let devices = "    test_devices: [{name: Anna, token: \(ProjectFolder.token(1))}]"
         try Shell.run("cd '\(folder.url.path)'; echo '\(devices)' | tee -a other/volley.yaml >> camp/volley.yaml")
         try expectRefusal(
-            folder, ["send", "camp/a.yaml", "--test", "--yes"] + Self.other, saying: "but the test devices are those of other/volley.yaml")
+            folder, ["send", "camp/a.yaml", "--test", "--yes"] + Self.other,
+            saying: "but the test devices are those of other/volley.yaml")
         #expect(runs(folder).isEmpty)
         #expect(try folder.volley("send", "camp/a.yaml", "--test", "--yes").status == 0)
     }
@@ -63,7 +70,9 @@ struct GateDemandTests: GateTesting {
         defer { _ = daemon.finish(timeout: 0) }
         for _ in 0..<3000 where daemon.isRunning && runs(folder).isEmpty { usleep(20_000) }
         let run = try #require(runs(folder).first, "\(daemon.errorsSoFar)")
-        try Shell.run("cd '\(folder.url.path)'; mv camp/volley.yaml x; sleep 3; mv camp away; sleep 3; mv away camp; mv x camp/volley.yaml")
+        try Shell.run(
+            "cd '\(folder.url.path)'; mv camp/volley.yaml x; sleep 3; mv camp away; sleep 3; mv away camp; mv x camp/volley.yaml"
+        )
         kill(daemon.processID, SIGTERM)
         _ = daemon.finish()
         #expect(try attempts(folder, run) == 0)
@@ -76,7 +85,8 @@ struct GateDemandTests: GateTesting {
         let command = ["send", "--plan", run, "--yes"] + Self.other
         try Shell.run("cd '\(folder.url.path)'; mv camp elsewhere")
         try expectRefusal(folder, command, saying: "with its volley.yaml, does not exist or cannot be read")
-        try Shell.run("cd '\(folder.url.path)'; mv elsewhere camp; cp camp/volley.yaml x; echo 'runs: [' > camp/volley.yaml")
+        try Shell.run(
+            "cd '\(folder.url.path)'; mv elsewhere camp; cp camp/volley.yaml x; echo 'runs: [' > camp/volley.yaml")
         try expectRefusal(folder, command, saying: "camp/volley.yaml, the nearest to the campaign, cannot be read")
         try Shell.run("cd '\(folder.url.path)'; mv x camp/volley.yaml")
         #expect(try VolleyBinary.run(command, in: folder.url).status == 0)
@@ -98,13 +108,16 @@ struct GateDemandTests: GateTesting {
         #expect(try attempts(folder, run) == 0)
     }
 
-    @Test("a project that was moved as a whole needs no approval that its volley.yaml does not demand", arguments: [false, true])
+    @Test(
+        "a project that was moved as a whole needs no approval that its volley.yaml does not demand",
+        arguments: [false, true])
     func movedWhole(demands: Bool) throws {
         let folder = try self.folder()
         let run = try plan(folder)
         if demands { try demandApproval(folder) }
         try Shell.run("cd '\(folder.url.path)'; mkdir moved; mv volley.yaml campaign.yaml devices.csv runs moved/")
-        let sent = try VolleyBinary.run(["send", "--plan", run, "--yes"], in: folder.url.appendingPathComponent("moved"))
+        let sent = try VolleyBinary.run(
+            ["send", "--plan", run, "--yes"], in: folder.url.appendingPathComponent("moved"))
         #expect(sent.status == (demands ? 2 : 0), "\(sent.errors)")
         #expect(sent.errors.contains("requires approval in ") == demands, "\(sent.errors)")
     }
@@ -112,7 +125,8 @@ struct GateDemandTests: GateTesting {
     @Test("a campaign behind a link whose folder was rotated away is sent as it was planned")
     func rotated() throws {
         let folder = try campaignInFolder(demands: false)
-        try Shell.run("cd '\(folder.url.path)/camp'; mkdir data-1; mv a.yaml data-1; ln -s data-1 data; ln -s data/a.yaml a.yaml")
+        try Shell.run(
+            "cd '\(folder.url.path)/camp'; mkdir data-1; mv a.yaml data-1; ln -s data-1 data; ln -s data/a.yaml a.yaml")
         let run = try planned(folder)
         try Shell.run("cd '\(folder.url.path)/camp'; cp -r data-1 data-2; rm data; ln -s data-2 data; rm -r data-1")
         let sent = try VolleyBinary.run(["send", "--plan", run, "--yes"] + Self.other, in: folder.url)
@@ -124,7 +138,9 @@ struct GateDemandTests: GateTesting {
         arguments: ["ln -s gone.yaml volley.yaml", "ln -s volley.yaml volley.yaml", "mkdir volley.yaml"])
     func noFile(making: String) throws {
         let folder = try campaignInFolder(demands: true)
-        try Shell.run("cd '\(folder.url.path)'; sed 's#../runs#runs#' other/volley.yaml > volley.yaml; cd camp; rm volley.yaml; \(making)")
+        try Shell.run(
+            "cd '\(folder.url.path)'; sed 's#../runs#runs#' other/volley.yaml > volley.yaml; cd camp; rm volley.yaml; \(making)"
+        )
         let refused = try expectRefusal(folder, ["send", "camp/a.yaml", "--yes"], saying: "camp/volley.yaml: ")
         #expect(runs(folder).isEmpty, "\(refused)")
     }

@@ -29,7 +29,9 @@ struct GateLastRunTests: GateTesting {
         try expectOnce(server)
     }
 
-    @Test("a run to nobody hides no run before it: neither whom that reached, nor how many it went to, nor that it can go on")
+    @Test(
+        "a run to nobody hides no run before it: neither whom that reached, nor how many it went to, nor that it can go on"
+    )
     func nobody() throws {
         let server = try LedgeredServer(devices: 60)
         let folder = server.folder
@@ -59,10 +61,14 @@ struct GateLastRunTests: GateTesting {
         try folder.write("campaign.yaml", campaign.replacing("app: shop", with: "app: news"))
         try exports(server, devices: 3)
         let preview = try folder.volley("preview", "campaign.yaml")
-        #expect(preview.status == 0 && !preview.errors.contains("[sent-recently]") && !preview.errors.contains("audience-dropped"))
+        #expect(
+            preview.status == 0 && !preview.errors.contains("[sent-recently]")
+                && !preview.errors.contains("audience-dropped"))
     }
 
-    @Test("a run begun only hours ago whose file is gone or cut off is told of: nobody knows whom it reached", arguments: [true, false])
+    @Test(
+        "a run begun only hours ago whose file is gone or cut off is told of: nobody knows whom it reached",
+        arguments: [true, false])
     func lostFile(isGone: Bool) throws {
         let server = try LedgeredServer(devices: 60)
         let folder = server.folder
@@ -76,7 +82,8 @@ struct GateLastRunTests: GateTesting {
             try Data(contentsOf: file).prefix(5000).write(to: file)
         }
         let preview = try folder.volley("preview", "campaign.yaml")
-        #expect(preview.errors.contains("\(run), began") && preview.errors.contains("[sent-recently]"), "\(preview.errors)")
+        #expect(
+            preview.errors.contains("\(run), began") && preview.errors.contains("[sent-recently]"), "\(preview.errors)")
     }
 
     @Test("a report of a run that was retried names the retry, not a step that is refused")
@@ -85,6 +92,7 @@ struct GateLastRunTests: GateTesting {
         #expect(try server.folder.volley("cancel", run).status == 0)
         #expect(try server.folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 0)
         let report = try server.folder.volley("report", run)
-        #expect(report.output.contains("has taken over") && !report.output.contains("volley resume"), "\(report.output)")
+        #expect(
+            report.output.contains("has taken over") && !report.output.contains("volley resume"), "\(report.output)")
     }
 }

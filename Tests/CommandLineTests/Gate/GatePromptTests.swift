@@ -31,7 +31,8 @@ struct GatePromptTests: GateTesting {
             """
         let commands = "volley() { '\(VolleyBinary.path)' \"$@\"; }; \(meanwhile)"
         return try RunningVolley(
-            executable: "/usr/bin/python3", ["-c", program, VolleyBinary.path, answer, commands] + arguments, in: folder.url,
+            executable: "/usr/bin/python3", ["-c", program, VolleyBinary.path, answer, commands] + arguments,
+            in: folder.url,
             environment: ["NO_COLOR": "1"], input: nil
         ).finish()
     }
@@ -44,7 +45,8 @@ struct GatePromptTests: GateTesting {
     @Test("a plan for which an approval is demanded meanwhile is kept for those who approve it, as is said")
     func approvalMeanwhile() throws {
         let folder = try folder()
-        let result = try answer("y", ["send", "campaign.yaml"], in: folder, meanwhile: "echo '    approval: required' >> volley.yaml")
+        let result = try answer(
+            "y", ["send", "campaign.yaml"], in: folder, meanwhile: "echo '    approval: required' >> volley.yaml")
         #expect(result.status == 2 && result.output.contains("it is kept"), "\(result.output)")
         let run = try #require(runs(folder).first, "\(result.output)")
         #expect(result.output.contains("volley approve \(run)"), "\(result.output)")
@@ -53,14 +55,17 @@ struct GatePromptTests: GateTesting {
     }
 
     @Test(
-        "no points to no file that is gone: a plan that was cancelled in the meantime stays, and is not called sent", arguments: ["y", "n"])
+        "no points to no file that is gone: a plan that was cancelled in the meantime stays, and is not called sent",
+        arguments: ["y", "n"])
     func cancelledMeanwhile(word: String) throws {
         for command in [["send", "campaign.yaml"], ["send", "--plan", "last"]] {
             let folder = try folder()
             if command.count > 2 { _ = try plan(folder) }
             let result = try answer(word, command, in: folder, meanwhile: "volley cancel last")
             let words = word == "y" ? "cancelled before any of it was sent" : "the plan was cancelled in the meantime"
-            #expect(result.status == 2 && result.output.contains(words) && !result.output.contains("volley report"), "\(result.output)")
+            #expect(
+                result.status == 2 && result.output.contains(words) && !result.output.contains("volley report"),
+                "\(result.output)")
             #expect(try states(folder) == ["cancelled"])
         }
     }
@@ -72,7 +77,9 @@ struct GatePromptTests: GateTesting {
             if command.count > 2 { _ = try plan(folder) }
             let result = try answer("n", command, in: folder, meanwhile: "volley send --plan last --yes --quiet")
             #expect(result.status == 2 && result.output.contains("another one has begun to send"), "\(result.output)")
-            #expect(!result.output.contains("plan is") && result.output.contains("volley report \(runs(folder).first ?? "-")"))
+            #expect(
+                !result.output.contains("plan is")
+                    && result.output.contains("volley report \(runs(folder).first ?? "-")"))
             #expect(try states(folder) == ["finished"])
         }
     }

@@ -6,23 +6,32 @@ import Testing
 /// No copy, older file or second retry sends again what was sent.
 @Suite("the gate before sending: what was begun")
 struct GateRecordTests: GateTesting {
-    @Test("a run file under another name is refused: copied, renamed, linked, in another folder", arguments: [false, true])
+    @Test(
+        "a run file under another name is refused: copied, renamed, linked, in another folder",
+        arguments: [false, true])
     func copies(isSent: Bool) throws {
         let folder = try folder()
         let run = try plan(folder), file = folder.url.path + "/runs/\(run).sqlite"
         try Shell.run("cp '\(file)' '\(folder.url.path)/copy.sqlite'; mkdir '\(folder.url.path)/elsewhere'")
         if isSent { #expect(try folder.volley("send", "--plan", run, "--yes").status == 0) }
-        try Shell.run("cd '\(folder.url.path)'; cp copy.sqlite runs/second.sqlite; cp copy.sqlite elsewhere/\(run).sqlite")
-        try expectRefusal(folder, ["send", "--plan", "runs/second.sqlite", "--yes"], saying: "is a copy of the run \(run), or was renamed")
+        try Shell.run(
+            "cd '\(folder.url.path)'; cp copy.sqlite runs/second.sqlite; cp copy.sqlite elsewhere/\(run).sqlite")
+        try expectRefusal(
+            folder, ["send", "--plan", "runs/second.sqlite", "--yes"],
+            saying: "is a copy of the run \(run), or was renamed")
         try expectRefusal(folder, ["send", "--plan", "elsewhere/\(run).sqlite", "--yes"], saying: "belongs in")
-        try expectRefusal(folder, ["approve", "runs/second.sqlite", "--by", "Anna", "--yes"], saying: "is a copy of the run")
+        try expectRefusal(
+            folder, ["approve", "runs/second.sqlite", "--by", "Anna", "--yes"], saying: "is a copy of the run")
         // A symbolic link is the file that it leads to.
-        try Shell.run("cd '\(folder.url.path)/runs'; rm second.sqlite; ln -s \(run).sqlite link.sqlite; ln \(run).sqlite ../hard.sqlite")
+        try Shell.run(
+            "cd '\(folder.url.path)/runs'; rm second.sqlite; ln -s \(run).sqlite link.sqlite; ln \(run).sqlite ../hard.sqlite"
+        )
         if !isSent {
             let linked = try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "2 names (hard links)")
             // From any folder.
             #expect(
-                linked.contains("`find '/") && linked.contains(" -samefile '/") && linked.contains("/runs/\(run).sqlite'`"), "\(linked)")
+                linked.contains("`find '/") && linked.contains(" -samefile '/")
+                    && linked.contains("/runs/\(run).sqlite'`"), "\(linked)")
             try Shell.run("cd '\(folder.url.path)'; rm hard.sqlite; mv runs/\(run).sqlite runs/renamed.sqlite")
             try expectRefusal(folder, ["send", "--plan", "runs/renamed.sqlite", "--yes"], saying: "was renamed")
             try Shell.run("cd '\(folder.url.path)'; mv runs/renamed.sqlite runs/\(run).sqlite")
@@ -69,7 +78,8 @@ struct GateRecordTests: GateTesting {
         func chain() throws -> JSONValue? { try folder.volley("report", run, "--format", "json").json()["chain"] }
         let before = try chain()
         try Shell.run(
-            "cd '\(folder.url.path)/runs'; cp \(run).sqlite \(run)-backup.sqlite; cp \(retry).sqlite 30001231-235959-test-ffff.sqlite")
+            "cd '\(folder.url.path)/runs'; cp \(run).sqlite \(run)-backup.sqlite; cp \(retry).sqlite 30001231-235959-test-ffff.sqlite"
+        )
         #expect(try chain() == before)
         let list = try folder.volley("runs", "--json").json()
         guard case .array(let listed)? = list["runs"], case .array(let broken)? = list["broken"] else {
@@ -82,7 +92,8 @@ struct GateRecordTests: GateTesting {
         #expect(try folder.volley("preview", "campaign.yaml", "--json").json().int("audience") == 3000)
         // Without the run itself, the only safe answer is to refuse.
         try Shell.run("rm '\(folder.url.path)'/runs/\(retry).sqlite")
-        try expectRefusal(folder, ["preview", "campaign.yaml"], saying: "is a copy of the run \(retry), or was renamed")
+        try expectRefusal(
+            folder, ["preview", "campaign.yaml"], saying: "is a copy of the run \(retry), or was renamed")
     }
 
     @Test("a run whose folder has moved as a whole is sent from where it is now")
@@ -106,7 +117,9 @@ struct GateRecordTests: GateTesting {
         try expectEverybodyOnce(server)
     }
 
-    @Test("of a retry whose file is gone nobody knows whom it reached: there is no second one, and the first run does not go on")
+    @Test(
+        "of a retry whose file is gone nobody knows whom it reached: there is no second one, and the first run does not go on"
+    )
     func lostRetry() throws {
         let (server, run) = try interrupted(delivery: "unknown: skip")
         let folder = server.folder
@@ -114,11 +127,14 @@ struct GateRecordTests: GateTesting {
         #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 0)
         let retry = try #require(runs(folder).first { $0 != run })
         try Shell.run("rm '\(folder.url.path)/runs/\(retry).sqlite'")
-        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "but that retry's file is gone")
+        try expectRefusal(
+            folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "but that retry's file is gone")
         try expectRefusal(folder, ["resume", run], saying: "retried as \(retry)")
     }
 
-    @Test("a retry whose file is an older copy counts for nothing in the report of the run that it retries", .enabled(if: hasPython))
+    @Test(
+        "a retry whose file is an older copy counts for nothing in the report of the run that it retries",
+        .enabled(if: hasPython))
     func olderRetry() throws {
         let (server, run) = try interrupted(delivery: "unknown: skip")
         let folder = server.folder
@@ -126,7 +142,9 @@ struct GateRecordTests: GateTesting {
         #expect(try folder.volley("retry", run, "--outcome", "unsent", "--yes").status == 0)
         let retry = try #require(runs(folder).first { $0 != run })
         func accepted() throws -> JSONValue? {
-            guard case .array(let links) = try folder.volley("report", run, "--format", "json").json()["chain"] else { return nil }
+            guard case .array(let links) = try folder.volley("report", run, "--format", "json").json()["chain"] else {
+                return nil
+            }
             return links.last?["accepted"]
         }
         #expect(try (accepted()?.integerValue ?? 0) > 0)
@@ -181,7 +199,8 @@ struct GateRecordTests: GateTesting {
         try python(
             folder,
             "import sqlite3; c = sqlite3.connect('runs/sent.db'); "
-                + "c.execute(\"INSERT INTO beginning SELECT '\(retry)', '\(run)', '1-a', '', 0, 0, 0, '', '', '', '', 1\"); c.commit()")
+                + "c.execute(\"INSERT INTO beginning SELECT '\(retry)', '\(run)', '1-a', '', 0, 0, 0, '', '', '', '', 1\"); c.commit()"
+        )
         try folder.write("volley.yaml", project)
         try expectRefusal(folder, ["resume", run], saying: "retried as \(retry)")
         #expect(try folder.volley("cancel", retry).status == 0)

@@ -3,7 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// If a person follows the gate's advice exactly, the remaining devices are reached, and none twice.
+/// If a person follows the gate's advice exactly, the remaining devices are reached, and none
+/// twice.
 @Suite("the gate's remedies")
 struct GateRemedyTests: GateTesting {
     /// Tries to resume with another key, which is refused, and reverts the change.
@@ -17,7 +18,8 @@ struct GateRemedyTests: GateTesting {
     @Test(
         "a new plan without those who were reached reaches everybody once, whatever the exports call their columns",
         arguments: [
-            "token: apns_token", "token: apns_token, registration_id: uid", "token: registration_id, registration_id: uid",
+            "token: apns_token", "token: apns_token, registration_id: uid",
+            "token: registration_id, registration_id: uid",
         ])
     func otherColumns(names: String) throws {
         let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
@@ -25,7 +27,8 @@ struct GateRemedyTests: GateTesting {
         let columns = names.split(separator: ",").map { $0.split(separator: " ")[1] }
         // Every second device has a registration id.
         let rows = (0..<3000).map { "\(ProjectFolder.token($0)),\($0 % 2 == 0 ? "reg\($0)" : "")\n" }
-        try folder.write("devices.csv", "\(columns[0]),\(columns.count == 2 ? columns[1] : "registration_id")\n" + rows.joined())
+        try folder.write(
+            "devices.csv", "\(columns[0]),\(columns.count == 2 ? columns[1] : "registration_id")\n" + rows.joined())
         try edit("volley.yaml", of: folder, "columns: {token: device_token}", "columns: {\(names)}")
         try folder.writeCampaign(delivery: "unknown: skip")
         let running = try server.startSending()
@@ -37,7 +40,9 @@ struct GateRemedyTests: GateTesting {
         try expectEverybodyOnce(server)
     }
 
-    @Test("a campaign with a time is sent to those who are left with --now: its time went out, and no remedy leads round in a circle")
+    @Test(
+        "a campaign with a time is sent to those who are left with --now: its time went out, and no remedy leads round in a circle"
+    )
     func scheduled() throws {
         let (server, run) = try interrupted(delivery: "unknown: skip", schedule: Self.due)
         let folder = server.folder
@@ -58,8 +63,11 @@ struct GateRemedyTests: GateTesting {
         let folder = server.folder
         try folder.writeCampaign(delivery: "unknown: skip")
         try Shell.run(
-            "cd '\(folder.url.path)'; mkdir \"it's c\"; sed 's#devices.csv#../devices.csv#' campaign.yaml > \"it's c/campaign.yaml\"")
-        for stale in ["reached.csv", "it's c/reached.csv"] { try folder.write(stale, "device_token\n\(ProjectFolder.token(999_999))\n") }
+            "cd '\(folder.url.path)'; mkdir \"it's c\"; sed 's#devices.csv#../devices.csv#' campaign.yaml > \"it's c/campaign.yaml\""
+        )
+        for stale in ["reached.csv", "it's c/reached.csv"] {
+            try folder.write(stale, "device_token\n\(ProjectFolder.token(999_999))\n")
+        }
         let running = try server.startSending(["send", "it's c/campaign.yaml", "--yes", "--json"])
         running.interrupt()
         #expect(running.finish().status == 130)
@@ -80,12 +88,15 @@ struct GateRemedyTests: GateTesting {
         let running = try server.startSending()
         running.interrupt()
         #expect(running.finish().status == 130)
-        let said = "`alias_limit` left out 1,500 devices, which may now take their places: look at `volley preview` first"
+        let said =
+            "`alias_limit` left out 1,500 devices, which may now take their places: look at `volley preview` first"
         #expect(try refusedResumption(folder, "last").contains(said))
         #expect(try !refusedResumption(interrupted().server.folder, "last").contains("alias_limit"))
     }
 
-    @Test("of a cancelled run that was retried for some of its devices it is said how the others are sent to, until there are none")
+    @Test(
+        "of a cancelled run that was retried for some of its devices it is said how the others are sent to, until there are none"
+    )
     func unsentBesideRetry() throws {
         let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
         let folder = server.folder
@@ -100,7 +111,8 @@ struct GateRemedyTests: GateTesting {
         try #require(unsent > 1000 && !unknown.isEmpty)
         #expect(try folder.volley("retry", run, "--yes", "--quiet").status == 0)
 
-        let said = "`volley retry \(run) --outcome unsent` sends to the \(TextFormat.count(unsent)) devices that were never sent to"
+        let said =
+            "`volley retry \(run) --outcome unsent` sends to the \(TextFormat.count(unsent)) devices that were never sent to"
         let resumed = try expectRefusal(folder, ["resume", run], saying: said)
         #expect(!resumed.contains("Continue that retry instead"), "\(resumed)")
         try expectRefusal(folder, ["retry", run, "--yes"], saying: said)
@@ -108,7 +120,8 @@ struct GateRemedyTests: GateTesting {
 
         let over = try expectRefusal(folder, ["resume", run], saying: "That retry is over")
         #expect(!over.contains("--outcome unsent"), "\(over)")
-        let nobody = try expectRefusal(folder, ["retry", run, "--yes"], saying: "no device of this run is failed or unknown")
+        let nobody = try expectRefusal(
+            folder, ["retry", run, "--yes"], saying: "no device of this run is failed or unknown")
         #expect(!nobody.contains("--outcome unsent"), "\(nobody)")
         let accepted = try server.accepted()
         #expect(accepted.count == 3000 && Set(accepted.filter { $0.value.count > 1 }.keys).isSubset(of: unknown))

@@ -3,11 +3,12 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Two runs of a campaign, one of which was planned to replace the other, for the remaining devices.
+/// Two runs of a campaign, one of which was planned to replace the other, for the remaining
+/// devices.
 @Suite("the gate before sending: a run in place of another")
 struct GateSupersededTests: GateTesting {
-    /// An interrupted run. The first half of its remedy for a changed setting is done: the campaign leaves out the devices that were
-    /// reached.
+    /// An interrupted run. The first half of its remedy for a changed setting is done: the campaign
+    /// leaves out the devices that were reached.
     private func replaced() throws -> (server: LedgeredServer, run: String) {
         let (server, run) = try interrupted(delivery: "unknown: skip")
         try Shell.run("cd '\(server.folder.url.path)'; sed -i s/SIMULATOR1/SIMULATOR2/g volley.yaml")
@@ -27,10 +28,12 @@ struct GateSupersededTests: GateTesting {
         let other = try #require(runs(folder).first { $0 != run })
         let refusal = try expectRefusal(folder, ["resume", run], saying: ", \(other), has reached ")
         #expect(
-            refusal.contains("of the devices that are left in this run") && refusal.contains("`volley cancel \(run)` cancels this one"))
+            refusal.contains("of the devices that are left in this run")
+                && refusal.contains("`volley cancel \(run)` cancels this one"))
         for id in [run, other] { #expect(refusal.contains("`volley report \(id) --format csv"), "\(refusal)") }
         #expect(try folder.volley("cancel", run).status == 0)
-        let retry = try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: ", \(other), has reached ")
+        let retry = try expectRefusal(
+            folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: ", \(other), has reached ")
         // Its plan is gone.
         #expect(!retry.contains("volley cancel"), "\(retry)")
         try expectRefusal(folder, ["resume", run], saying: ", \(other), has reached ")
@@ -63,13 +66,16 @@ struct GateSupersededTests: GateTesting {
         let refusal = try expectRefusal(folder, ["resume", run], saying: "another run of 'test', \(other), ")
         #expect(
             refusal.contains(" being sent to ")
-                && refusal.contains("or once \(other), which is still being sent, is over (`volley report \(other)` shows its progress"),
+                && refusal.contains(
+                    "or once \(other), which is still being sent, is over (`volley report \(other)` shows its progress"),
             "\(refusal)")
         #expect(running.finish().status == 0)
         try expectEverybodyOnce(server)
     }
 
-    @Test("of two plans the one that was made before the other was sent is not sent any more; one that is made afterwards is")
+    @Test(
+        "of two plans the one that was made before the other was sent is not sent any more; one that is made afterwards is"
+    )
     func secondTime() throws {
         let server = try LedgeredServer(devices: 60)
         let folder = server.folder
@@ -91,7 +97,9 @@ struct GateSupersededTests: GateTesting {
         let folder = server.folder
         func write(_ tags: String) throws {
             try folder.writeCampaign(
-                audience: "devices: devices.csv\ntags: [\(tags)]\nexclude: {aliases: [nobody-has-this], tags: [unsubscribed]}")
+                audience:
+                    "devices: devices.csv\ntags: [\(tags)]\nexclude: {aliases: [nobody-has-this], tags: [unsubscribed]}"
+            )
         }
         try write("news, sports")
         let everybody = try plan(folder)
@@ -101,7 +109,8 @@ struct GateSupersededTests: GateTesting {
         }
         try write("news, sports")
         let refusal = try expectRefusal(
-            folder, ["send", "--plan", everybody, "--yes"], saying: "have reached 60 of the devices that this plan sends to")
+            folder, ["send", "--plan", everybody, "--yes"],
+            saying: "have reached 60 of the devices that this plan sends to")
         try excludeReached(folder, as: refusal)
         _ = try folder.volley("send", "campaign.yaml", "--yes", "--quiet")
         #expect(try server.accepted().count == 60 && server.accepted().allSatisfy { $0.value.count == 1 })
@@ -114,7 +123,8 @@ struct GateSupersededTests: GateTesting {
         let plans = try ["news", "sports"].map { tag in
             try folder.write("campaign.yaml", campaign)
             try folder.writeCampaign(
-                audience: "devices: devices.csv\ntags: [\(tag)]\nexclude: {tags: [\(tag == "news" ? "sports" : "news")]}")
+                audience:
+                    "devices: devices.csv\ntags: [\(tag)]\nexclude: {tags: [\(tag == "news" ? "sports" : "news")]}")
             return try plan(folder)
         }
         for plan in plans {

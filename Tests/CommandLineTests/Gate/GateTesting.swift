@@ -31,7 +31,8 @@ extension GateTesting {
     /// Expects that a command sends nothing; returns its output.
     @discardableResult
     func expectRefusal(
-        _ folder: ProjectFolder, _ arguments: [String], saying words: String, sourceLocation: SourceLocation = #_sourceLocation
+        _ folder: ProjectFolder, _ arguments: [String], saying words: String,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> String {
         let result = try VolleyBinary.run(arguments, in: folder.url)
         #expect(result.status == 2, "\(arguments): \(result.output)\(result.errors)", sourceLocation: sourceLocation)
@@ -44,7 +45,8 @@ extension GateTesting {
         let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
         try server.folder.writeCampaign(delivery: delivery)
         if !schedule.isEmpty {
-            let campaign = try String(contentsOf: server.folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+            let campaign = try String(
+                contentsOf: server.folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
             try server.folder.write("campaign.yaml", campaign + schedule)
         }
         let running = try server.startSending()
@@ -69,7 +71,8 @@ extension GateTesting {
     /// Runs shell commands in the folder, with `volley` on the path.
     func shell(_ folder: ProjectFolder, _ commands: String) throws -> VolleyBinary.Result {
         try RunningVolley(
-            executable: "/bin/sh", ["-c", "volley() { '\(VolleyBinary.path)' \"$@\"; }; \(commands)"], in: folder.url, environment: [:],
+            executable: "/bin/sh", ["-c", "volley() { '\(VolleyBinary.path)' \"$@\"; }; \(commands)"], in: folder.url,
+            environment: [:],
             input: nil
         ).finish()
     }
@@ -97,8 +100,10 @@ extension GateTesting {
     }
 
     func python(_ folder: ProjectFolder, _ program: String) throws {
-        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", program], in: folder.url, environment: [:], input: nil)
-            .finish()
+        let python = try RunningVolley(
+            executable: "/usr/bin/python3", ["-c", program], in: folder.url, environment: [:], input: nil
+        )
+        .finish()
         try #require(python.status == 0, "\(python.errors)")
     }
 
@@ -113,7 +118,8 @@ extension GateTesting {
 
     /// How many devices of a run are claimed, according to the file next to it during sending.
     func claimed(_ folder: ProjectFolder, _ run: String) -> Int {
-        let marks = try? String(contentsOf: folder.url.appendingPathComponent("runs/\(run).sqlite.claimed"), encoding: .utf8)
+        let marks = try? String(
+            contentsOf: folder.url.appendingPathComponent("runs/\(run).sqlite.claimed"), encoding: .utf8)
         return marks?.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) } ?? 0
     }
 }

@@ -3,7 +3,8 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The gate before sending: no command sends a run that was not approved, was changed, goes elsewhere, or belongs to another process.
+/// The gate before sending: no command sends a run that was not approved, was changed, goes
+/// elsewhere, or belongs to another process.
 @Suite("the gate before sending")
 struct GateTests: GateTesting {
     @Test(
@@ -14,7 +15,8 @@ struct GateTests: GateTesting {
         let run = try plan(folder)
         #expect(try folder.volley("cancel", run).status == 0)
         try expectRefusal(folder, ["resume", run], saying: "cancelled before any of it was sent")
-        try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "no push of this run was ever sent")
+        try expectRefusal(
+            folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "no push of this run was ever sent")
         #expect(runs(folder) == [run])
         #expect(try attempts(folder, run) == 0)
     }
@@ -26,12 +28,16 @@ struct GateTests: GateTesting {
         let folder = try folder(app: "environment: simulator\napproval: required")
         let run = try plan(folder)
         try folder.editRun("UPDATE run SET state = '\(state)'")
-        for arguments in [["resume", run], ["send", "--plan", run, "--yes"], ["retry", run, "--outcome", "unsent", "--yes"]] {
+        for arguments in [
+            ["resume", run], ["send", "--plan", run, "--yes"], ["retry", run, "--outcome", "unsent", "--yes"],
+        ] {
             #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
         }
         // As if it had been begun.
         try folder.editRun("UPDATE run SET state = '\(state)', started_at = 1700000000000")
-        for arguments in [["resume", run], ["send", "--plan", run, "--yes"], ["retry", run, "--outcome", "unsent", "--yes"]] {
+        for arguments in [
+            ["resume", run], ["send", "--plan", run, "--yes"], ["retry", run, "--outcome", "unsent", "--yes"],
+        ] {
             #expect(try VolleyBinary.run(arguments, in: folder.url).status == 2, "\(arguments)")
         }
         #expect(try attempts(folder, run) == 0)
@@ -42,22 +48,27 @@ struct GateTests: GateTesting {
         let folder = try folder()
         let run = try plan(folder)
         #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
-        try folder.editRun("UPDATE run SET state = 'planned', started_at = NULL", "DELETE FROM claim", "DELETE FROM outcome_block")
+        try folder.editRun(
+            "UPDATE run SET state = 'planned', started_at = NULL", "DELETE FROM claim", "DELETE FROM outcome_block")
         try expectRefusal(folder, ["send", "--plan", run, "--yes"], saying: "already been sent")
         try folder.editRun("UPDATE run SET state = 'stopped'", "DELETE FROM life")
         try expectRefusal(folder, ["resume", run], saying: "older copy")
     }
 
-    @Test("a run does not go on, nor is it retried, when volley.yaml sends elsewhere; with the change taken back it does")
+    @Test(
+        "a run does not go on, nor is it retried, when volley.yaml sends elsewhere; with the change taken back it does")
     func changedSettings() throws {
         let (server, _) = try interrupted()
         let folder = server.folder
         let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
         try folder.write("volley.yaml", project.replacing("com.example.shop", with: "com.example.other"))
         let refused = try expectRefusal(folder, ["resume", "last"], saying: "the topic was com.example.shop")
-        #expect(refused.contains("Undo the change") && refused.contains("exclude:"), "a new plan would reach many again: \(refused)")
+        #expect(
+            refused.contains("Undo the change") && refused.contains("exclude:"),
+            "a new plan would reach many again: \(refused)")
         #expect(try folder.volley("cancel", "last").status == 0)
-        try expectRefusal(folder, ["retry", "last", "--outcome", "unsent", "--yes"], saying: "the topic was com.example.shop")
+        try expectRefusal(
+            folder, ["retry", "last", "--outcome", "unsent", "--yes"], saying: "the topic was com.example.shop")
         try folder.write("volley.yaml", project)
         #expect(try folder.volley("resume", "last").status == 0)
         try expectEverybodyOnce(server)
@@ -67,15 +78,20 @@ struct GateTests: GateTesting {
     func startedAnew() throws {
         let (server, run) = try interrupted()
         let preview = try server.folder.volley("preview", "campaign.yaml")
-        #expect(preview.errors.contains("\(run), ended before it was finished") && preview.errors.contains("[last-run-unfinished]"))
+        #expect(
+            preview.errors.contains("\(run), ended before it was finished")
+                && preview.errors.contains("[last-run-unfinished]"))
         #expect(preview.errors.contains("`volley resume \(run)`"), "\(preview.errors)")
         #expect(preview.errors.contains("sends again to devices that it has reached"), "\(preview.errors)")
-        // A campaign that leaves out the devices of the run's report is not said to send to them again.
-        let campaign = try String(contentsOf: server.folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
+        // A campaign that leaves out the devices of the run's report is not said to send to them
+        // again.
+        let campaign = try String(
+            contentsOf: server.folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
         #expect(campaign.contains("audience:\n"))
         _ = try server.folder.volley("report", run, "--format", "csv", "--output", "reached.csv")
         #expect(server.folder.files(in: "").contains("reached.csv"))
-        try server.folder.write("without.yaml", campaign.replacing("audience:\n", with: "audience:\n  exclude: {devices: reached.csv}\n"))
+        try server.folder.write(
+            "without.yaml", campaign.replacing("audience:\n", with: "audience:\n  exclude: {devices: reached.csv}\n"))
         let without = try server.folder.volley("preview", "without.yaml").errors
         #expect(without.contains("do not leave out") && !without.contains("devices that it has reached"), "\(without)")
         #expect(try server.folder.volley("resume", run).status == 0)
@@ -99,9 +115,11 @@ struct GateTests: GateTesting {
     func movedProject() throws {
         let folder = try folder()
         let run = try plan(folder)
-        try folder.write("other.yaml", String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8))
+        try folder.write(
+            "other.yaml", String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8))
         try folder.writeProject(app: "environment: simulator\napproval: required")
-        try expectRefusal(folder, ["send", "--plan", run, "--yes", "--config", "other.yaml"], saying: "requires approval")
+        try expectRefusal(
+            folder, ["send", "--plan", run, "--yes", "--config", "other.yaml"], saying: "requires approval")
         try Shell.run("cd '\(folder.url.path)'; mkdir moved; mv volley.yaml runs moved/; mv moved ../moved-\(run)")
         let moved = URL(fileURLWithPath: folder.url.path + "/../moved-" + run)
         defer { try? FileManager.default.removeItem(at: moved) }
@@ -110,10 +128,12 @@ struct GateTests: GateTesting {
     }
 
     @Test(
-        "the approval that the campaign's own volley.yaml demands binds whichever file --config names, also through a link to the campaign")
+        "the approval that the campaign's own volley.yaml demands binds whichever file --config names, also through a link to the campaign"
+    )
     func approvalOfOwnProject() throws {
         let folder = try folder()
-        try Shell.run("cd '\(folder.url.path)'; mkdir other; cp volley.yaml other/; ln -s ../campaign.yaml ../devices.csv other/")
+        try Shell.run(
+            "cd '\(folder.url.path)'; mkdir other; cp volley.yaml other/; ln -s ../campaign.yaml ../devices.csv other/")
         let other = ["--config", "other/volley.yaml"]
         let project = try demandApproval(folder)
         for file in [["campaign.yaml"] + other, ["other/campaign.yaml"]] {
@@ -122,7 +142,8 @@ struct GateTests: GateTesting {
             let planned = try VolleyBinary.run(["plan"] + file, in: folder.url)
             #expect(planned.status == 0 && planned.output.contains("volley approve"), "\(planned.output)")
             try expectRefusal(folder, ["send", "--plan", "last", "--yes"] + other, saying: "requires approval in ")
-            #expect(try VolleyBinary.run(["approve", "last", "--by", "Anna", "--yes"] + other, in: folder.url).status == 0)
+            #expect(
+                try VolleyBinary.run(["approve", "last", "--by", "Anna", "--yes"] + other, in: folder.url).status == 0)
             #expect(try VolleyBinary.run(["send", "--plan", "last", "--yes"] + other, in: folder.url).status == 0)
         }
         // Planned before approval was required.
@@ -137,18 +158,23 @@ struct GateTests: GateTesting {
         #expect(sent.status == 0, "\(sent.errors)")
     }
 
-    @Test("when volley.yaml is not where it was, that of the run's folder counts; where there is none, nothing is sent until it is named")
+    @Test(
+        "when volley.yaml is not where it was, that of the run's folder counts; where there is none, nothing is sent until it is named"
+    )
     func lostProject() throws {
         let folder = try folder()
         let run = try plan(folder)
         let elsewhere = try ProjectFolder()
         try FileManager.default.removeItem(at: elsewhere.url.appendingPathComponent("volley.yaml"))
         let file = folder.url.path + "/runs/\(run).sqlite", config = folder.url.path + "/conf/volley.yaml"
-        try Shell.run("cd '\(folder.url.path)'; mkdir conf; mv volley.yaml conf/; echo '    approval: required' >> conf/volley.yaml")
+        try Shell.run(
+            "cd '\(folder.url.path)'; mkdir conf; mv volley.yaml conf/; echo '    approval: required' >> conf/volley.yaml"
+        )
         for command in [["send", "--plan", file, "--yes"], ["approve", file, "--by", "Anna", "--yes"]] {
             try expectRefusal(elsewhere, command, saying: "Name the file with --config FILE")
         }
-        try expectRefusal(elsewhere, ["send", "--plan", file, "--yes", "--config", config], saying: "requires approval")
+        try expectRefusal(
+            elsewhere, ["send", "--plan", file, "--yes", "--config", config], saying: "requires approval")
         // In a folder above that of the run.
         try Shell.run("cd '\(folder.url.path)'; cp conf/volley.yaml runs/")
         try expectRefusal(elsewhere, ["send", "--plan", file, "--yes"], saying: "requires approval")
@@ -161,7 +187,8 @@ struct GateTests: GateTesting {
         let begun = server.folder.url.path + "/runs/\(cut).sqlite"
         try expectRefusal(elsewhere, ["resume", begun], saying: "Name the file with --config FILE")
         #expect(try elsewhere.volley("cancel", begun).status == 0)
-        try expectRefusal(elsewhere, ["retry", begun, "--outcome", "unsent", "--yes"], saying: "Name the file with --config FILE")
+        try expectRefusal(
+            elsewhere, ["retry", begun, "--outcome", "unsent", "--yes"], saying: "Name the file with --config FILE")
     }
 
     @Test("a lock file that is removed while a run is sent lets nobody else in")
@@ -179,7 +206,8 @@ struct GateTests: GateTesting {
         #expect(!folder.files(in: "runs").contains { $0.hasSuffix(".lock") })
     }
 
-    @Test("what a killed planning leaves behind is shown by runs and removed by prune; what is being made is left alone")
+    @Test(
+        "what a killed planning leaves behind is shown by runs and removed by prune; what is being made is left alone")
     func unfinished() throws {
         let folder = try folder()
         try folder.write("devices.csv", ProjectFolder.export(devices: 400_000))

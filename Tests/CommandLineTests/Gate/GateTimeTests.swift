@@ -6,7 +6,8 @@ import Testing
 /// A time of a schedule is sent once, by any plan, retry or spelling.
 @Suite("the gate before sending: times")
 struct GateTimeTests: GateTesting {
-    @Test("a time that was sent goes out by no other plan of it, whatever is done to that plan", .enabled(if: hasPython))
+    @Test(
+        "a time that was sent goes out by no other plan of it, whatever is done to that plan", .enabled(if: hasPython))
     func oneTime() throws {
         let folder = try folder(schedule: Self.due)
         let run = try plan(folder)
@@ -71,15 +72,22 @@ struct GateTimeTests: GateTesting {
         #expect(try folder.volley("send", "other.yaml", "--yes").status == 0)
         let run = try plan(folder)
         try Shell.run("cd '\(folder.url.path)'; mkdir kept; cp -a runs/sent.db* runs/schedule.sqlite* kept")
-        let first = try #require(try folder.volley("send", "campaign.yaml", "--yes", "--json").json()["run"]?.stringValue)
-        try Shell.run("cd '\(folder.url.path)'; rm runs/sent.db* runs/schedule.sqlite*; \(isPutBack ? "cp -a kept/* runs" : "true")")
-        for command in [["send", "--plan", run, "--yes"], ["send", "campaign.yaml", "--yes"], ["plan", "campaign.yaml"]] {
+        let first = try #require(
+            try folder.volley("send", "campaign.yaml", "--yes", "--json").json()["run"]?.stringValue)
+        try Shell.run(
+            "cd '\(folder.url.path)'; rm runs/sent.db* runs/schedule.sqlite*; \(isPutBack ? "cp -a kept/* runs" : "true")"
+        )
+        for command in [
+            ["send", "--plan", run, "--yes"], ["send", "campaign.yaml", "--yes"], ["plan", "campaign.yaml"],
+        ] {
             let refused = try expectRefusal(folder, command, saying: "has already used its time")
             #expect(refused.contains(first), "\(refused)")
         }
     }
 
-    @Test("a campaign that was renamed and moved at once goes out no second time; one beside it that differs in its name only goes out")
+    @Test(
+        "a campaign that was renamed and moved at once goes out no second time; one beside it that differs in its name only goes out"
+    )
     func renamedAndMoved() throws {
         let folder = try folder(schedule: Self.due)
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
@@ -94,7 +102,8 @@ struct GateTimeTests: GateTesting {
         #expect(try folder.volley("send", "--plan", run, "--yes").status == 0)
     }
 
-    @Test("a campaign that was edited in its place is not taken for the former name of another one with its former text")
+    @Test(
+        "a campaign that was edited in its place is not taken for the former name of another one with its former text")
     func editedBeside() throws {
         let folder = try folder(schedule: Self.due)
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
@@ -111,7 +120,8 @@ struct GateTimeTests: GateTesting {
         arguments: ["\n", "\r\n"], [true, false])
     func movedElsewhere(lineEnd: String, isSameDevices: Bool) throws {
         let folder = try folder()
-        let text = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8) + Self.due
+        let text =
+            try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8) + Self.due
         let campaign = text.split(separator: "\n").joined(separator: lineEnd) + lineEnd, isReplaced = isSameDevices
         try Shell.run(
             "cd '\(folder.url.path)'; mkdir de fr; cp devices.csv de; cp devices.csv fr\(isSameDevices ? "" : "; sed -i s/^a/b/ fr/devices.csv")"
@@ -164,7 +174,9 @@ struct GateTimeTests: GateTesting {
         try expectRefusal(folder, ["send", spellings[1], "--yes"], saying: "has already used its time")
     }
 
-    @Test("a time that only a retry was sent for goes out by no other plan, also without the schedule's record", .enabled(if: hasPython))
+    @Test(
+        "a time that only a retry was sent for goes out by no other plan, also without the schedule's record",
+        .enabled(if: hasPython))
     func timeOfARetry() throws {
         let folder = try folder(schedule: Self.due)
         let run = try plan(folder)
@@ -195,9 +207,12 @@ struct GateTimeTests: GateTesting {
             import sqlite3; c = sqlite3.connect('runs/schedule.sqlite')
             c.execute("UPDATE firing SET campaign = 'test', run = '\(run)', state = 'stopped'"); c.commit()
             """
-        let python = try RunningVolley(executable: "/usr/bin/python3", ["-c", edit], in: folder.url, environment: [:], input: nil).finish()
+        let python = try RunningVolley(
+            executable: "/usr/bin/python3", ["-c", edit], in: folder.url, environment: [:], input: nil
+        ).finish()
         try #require(python.status == 0, "\(python.errors)")
-        try expectRefusal(folder, ["send", "campaign.yaml", "--yes"], saying: "`volley send --plan \(run)` sends that plan")
+        try expectRefusal(
+            folder, ["send", "campaign.yaml", "--yes"], saying: "`volley send --plan \(run)` sends that plan")
         let sent = try folder.volley("send", "--plan", run, "--yes", "--json")
         #expect(sent.status == 0, "\(sent.errors)")
         #expect(try sent.json()["outcomes"]?.int("accepted") == 20)
@@ -209,7 +224,8 @@ struct GateTimeTests: GateTesting {
         let folder = server.folder
         #expect(try folder.volley("cancel", run).status == 0)
         try demandApproval(folder)
-        let refused = try expectRefusal(folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "nobody has approved this plan")
+        let refused = try expectRefusal(
+            folder, ["retry", run, "--outcome", "unsent", "--yes"], saying: "nobody has approved this plan")
         let retry = try #require(runs(folder).first { $0 != run })
         #expect(refused.contains("volley approve \(retry)") && !refused.contains("--now"))
         #expect(try folder.volley("approve", retry, "--by", "Anna", "--yes").status == 0)

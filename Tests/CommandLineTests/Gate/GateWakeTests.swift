@@ -3,10 +3,13 @@ import Foundation
 import TestCommands
 import Testing
 
-/// What is checked for a run that its process has paused, and for one that is sent at the same time as others.
+/// What is checked for a run that its process has paused, and for one that is sent at the same time
+/// as others.
 @Suite("the gate before sending: paused runs, and runs beside one another")
 struct GateWakeTests: GateTesting {
-    @Test("a paused run goes on only if it might begin now: with unchanged settings, and approved where that is demanded since")
+    @Test(
+        "a paused run goes on only if it might begin now: with unchanged settings, and approved where that is demanded since"
+    )
     func paused() throws {
         let server = try LedgeredServer(app: "pace: 1500/s", devices: 3000)
         let folder = server.folder
@@ -18,7 +21,9 @@ struct GateWakeTests: GateTesting {
             try edit("volley.yaml", of: folder, old, new)
             let refused = try expectRefusal(folder, ["resume", run], saying: "this file was changed")
             // A list of the devices reached so far would be valid only at this moment.
-            #expect(refused.contains("once \(run), which is still being sent, is over") && !refused.contains("exclude:"), "\(refused)")
+            #expect(
+                refused.contains("once \(run), which is still being sent, is over") && !refused.contains("exclude:"),
+                "\(refused)")
             try edit("volley.yaml", of: folder, new, old)
         }
         try demandApproval(folder)
@@ -31,7 +36,8 @@ struct GateWakeTests: GateTesting {
         try expectEverybodyOnce(server)
     }
 
-    @Test("while a run of a campaign is sent or paused, no second one begins, and the plan that was made for it is gone")
+    @Test(
+        "while a run of a campaign is sent or paused, no second one begins, and the plan that was made for it is gone")
     func beside() throws {
         let server = try LedgeredServer(app: "pace: 300/s", devices: 3000)
         let folder = server.folder
@@ -40,7 +46,8 @@ struct GateWakeTests: GateTesting {
         let running = try server.startSending()
         let run = try #require(runs(folder).first { $0 != plan })
         for command in [
-            ["send", "campaign.yaml", "--yes"], ["send", "campaign.yaml", "--now", "--yes"], ["send", "--plan", plan, "--yes"],
+            ["send", "campaign.yaml", "--yes"], ["send", "campaign.yaml", "--now", "--yes"],
+            ["send", "--plan", plan, "--yes"],
         ] {
             let refused = try expectRefusal(
                 folder, command, saying: "another run of 'test', \(run), is being sent")

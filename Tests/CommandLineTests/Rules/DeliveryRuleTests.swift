@@ -38,7 +38,9 @@ final class ToldServer {
     }
 
     /// Sends a campaign and returns its report.
-    func send(_ delivery: String? = nil, status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONValue {
+    func send(_ delivery: String? = nil, status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws
+        -> JSONValue
+    {
         try folder.writeCampaign(delivery: delivery)
         let sent = try folder.volley("send", "campaign.yaml", "--yes", "--json")
         #expect(sent.status == status, "\(sent.errors)", sourceLocation: sourceLocation)
@@ -67,7 +69,9 @@ struct DeliveryRuleTests {
         for (pace, seconds) in [("5/s", 4.0), ("120/min", 10.0), ("5000/s", 2.0), ("300000/min", 2.0)] {
             try folder.writeCampaign(delivery: "pace: \(pace)")
             let preview = try folder.volley("preview", "campaign.yaml", "--json").json()
-            #expect(preview["seconds_at_pace"] == .double(seconds) || preview["seconds_at_pace"] == .integer(Int64(seconds)), "\(pace)")
+            #expect(
+                preview["seconds_at_pace"] == .double(seconds)
+                    || preview["seconds_at_pace"] == .integer(Int64(seconds)), "\(pace)")
         }
     }
 
@@ -91,7 +95,9 @@ struct DeliveryRuleTests {
     func collapse() throws {
         #expect(try values("collapse: spring-sale", "collapse_id") == ["spring-sale"])
         let folder = try ProjectFolder()
-        for (name, word) in [(String(repeating: "x", count: 65), "at most 64"), (String(repeating: "ü", count: 33), "66 bytes")] {
+        for (name, word) in [
+            (String(repeating: "x", count: 65), "at most 64"), (String(repeating: "ü", count: 33), "66 bytes"),
+        ] {
             try folder.writeCampaign(delivery: "collapse: \(name)")
             #expect(try folder.volley("check", "campaign.yaml").errors.contains(word))
         }
@@ -99,8 +105,10 @@ struct DeliveryRuleTests {
 
     @Test("stop_when: stop the run when a share is passed, judged after so many answers")
     func stopWhen() throws {
-        let answers = Dictionary(uniqueKeysWithValues: (0..<3).map { ($0, SimulatedAnswer(status: 410, reason: "Unregistered")) })
-        let passed = try ToldServer(answers: answers).send("stop_when: {invalid_token: 10%, after: 10}\npace: 10/s", status: 3)
+        let answers = Dictionary(
+            uniqueKeysWithValues: (0..<3).map { ($0, SimulatedAnswer(status: 410, reason: "Unregistered")) })
+        let passed = try ToldServer(answers: answers).send(
+            "stop_when: {invalid_token: 10%, after: 10}\npace: 10/s", status: 3)
         #expect(passed["state"]?.stringValue == "stopped")
         #expect(passed["stopped_because"]?.stringValue?.contains("delivery.stop_when") == true)
         // A share that is just reached is allowed, and fewer answers are not judged.
@@ -127,7 +135,9 @@ struct OutcomeRuleTests {
 
     @Test(
         "invalid_token: 410, BadDeviceToken, DeviceTokenNotForTopic: the app is gone from that device",
-        arguments: [(410, "Unregistered"), (410, "ExpiredToken"), (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic")])
+        arguments: [
+            (410, "Unregistered"), (410, "ExpiredToken"), (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"),
+        ])
     func invalidToken(status: Int, reason: String) throws {
         let report = try ToldServer(answers: [3: SimulatedAnswer(status: status, reason: reason)]).send()
         #expect(outcomes(report) == ["accepted": 19, "invalid_token": 1])
@@ -142,18 +152,22 @@ struct OutcomeRuleTests {
 
     @Test("failed: a temporary refusal that outlived its retries")
     func failed() throws {
-        let report = try ToldServer(answers: [3: SimulatedAnswer(status: 500, reason: "InternalServerError")]).send(status: 1)
+        let report = try ToldServer(answers: [3: SimulatedAnswer(status: 500, reason: "InternalServerError")]).send(
+            status: 1)
         #expect(outcomes(report) == ["accepted": 19, "failed": 1])
         #expect((report.int("attempts") ?? 0) > 20)
     }
 
     @Test("a temporary refusal that passes is retried, and accepted")
     func retried() throws {
-        let report = try ToldServer(answers: [3: SimulatedAnswer(status: 429, reason: "TooManyRequests", times: 1)]).send()
+        let report = try ToldServer(answers: [3: SimulatedAnswer(status: 429, reason: "TooManyRequests", times: 1)])
+            .send()
         #expect(outcomes(report) == ["accepted": 20] && report.int("attempts") == 21)
     }
 
-    @Test("unknown: it went onto the wire, no answer came, and the campaign said not to send twice; resend sends it again")
+    @Test(
+        "unknown: it went onto the wire, no answer came, and the campaign said not to send twice; resend sends it again"
+    )
     func unknown() throws {
         var faults = SimulatorFaults()
         faults.resetEvery = 15
@@ -180,7 +194,8 @@ struct OutcomeRuleTests {
     @Test("every planned recipient ends in exactly one: audience = the sum of outcomes once a run has ended")
     func sum() throws {
         let report = try ToldServer(answers: [
-            1: SimulatedAnswer(status: 410, reason: "Unregistered"), 2: SimulatedAnswer(status: 413, reason: "PayloadTooLarge"),
+            1: SimulatedAnswer(status: 410, reason: "Unregistered"),
+            2: SimulatedAnswer(status: 413, reason: "PayloadTooLarge"),
         ]).send(status: 1)
         #expect(report["outcomes"]?.sum == report.int("audience") && report.int("audience") == 20)
     }

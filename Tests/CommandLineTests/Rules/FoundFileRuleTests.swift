@@ -3,14 +3,17 @@ import Foundation
 import TestCommands
 import Testing
 
-/// Rules of the two files that are about the folder a command is run in, about all commands alike, or about what is sent.
+/// Rules of the two files that are about the folder a command is run in, about all commands alike,
+/// or about what is sent.
 @Suite("rules: the two files, as commands find them")
 struct FoundFileRuleTests {
     private static func export(_ devices: Int...) -> String {
         "device_token\n" + devices.map { "\(ProjectFolder.token($0))\n" }.joined()
     }
 
-    @Test("volley.yaml is looked for beside the campaign file, then upward; paths are relative to the file that names them")
+    @Test(
+        "volley.yaml is looked for beside the campaign file, then upward; paths are relative to the file that names them"
+    )
     func lookedFor() throws {
         let folder = try ProjectFolder(app: "environment: simulator\ndevices: devices.csv", export: Self.export(1))
         let deep = folder.url.appendingPathComponent("a/b")
@@ -31,16 +34,19 @@ struct FoundFileRuleTests {
     func allMistakes() throws {
         let folder = try ProjectFolder(app: "environment: simulator\ndevices: devices.csv", export: Self.export(1))
         try folder.write(
-            "volley.yaml", "runs: runs\napps:\n  shop:\n    topik: com.example.shop\n    environment: prod\n    pace: fast\n")
+            "volley.yaml",
+            "runs: runs\napps:\n  shop:\n    topik: com.example.shop\n    environment: prod\n    pace: fast\n")
         try folder.write(
-            "campaign.yaml", "name: Bad\napp: shop\naudience: {everyone: true}\ncontent: {titel: Hi}\ndelivery: {pace: 5}\n")
+            "campaign.yaml",
+            "name: Bad\napp: shop\naudience: {everyone: true}\ncontent: {titel: Hi}\ndelivery: {pace: 5}\n")
         for command in [["check", "campaign.yaml"], ["send", "campaign.yaml", "--yes"], ["plan", "campaign.yaml"]] {
             let result = try VolleyBinary.run(command, in: folder.url)
             #expect(result.status == 2)
             let places = result.errors.split(separator: "\n").map { String($0.prefix { $0 != " " }) }
             #expect(
                 places == [
-                    "campaign.yaml:1:7:", "campaign.yaml:4:11:", "campaign.yaml:5:18:", "volley.yaml:4:5:", "volley.yaml:5:18:",
+                    "campaign.yaml:1:7:", "campaign.yaml:4:11:", "campaign.yaml:5:18:", "volley.yaml:4:5:",
+                    "volley.yaml:5:18:",
                     "volley.yaml:6:11:",
                 ], "\(result.errors)")
         }

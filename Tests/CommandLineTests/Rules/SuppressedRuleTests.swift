@@ -5,7 +5,9 @@ import Testing
 
 @Suite("rules: devices that a run found gone, beside other skipped rows")
 struct SuppressedRuleTests {
-    @Test("skipped rows are counted by reason, never silent: every reason at once, and rows = audience + the sum of skipped")
+    @Test(
+        "skipped rows are counted by reason, never silent: every reason at once, and rows = audience + the sum of skipped"
+    )
     func everyReason() throws {
         let gone = "00000410" + String(repeating: "ab", count: 28)
         let folder = try ProjectFolder(app: "environment: simulator\ndevices: devices.csv")
@@ -34,14 +36,16 @@ struct SuppressedRuleTests {
 
                 """)
         try folder.writeCampaign(
-            audience: "tags: [a]\naliases: [u]\nalias_limit: 1\nwhere: {language: en}\nexclude: {tags: [x]}\nmax_bad_rows: 10%",
+            audience:
+                "tags: [a]\naliases: [u]\nalias_limit: 1\nwhere: {language: en}\nexclude: {tags: [x]}\nmax_bad_rows: 10%",
             content: "title: \"Hi {{ name }}\"")
         let campaign = try String(contentsOf: folder.url.appendingPathComponent("campaign.yaml"), encoding: .utf8)
         try folder.write("campaign.yaml", campaign + "variants:\n  all: {share: 60}\n  holdout: {share: 40}\n")
         let preview = try folder.volley("preview", "campaign.yaml", "--json").json()
         let skipped = try #require(preview["skipped"])
         for reason in [
-            "bad_row", "not_matched", "filtered", "excluded", "missing_token", "bad_token", "suppressed", "duplicate_token", "alias_limit",
+            "bad_row", "not_matched", "filtered", "excluded", "missing_token", "bad_token", "suppressed",
+            "duplicate_token", "alias_limit",
         ] {
             #expect(skipped.int(reason) == 1, "\(reason)")
         }

@@ -14,7 +14,9 @@ struct CallReviewTests {
         NamedCall(number: number, name: name, namedAt: now.adding(seconds: -seconds), recipients: recipients)
     }
 
-    private func review(_ calls: [NamedCall], lost: [Range<Int>] = [0..<10], _ outcomes: [Int: Outcome] = [:]) -> CallReview {
+    private func review(_ calls: [NamedCall], lost: [Range<Int>] = [0..<10], _ outcomes: [Int: Outcome] = [:])
+        -> CallReview
+    {
         CallReview(calls, lost: lost, names: names, at: now) { ids in outcomes.filter { ids.contains($0.key) } }
     }
 
@@ -35,7 +37,9 @@ struct CallReviewTests {
 
     @Test("a call whose name the service may have forgotten leaves its recipients unknown")
     func old() {
-        let review = review([call(1, "a", [1, 2], age: 86_400 * 23 / 24 + 1), call(2, "b", [3], age: 86_400 * 23 / 24 - 1)])
+        let review = review([
+            call(1, "a", [1, 2], age: 86_400 * 23 / 24 + 1), call(2, "b", [3], age: 86_400 * 23 / 24 - 1),
+        ])
         #expect(review.unknown == [1, 2])
         #expect(review.repeats.map(\.name) == ["b"])
         #expect(review.over == [1])
@@ -54,15 +58,19 @@ struct CallReviewTests {
         #expect(review.unknown == [8, 9] && review.unsent.count == 8)
     }
 
-    @Test("a call of which only targets that are none are settled was refused because of them: nothing was sent to the others")
+    @Test(
+        "a call of which only targets that are none are settled was refused because of them: nothing was sent to the others"
+    )
     func refusedInPart() {
         let refused = call(1, "a", [8, 9, 10, 11]), accepted = call(2, "b", [6, 7, 12, 13])
-        let review = review([refused, accepted], [10: .invalidToken, 11: .invalidToken, 12: .invalidToken, 13: .accepted])
+        let review = review(
+            [refused, accepted], [10: .invalidToken, 11: .invalidToken, 12: .invalidToken, 13: .accepted])
         #expect(review.repeats.isEmpty && review.over == [1, 2])
         #expect(review.unknown == [6, 7] && review.unsent == [0, 1, 2, 3, 4, 5, 8, 9])
     }
 
-    @Test("of a call that was refused and divided only the later calls count, and who is in none of them was not sent to")
+    @Test(
+        "of a call that was refused and divided only the later calls count, and who is in none of them was not sent to")
     func divided() {
         let later = call(2, "b", [0, 1])
         let review = review([call(1, "a", [0, 1, 2, 3]), later])
@@ -71,7 +79,8 @@ struct CallReviewTests {
         #expect(review.over == [1])
     }
 
-    @Test("who may have a push under an earlier name stays unknown without a call of their own, and is repeated with one")
+    @Test(
+        "who may have a push under an earlier name stays unknown without a call of their own, and is repeated with one")
     func doubted() {
         let doubt = call(1, "", [0, 1]), again = call(2, "b", [1])
         let review = review([doubt, again])
@@ -85,7 +94,8 @@ struct CallReviewTests {
     func derived() {
         let calls = [call(1, "1", [0, 1], age: 100), call(2, "2", [1], age: 10), call(3, "1", [20], age: 1000)]
         func review(claimed seconds: Double) -> CallReview {
-            CallReview(calls, lost: [0..<3], windowSeconds: 60, claimedAt: { _ in now.adding(seconds: -seconds) }, at: now)
+            CallReview(
+                calls, lost: [0..<3], windowSeconds: 60, claimedAt: { _ in now.adding(seconds: -seconds) }, at: now)
         }
         #expect(review(claimed: 200).unknown == [0, 2], "1 was given its last name ten seconds ago")
         #expect(review(claimed: 30).unknown == [0], "0 was given its last name before the window")
@@ -93,13 +103,15 @@ struct CallReviewTests {
         #expect(CallReview.generations(of: calls) == [0: 1, 1: 2, 20: 1])
     }
 
-    @Test("who left last in a request that named a text is unknown, however new it is; a later generation is recognized")
+    @Test(
+        "who left last in a request that named a text is unknown, however new it is; a later generation is recognized")
     func texts() {
         let calls = [
             call(1, CallReview.textName, [0, 1, 2], age: 10), call(2, "2", [1], age: 5), call(3, "1", [3], age: 9),
             call(4, CallReview.textName, [3], age: 4),
         ]
-        let review = CallReview(calls, lost: [0..<5], windowSeconds: 60, claimedAt: { _ in now.adding(seconds: -20) }, at: now)
+        let review = CallReview(
+            calls, lost: [0..<5], windowSeconds: 60, claimedAt: { _ in now.adding(seconds: -20) }, at: now)
         #expect(review.unknown == [0, 2, 3])
         #expect(CallReview.generations(of: calls) == [1: 2, 3: 1])
     }

@@ -12,12 +12,16 @@ struct CallScheduleTests {
     private let start = Moment(nanoseconds: 1_000_000_000, wall: Timestamp(epochSeconds: 1_800_000_000))
 
     private func question(_ request: Int, client: Int = 0, generation: Int = 0) -> NameRequest {
-        NameRequest(client: client, request: request, number: request + 100, recipients: [request, request + 1], generation: generation)
+        NameRequest(
+            client: client, request: request, number: request + 100, recipients: [request, request + 1],
+            generation: generation)
     }
 
     private func names(_ range: Range<Int>) -> [String] { range.map { "n\($0)" } }
 
-    private func committed(_ step: CallSchedule.Step) -> [NameReply] { if case .commit(let answers) = step { answers } else { [] } }
+    private func committed(_ step: CallSchedule.Step) -> [NameReply] {
+        if case .commit(let answers) = step { answers } else { [] }
+    }
 
     @Test("names are fetched when one is needed, and everything that waits is committed together")
     func together() {
@@ -69,7 +73,9 @@ struct CallScheduleTests {
         #expect(schedule.next(at: late) == .fetch(count: 10))
     }
 
-    @Test("failures are tried again after 1, 2, 4 … 60 s, or when the service says, up to a day, and then everything goes on")
+    @Test(
+        "failures are tried again after 1, 2, 4 … 60 s, or when the service says, up to a day, and then everything goes on"
+    )
     func failures() {
         var schedule = CallSchedule(fetched)
         schedule.ask(question(0))

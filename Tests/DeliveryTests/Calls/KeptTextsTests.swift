@@ -4,7 +4,8 @@ import Testing
 
 @testable import Delivery
 
-/// A service that keeps texts: requests for more than four targets name one, smaller ones hold the texts of their targets.
+/// A service that keeps texts: requests for more than four targets name one, smaller ones hold the
+/// texts of their targets.
 @Suite("requests that name a text")
 struct KeptTextsTests {
     /// A machine with questions that are answered when a test wants it.
@@ -15,7 +16,8 @@ struct KeptTextsTests {
         var texts: TextIndex
         var questions: [(request: Int, number: Int)] = []
         var forgotten: [String] = []
-        /// The name that answers questions; nil for a text that the service does not take, blank for no answer.
+        /// The name that answers questions; nil for a text that the service does not take, blank
+        /// for no answer.
         var name: String? = "text"
         var lifetimeSeconds = 100.0
 
@@ -40,7 +42,8 @@ struct KeptTextsTests {
             var batch = PushBatch()
             let recipients = texts.keys.sorted()
             for recipient in recipients {
-                batch.append(recipient: recipient, token: "t\(recipient)", payload: Array((texts[recipient] ?? "").utf8))
+                batch.append(
+                    recipient: recipient, token: "t\(recipient)", payload: Array((texts[recipient] ?? "").utf8))
             }
             let stored = store.insert(batch)
             for (index, recipient) in recipients.enumerated() {
@@ -84,7 +87,8 @@ struct KeptTextsTests {
                     machine.textRefused(of: question.request, question: question.number, at: now)
                 } else {
                     let end = now.wall.adding(seconds: lifetimeSeconds)
-                    let text = machine.namesText(question.request) ? name.map { RequestName(text: $0, usableUntil: end) } : nil
+                    let text =
+                        machine.namesText(question.request) ? name.map { RequestName(text: $0, usableUntil: end) } : nil
                     machine.named(question.request, question: question.number, text, at: now)
                 }
             }
@@ -102,7 +106,9 @@ struct KeptTextsTests {
         func generation(_ request: Int) -> Int { Int(machine.pushes[request].generation) }
 
         func outcomes() -> [Int: Outcome] {
-            Dictionary(machine.settlements.map { ($0.recipient, $0.outcome) }) { _, _ in preconditionFailure("settled twice") }
+            Dictionary(machine.settlements.map { ($0.recipient, $0.outcome) }) { _, _ in
+                preconditionFailure("settled twice")
+            }
         }
     }
 
@@ -166,7 +172,8 @@ struct KeptTextsTests {
         loop.add(0..<10, "a")
         for request in loop.advance() { loop.answer(request, 400, "BadTarget") }
         let halves = loop.advance()
-        #expect(halves.map(loop.recipients) == [Array(0..<5), Array(5..<10)] && halves.map(loop.name) == ["text", "text"])
+        #expect(
+            halves.map(loop.recipients) == [Array(0..<5), Array(5..<10)] && halves.map(loop.name) == ["text", "text"])
         #expect(loop.forgotten.isEmpty)
         loop.answer(halves[0], 400, "BadTarget")
         loop.answer(halves[1], 200)
@@ -190,7 +197,9 @@ struct KeptTextsTests {
         loop.name = nil
         loop.add(0..<10, "a")
         let sent = loop.advance()
-        #expect(sent.map(loop.recipients) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]] && sent.allSatisfy { loop.name($0) == nil })
+        #expect(
+            sent.map(loop.recipients) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+                && sent.allSatisfy { loop.name($0) == nil })
     }
 
     @Test("a name that is over is asked for again before a list leaves under it")

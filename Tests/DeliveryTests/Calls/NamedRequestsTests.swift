@@ -7,9 +7,11 @@ import Testing
 /// Requests to services that recognize what they get a second time.
 @Suite("requests with names")
 struct NamedRequestsTests {
-    private static let names = FetchedNames(mostAtATime: 10, lifetimeSeconds: 86_400, path: { "/names?count=\($0)" }, read: { _ in nil })
+    private static let names = FetchedNames(
+        mostAtATime: 10, lifetimeSeconds: 86_400, path: { "/names?count=\($0)" }, read: { _ in nil })
 
-    /// A machine with a namer that answers at once, unless it is closed, and the requests that left.
+    /// A machine with a namer that answers at once, unless it is closed, and the requests that
+    /// left.
     private struct Loop: KeepsMachine {
         /// A request as it left.
         struct Sent: Equatable {
@@ -76,8 +78,10 @@ struct NamedRequestsTests {
                         sent.append(
                             Sent(
                                 request: request, name: machine.names[request]?.text ?? "",
-                                generation: Int(machine.pushes[request].generation), recipients: recipients(of: request)))
-                    case .name(let request, let question): questions.append((request, question, recipients(of: request)))
+                                generation: Int(machine.pushes[request].generation), recipients: recipients(of: request)
+                            ))
+                    case .name(let request, let question):
+                        questions.append((request, question, recipients(of: request)))
                     default: break
                     }
                 }
@@ -93,7 +97,8 @@ struct NamedRequestsTests {
                 let isCall = machine.nameRule == .calls
                 machine.named(
                     question.request, question: question.number,
-                    isCall ? RequestName(text: name, usableUntil: now.wall.adding(seconds: lifetimeSeconds)) : nil, at: now)
+                    isCall ? RequestName(text: name, usableUntil: now.wall.adding(seconds: lifetimeSeconds)) : nil,
+                    at: now)
             }
         }
 
@@ -104,7 +109,9 @@ struct NamedRequestsTests {
         }
 
         func outcomes() -> [Int: Outcome] {
-            Dictionary(machine.settlements.map { ($0.recipient, $0.outcome) }) { _, _ in preconditionFailure("settled twice") }
+            Dictionary(machine.settlements.map { ($0.recipient, $0.outcome) }) { _, _ in
+                preconditionFailure("settled twice")
+            }
         }
     }
 
@@ -133,7 +140,9 @@ struct NamedRequestsTests {
         #expect(loop.machine.nextWake(after: loop.now).map { $0 > loop.now.nanoseconds } ?? true, "the loop would spin")
     }
 
-    @Test("beside a pace a request that is not full is named shortly before it may leave, and until then others may join it")
+    @Test(
+        "beside a pace a request that is not full is named shortly before it may leave, and until then others may join it"
+    )
     func joined() {
         var loop = Loop(.fetched(Self.names), largest: 10) { $0.pace = Pace(pushes: 2, intervalSeconds: 1) }
         loop.add(0..<14, together: 10)
@@ -156,7 +165,9 @@ struct NamedRequestsTests {
         #expect(loop.advance(seconds: Double(leaves - named) / 1e9).map(\.recipients) == [Array(10..<17)])
     }
 
-    @Test("however long a name takes, requests that could grow leave at the pace", arguments: [(9, 0.01), (9, 0.4), (50, 0.01), (50, 0.2)])
+    @Test(
+        "however long a name takes, requests that could grow leave at the pace",
+        arguments: [(9, 0.01), (9, 0.4), (50, 0.01), (50, 0.2)])
     func named(pace: Int, namerSeconds: Double) {
         var loop = Loop(.fetched(Self.names), largest: 10) { $0.pace = Pace(pushes: pace, intervalSeconds: 1) }
         loop.isNamerClosed = true
@@ -174,17 +185,22 @@ struct NamedRequestsTests {
                 due.append((loop.now.nanoseconds + Int64(namerSeconds * 1e9), question.request, question.number))
             }
             asked = loop.questions.count
-            let wake = min(due.first?.at ?? .max, loop.machine.nextWake(after: loop.now) ?? .max, loop.now.nanoseconds + 500_000_000)
+            let wake = min(
+                due.first?.at ?? .max, loop.machine.nextWake(after: loop.now) ?? .max,
+                loop.now.nanoseconds + 500_000_000)
             loop.now = loop.now.adding(nanoseconds: max(0, wake - loop.now.nanoseconds))
             while let answer = due.first, answer.at <= loop.now.nanoseconds {
                 due.removeFirst()
                 loop.machine.named(
                     answer.request, question: answer.question,
-                    RequestName(text: "n\(answer.question)", usableUntil: loop.now.wall.adding(seconds: 3600)), at: loop.now)
+                    RequestName(text: "n\(answer.question)", usableUntil: loop.now.wall.adding(seconds: 3600)),
+                    at: loop.now)
             }
         }
         let seconds = Double(last - start) / 1e9
-        #expect(sent == 300 && 300 / seconds > 0.95 * Double(pace) && rounds < 5000, "\(sent) in \(seconds) s, \(rounds) rounds")
+        #expect(
+            sent == 300 && 300 / seconds > 0.95 * Double(pace) && rounds < 5000,
+            "\(sent) in \(seconds) s, \(rounds) rounds")
     }
 
     @Test("while a name is on its way the loop sleeps, and what none can join any more is named at once")
@@ -209,7 +225,9 @@ struct NamedRequestsTests {
         #expect(loop.questions.isEmpty)
     }
 
-    @Test("a lost answer is asked for again under the same name, for the same devices, up to the usual attempts, and only then unknown")
+    @Test(
+        "a lost answer is asked for again under the same name, for the same devices, up to the usual attempts, and only then unknown"
+    )
     func lost() {
         var loop = Loop(.fetched(Self.names), largest: 10) { $0.retry.maximumAttempts = 3 }
         loop.add(0..<10, together: 10)
@@ -247,7 +265,9 @@ struct NamedRequestsTests {
         #expect(loop.machine.settlements.allSatisfy { $0.attempts == 2 })
     }
 
-    @Test("a call whose targets are refused under its name did nothing the first time either; another refusal says nothing of that")
+    @Test(
+        "a call whose targets are refused under its name did nothing the first time either; another refusal says nothing of that"
+    )
     func refusedAfterLoss() {
         for (status, reason, outcome) in [(400, "BadValue", Outcome.rejected), (400, "BadMessage", .unknown)] {
             var loop = Loop(.fetched(Self.names), largest: 10)
@@ -287,7 +307,9 @@ struct NamedRequestsTests {
         #expect(second.map(\.name) == first.map(\.name))
     }
 
-    @Test("a name that the service may soon forget is not used: a request that cannot have arrived gets another, one in doubt is unknown")
+    @Test(
+        "a name that the service may soon forget is not used: a request that cannot have arrived gets another, one in doubt is unknown"
+    )
     func oldNames() {
         var loop = Loop(.fetched(Self.names)) {
             ($0.retry.maximumTotalSeconds, $0.retry.longestDelaySeconds) = (10_000, 2000)
@@ -304,7 +326,9 @@ struct NamedRequestsTests {
         #expect(loop.outcomes() == [first[1].recipients[0]: .unknown])
     }
 
-    @Test("an answer that comes too late names nothing, and names that were asked for in an ending run are not waited for")
+    @Test(
+        "an answer that comes too late names nothing, and names that were asked for in an ending run are not waited for"
+    )
     func ending() {
         var loop = Loop(.fetched(Self.names))
         loop.isNamerClosed = true
@@ -315,7 +339,8 @@ struct NamedRequestsTests {
         loop.machine.interrupt(at: loop.now)
         for question in questions {
             loop.machine.named(
-                question.request, question: question.number, RequestName(text: "late", usableUntil: loop.now.wall), at: loop.now)
+                question.request, question: question.number, RequestName(text: "late", usableUntil: loop.now.wall),
+                at: loop.now)
         }
         _ = loop.advance()
         #expect(loop.machine.end == .interrupted)
@@ -360,7 +385,8 @@ struct NamedRequestsTests {
     func earlierCall() {
         var loop = Loop(.fetched(Self.names), largest: 10)
         _ = loop.machine.add(
-            call: [7, 3, 5], name: RequestName(text: "old", usableUntil: loop.now.wall.adding(seconds: 60)), at: loop.now)
+            call: [7, 3, 5], name: RequestName(text: "old", usableUntil: loop.now.wall.adding(seconds: 60)),
+            at: loop.now)
         loop.add(10..<12, together: 2)
         let sent = loop.advance() + loop.advance()
         #expect(sent.map(\.recipients).contains([7, 3, 5]))
@@ -373,7 +399,8 @@ struct NamedRequestsTests {
     @Test("a call of an earlier process that does not get away is unknown, not unsent")
     func earlierCallUnsent() {
         var loop = Loop(.fetched(Self.names), largest: 10)
-        _ = loop.machine.add(call: [1, 2], name: RequestName(text: "old", usableUntil: loop.now.wall.adding(seconds: 60)), at: loop.now)
+        _ = loop.machine.add(
+            call: [1, 2], name: RequestName(text: "old", usableUntil: loop.now.wall.adding(seconds: 60)), at: loop.now)
         loop.machine.sourceEnded()
         loop.machine.interrupt(at: loop.now)
         _ = loop.advance()
@@ -406,7 +433,9 @@ struct NamedRequestsTests {
         }
     }
 
-    @Test("a lost answer keeps the generation, also when a later attempt is refused, and is asked for again up to the usual attempts")
+    @Test(
+        "a lost answer keeps the generation, also when a later attempt is refused, and is asked for again up to the usual attempts"
+    )
     func lostGeneration() {
         var loop = Loop(Self.derived) { $0.retry.maximumAttempts = 3 }
         loop.add(0..<1)
@@ -423,7 +452,8 @@ struct NamedRequestsTests {
     }
 
     @Test(
-        "a request in doubt that is refused for one of its targets is unknown: its names may be used up, and new ones could show it twice")
+        "a request in doubt that is refused for one of its targets is unknown: its names may be used up, and new ones could show it twice"
+    )
     func refusedInDoubt() {
         var loop = Loop(Self.derived, largest: 4)
         loop.add(0..<4, together: 4)

@@ -7,7 +7,8 @@ import TransportConformance
 
 @testable import Delivery
 
-/// Whole runs through a service that gives out names, remembers what it took under each, and loses answers.
+/// Whole runs through a service that gives out names, remembers what it took under each, and loses
+/// answers.
 @Suite("requests with names, on the wire")
 struct NamesOnTheWireTests {
     private final class Flag: Sendable { let isSet = Atomic(false) }
@@ -24,15 +25,19 @@ struct NamesOnTheWireTests {
         var questions = 0
     }
 
-    private static let names = FetchedNames(mostAtATime: 10, lifetimeSeconds: 86_400, path: { "/names?count=\($0)&type=push" }) { body in
+    private static let names = FetchedNames(
+        mostAtATime: 10, lifetimeSeconds: 86_400, path: { "/names?count=\($0)&type=push" }
+    ) { body in
         guard case .array(let names)? = body["names"] else { return nil }
         return names.compactMap(\.stringValue)
     }
 
     /// Serves until it is told to stop.
     /// - Parameters:
-    ///   - loses: whether the answer to the request of this number is lost after it was carried out.
-    ///   - refuses: the status of the answer to the question for names of this number; nil for names.
+    ///   - loses: whether the answer to the request of this number is lost after it was carried
+    ///     out.
+    ///   - refuses: the status of the answer to the question for names of this number; nil for
+    ///     names.
     private static func serve(
         _ peer: Peer, until isOver: () -> Bool, loses: (Int) -> Bool, refuses: (Int) -> Int?
     ) -> Log {
@@ -65,7 +70,8 @@ struct NamesOnTheWireTests {
     private static func giveNames(_ session: any PeerSession, _ request: Int, refusing status: Int?, _ log: inout Log) {
         log.questions += 1
         if let status {
-            return session.answer(request, status: status, body: #"{"reason":"\#(status == 403 ? "InvalidProviderToken" : "Busy")"}"#)
+            return session.answer(
+                request, status: status, body: #"{"reason":"\#(status == 403 ? "InvalidProviderToken" : "Busy")"}"#)
         }
         let names = (0..<10).map { "\"n\(log.given + $0)\"" }.joined(separator: ",")
         log.given += 10
@@ -83,7 +89,8 @@ struct NamesOnTheWireTests {
     }
 
     private func send(
-        _ pushes: Int, loses: @escaping @Sendable (Int) -> Bool = { _ in false }, refuses: @escaping @Sendable (Int) -> Int? = { _ in nil },
+        _ pushes: Int, loses: @escaping @Sendable (Int) -> Bool = { _ in false },
+        refuses: @escaping @Sendable (Int) -> Int? = { _ in nil },
         control: SendControl = SendControl(), largest: Int = 10,
         _ change: (inout SenderSettings) -> Void = { _ in }, onRecorded: ([Settlement]) -> Void = { _ in }
     ) throws -> (end: RunEnd?, outcomes: [Int: Outcome], log: Log, committed: [String: [Int]]) {
@@ -133,7 +140,9 @@ struct NamesOnTheWireTests {
         return (end, outcomes, log, committed.withLock { $0 })
     }
 
-    @Test("every device is pushed to once, although every fifth answer is lost, and every name stood for its devices before it left")
+    @Test(
+        "every device is pushed to once, although every fifth answer is lost, and every name stood for its devices before it left"
+    )
     func lostAnswers() throws {
         let sent = try send(500, loses: { $0 % 5 == 2 })
         #expect(sent.end == .finished)
@@ -146,9 +155,11 @@ struct NamesOnTheWireTests {
     @Test("what an answer settles is recorded together, however many devices its request has")
     func together() throws {
         var groups: [Set<String>] = []
-        let sent = try send(2500, largest: 2500, onRecorded: { group in groups.append(Set(group.map { "t\($0.recipient)" })) })
+        let sent = try send(
+            2500, largest: 2500, onRecorded: { group in groups.append(Set(group.map { "t\($0.recipient)" })) })
         #expect(sent.outcomes.count == 2500)
-        #expect(sent.log.requests.contains { $0.targets.count > 1000 }, "more than settlements are put together otherwise")
+        #expect(
+            sent.log.requests.contains { $0.targets.count > 1000 }, "more than settlements are put together otherwise")
         for request in sent.log.requests { #expect(groups.contains { $0.isSuperset(of: request.targets) }) }
     }
 

@@ -32,7 +32,8 @@ struct OddAnswersOfJPushTests {
     func again(body: String) throws {
         let sent = try send { $0 < 3 ? body : #"{"sendno":"0","msg_id":"1828256757"}"# }
         #expect(sent.cids == ["c1", "c1", "c1"])
-        #expect(sent.settlements.map(\.outcome) == [.accepted, .accepted] && sent.settlements.map(\.attempts) == [3, 3])
+        #expect(
+            sent.settlements.map(\.outcome) == [.accepted, .accepted] && sent.settlements.map(\.attempts) == [3, 3])
     }
 
     @Test("leave the devices unknown if no other comes")

@@ -5,8 +5,8 @@ import TransportConformance
 
 @testable import Delivery
 
-/// Runs to a server that answers pushes with 200, as the service would not: nothing says that it took them. JPush, which recognizes
-/// repeats, has a suite of its own.
+/// Runs to a server that answers pushes with 200, as the service would not: nothing says that it
+/// took them. JPush, which recognizes repeats, has a suite of its own.
 @Suite("answers of 200 that a service would not give")
 struct OddAnswersTests {
     /// A service, how it is spoken to, and answers of 200.
@@ -37,26 +37,34 @@ struct OddAnswersTests {
             good: #"{"code":0,"msg":"","data":{"T":{"\#(String(repeating: "a", count: 32))":"successed_online"}}}"#),
     ]
 
-    /// Bodies that are no answer of any service: nothing, a page, something cut off, far too much, nonsense.
+    /// Bodies that are no answer of any service: nothing, a page, something cut off, far too much,
+    /// nonsense.
     private static let bodies = [
         "", "<html><body>Welcome to the proxy</body></html>", #"{"name": "projects/shop/mess"#, #"{"code":20"#,
-        "{\"name\": \"" + String(repeating: "x", count: 2_000_000) + "\"}", String(repeating: "[", count: 100_000), "OK",
+        "{\"name\": \"" + String(repeating: "x", count: 2_000_000) + "\"}", String(repeating: "[", count: 100_000),
+        "OK",
     ]
 
     @Test("leave the push unknown", arguments: services, bodies.indices)
     func unknown(odd: Odd, number: Int) throws {
         let sent = try odd.run.send { _, _ in PeerAnswer(body: Self.bodies[number]) }
         #expect(sent.settlements.count == odd.targets.count)
-        #expect(sent.settlements.allSatisfy { $0.outcome == .unknown && $0.status == 200 && $0.reason == "HTTP200" }, "\(sent)")
+        #expect(
+            sent.settlements.allSatisfy { $0.outcome == .unknown && $0.status == 200 && $0.reason == "HTTP200" },
+            "\(sent)")
     }
 
-    @Test("leave the push unknown when they are called JSON or HTML", arguments: services, ["application/json", "text/html"])
+    @Test(
+        "leave the push unknown when they are called JSON or HTML", arguments: services,
+        ["application/json", "text/html"])
     func types(odd: Odd, type: String) throws {
         let sent = try odd.run.send { _, _ in PeerAnswer(body: "<html>OK</html>", headers: [("content-type", type)]) }
         #expect(sent.settlements.allSatisfy { $0.outcome == .unknown }, "\(sent)")
     }
 
-    @Test("are no acceptance: a push that may be sent again is, and what the service says then counts", arguments: services)
+    @Test(
+        "are no acceptance: a push that may be sent again is, and what the service says then counts",
+        arguments: services)
     func again(odd: Odd) throws {
         var run = odd.run
         run.resendsUnknown = true
@@ -70,7 +78,8 @@ struct OddAnswersTests {
     @Test("the answer by which a service takes a push is one, in pieces or not", arguments: services)
     func good(odd: Odd) throws {
         let sent = try odd.run.send { _, _ in PeerAnswer(body: odd.good) }
-        #expect(sent.settlements.map(\.outcome) == odd.targets.map { _ in .accepted } && sent.end == .finished, "\(sent)")
+        #expect(
+            sent.settlements.map(\.outcome) == odd.targets.map { _ in .accepted } && sent.end == .finished, "\(sent)")
     }
 
     @Test(
@@ -81,7 +90,9 @@ struct OddAnswersTests {
         let details = #"[{"@type":"x/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"}]"#
         let body = #"{"error":{"code":404,"message":"m","status":"NOT_FOUND","details":\#(details)}}"#
         let sent = try odd.run.send { _, _ in PeerAnswer(body: body) }
-        #expect(sent.settlements.map(\.outcome) == [.unknown] && sent.settlements.first?.reason == "UNREGISTERED", "\(sent)")
+        #expect(
+            sent.settlements.map(\.outcome) == [.unknown] && sent.settlements.first?.reason == "UNREGISTERED", "\(sent)"
+        )
     }
 
     @Test("a proxy that answers 200 with its page stops a run of FCM after a few devices, not after all")
@@ -92,7 +103,8 @@ struct OddAnswersTests {
         run.retry.maximumTotalSeconds = 1
         let sent = try run.send { _, _ in PeerAnswer(body: Self.bodies[1], headers: [("content-type", "text/html")]) }
         let unknown = sent.settlements.count { $0.outcome == .unknown }
-        #expect((1...20).contains(unknown) && sent.settlements.allSatisfy { $0.outcome != .accepted }, "\(unknown) unknown")
+        #expect(
+            (1...20).contains(unknown) && sent.settlements.allSatisfy { $0.outcome != .accepted }, "\(unknown) unknown")
         guard case .stopped = sent.end else { return #expect(Bool(false), "it finished") }
     }
 }

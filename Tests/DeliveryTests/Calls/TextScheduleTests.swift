@@ -10,10 +10,13 @@ struct TextScheduleTests {
 
     private func question(_ request: Int, _ text: String?) -> NameRequest {
         NameRequest(
-            client: 0, request: request, number: request, recipients: [request], generation: 3, text: text.map { Array($0.utf8) })
+            client: 0, request: request, number: request, recipients: [request], generation: 3,
+            text: text.map { Array($0.utf8) })
     }
 
-    private func committed(_ step: CallSchedule.Step) -> [NameReply] { if case .commit(let answers) = step { answers } else { [] } }
+    private func committed(_ step: CallSchedule.Step) -> [NameReply] {
+        if case .commit(let answers) = step { answers } else { [] }
+    }
 
     private func name(_ text: String, seconds: Double = 100) -> RequestName {
         RequestName(text: text, usableUntil: start.wall.adding(seconds: seconds))
@@ -28,12 +31,15 @@ struct TextScheduleTests {
         schedule.ask(question(2, nil))
         #expect(committed(schedule.next(at: start)).map(\.call?.name) == ["3"], "a generation does not wait for a text")
         #expect(schedule.next(at: start) == .keep(text: Array("a".utf8)))
-        #expect(schedule.firstRecipient(of: Array("a".utf8)) == 1, "whose push gives its id to the text of a tracked run")
+        #expect(
+            schedule.firstRecipient(of: Array("a".utf8)) == 1, "whose push gives its id to the text of a tracked run")
         schedule.kept(Array("a".utf8), name("T1"))
         schedule.ask(question(4, "a"))
         let answers = committed(schedule.next(at: start))
         #expect(answers.map(\.request) == [1, 4] && answers.map { $0.name?.text } == ["T1", "T1"])
-        #expect(answers.map(\.call) == [1, 4].map { NamedCall(name: CallReview.textName, namedAt: start.wall, recipients: [$0]) })
+        #expect(
+            answers.map(\.call)
+                == [1, 4].map { NamedCall(name: CallReview.textName, namedAt: start.wall, recipients: [$0]) })
         #expect(schedule.next(at: start) == .wait(until: nil))
     }
 

@@ -50,7 +50,8 @@ struct AnswersTests {
         "final answers settle their push alone",
         arguments: [
             (400, "BadDeviceToken", Outcome.invalidToken), (400, "DeviceTokenNotForTopic", .invalidToken),
-            (410, "Unregistered", .invalidToken), (410, "ExpiredToken", .invalidToken), (413, "PayloadTooLarge", .rejected),
+            (410, "Unregistered", .invalidToken), (410, "ExpiredToken", .invalidToken),
+            (413, "PayloadTooLarge", .rejected),
             // An unknown answer is settled by its class.
             (400, "AnotherNewReason", .rejected), (418, "SomethingNew", .rejected),
             // What is about the settings concerns one push after all if others are accepted.
@@ -125,10 +126,12 @@ struct AnswersTests {
     @Test(
         "an answer that all pushes would get stops the run, and says what to check",
         arguments: [
-            (400, "BadTopic", "topic"), (400, "MissingTopic", "topic"), (400, "TopicDisallowed", "key"), (400, "BadPriority", "priority"),
+            (400, "BadTopic", "topic"), (400, "MissingTopic", "topic"), (400, "TopicDisallowed", "key"),
+            (400, "BadPriority", "priority"),
             (400, "BadCollapseId", "collapse"), (400, "BadExpirationDate", "expires"), (400, "InvalidPushType", "push"),
             (400, "PayloadEmpty", "content"), (400, "DuplicateHeaders", "Volley"), (400, "BadMessageId", "Volley"),
-            (400, "MissingDeviceToken", "Volley"), (403, "InvalidProviderToken", "team"), (403, "MissingProviderToken", "key"),
+            (400, "MissingDeviceToken", "Volley"), (403, "InvalidProviderToken", "team"),
+            (403, "MissingProviderToken", "key"),
             (403, "BadCertificate", "certificate"), (403, "BadCertificateEnvironment", "environment"),
             (403, "BadEnvironmentKeyInToken", "environment"), (403, "BadEnvironmentKeyIdInToken", "environment"),
             (403, "UnrelatedKeyIdInToken", "key"), (403, "Forbidden", "membership"), (404, "BadPath", "host"),
@@ -147,7 +150,9 @@ struct AnswersTests {
     @Test("mostly bad tokens stop the run: the environment is wrong, not the tokens")
     func badTokens() throws {
         var faults = SimulatorFaults()
-        for recipient in 0..<400 { faults.answers[SimulatorRun.token(recipient)] = SimulatedAnswer(status: 400, reason: "BadDeviceToken") }
+        for recipient in 0..<400 {
+            faults.answers[SimulatorRun.token(recipient)] = SimulatedAnswer(status: 400, reason: "BadDeviceToken")
+        }
         let result = try SimulatorRun(faults: faults, pushes: 400).run()
         result.expectStop(saying: "environment")
         #expect((100...110).contains(result.count(.invalidToken)))
@@ -164,7 +169,8 @@ struct AnswersTests {
         #expect(result.count(.unsent) == 20)
     }
 
-    /// A source with a first token that was minted 30 minutes ago, and says that it was minted `iatMinutes` ago.
+    /// A source with a first token that was minted 30 minutes ago, and says that it was minted
+    /// `iatMinutes` ago.
     private func source(_ key: SigningKey, iatMinutes: Int64) -> SignedTokenSource {
         final class Calls: Sendable { let count = Mutex(0) }
         let calls = Calls()
@@ -176,7 +182,8 @@ struct AnswersTests {
             let now = Moment(nanoseconds: monotonicNanoseconds(), wall: .now())
             guard isFirst else { return now }
             let minute: Int64 = 60_000_000_000
-            return Moment(nanoseconds: now.nanoseconds - 30 * minute, wall: now.wall.adding(seconds: -60 * Double(iatMinutes)))
+            return Moment(
+                nanoseconds: now.nanoseconds - 30 * minute, wall: now.wall.adding(seconds: -60 * Double(iatMinutes)))
         }
     }
 
@@ -220,7 +227,9 @@ struct AnswersTests {
         var faults = SimulatorFaults()
         faults.clockAheadSeconds = -2 * 3600 + 30
         let result = try SimulatorRun(faults: faults).run()
-        result.expectStop(saying: "InvalidProviderToken", "This machine's clock is 1 h 59 min ahead of the server's.", "Set the clock")
+        result.expectStop(
+            saying: "InvalidProviderToken", "This machine's clock is 1 h 59 min ahead of the server's.", "Set the clock"
+        )
     }
 
     @Test("a clock that is right is not blamed for a key that is wrong")

@@ -10,10 +10,13 @@ import Testing
 
 @Suite("conformance: canary, limits, shared pace")
 struct BrakesTests {
-    private func answers(_ recipients: Range<Int>, _ status: Int, _ reason: String, times: Int? = nil) -> SimulatorFaults {
+    private func answers(_ recipients: Range<Int>, _ status: Int, _ reason: String, times: Int? = nil)
+        -> SimulatorFaults
+    {
         var faults = SimulatorFaults()
         for recipient in recipients {
-            faults.answers[SimulatorRun.token(recipient)] = SimulatedAnswer(status: status, reason: reason, times: times)
+            faults.answers[SimulatorRun.token(recipient)] = SimulatedAnswer(
+                status: status, reason: reason, times: times)
         }
         return faults
     }
@@ -35,7 +38,8 @@ struct BrakesTests {
         faults.latencyMilliseconds = 100
         let result = try SimulatorRun(faults: faults, pushes: 600).run()
         result.expectAllAcceptedOnce()
-        // By the sender's own clock: when the last push of the canary was settled, and when the first of the others was sent.
+        // By the sender's own clock: when the last push of the canary was settled, and when the
+        // first of the others was sent.
         let canary = result.settlements.filter { $0.recipient < 100 }.map(\.settledAt).max()
         let others = result.settlements.filter { $0.recipient >= 100 }.map {
             $0.settledAt.adding(seconds: -Double($0.latencyMilliseconds + 1) / 1000)
@@ -50,7 +54,8 @@ struct BrakesTests {
         faults.disconnectEvery = 55
         (faults.resetEvery, faults.refusedStreamEvery) = (17, 23)
         let result = try SimulatorRun(faults: faults, pushes: 200) {
-            // The extra time that a connection's first push gets in addition to the time for an answer.
+            // The extra time that a connection's first push gets in addition to the time for an
+            // answer.
             ($0.connectTimeoutSeconds, $0.answerTimeoutSeconds) = (3, 1)
             $0.retry.maximumAttempts = 20
         }.run()
@@ -107,7 +112,9 @@ struct BrakesTests {
     @Test("nothing leaves while the gate is closed, and everything once it is open")
     func gate() throws {
         let parts = Mutex<[Int]>([])
-        var run = SimulatorRun(pushes: 3000) { $0.sharedPaces = [PaceAllotment(of: SharedPace(Pace(pushes: 2000, intervalSeconds: 1)))] }
+        var run = SimulatorRun(pushes: 3000) {
+            $0.sharedPaces = [PaceAllotment(of: SharedPace(Pace(pushes: 2000, intervalSeconds: 1)))]
+        }
         run.meanwhile = { control in
             Self.wait(for: 500, control)
             control.closeGate()
@@ -137,8 +144,10 @@ struct BrakesTests {
         }
         let result = try run.run()
         result.expectAllAcceptedOnce()
-        let wait = (result.settlements[0].settledAt.epochMilliseconds) - (granted.withLock { $0 }?.epochMilliseconds ?? 0)
-        #expect(before.withLock { $0 } == 0 && (0..<1_500).contains(wait), "\(wait) ms, with the time for the connection")
+        let wait =
+            (result.settlements[0].settledAt.epochMilliseconds) - (granted.withLock { $0 }?.epochMilliseconds ?? 0)
+        #expect(
+            before.withLock { $0 } == 0 && (0..<1_500).contains(wait), "\(wait) ms, with the time for the connection")
     }
 
     // MARK: Limits
@@ -154,7 +163,8 @@ struct BrakesTests {
         }.run()
         result.expectStop(saying: "invalid_token", "delivery.stop_when", "10%", "Unregistered")
         #expect(result.count(.invalidToken) == 40)
-        // Judged from 200 answers on, when the share was 20 %; at most the pushes in flight were added.
+        // Judged from 200 answers on, when the share was 20 %; at most the pushes in flight were
+        // added.
         #expect((160...260).contains(result.count(.accepted)))
     }
 
@@ -174,11 +184,14 @@ struct BrakesTests {
     @Test("two senders of one app together keep its pace, and share it")
     func sharedPace() throws {
         let shared = SharedPace(Pace(pushes: 200, intervalSeconds: 1))
-        @Sendable func run() throws -> RunResult { try SimulatorRun(pushes: 300) { $0.sharedPaces = [PaceAllotment(of: shared)] }.run() }
+        @Sendable func run() throws -> RunResult {
+            try SimulatorRun(pushes: 300) { $0.sharedPaces = [PaceAllotment(of: shared)] }.run()
+        }
         let other = try WorkerThread("other run") { Result { try run() } }
         let results = [try run(), try other.join().get()]
         for result in results { result.expectAllAcceptedOnce() }
-        // From submission, as the sender measures it: without the jitter of the network or the server.
+        // From submission, as the sender measures it: without the jitter of the network or the
+        // server.
         var times: [Int64] = []
         for settlement in results.flatMap(\.settlements) {
             times.append(settlement.settledAt.epochMilliseconds - Int64(settlement.latencyMilliseconds))

@@ -10,7 +10,8 @@ struct ConnectionEnd: Sendable, CustomTestStringConvertible {
     static let streams = 10
 
     var testDescription: String
-    /// GOAWAY says which pushes were not processed, and the others are answered: nothing is in doubt.
+    /// GOAWAY says which pushes were not processed, and the others are answered: nothing is in
+    /// doubt.
     var tellsAll = false
     var faults = SimulatorFaults()
 
@@ -50,11 +51,14 @@ struct ConnectionsTests {
         result.expectAllAccepted()
         #expect(result.ledger.connections >= 4, "the fault did not happen")
         if end.tellsAll { result.expectAllAcceptedOnce() }
-        if !end.tellsAll { #expect(result.ledger.accepted > 150, "the last push of a connection was accepted and not answered") }
+        if !end.tellsAll {
+            #expect(result.ledger.accepted > 150, "the last push of a connection was accepted and not answered")
+        }
     }
 
     @Test(
-        "without resending nothing is accepted twice, and only what was in flight is unknown", arguments: ConnectionEnd.all)
+        "without resending nothing is accepted twice, and only what was in flight is unknown",
+        arguments: ConnectionEnd.all)
     func unknown(end: ConnectionEnd) throws {
         let result = try run(end.faults, resendsUnknown: false)
         #expect(result.end == .finished)
@@ -62,7 +66,9 @@ struct ConnectionsTests {
         // The last one may have ended cleanly.
         let ended = result.ledger.connections - 1
         #expect(ended >= 2, "the fault did not happen")
-        #expect(result.count(.unknown) <= result.ledger.connections * ConnectionEnd.streams, "more unknown than was in flight")
+        #expect(
+            result.count(.unknown) <= result.ledger.connections * ConnectionEnd.streams,
+            "more unknown than was in flight")
         if !end.tellsAll { #expect(result.count(.unknown) >= ended, "an unanswered push that was accepted") }
         if end.tellsAll { result.expectAllAcceptedOnce() }
     }

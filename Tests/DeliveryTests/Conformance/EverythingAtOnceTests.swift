@@ -11,7 +11,9 @@ struct EverythingAtOnceTests {
         var faults = SimulatorFaults()
         (faults.tooManyRequestsEvery, faults.unavailableEvery, faults.internalErrorEvery) = (17, 23, 29)
         (faults.refusedStreamEvery, faults.resetEvery, faults.resetAcceptedEvery) = (31, 41, 43)
-        (faults.informationEvery, faults.trailersEvery, faults.strangeFramesEvery, faults.largeHeadersEvery) = (5, 7, 11, 13)
+        (faults.informationEvery, faults.trailersEvery, faults.strangeFramesEvery, faults.largeHeadersEvery) = (
+            5, 7, 11, 13
+        )
         faults.earlyAnswerEvery = 19
         faults.streamLimit = 20
         faults.streamLimitDipEvery = 37
@@ -24,7 +26,8 @@ struct EverythingAtOnceTests {
         #expect(result.count(.accepted) + result.count(.unknown) + result.count(.failed) == 400)
         #expect(result.count(.accepted) > 200)
         #expect(result.ledger.connections > 2)
-        // Apart from resets, only the pushes in flight when a connection was closed silently are in doubt.
+        // Apart from resets, only the pushes in flight when a connection was closed silently are in
+        // doubt.
         let resets = result.ledger.resetStreams
         let inFlight = 20 * result.ledger.connections
         #expect(resendsUnknown ? result.count(.unknown) < 20 : result.count(.unknown) <= resets + inFlight)

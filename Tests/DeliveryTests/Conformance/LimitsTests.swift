@@ -62,7 +62,8 @@ struct LimitsTests {
     @Test(
         "small windows only slow things down",
         arguments: [
-            SimulatedWindows(streamBytes: 1), SimulatedWindows(streamBytes: 16), SimulatedWindows(streamBytes: 65535, connectionBytes: 16),
+            SimulatedWindows(streamBytes: 1), SimulatedWindows(streamBytes: 16),
+            SimulatedWindows(streamBytes: 65535, connectionBytes: 16),
             SimulatedWindows(streamBytes: 7, connectionBytes: 50, delayMilliseconds: 0),
         ])
     func windows(windows: SimulatedWindows) throws {

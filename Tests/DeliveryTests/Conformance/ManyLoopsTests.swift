@@ -6,14 +6,16 @@ import Testing
 
 @testable import Delivery
 
-/// Eight loops, however few cores there are: whatever holds for one must hold for all of them together.
+/// Eight loops, however few cores there are: whatever holds for one must hold for all of them
+/// together.
 @Suite("conformance: many loops")
 struct ManyLoopsTests {
     private static let loops = 8
 
     private func run(
         _ faults: SimulatorFaults = SimulatorFaults(), pushes: Int = 12_000,
-        _ configure: @escaping (inout SenderSettings) -> Void = { _ in }, meanwhile: (@Sendable (SendControl) -> Void)? = nil
+        _ configure: @escaping (inout SenderSettings) -> Void = { _ in },
+        meanwhile: (@Sendable (SendControl) -> Void)? = nil
     ) throws -> RunResult {
         var run = SimulatorRun(faults: faults, pushes: pushes) { settings in
             (settings.loops, settings.startsLoopsAtOnce) = (Self.loops, true)
@@ -56,7 +58,9 @@ struct ManyLoopsTests {
     @Test("the canary goes first, and none joins before it is over")
     func canary() throws {
         var faults = SimulatorFaults()
-        for recipient in 0..<60 { faults.answers[SimulatorRun.token(recipient)] = SimulatedAnswer(status: 400, reason: "BadDeviceToken") }
+        for recipient in 0..<60 {
+            faults.answers[SimulatorRun.token(recipient)] = SimulatedAnswer(status: 400, reason: "BadDeviceToken")
+        }
         let result = try run(faults)
         result.expectStop(saying: "BadDeviceToken", "environment")
         #expect(result.ledger.requests == 100 && result.ledger.connections == 1)
@@ -68,7 +72,9 @@ struct ManyLoopsTests {
         var faults = slow
         (faults.tooManyRequestsEvery, faults.unavailableEvery, faults.internalErrorEvery) = (170, 230, 290)
         (faults.refusedStreamEvery, faults.resetEvery, faults.resetAcceptedEvery) = (310, 410, 430)
-        (faults.informationEvery, faults.trailersEvery, faults.strangeFramesEvery, faults.largeHeadersEvery) = (5, 7, 11, 13)
+        (faults.informationEvery, faults.trailersEvery, faults.strangeFramesEvery, faults.largeHeadersEvery) = (
+            5, 7, 11, 13
+        )
         faults.streamLimitDipEvery = 370
         (faults.lowGoAwayEvery, faults.lowGoAwayLeavesOut) = (1010, 3)
         faults.closeWithoutNotifyEvery = 830

@@ -3,7 +3,8 @@ import Base
 import Delivery
 import Testing
 
-/// Frames around the answers that mean nothing. All PINGs and SETTINGS of a run together are fewer than 1,000: see `pingFlood`.
+/// Frames around the answers that mean nothing. All PINGs and SETTINGS of a run together are fewer
+/// than 1,000: see `pingFlood`.
 struct Noise: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var faults = SimulatorFaults()
@@ -39,7 +40,8 @@ struct NoiseTests {
         let result = try SimulatorRun(faults: faults, pushes: 120) { $0.resendsUnknown = false }.run()
         #expect(result.end == .finished)
         #expect(result.count(.accepted) == 119, "\(result.outcomes)")
-        #expect(result.settlement(of: 70)?.outcome == .invalidToken && result.settlement(of: 70)?.reason == "Unregistered")
+        #expect(
+            result.settlement(of: 70)?.outcome == .invalidToken && result.settlement(of: 70)?.reason == "Unregistered")
         #expect(result.repeats == 1)
         #expect(result.ledger.connections == 1)
     }

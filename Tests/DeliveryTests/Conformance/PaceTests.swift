@@ -24,7 +24,8 @@ struct PaceTests {
             $0.pace = Pace(pushes: 20, intervalSeconds: 1)
         }.run()
         result.expectAllAcceptedOnce()
-        // At most five would leave in a second if the sender looked for the next one only when something else wakes it.
+        // At most five would leave in a second if the sender looked for the next one only when
+        // something else wakes it.
         #expect((10...20).contains(result.ledger.peakPerSecond), "\(result.ledger.peakPerSecond)")
     }
 

@@ -11,8 +11,10 @@ struct ServersTests {
     private func settings(host: String = "localhost", port: Int, authority: String?) -> SenderSettings {
         let tokens = SignedTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         var settings = SenderSettings(
-            endpoint: Endpoint(host: host, port: port, certificateAuthorityFile: authority), credentials: .token(tokens),
-            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
+            endpoint: Endpoint(host: host, port: port, certificateAuthorityFile: authority),
+            credentials: .token(tokens),
+            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high),
+            runSeed: RunSeed.random())
         settings.connectTimeoutSeconds = 2
         settings.answerTimeoutSeconds = 0.3
         settings.retry.firstDelaySeconds = 0.02
@@ -25,7 +27,8 @@ struct ServersTests {
     }
 
     /// A TLS server that does not know HTTP/2, and sends nothing by itself.
-    private func withOtherServer(_ options: [String], _ body: (_ port: Int, _ authority: String) throws -> Void) throws {
+    private func withOtherServer(_ options: [String], _ body: (_ port: Int, _ authority: String) throws -> Void) throws
+    {
         let authority = CertificateAuthority(commonName: "Volley test")
         let certificate = authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1", "::1"])
         let folder = try TemporaryFolder()

@@ -7,7 +7,8 @@ import Testing
 @Suite("conformance: streams without an answer")
 struct StreamsTests {
     private static let streams = 10
-    /// More than there are streams: the push that is sent again in place of a reset one is not the next to be reset.
+    /// More than there are streams: the push that is sent again in place of a reset one is not the
+    /// next to be reset.
     private static let every = 13
     private static let codes: [HTTP2ErrorCode] = [
         .internalError, .cancel, .noError, HTTP2ErrorCode(rawValue: 11), HTTP2ErrorCode(rawValue: 0xFA),
@@ -90,14 +91,18 @@ struct StreamsTests {
         }
     }
 
-    @Test("what a gateway answers is in doubt, and nothing is sent again unless the campaign says so", arguments: [true, false])
+    @Test(
+        "what a gateway answers is in doubt, and nothing is sent again unless the campaign says so",
+        arguments: [true, false])
     func gateway(resendsUnknown: Bool) throws {
         let result = try run(resendsUnknown: resendsUnknown, pushes: 200) { $0.gatewayEvery = 10 }
         #expect(result.end == .finished)
         if resendsUnknown {
             #expect(result.count(.accepted) == 200 && result.ledger.accepted > 200)
         } else {
-            #expect(result.repeats == 0 && result.count(.accepted) == 180 && result.count(.unknown) == 20, "\(result.outcomes)")
+            #expect(
+                result.repeats == 0 && result.count(.accepted) == 180 && result.count(.unknown) == 20,
+                "\(result.outcomes)")
             #expect(result.ledger.accepted == 190, "every other one had been passed on")
             let doubts = result.settlements.filter { $0.outcome == .unknown }
             #expect(doubts.allSatisfy { (502...504).contains($0.status) && $0.reason == "HTTP\($0.status)" })

@@ -15,8 +15,10 @@ struct TLSTests {
     private func settings(port: Int, authority: String) -> SenderSettings {
         let tokens = SignedTokenSource(key: .generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         var settings = SenderSettings(
-            endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authority), credentials: .token(tokens),
-            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high), runSeed: RunSeed.random())
+            endpoint: Endpoint(host: "localhost", port: port, certificateAuthorityFile: authority),
+            credentials: .token(tokens),
+            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .high),
+            runSeed: RunSeed.random())
         settings.retry.firstDelaySeconds = 0.02
         return settings
     }
@@ -82,7 +84,9 @@ struct TLSTests {
     func endedAuthority() throws {
         let authority = CertificateAuthority(commonName: "Volley test", days: -1)
         let certificate = authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"])
-        let refusal = #expect(throws: Diagnostic.self) { try stopped(authority: authority.certificatePEM, certificate: certificate) }
+        let refusal = #expect(throws: Diagnostic.self) {
+            try stopped(authority: authority.certificatePEM, certificate: certificate)
+        }
         #expect(refusal?.message.contains("the certificate expired at ") == true, "\(String(describing: refusal))")
     }
 

@@ -17,8 +17,10 @@ struct WireTests {
     private func settings(_ simulator: ServiceSimulator, _ credentials: Credentials) throws -> SenderSettings {
         let authority = try folder.write("ca.pem", simulator.certificateAuthorityPEM)
         var settings = SenderSettings(
-            endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority), credentials: credentials,
-            options: PushOptions(topic: SimulatorRun.topic, pushType: .alert, priority: .normal, expiration: 0, collapseID: "spring"),
+            endpoint: Endpoint(host: "localhost", port: simulator.port, certificateAuthorityFile: authority),
+            credentials: credentials,
+            options: PushOptions(
+                topic: SimulatorRun.topic, pushType: .alert, priority: .normal, expiration: 0, collapseID: "spring"),
             runSeed: seed)
         settings.retry.firstDelaySeconds = 0.01
         return settings
@@ -66,7 +68,8 @@ struct WireTests {
         #expect(settlements.allSatisfy { $0.outcome == .accepted })
     }
 
-    // The server's alert may get lost in the reset that follows it: then the run stops after five attempts, with a hint.
+    // The server's alert may get lost in the reset that follows it: then the run stops after five
+    // attempts, with a hint.
     @Test("a client certificate that the server refuses stops the run and is named")
     func refusedCertificate() throws {
         var configuration = SimulatorConfiguration()

@@ -28,7 +28,8 @@ struct ProxyTLSTests {
         }
 
         func run(
-            as user: String = "", host: String = "localhost", faults: SimulatorFaults = SimulatorFaults(), pushes: Int = 20,
+            as user: String = "", host: String = "localhost", faults: SimulatorFaults = SimulatorFaults(),
+            pushes: Int = 20,
             _ configure: @escaping (inout SenderSettings) -> Void = { _ in }
         ) throws -> RunResult {
             try SimulatorRun(faults: faults, pushes: pushes) {

@@ -12,7 +12,8 @@ import Testing
 @Suite("delivery through a proxy")
 struct ProxyTests {
     private func run(
-        _ proxy: TestProxy, _ kind: TestProxy.Kind, as user: String = "", faults: SimulatorFaults = SimulatorFaults(), pushes: Int = 20
+        _ proxy: TestProxy, _ kind: TestProxy.Kind, as user: String = "", faults: SimulatorFaults = SimulatorFaults(),
+        pushes: Int = 20
     ) throws -> RunResult {
         try SimulatorRun(faults: faults, pushes: pushes) {
             $0.proxy = "\(kind.rawValue)://\(user)127.0.0.1:\(proxy.port)"
@@ -20,7 +21,8 @@ struct ProxyTests {
         }.run()
     }
 
-    @Test("every push is accepted once, through one tunnel to the server's own name", arguments: TestProxy.Kind.allCases)
+    @Test(
+        "every push is accepted once, through one tunnel to the server's own name", arguments: TestProxy.Kind.allCases)
     func accepted(kind: TestProxy.Kind) throws {
         let proxy = try TestProxy(kind)
         let result = try run(proxy, kind, pushes: 3000)
@@ -37,7 +39,8 @@ struct ProxyTests {
         #expect(proxy.tunnels == 1 && result.ledger.connections == 1)
     }
 
-    @Test("the proxy is shown who asks, and nothing of the pushes", arguments: [TestProxy.Kind.http, .socks5, .socks5h])
+    @Test(
+        "the proxy is shown who asks, and nothing of the pushes", arguments: [TestProxy.Kind.http, .socks5, .socks5h])
     func authentication(kind: TestProxy.Kind) throws {
         var behaviour = TestProxy.Behaviour()
         (behaviour.user, behaviour.password) = ("vol ley", "s3cret@:/%é")
@@ -50,7 +53,9 @@ struct ProxyTests {
         #expect(!head.contains("bearer") && !head.contains("apns") && !head.contains(SimulatorRun.topic), "\(head)")
     }
 
-    @Test("a wrong password, or none, stops the run at once and names the proxy", arguments: [TestProxy.Kind.http, .socks5, .socks5h])
+    @Test(
+        "a wrong password, or none, stops the run at once and names the proxy",
+        arguments: [TestProxy.Kind.http, .socks5, .socks5h])
     func wrongPassword(kind: TestProxy.Kind) throws {
         var behaviour = TestProxy.Behaviour()
         (behaviour.user, behaviour.password) = ("volley", "right")
@@ -69,7 +74,8 @@ struct ProxyTests {
         var behaviour = TestProxy.Behaviour()
         behaviour.refusal = status
         let proxy = try TestProxy(.http, behaviour)
-        try run(proxy, .http).expectNothingSent(saying: "proxy 127.0.0.1:\(proxy.port)", "\(status)", "localhost:", "Ask its operator")
+        try run(proxy, .http).expectNothingSent(
+            saying: "proxy 127.0.0.1:\(proxy.port)", "\(status)", "localhost:", "Ask its operator")
         #expect(proxy.requests.count == 1)
     }
 
@@ -87,7 +93,8 @@ struct ProxyTests {
         var behaviour = TestProxy.Behaviour()
         behaviour.refusal = status
         let proxy = try TestProxy(.http, behaviour)
-        try run(proxy, .http).expectNothingSent(saying: "through the proxy 127.0.0.1:\(proxy.port)", "\(status)", "attempts")
+        try run(proxy, .http).expectNothingSent(
+            saying: "through the proxy 127.0.0.1:\(proxy.port)", "\(status)", "attempts")
         #expect(proxy.requests.count == 5)
     }
 
@@ -95,7 +102,8 @@ struct ProxyTests {
     func noProxy(kind: TestProxy.Kind) throws {
         let port = try Sockets.freePort()
         let result = try SimulatorRun(pushes: 5) {
-            $0.proxy = "\(kind.rawValue)://volley\(kind == .socks4 || kind == .socks4a ? "" : ":s3cret")@127.0.0.1:\(port)"
+            $0.proxy =
+                "\(kind.rawValue)://volley\(kind == .socks4 || kind == .socks4a ? "" : ":s3cret")@127.0.0.1:\(port)"
         }.run()
         result.expectNothingSent(saying: "through the proxy 127.0.0.1:\(port)", "attempts", "is right and running")
     }
@@ -108,7 +116,9 @@ struct ProxyTests {
         result.expectNothingSent(saying: "proxy no-such-proxy.invalid:3128", "cannot be resolved")
     }
 
-    @Test("a tunnel that is cut in the middle of a run is opened again, and every push settles once", arguments: TestProxy.Kind.allCases)
+    @Test(
+        "a tunnel that is cut in the middle of a run is opened again, and every push settles once",
+        arguments: TestProxy.Kind.allCases)
     func tunnelIsCut(kind: TestProxy.Kind) throws {
         var behaviour = TestProxy.Behaviour()
         (behaviour.cutAfterBytes, behaviour.cuts) = (12_000, 3)
@@ -117,7 +127,8 @@ struct ProxyTests {
         #expect(result.end == .finished)
         #expect(result.count(.accepted) == 3000)
         #expect(result.ledger.acceptedTokens == 3000)
-        // A push is sent again under its own id after its answer was lost, and counts as one more attempt.
+        // A push is sent again under its own id after its answer was lost, and counts as one more
+        // attempt.
         #expect(result.settlements.reduce(0) { $0 + $1.attempts } >= result.ledger.accepted)
         let detail = "\(proxy.requests.count) requests, \(result.ledger.connections) connections"
         #expect(proxy.tunnels == 4, "\(detail)")
@@ -143,13 +154,17 @@ struct ProxyTests {
     func untrustedProxy() throws {
         let authority = CertificateAuthority(commonName: "Someone else")
         let folder = try TemporaryFolder()
-        let pem = try folder.write("proxy.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
+        let pem = try folder.write(
+            "proxy.pem", authority.issueServerCertificate(names: ["localhost"], addresses: ["127.0.0.1"]).pem)
         let port = try Sockets.freePort()
-        let server = try ServerProcess("openssl", ["s_server", "-accept", "\(port)", "-cert", pem, "-key", pem, "-quiet"], port: port)
+        let server = try ServerProcess(
+            "openssl", ["s_server", "-accept", "\(port)", "-cert", pem, "-key", pem, "-quiet"], port: port)
         let result = try SimulatorRun(pushes: 5) {
             $0.proxy = "https://volley:s3cret@localhost:\(port)"
         }.run()
-        withExtendedLifetime(server) { result.expectNothingSent(saying: "certificate of the proxy localhost:\(port) cannot be trusted") }
+        withExtendedLifetime(server) {
+            result.expectNothingSent(saying: "certificate of the proxy localhost:\(port) cannot be trusted")
+        }
     }
 
     @Test("an address that is none is refused before the run, without its password")
@@ -174,7 +189,9 @@ struct ProxyTests {
         result.expectNothingSent(saying: "certificate of localhost:", "cannot be trusted")
     }
 
-    @Test("a proxy that leads nowhere after it said so is tried again, and then stops the run", arguments: TestProxy.Kind.allCases)
+    @Test(
+        "a proxy that leads nowhere after it said so is tried again, and then stops the run",
+        arguments: TestProxy.Kind.allCases)
     func closesAfterAnswer(kind: TestProxy.Kind) throws {
         var behaviour = TestProxy.Behaviour()
         behaviour.closesAfterAnswer = true
@@ -187,7 +204,8 @@ struct ProxyTests {
         "what stands in a proxy's answer is not taken for the server's",
         arguments: [
             "HTTP/1.1 200\r\n\r\n", "HTTP/1.0 200 Connection established\r\nProxy-agent: tinyproxy\r\n\r\n",
-            "HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "HTTP/1.1 299 OK\n\n",
+            "HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+            "HTTP/1.1 299 OK\n\n",
         ])
     func answers(answer: String) throws {
         var behaviour = TestProxy.Behaviour()
@@ -218,7 +236,9 @@ struct ProxyTests {
         #expect(proxy.tunnels == result.ledger.connections && proxy.tunnels >= 4)
     }
 
-    @Test("a proxy that dies in the middle leaves what was in flight in doubt, and the rest unsent", arguments: TestProxy.Kind.allCases)
+    @Test(
+        "a proxy that dies in the middle leaves what was in flight in doubt, and the rest unsent",
+        arguments: TestProxy.Kind.allCases)
     func dies(kind: TestProxy.Kind) throws {
         var behaviour = TestProxy.Behaviour()
         (behaviour.cutAfterBytes, behaviour.cuts, behaviour.diesAfterFirstTunnel) = (12_000, 1, true)
@@ -235,7 +255,9 @@ struct ProxyTests {
         #expect(result.ledger.acceptedTokens <= result.count(.accepted) + result.count(.unknown))
     }
 
-    @Test("a proxy that takes connections and says nothing is given up in the time for connecting", arguments: TestProxy.Kind.allCases)
+    @Test(
+        "a proxy that takes connections and says nothing is given up in the time for connecting",
+        arguments: TestProxy.Kind.allCases)
     func saysNothing(kind: TestProxy.Kind) throws {
         let (listener, port) = try Sockets.listen()
         defer { Sockets.close(listener) }

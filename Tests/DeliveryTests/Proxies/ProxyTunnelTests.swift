@@ -6,10 +6,13 @@ import Testing
 /// The bytes sent to proxies, and the meaning of their answers, in whatever pieces they arrive.
 @Suite("proxy tunnels")
 struct ProxyTunnelTests {
-    private func tunnel(_ url: String, to host: String = "api.example.com", _ port: Int = 443, at address: String? = nil) throws
+    private func tunnel(
+        _ url: String, to host: String = "api.example.com", _ port: Int = 443, at address: String? = nil
+    ) throws
         -> ProxyTunnel
     {
-        ProxyTunnel(try ProxyAddress(url), to: .init(host: host, port: port, address: address.flatMap { IPAddress($0) }))
+        ProxyTunnel(
+            try ProxyAddress(url), to: .init(host: host, port: port, address: address.flatMap { IPAddress($0) }))
     }
 
     /// The bytes that a tunnel sends, taken as sent.
@@ -49,17 +52,20 @@ struct ProxyTunnelTests {
     func connect(scheme: String) throws {
         var plain = try tunnel("\(scheme)://proxy:1")
         #expect(
-            String(decoding: said(by: &plain), as: UTF8.self) == "CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com:443\r\n\r\n"
+            String(decoding: said(by: &plain), as: UTF8.self)
+                == "CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com:443\r\n\r\n"
         )
         var ipv6 = try tunnel("\(scheme)://proxy:1", to: "2001:db8::1", 2197)
         #expect(
-            String(decoding: said(by: &ipv6), as: UTF8.self) == "CONNECT [2001:db8::1]:2197 HTTP/1.1\r\nHost: [2001:db8::1]:2197\r\n\r\n")
+            String(decoding: said(by: &ipv6), as: UTF8.self)
+                == "CONNECT [2001:db8::1]:2197 HTTP/1.1\r\nHost: [2001:db8::1]:2197\r\n\r\n")
     }
 
     @Test(
         "credentials are base64 of UTF-8 (RFC 7617)",
         arguments: [
-            ("Aladdin:open%20sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test:123%C2%A3", "dGVzdDoxMjPCow=="), ("a:b", "YTpi"),
+            ("Aladdin:open%20sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test:123%C2%A3", "dGVzdDoxMjPCow=="),
+            ("a:b", "YTpi"),
             ("ab:c", "YWI6Yw=="),
             ("volley", "dm9sbGV5Og=="),
         ])
@@ -72,7 +78,8 @@ struct ProxyTunnelTests {
     @Test(
         "any 2xx opens the tunnel, at its empty line",
         arguments: [
-            "HTTP/1.1 200 Connection established\r\n\r\n", "HTTP/1.1 200\r\n\r\n", "HTTP/1.1 200 \r\n\r\n", "HTTP/1.0 200 OK\n\n",
+            "HTTP/1.1 200 Connection established\r\n\r\n", "HTTP/1.1 200\r\n\r\n", "HTTP/1.1 200 \r\n\r\n",
+            "HTTP/1.0 200 OK\n\n",
             "HTTP/1.1 204 Nothing\r\nContent-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\n",
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nX: y\r\n\r\nHTTP/1.1 200 OK\r\nVia: 1.1 squid\r\n\r\n",
         ])
@@ -93,7 +100,8 @@ struct ProxyTunnelTests {
 
     @Test("407 asks for other credentials")
     func credentials() throws {
-        let answer = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 3\r\n\r\nno!"
+        let answer =
+            "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 3\r\n\r\nno!"
         #expect(
             hear(answer, try tunnel("http://proxy:1")).progress
                 == .failed(.proxyRefused(.credentials("it answered 407 to CONNECT"))))
@@ -102,21 +110,28 @@ struct ProxyTunnelTests {
     @Test("what will not pass is a refusal", arguments: [300, 302, 400, 401, 403, 404, 405, 451])
     func forbidden(status: Int) throws {
         let refusal = ProxyTunnel.Progress.failed(.proxyRefused(.forbidden("it answered \(status) to CONNECT")))
-        for answer in ["HTTP/1.1 \(status) No\r\n", "HTTP/1.0 \(status)\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nno!\r\n0\r\n\r\n"] {
+        for answer in [
+            "HTTP/1.1 \(status) No\r\n",
+            "HTTP/1.0 \(status)\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nno!\r\n0\r\n\r\n",
+        ] {
             #expect(hear(answer, try tunnel("https://proxy:1")).progress == refusal)
         }
     }
 
     @Test("what may pass is tried again", arguments: [408, 429, 500, 502, 503, 504, 599, 999])
     func unreachable(status: Int) throws {
-        let failure = ProxyTunnel.Progress.failed(.unreachable("the proxy cannot reach it: it answered \(status) to CONNECT"))
-        #expect(hear("HTTP/1.1 \(status) Later\r\nRetry-After: 1\r\n\r\n", try tunnel("http://proxy:1")).progress == failure)
+        let failure = ProxyTunnel.Progress.failed(
+            .unreachable("the proxy cannot reach it: it answered \(status) to CONNECT"))
+        #expect(
+            hear("HTTP/1.1 \(status) Later\r\nRetry-After: 1\r\n\r\n", try tunnel("http://proxy:1")).progress == failure
+        )
     }
 
     @Test(
         "garbage is noticed at its first byte, and never taken for consent",
         arguments: [
-            "\u{5}\u{0}", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1200 OK\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n",
+            "\u{5}\u{0}", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1200 OK\r\n\r\n",
+            "HTTP/1.1 20 OK\r\n\r\n",
             "HTTP/1.1 2000 OK\r\n\r\n",
             "HTTP/1.1 +20 OK\r\n\r\n", "HTTP/1.1 099 OK\r\n\r\n", "HTTP/1.1\r\n\r\n", "\r\nHTTP/1.1 200 OK\r\n\r\n",
             "http/1.1 200 OK\r\n\r\n",
@@ -129,7 +144,8 @@ struct ProxyTunnelTests {
     @Test("an answer without an end is given up, in one line or in many")
     func oversized() throws {
         for filling in [
-            String(repeating: "x", count: HTTPConnect.longestAnswer), String(repeating: "A: b\r\n", count: HTTPConnect.longestAnswer / 6),
+            String(repeating: "x", count: HTTPConnect.longestAnswer),
+            String(repeating: "A: b\r\n", count: HTTPConnect.longestAnswer / 6),
         ] {
             let heard = hear("HTTP/1.1 200 \(filling)\r\n\r\n", try tunnel("http://proxy:1"))
             #expect(isUnreachable(heard.progress) && heard.taken == HTTPConnect.longestAnswer + 1)
@@ -165,13 +181,16 @@ struct ProxyTunnelTests {
                 continue
             }
         }
-        for garbage in [[5], Array("HTTP/1.1 400".utf8), [21, 3, 3]] { #expect(isUnreachable(hear(garbage, tunnel).progress)) }
+        for garbage in [[5], Array("HTTP/1.1 400".utf8), [21, 3, 3]] {
+            #expect(isUnreachable(hear(garbage, tunnel).progress))
+        }
     }
 
     // MARK: SOCKS5
 
     /// A tunnel after its proxy has chosen a method.
-    private func chosen(_ method: UInt8, _ url: String, to host: String = "api.example.com", at address: String? = nil) throws
+    private func chosen(_ method: UInt8, _ url: String, to host: String = "api.example.com", at address: String? = nil)
+        throws
         -> ProxyTunnel
     {
         var tunnel = try tunnel(url, to: host, at: address)
@@ -207,27 +226,34 @@ struct ProxyTunnelTests {
         #expect(hear([1], tunnel).progress == .underway)
         let accepted = hear([1, 0], tunnel)
         #expect(accepted.progress == .underway && accepted.said.prefix(5) == [5, 1, 0, 3, 15])
-        #expect(hear([1, 1], tunnel).progress == .failed(.proxyRefused(.credentials("it rejected the user and password"))))
+        #expect(
+            hear([1, 1], tunnel).progress == .failed(.proxyRefused(.credentials("it rejected the user and password"))))
         var long = try chosen(2, "socks5h://volley:\(String(repeating: "p", count: 256))@proxy:1")
         #expect(said(by: &long).isEmpty)
-        guard case .failed(.proxyRefused(.credentials(let cause))) = long.progress else { return #expect(Bool(false), "\(long.progress)") }
+        guard case .failed(.proxyRefused(.credentials(let cause))) = long.progress else {
+            return #expect(Bool(false), "\(long.progress)")
+        }
         #expect(!cause.contains("ppp"))
     }
 
     @Test("SOCKS5 may want credentials that it was not offered, or none that there are")
     func noMethod() throws {
-        guard case .failed(.proxyRefused(.credentials)) = hear([5, 0xFF], try tunnel("socks5h://proxy:1")).progress else {
+        guard case .failed(.proxyRefused(.credentials)) = hear([5, 0xFF], try tunnel("socks5h://proxy:1")).progress
+        else {
             return #expect(Bool(false), "no refusal")
         }
         // Chosen although it was not offered.
-        for method in [UInt8(2), 1, 3] { #expect(isUnreachable(hear([5, method], try tunnel("socks5h://proxy:1")).progress)) }
+        for method in [UInt8(2), 1, 3] {
+            #expect(isUnreachable(hear([5, method], try tunnel("socks5h://proxy:1")).progress))
+        }
     }
 
     @Test("SOCKS5 answers with an address of any kind")
     func socks5Answers() throws {
         let tunnel = try chosen(0, "socks5h://proxy:1")
         let addresses: [[UInt8]] = [
-            [1, 0, 0, 0, 0], [4] + [UInt8](repeating: 7, count: 16), [3, 0], [3, 255] + [UInt8](repeating: 65, count: 255),
+            [1, 0, 0, 0, 0], [4] + [UInt8](repeating: 7, count: 16), [3, 0],
+            [3, 255] + [UInt8](repeating: 65, count: 255),
         ]
         for address in addresses {
             let answer = [5, 0, 0] + address + [1, 2]
@@ -241,7 +267,9 @@ struct ProxyTunnelTests {
     @Test("SOCKS5 refuses with a code, and what follows it need not come")
     func socks5Refusals() throws {
         let tunnel = try chosen(0, "socks5h://proxy:1")
-        guard case .failed(.proxyRefused(.forbidden)) = hear([5, 2], tunnel).progress else { return #expect(Bool(false), "not allowed") }
+        guard case .failed(.proxyRefused(.forbidden)) = hear([5, 2], tunnel).progress else {
+            return #expect(Bool(false), "not allowed")
+        }
         for code in [UInt8(1), 3, 4, 5, 6, 7, 8, 9, 255] { #expect(isUnreachable(hear([5, code], tunnel).progress)) }
         for garbage in [[4], [0], Array("HTTP/1.1 400".utf8)] { #expect(isUnreachable(hear(garbage, tunnel).progress)) }
     }
@@ -252,9 +280,13 @@ struct ProxyTunnelTests {
     func random(scheme: String) throws {
         var random = SplitMix(seed: 16)
         for _ in 0..<3000 {
-            let bytes = (0..<Int.random(in: 1...300, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let bytes = (0..<Int.random(in: 1...300, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
             #expect(hear([255] + bytes, try tunnel("\(scheme)://proxy:1")).progress != .open)
-            let prefixes: [String: [UInt8]] = ["http": Array("HTTP/1.1 2".utf8), "socks4a": [0, 90], "socks5h": [5, 0]]
+            let prefixes: [String: [UInt8]] = [
+                "http": Array("HTTP/1.1 2".utf8), "socks4a": [0, 90], "socks5h": [5, 0],
+            ]
             _ = hear((prefixes[scheme] ?? []) + bytes, try tunnel("\(scheme)://proxy:1"))
         }
     }

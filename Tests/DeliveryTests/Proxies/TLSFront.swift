@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import TestServers
 
-/// Speaks TLS on a port of 127.0.0.1, and passes everything on to another port: an https proxy in front of a plain one. It ends with this
-/// value.
+/// Speaks TLS on a port of 127.0.0.1, and passes everything on to another port: an https proxy in
+/// front of a plain one. It ends with this value.
 final class TLSFront: Sendable {
     let port: Int
     private let isStopped: Box
@@ -43,7 +43,10 @@ final class TLSFront: Sendable {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { buffer.deallocate() }
         while !isStopped.value.load(ordering: .relaxed) {
-            var polled = [pollfd(fd: client, events: Int16(POLLIN), revents: 0), pollfd(fd: server, events: Int16(POLLIN), revents: 0)]
+            var polled = [
+                pollfd(fd: client, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: server, events: Int16(POLLIN), revents: 0),
+            ]
             poll(&polled, 2, 100)
             upwards: while true {
                 switch tls.read(into: buffer) {
@@ -61,7 +64,8 @@ final class TLSFront: Sendable {
             }
             var sent = 0
             while sent < count {
-                guard let more = insist(client, { tls.write(UnsafeRawBufferPointer(rebasing: buffer[sent..<count])) }) else { return }
+                guard let more = insist(client, { tls.write(UnsafeRawBufferPointer(rebasing: buffer[sent..<count])) })
+                else { return }
                 sent += more
             }
         }

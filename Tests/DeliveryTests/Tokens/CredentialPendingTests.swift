@@ -27,7 +27,8 @@ struct CredentialPendingTests {
         #expect(submitted(actions).isEmpty)
         #expect(actions.contains(.close(connection: 0)))
         #expect(!actions.contains { if case .open = $0 { true } else { false } })
-        #expect(bench.machine.settlements.count == 11 && bench.machine.settlements.allSatisfy { $0.outcome == .accepted })
+        #expect(
+            bench.machine.settlements.count == 11 && bench.machine.settlements.allSatisfy { $0.outcome == .accepted })
         #expect(bench.machine.wait(at: bench.now) == .credential(seconds: 600))
         bench.machine.tokenChanged()
         #expect(submitted(bench.advance()) == [11], "one push on a connection that is new")
@@ -86,7 +87,8 @@ struct CredentialPendingTests {
     @Test("a refusal for good stops the run with the server's words")
     func refused() {
         var bench = bench()
-        let refusal = TokenRefusal(status: 400, error: "invalid_grant", details: "Account not found.", clockLagSeconds: 400)
+        let refusal = TokenRefusal(
+            status: 400, error: "invalid_grant", details: "Account not found.", clockLagSeconds: 400)
         bench.machine.follow(.ended(refusal), at: bench.now)
         for push in 1...10 { bench.answer(push, 200) }
         bench.advance()
@@ -94,7 +96,8 @@ struct CredentialPendingTests {
             bench.machine.end
                 == .stopped(
                     .service(
-                        "apns", .tokenRefused(reason: "invalid_grant: Account not found.", status: 400, clockLagSeconds: 400))))
+                        "apns",
+                        .tokenRefused(reason: "invalid_grant: Account not found.", status: 400, clockLagSeconds: 400))))
     }
 
     @Test("the deadline and an interruption end the wait")

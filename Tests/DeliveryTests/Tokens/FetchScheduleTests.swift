@@ -49,7 +49,9 @@ struct FetchScheduleTests {
         }
         schedule.failed(.refused(TokenRefusal(status: 429, retryAfterSeconds: 90)), at: now)
         #expect(schedule.nextFetch == now + 90 * Self.second)
-        #expect(schedule.state(at: now + 3600 * Self.second) == .pending(.refused(TokenRefusal(status: 429, retryAfterSeconds: 90))))
+        #expect(
+            schedule.state(at: now + 3600 * Self.second)
+                == .pending(.refused(TokenRefusal(status: 429, retryAfterSeconds: 90))))
         schedule.given(IssuedToken(text: "second", seconds: 3600), askedAt: now)
         #expect(schedule.nextFetch == now + 3300 * Self.second)
         now += 3300 * Self.second

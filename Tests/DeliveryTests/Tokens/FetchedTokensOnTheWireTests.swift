@@ -7,7 +7,8 @@ import TransportConformance
 
 @testable import Delivery
 
-/// Whole runs with fetched tokens: one server gives them out, another takes pushes with the last one only.
+/// Whole runs with fetched tokens: one server gives them out, another takes pushes with the last
+/// one only.
 @Suite("fetched tokens, on the wire")
 struct FetchedTokensOnTheWireTests {
     private final class Flag: Sendable { let isSet = Atomic(false) }
@@ -79,7 +80,9 @@ struct FetchedTokensOnTheWireTests {
         let source = try server.source(shortest: 0)
         try source.start()
         defer { source.stop() }
-        let result = try run(source, pushes: 200) { token, accepted in token == (accepted < 80 ? "Bearer token0" : "Bearer token1") }
+        let result = try run(source, pushes: 200) { token, accepted in
+            token == (accepted < 80 ? "Bearer token0" : "Bearer token1")
+        }
         #expect(result.end == .finished)
         #expect(result.settlements.count { $0.outcome == .accepted } == 200)
         #expect(result.log.accepted.count == 200)
@@ -114,7 +117,9 @@ struct FetchedTokensOnTheWireTests {
         let source = try server.source(shortest: 0)
         try source.start()
         defer { source.stop() }
-        let result = try run(source, pushes: 60) { token, accepted in token == (accepted < 20 ? "Bearer token0" : "Bearer token3") }
+        let result = try run(source, pushes: 60) { token, accepted in
+            token == (accepted < 20 ? "Bearer token0" : "Bearer token3")
+        }
         #expect(result.end == .finished)
         #expect(result.settlements.count { $0.outcome == .accepted } == 60)
         #expect(server.requests.count == 4)
@@ -125,7 +130,8 @@ struct FetchedTokensOnTheWireTests {
         let refusing = try TokenServer { number, _ in
             number == 0
                 ? TokenServer.token("token0")
-                : TokenServer.answer("400 Bad Request", #"{"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#)
+                : TokenServer.answer(
+                    "400 Bad Request", #"{"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#)
         }
         let first = try refusing.source(shortest: 0)
         try first.start()
@@ -135,7 +141,9 @@ struct FetchedTokensOnTheWireTests {
             refused.end
                 == .stopped(
                     .service(
-                        "apns", .tokenRefused(reason: "invalid_grant: Invalid JWT Signature.", status: 400, clockLagSeconds: nil))))
+                        "apns",
+                        .tokenRefused(
+                            reason: "invalid_grant: Invalid JWT Signature.", status: 400, clockLagSeconds: nil))))
         #expect(refused.settlements.count { $0.outcome == .accepted } == 20)
         #expect(refused.settlements.allSatisfy { $0.outcome == .accepted || $0.outcome == .unsent })
 

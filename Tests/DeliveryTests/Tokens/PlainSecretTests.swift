@@ -27,14 +27,17 @@ struct PlainSecretTests {
             read: { status, answer in
                 switch answer["code"]?.integerValue {
                 case 0:
-                    guard let token = answer["token"]?.stringValue, let end = answer["end"]?.integerValue else { return .unreadable }
+                    guard let token = answer["token"]?.stringValue, let end = answer["end"]?.integerValue else {
+                        return .unreadable
+                    }
                     return .token(token, until: end)
                 case let code?: return .refused("\(code) \(answer["msg"]?.stringValue ?? "")", mayPass: code == 3)
                 case nil: return .unreadable
                 }
             })
         return TokenExchange(
-            noun: "session", proof: .digest(facts), header: "token", prefix: "", renewEarlySeconds: 60, shortestRenewalSeconds: 5)
+            noun: "session", proof: .digest(facts), header: "token", prefix: "", renewEarlySeconds: 60,
+            shortestRenewalSeconds: 5)
     }
 
     private static func source(_ server: TokenServer) throws -> FetchedTokenSource {
@@ -46,7 +49,9 @@ struct PlainSecretTests {
     @Test("a secret is proved by its digest, and never sent; the token goes into the header that the service names")
     func digest() throws {
         let end = Timestamp.now().epochMilliseconds + 3_600_000
-        let server = try TokenServer { _, _ in TokenServer.answer("200 OK", #"{"code":0,"token":"t0ken","end":\#(end)}"#) }
+        let server = try TokenServer { _, _ in
+            TokenServer.answer("200 OK", #"{"code":0,"token":"t0ken","end":\#(end)}"#)
+        }
         let source = try Self.source(server)
         try source.start()
         defer { source.stop() }
@@ -62,8 +67,10 @@ struct PlainSecretTests {
     @Test(
         "why there is no token is said in the service's words, and never with what was sent",
         arguments: [
-            (#"{"code":9,"msg":"sign error"}"#, "9 sign error", true), (#"{"code":3,"msg":"too often"}"#, "3 too often", false),
-            (#"{"code":0}"#, "without a token", true), (#"{"hello":1}"#, "without a token", true), ("oops", "not JSON", true),
+            (#"{"code":9,"msg":"sign error"}"#, "9 sign error", true),
+            (#"{"code":3,"msg":"too often"}"#, "3 too often", false),
+            (#"{"code":0}"#, "without a token", true), (#"{"hello":1}"#, "without a token", true),
+            ("oops", "not JSON", true),
             (#"{"code":0,"token":"a b","end":9999999999999}"#, "no header can hold", true),
             (#"{"code":0,"token":"a","end":1}"#, "valid for", true),
         ])
@@ -96,12 +103,16 @@ struct PlainSecretTests {
         for hidden: Unicode.Scalar in ["\u{200B}", "\u{A0}", "\u{FEFF}", "\u{AD}"] {
             let code = TextFormat.codePoint(hidden)
             for text in ["abc123\(hidden)\n", "abc\(hidden)123", "\n\(hidden)abc123"] {
-                #expect(#expect(throws: Diagnostic.self) { try read(text) }?.message.contains("an invisible character (\(code))") == true)
+                #expect(
+                    #expect(throws: Diagnostic.self) { try read(text) }?.message.contains(
+                        "an invisible character (\(code))") == true)
             }
         }
         let missing = #expect(throws: Diagnostic.self) {
             try PlainSecret(at: .variable("VOLLEY_NO_SUCH_VARIABLE"), noun: "master secret").text()
         }
-        #expect(missing?.message == "the environment variable VOLLEY_NO_SUCH_VARIABLE, which should hold the master secret, is not set")
+        #expect(
+            missing?.message
+                == "the environment variable VOLLEY_NO_SUCH_VARIABLE, which should hold the master secret, is not set")
     }
 }

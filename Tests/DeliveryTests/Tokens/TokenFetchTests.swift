@@ -41,7 +41,9 @@ struct TokenFetchTests {
         #expect(form.first == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer")
         let parts = try #require(form.last).dropFirst("assertion=".count).split(separator: ".")
         let header = try JSONValue(parsing: Self.decode(parts[0]))
-        #expect(header == .object(pairs: [("alg", .string("RS256")), ("typ", .string("JWT")), ("kid", .string("0123abcd"))]))
+        #expect(
+            header
+                == .object(pairs: [("alg", .string("RS256")), ("typ", .string("JWT")), ("kid", .string("0123abcd"))]))
         let claims = try JSONValue(parsing: Self.decode(parts[1]))
         #expect(claims["iss"]?.stringValue == "sender@example.iam")
         #expect(claims["scope"]?.stringValue == "https://push.example/send")
@@ -49,29 +51,47 @@ struct TokenFetchTests {
         let issued = try #require(claims["iat"]?.integerValue)
         #expect((before...before + 60).contains(issued))
         #expect(claims["exp"]?.integerValue == issued + 3600)
-        #expect(TokenServer.key.verificationKey.isValid(Self.decode(parts[2]), for: Array("\(parts[0]).\(parts[1])".utf8)))
+        #expect(
+            TokenServer.key.verificationKey.isValid(Self.decode(parts[2]), for: Array("\(parts[0]).\(parts[1])".utf8)))
     }
 
     @Test(
         "an answer without a usable token is named",
         arguments: [
-            (TokenServer.answer("200 OK", "<html>Welcome</html>", type: "text/html"), "it answered 200 with a web page"),
-            (TokenServer.answer("403 Forbidden", " <!doctype html>", type: "text/plain"), "it answered 403 with a web page"),
+            (
+                TokenServer.answer("200 OK", "<html>Welcome</html>", type: "text/html"),
+                "it answered 200 with a web page"
+            ),
+            (
+                TokenServer.answer("403 Forbidden", " <!doctype html>", type: "text/plain"),
+                "it answered 403 with a web page"
+            ),
             (TokenServer.answer("200 OK", ""), "it answered 200 with nothing"),
             (TokenServer.answer("200 OK", "{\"access"), "something that is not JSON"),
             ("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"access_token\":\"s3cret", "the answer was cut off"),
             (TokenServer.answer("200 OK", String(repeating: " ", count: 70_000)), "with more than 64 KiB"),
             (TokenServer.answer("200 OK", #"{"expires_in":3600,"token_type":"Bearer"}"#), "without a token"),
-            (TokenServer.answer("200 OK", #"{"access_token":"s3cret","expires_in":"x","token_type":"Bearer"}"#), "for how long"),
-            (TokenServer.token("s3cret", seconds: 0), "valid for 0.0 s"), (TokenServer.token("s3cret", seconds: -1), "valid for -1.0 s"),
+            (
+                TokenServer.answer("200 OK", #"{"access_token":"s3cret","expires_in":"x","token_type":"Bearer"}"#),
+                "for how long"
+            ),
+            (TokenServer.token("s3cret", seconds: 0), "valid for 0.0 s"),
+            (TokenServer.token("s3cret", seconds: -1), "valid for -1.0 s"),
             (TokenServer.token("s3cret", seconds: 999_999_999), "valid for 999999999.0 s"),
             (TokenServer.answer("200 OK", #"{"access_token":"s3cret","expires_in":60}"#), "without the token's type"),
-            (TokenServer.answer("200 OK", #"{"access_token":"s3cret","expires_in":60,"token_type":"mac"}"#), "type 'mac', not Bearer"),
-            (TokenServer.token("s3cret\\r\\nx: y"), "no header can hold"), (TokenServer.token("s3cret é"), "no header can hold"),
+            (
+                TokenServer.answer("200 OK", #"{"access_token":"s3cret","expires_in":60,"token_type":"mac"}"#),
+                "type 'mac', not Bearer"
+            ),
+            (TokenServer.token("s3cret\\r\\nx: y"), "no header can hold"),
+            (TokenServer.token("s3cret é"), "no header can hold"),
             (TokenServer.token("s3cret" + String(repeating: "x", count: 8190)), "more than 8 KiB"),
             (TokenServer.answer("302 Found", "", headers: "Location: https://localhost/\r\n"), "it answered 302"),
             (TokenServer.answer("500 Internal Server Error", ""), "it answered 500"),
-            (TokenServer.answer("400 Bad Request", #"{"error":"invalid_scope","error_description":"No."}"#), "400 with invalid_scope: No"),
+            (
+                TokenServer.answer("400 Bad Request", #"{"error":"invalid_scope","error_description":"No."}"#),
+                "400 with invalid_scope: No"
+            ),
         ])
     func flaws(answer: String, words: String) throws {
         let found = try #require(try complaint { _ in answer })
@@ -85,12 +105,17 @@ struct TokenFetchTests {
     func clock() throws {
         let words = #"{"error":"invalid_grant","error_description":"Invalid JWT: Token must be a short-lived token."}"#
         let behind = Timestamp(epochSeconds: Timestamp.now().epochSeconds + 720).httpDate
-        let found = try #require(try complaint { _ in TokenServer.answer("400 Bad Request", words, headers: "Date: \(behind)\r\n") })
-        #expect(found.message.contains("400 with invalid_grant: Invalid JWT: Token must be a short-lived token; this machine's clock is 1"))
+        let found = try #require(
+            try complaint { _ in TokenServer.answer("400 Bad Request", words, headers: "Date: \(behind)\r\n") })
+        #expect(
+            found.message.contains(
+                "400 with invalid_grant: Invalid JWT: Token must be a short-lived token; this machine's clock is 1"))
         #expect(found.message.hasSuffix(" behind the server's"))
         #expect(found.remedy == "Set this machine's clock, then try again.")
         let right = try #require(
-            try complaint { _ in TokenServer.answer("400 Bad Request", words, headers: "Date: \(Timestamp.now().httpDate)\r\n") })
+            try complaint { _ in
+                TokenServer.answer("400 Bad Request", words, headers: "Date: \(Timestamp.now().httpDate)\r\n")
+            })
         #expect(!right.message.contains("clock is"))
     }
 
@@ -118,7 +143,8 @@ struct TokenFetchTests {
                 let part = assertion.split(separator: ".")[2].prefix(20)
                 return TokenServer.answer(
                     "400 Bad Request",
-                    #"{"error":"invalid_grant","error_description":"bad assertion \#(assertion) and '\#(part)' in \#(request.body)"}"#)
+                    #"{"error":"invalid_grant","error_description":"bad assertion \#(assertion) and '\#(part)' in \#(request.body)"}"#
+                )
             })
         #expect(found.message.contains("invalid_grant: bad assertion … and '…' in grant_type="), "\(found)")
         #expect(found.message.hasSuffix("&assertion=…"), "\(found)")
@@ -136,7 +162,8 @@ struct TokenFetchTests {
             (nowhere, "there is no connection"), (stranger, "certificate is not trusted"),
             (misnamed.endpoint, "certificate is not trusted"),
         ] {
-            let source = try FetchedTokenSource(exchange: TokenServer.exchange(), identity: .key(TokenServer.account), server: endpoint)
+            let source = try FetchedTokenSource(
+                exchange: TokenServer.exchange(), identity: .key(TokenServer.account), server: endpoint)
             let found = try #require(complaint(source))
             #expect(found.message.contains(words), "\(found)")
         }
@@ -158,9 +185,12 @@ struct TokenFetchTests {
     func misconfigured() throws {
         var account = TokenServer.account
         account.privateKeyPEM = "-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n"
-        #expect(throws: Diagnostic.self) { try FetchedTokenSource(exchange: TokenServer.exchange(), identity: .key(account)) }
         #expect(throws: Diagnostic.self) {
-            try FetchedTokenSource(exchange: TokenServer.exchange(), identity: .key(TokenServer.account), proxy: "gopher://x")
+            try FetchedTokenSource(exchange: TokenServer.exchange(), identity: .key(account))
+        }
+        #expect(throws: Diagnostic.self) {
+            try FetchedTokenSource(
+                exchange: TokenServer.exchange(), identity: .key(TokenServer.account), proxy: "gopher://x")
         }
     }
 
@@ -181,13 +211,17 @@ struct TokenFetchTests {
 
     @Test("a run waits out what may pass before its first token; what will not pass is said at once")
     func waitsOutTrouble() throws {
-        let late = try TokenServer { number, _ in number < 2 ? TokenServer.answer("503 Busy", "{}") : TokenServer.token("third") }
+        let late = try TokenServer { number, _ in
+            number < 2 ? TokenServer.answer("503 Busy", "{}") : TokenServer.token("third")
+        }
         let source = try late.source()
         defer { source.stop() }
         try source.start(.isWaitedOut)
         let clock = ContinuousClock()
         let asked = clock.now
-        while clock.now - asked < .seconds(20), source.state() == .pending(nil) || late.requests.count < 3 { usleep(20_000) }
+        while clock.now - asked < .seconds(20), source.state() == .pending(nil) || late.requests.count < 3 {
+            usleep(20_000)
+        }
         usleep(200_000)
         guard case .ready(let token) = source.state() else {
             Issue.record("\(source.state())")

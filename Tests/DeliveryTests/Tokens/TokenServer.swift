@@ -25,7 +25,8 @@ final class TokenServer {
         let requests = Mutex<[Request]>([])
     }
 
-    /// - Parameter answer: the whole answer to the request of this number, from 0 on; nil for none, ever.
+    /// - Parameter answer: the whole answer to the request of this number, from 0 on; nil for none,
+    ///   ever.
     init(names: [String] = ["localhost"], _ answer: @escaping @Sendable (Int, Request) -> String?) throws {
         let authority = CertificateAuthority(commonName: "Token authority")
         folder = try TemporaryFolder()
@@ -33,9 +34,12 @@ final class TokenServer {
         let state = State()
         self.state = state
         front = try TLSFront(
-            TLSServerContext(certificate: authority.issueServerCertificate(names: names), applicationProtocols: ["http/1.1"]), to: port)
+            TLSServerContext(
+                certificate: authority.issueServerCertificate(names: names), applicationProtocols: ["http/1.1"]),
+            to: port)
         endpoint = Endpoint(
-            host: "localhost", port: front.port, certificateAuthorityFile: try folder.write("ca.pem", authority.certificatePEM))
+            host: "localhost", port: front.port,
+            certificateAuthorityFile: try folder.write("ca.pem", authority.certificatePEM))
         startThread {
             while !state.isStopped.load(ordering: .relaxed) {
                 var polled = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
@@ -61,7 +65,9 @@ final class TokenServer {
         }
         let text = String(decoding: head, as: UTF8.self)
         let length = text.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
-        guard let count = length.flatMap({ Int($0.split(separator: " ")[1]) }), let body = Sockets.read(count, from: client) else { return }
+        guard let count = length.flatMap({ Int($0.split(separator: " ")[1]) }),
+            let body = Sockets.read(count, from: client)
+        else { return }
         let request = Request(head: text, body: String(decoding: body, as: UTF8.self))
         let number = state.requests.withLock { requests in
             requests.append(request)
@@ -75,7 +81,9 @@ final class TokenServer {
     }
 
     /// A whole answer.
-    static func answer(_ status: String, _ body: String, headers: String = "", type: String = "application/json") -> String {
+    static func answer(_ status: String, _ body: String, headers: String = "", type: String = "application/json")
+        -> String
+    {
         "HTTP/1.1 \(status)\r\nContent-Type: \(type)\r\n\(headers)Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
     }
 
@@ -92,7 +100,8 @@ final class TokenServer {
             address: "https://tokens.example/token", path: "/token", scope: "https://push.example/send", seconds: 3600
         ) { _ in account }
         return TokenExchange(
-            noun: "access token", proof: .assertion(assertion), renewEarlySeconds: early, shortestRenewalSeconds: shortest)
+            noun: "access token", proof: .assertion(assertion), renewEarlySeconds: early,
+            shortestRenewalSeconds: shortest)
     }
 
     static let account = AssertionKey(
@@ -101,6 +110,7 @@ final class TokenServer {
     /// A source of tokens from here.
     func source(early: Double = 300, shortest: Double = 60, proxy: String? = nil) throws -> FetchedTokenSource {
         try FetchedTokenSource(
-            exchange: Self.exchange(early: early, shortest: shortest), identity: .key(Self.account), server: endpoint, proxy: proxy)
+            exchange: Self.exchange(early: early, shortest: shortest), identity: .key(Self.account), server: endpoint,
+            proxy: proxy)
     }
 }

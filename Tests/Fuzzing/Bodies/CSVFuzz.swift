@@ -10,7 +10,8 @@ func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
     let file = ScratchFile(input.content, suffix: input.usesSecondFormat ? ".tsv" : ".csv")
     let outcome = try scanEveryWay(input, file.path)
     let marks: [[UInt8]] = [
-        [0xFF, 0xFE], [0xFE, 0xFF], [0x1F, 0x8B], Array("PK\u{3}\u{4}".utf8), [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1],
+        [0xFF, 0xFE], [0xFE, 0xFF], [0x1F, 0x8B], Array("PK\u{3}\u{4}".utf8),
+        [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1],
     ]
     let isForeign = TextEncoding.foreign(input.content) != nil
     guard !isForeign, !marks.contains(where: { input.content.starts(with: $0) }) else {
@@ -23,13 +24,17 @@ func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
     if isQuoted || !head.contains(separator), isQuoted || head.contains(where: ",;\t|".utf8.contains) { return }
     let reference = ReferenceCSV.read(text, separator: separator)
     // So are the names of columns below a title, and forms other than CSV.
-    let below = text.drop { $0 == 0x0A || $0 == 0x0D }.dropFirst(head.count).drop { $0 == 0x0A || $0 == 0x0D }.prefix { $0 != 0x0A }
+    let below = text.drop { $0 == 0x0A || $0 == 0x0D }.dropFirst(head.count).drop { $0 == 0x0A || $0 == 0x0D }.prefix {
+        $0 != 0x0A
+    }
     if let header = reference.rows.first?.cells, DelimitedReader.foreignForm(header, next: below) != nil { return }
     let named = Set(ExportColumns.Standard.allCases.flatMap { ExportColumns().candidates(for: $0) })
     let hasNames = reference.rows.prefix(6).map { $0.cells?.contains { named.contains($0.lowercased()) } ?? true }
     if hasNames.first == false, hasNames.contains(true) { return }
     guard reference.rows.first?.cells != nil else { return try require(outcome.result == nil, "no header, and read") }
-    guard !reference.isRefused else { return try require(outcome.result == nil, "zero bytes or a second header, and read") }
+    guard !reference.isRefused else {
+        return try require(outcome.result == nil, "zero bytes or a second header, and read")
+    }
     let rows = Array(reference.rows.dropFirst())
     let bad = rows.filter { $0.cells == nil }
     try requireRows(outcome, rows: rows.count - bad.count, badRows: bad.map { ($0.line, $0.lines) })

@@ -1,4 +1,5 @@
-/// The parts that are fuzzed. Each takes any bytes and checks what must hold for all of them; a crash or a hang is also a finding.
+/// The parts that are fuzzed. Each takes any bytes and checks what must hold for all of them; a
+/// crash or a hang is also a finding.
 enum FuzzTarget: String, CaseIterable, Codable, Sendable {
     /// Exports as CSV and TSV.
     case csv

@@ -3,7 +3,8 @@ import TestSupport
 
 @testable import Audience
 
-/// Compressed exports: either the input is the compressed file itself, or it is wrapped, and must read like the file without wrapping.
+/// Compressed exports: either the input is the compressed file itself, or it is wrapped, and must
+/// read like the file without wrapping.
 func fuzzGzip(_ bytes: [UInt8]) throws(FuzzFinding) {
     guard let input = ScanInput(bytes) else { return }
     guard input.usesSecondFormat else {
@@ -16,7 +17,9 @@ func fuzzGzip(_ bytes: [UInt8]) throws(FuzzFinding) {
     // A message about a refused file contains its name.
     try require((packed.result == nil) == (plain.result == nil), "'\(packed.refusal)' and '\(plain.refusal)'")
     try require(packed.result?.digest == plain.result?.digest, "compressed it has another digest")
-    try require(packed.result?.skipped == plain.result?.skipped, "\(packed.result?.skipped ?? [:]), not \(plain.result?.skipped ?? [:])")
+    try require(
+        packed.result?.skipped == plain.result?.skipped,
+        "\(packed.result?.skipped ?? [:]), not \(plain.result?.skipped ?? [:])")
     try require(packed.recipients == plain.recipients, "\(packed.recipients) instead of \(plain.recipients)")
 }
 

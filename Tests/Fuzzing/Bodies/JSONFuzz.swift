@@ -2,7 +2,8 @@ import Base
 
 @testable import Audience
 
-/// JSON Lines and JSON arrays: every way to scan gives the same result, and finds the same rows as a plain JSON reader finds objects.
+/// JSON Lines and JSON arrays: every way to scan gives the same result, and finds the same rows as
+/// a plain JSON reader finds objects.
 func fuzzJSON(_ bytes: [UInt8]) throws(FuzzFinding) {
     guard let input = ScanInput(bytes) else { return }
     let file = ScratchFile(input.content, suffix: input.usesSecondFormat ? ".json" : ".jsonl")

@@ -11,19 +11,25 @@ struct ReferenceJSON {
     /// Whether values may be objects.
     let takesObjects: Bool
 
-    /// The parts of a file that the scan's query reads; nil if the file cannot be prepared, or contains no object.
+    /// The parts of a file that the scan's query reads; nil if the file cannot be prepared, or
+    /// contains no object.
     init?(_ input: ScanInput, _ path: String) {
-        guard let file = try? ScanPreparation(input.query(path), limits: ReadingLimits()).files.first else { return nil }
+        guard let file = try? ScanPreparation(input.query(path), limits: ReadingLimits()).files.first else {
+            return nil
+        }
         let names = file.plan.names(in: file.header)
         usedKeys = Set(names)
         tagsKey = file.plan.tagsCell.map { names[$0] }
         takesObjects = file.json.hasTypedValues
     }
 
-    /// How many lines are not blank, and the numbers of those that are not rows; nil if this cannot be determined.
+    /// How many lines are not blank, and the numbers of those that are not rows; nil if this cannot
+    /// be determined.
     func lines(_ text: [UInt8]) -> (rows: Int, badLines: [Int])? {
         let lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
-            .filter { !$0.element.allSatisfy { [0x20, 0x09, 0x0D].contains($0) } && !$0.element.starts(with: Self.firstLine) }
+            .filter {
+                !$0.element.allSatisfy { [0x20, 0x09, 0x0D].contains($0) } && !$0.element.starts(with: Self.firstLine)
+            }
         guard !lines.contains(where: { Self.holdsHugeNumber(Array($0.element)) }) else { return nil }
         let bad = lines.filter { !isRow(try? JSONValue(parsing: Array($0.element))) }
         return (lines.count, bad.map { $0.offset + 1 })
@@ -34,17 +40,21 @@ struct ReferenceJSON {
 
     /// The elements of a file that is a list, or an object that begins with one below `results`.
     static func elements(_ text: [UInt8]) -> [JSONValue]? {
-        // Elements nest as deeply as those of JSON Lines; the array is one more level, and the object another.
+        // Elements nest as deeply as those of JSON Lines; the array is one more level, and the
+        // object another.
         switch try? JSONValue(parsing: text, maximumDepth: 66) {
         case .array(let elements): return elements
         case .object(let members):
-            guard members.first?.name == "results", case .array(let elements)? = members.first?.value else { return nil }
+            guard members.first?.name == "results", case .array(let elements)? = members.first?.value else {
+                return nil
+            }
             return elements
         default: return nil
         }
     }
 
-    /// Whether `JSONValue` stops at a number beyond `Double`. Exports may contain such numbers, which stay texts there.
+    /// Whether `JSONValue` stops at a number beyond `Double`. Exports may contain such numbers,
+    /// which stay texts there.
     static func holdsHugeNumber(_ text: [UInt8]) -> Bool {
         do throws(Mistake) {
             _ = try JSONValue(parsing: text, maximumDepth: 66)

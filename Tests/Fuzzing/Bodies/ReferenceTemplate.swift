@@ -2,8 +2,8 @@ import Base
 
 @testable import Content
 
-/// Templates filled in slowly and obviously, with strings, for comparison with rendering on bytes. It uses the parser's result, and the
-/// names and marks of the language tables.
+/// Templates filled in slowly and obviously, with strings, for comparison with rendering on bytes.
+/// It uses the parser's result, and the names and marks of the language tables.
 struct ReferenceTemplate {
     enum Failure: Error, Equatable { case blank(String), notADate(String), notANumber(String) }
 
@@ -31,10 +31,12 @@ struct ReferenceTemplate {
 
     private func isMissing(_ text: String) -> Bool {
         let isSign = [
-            "-", "--", "---", "–", "—", "\\N", "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "(NULL)", "[null]", "[NULL]", "<null>",
+            "-", "--", "---", "–", "—", "\\N", "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "(NULL)", "[null]",
+            "[NULL]", "<null>",
             "<NULL>",
             "NaN", "nan", "None", "undefined", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!",
-            "#NV", "#N/D", "#N/V", "#YOK", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOMBRE!", "#NOM?", "#VALORE!", "#RIF!", "#NOME?",
+            "#NV", "#N/D", "#N/V", "#YOK", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOMBRE!", "#NOM?", "#VALORE!",
+            "#RIF!", "#NOME?",
             "#VALOR!",
             "#¡VALOR!", "#¡NUM!", "#¡REF!", "#¿NOMBRE?",
         ].contains(trimmed(text))
@@ -80,7 +82,8 @@ struct ReferenceTemplate {
 
     private func holds(_ condition: TemplateCondition) -> Bool {
         guard let connector = condition.connectors.first else { return holds(condition.tests[0]) }
-        let rest = TemplateCondition(tests: Array(condition.tests.dropFirst()), connectors: Array(condition.connectors.dropFirst()))
+        let rest = TemplateCondition(
+            tests: Array(condition.tests.dropFirst()), connectors: Array(condition.connectors.dropFirst()))
         return connector == .and ? holds(condition.tests[0]) && holds(rest) : holds(condition.tests[0]) || holds(rest)
     }
 
@@ -90,19 +93,23 @@ struct ReferenceTemplate {
             switch test.kind {
             case .blank: return true
             case .truthy, .present, .contains: return false
-            case .text(let comparison, _), .number(let comparison, _), .truth(let comparison, _): return comparison == .notEqual
+            case .text(let comparison, _), .number(let comparison, _), .truth(let comparison, _):
+                return comparison == .notEqual
             }
         }
         switch test.kind {
         case .blank: return false
         case .present: return true
-        case .truthy: return !(cell.hasPrefix("0") && cell.allSatisfy { "0.,".contains($0) }) && cell.lowercased() != "false"
+        case .truthy:
+            return !(cell.hasPrefix("0") && cell.allSatisfy { "0.,".contains($0) }) && cell.lowercased() != "false"
         case .contains(let part): return Array(cell.utf8).contains(Array(part.utf8))
         case .text(let comparison, let text)
         where test.column.value == "language" && (comparison == .equal || comparison == .notEqual)
             && LanguageTag.normalized(trimmedAll(text)) != nil:
-            let tag = String(cell.lowercased().map { $0 == "_" ? "-" : $0 }), language = LanguageTag.normalized(trimmedAll(text)) ?? ""
-            return (tag == language || ["-", ".", "@"].contains { tag.hasPrefix(language + $0) }) == (comparison == .equal)
+            let tag = String(cell.lowercased().map { $0 == "_" ? "-" : $0 }),
+                language = LanguageTag.normalized(trimmedAll(text)) ?? ""
+            return (tag == language || ["-", ".", "@"].contains { tag.hasPrefix(language + $0) })
+                == (comparison == .equal)
         case .text(.equal, let text): return isSame(cell, trimmedAll(text), test.column.value)
         case .text(.notEqual, let text): return !isSame(cell, trimmedAll(text), test.column.value)
         case .text(let comparison, let text):
@@ -112,7 +119,9 @@ struct ReferenceTemplate {
             let value = ComparisonValue(text, column: test.column.value)
             return comparison.holds(Array(cell.utf8).withUnsafeBufferPointer { value.order(of: $0) })
         case .number(let comparison, let text):
-            guard let left = ReferenceNumber(cell), let right = ReferenceNumber(text) else { return comparison == .notEqual }
+            guard let left = ReferenceNumber(cell), let right = ReferenceNumber(text) else {
+                return comparison == .notEqual
+            }
             return comparison.holds(left.compare(right))
         case .truth(let comparison, let truth):
             let words = truth ? ["true", "1", "yes", "y", "t", "on"] : ["false", "0", "no", "n", "f", "off"]
@@ -120,11 +129,14 @@ struct ReferenceTemplate {
         }
     }
 
-    /// Numbers, versions and dates may be written in other ways, except codes and telephone numbers.
+    /// Numbers, versions and dates may be written in other ways, except codes and telephone
+    /// numbers.
     private func isSame(_ cell: String, _ text: String, _ column: String) -> Bool {
         if Array(cell.utf8) == Array(text.utf8) { return true }
         let value = ComparisonValue(text, column: column)
-        func isCode(_ text: String) -> Bool { text.hasPrefix("+") || text.hasPrefix("0") && !text.hasPrefix("0.") && text.utf8.count > 1 }
+        func isCode(_ text: String) -> Bool {
+            text.hasPrefix("+") || text.hasPrefix("0") && !text.hasPrefix("0.") && text.utf8.count > 1
+        }
         if value.kind == .text || value.kind == .number && (isCode(text) || isCode(cell)) { return false }
         return Array(cell.utf8).withUnsafeBufferPointer { value.order(of: $0) } == 0
     }
@@ -151,7 +163,8 @@ struct ReferenceTemplate {
                 result += "İ"
             } else if languagePart == "el", scalar == "\u{301}" {
                 continue
-            } else if languagePart == "el", let index = Array("άέήίόύώΐΰΆΈΉΊΌΎΏ".unicodeScalars).firstIndex(of: scalar) {
+            } else if languagePart == "el", let index = Array("άέήίόύώΐΰΆΈΉΊΌΎΏ".unicodeScalars).firstIndex(of: scalar)
+            {
                 result.unicodeScalars.append(Array("ΑΕΗΙΟΥΩΪΫΑΕΗΙΟΥΩ".unicodeScalars)[index])
             } else {
                 result += scalar.properties.uppercaseMapping
@@ -187,12 +200,15 @@ struct ReferenceTemplate {
     }
 
     /// Marks between letters, unless they are letters themselves.
-    private func isPassedOver(_ scalar: Unicode.Scalar) -> Bool { !scalar.properties.isCased && scalar.properties.isCaseIgnorable }
+    private func isPassedOver(_ scalar: Unicode.Scalar) -> Bool {
+        !scalar.properties.isCased && scalar.properties.isCaseIgnorable
+    }
 
     private func capitalized(_ text: String) -> String {
         guard let first = text.unicodeScalars.first else { return "" }
         var rest = text.unicodeScalars.index(after: text.startIndex)
-        if languagePart == "nl", first == "i" || first == "I", rest < text.endIndex, "jJ".unicodeScalars.contains(text.unicodeScalars[rest])
+        if languagePart == "nl", first == "i" || first == "I", rest < text.endIndex,
+            "jJ".unicodeScalars.contains(text.unicodeScalars[rest])
         {
             rest = text.unicodeScalars.index(after: rest)
             return "IJ" + lower(text, rest)
@@ -220,7 +236,9 @@ struct ReferenceTemplate {
         return tag.withUTF8 { tables.find($0) } ?? tables.fallback
     }
 
-    private func string(_ range: TextRange) -> String { String(decoding: tables.pool[Int(range.start)..<Int(range.end)], as: UTF8.self) }
+    private func string(_ range: TextRange) -> String {
+        String(decoding: tables.pool[Int(range.start)..<Int(range.end)], as: UTF8.self)
+    }
 
     private func form(_ number: ReferenceNumber, _ forms: [PluralForm: String]) -> PluralForm {
         let written = Set(forms.keys)
@@ -235,7 +253,8 @@ struct ReferenceTemplate {
         let zero = tables.languages[table].zero
         return String(
             String.UnicodeScalarView(
-                text.unicodeScalars.map { ("0"..."9").contains($0) ? Unicode.Scalar(zero + $0.value - 0x30) ?? $0 : $0 }))
+                text.unicodeScalars.map { ("0"..."9").contains($0) ? Unicode.Scalar(zero + $0.value - 0x30) ?? $0 : $0 }
+            ))
     }
 
     private func write(_ number: ReferenceNumber, _ decimals: Int?) -> String {
@@ -266,7 +285,9 @@ struct ReferenceTemplate {
         guard Timestamp(trimmed) != nil else { return nil }
         // The time as written: without the offset it is the same in UTC.
         let scalars = Array(trimmed.unicodeScalars)
-        guard scalars.count > 10, scalars[4] == "-" else { return Timestamp(trimmed).map { ($0, Int($0.epochSeconds % 60 + 60) % 60) } }
+        guard scalars.count > 10, scalars[4] == "-" else {
+            return Timestamp(trimmed).map { ($0, Int($0.epochSeconds % 60 + 60) % 60) }
+        }
         let isLong = scalars.count > 16 && scalars[16] == ":"
         let time = String(String.UnicodeScalarView(scalars[..<(isLong ? 19 : 16)]))
         return Timestamp(time.replacing(" ", with: "T")).map { ($0, isLong ? Int(time.suffix(2)) ?? 0 : 0) }
@@ -279,7 +300,8 @@ struct ReferenceTemplate {
         func number(_ start: Int, _ count: Int) -> Int { Int(text.dropFirst(start).prefix(count)) ?? 0 }
         let (year, month, day, hour, minute) = (number(0, 4), number(5, 2), number(8, 2), number(11, 2), number(14, 2))
         let weekday = ((daysFromCivil(year: year, month: month, day: day) + 4) % 7 + 7) % 7
-        let dayOfYear = daysFromCivil(year: year, month: month, day: day) - daysFromCivil(year: year, month: 1, day: 1) + 1
+        let dayOfYear =
+            daysFromCivil(year: year, month: month, day: day) - daysFromCivil(year: year, month: 1, day: 1) + 1
         func name(_ kind: LanguageNames, _ index: Int) -> String {
             string(tables.names[table * LanguageTable.nameCount + kind.start + index])
         }
@@ -363,7 +385,9 @@ struct ReferenceNumber {
         let isMinus = rest.unicodeScalars.first == "-"
         if isMinus || rest.unicodeScalars.first == "+" { rest = Substring(rest.unicodeScalars.dropFirst()) }
         let parts = rest.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { ("0"..."9").contains($0) } }) else { return nil }
+        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { ("0"..."9").contains($0) } }) else {
+            return nil
+        }
         whole = String(String(parts[0]).drop { $0 == "0" })
         if whole.isEmpty { whole = "0" }
         fraction = parts.count > 1 ? String(parts[1]) : ""
@@ -403,6 +427,7 @@ struct ReferenceNumber {
     var operands: PluralOperands {
         let tail = UInt64(String(whole.suffix(18))) ?? 0
         return PluralOperands(
-            i: whole.count > 18 ? tail + 1_000_000_000_000_000_000 : tail, f: UInt64(fraction.prefix(18)) ?? 0, v: min(18, fraction.count))
+            i: whole.count > 18 ? tail + 1_000_000_000_000_000_000 : tail, f: UInt64(fraction.prefix(18)) ?? 0,
+            v: min(18, fraction.count))
     }
 }

@@ -2,7 +2,8 @@ import Base
 
 @testable import Audience
 
-/// Scans a file in one piece and in small ones, on one thread and on three, in memory and on disk, and refuses any difference.
+/// Scans a file in one piece and in small ones, on one thread and on three, in memory and on disk,
+/// and refuses any difference.
 /// - Returns: the common result.
 func scanEveryWay(_ input: ScanInput, _ path: String) throws(FuzzFinding) -> ScanOutcome {
     let whole = try ScanOutcome(input, path, ReadingLimits(chunkSize: 16 << 10, threads: 1))

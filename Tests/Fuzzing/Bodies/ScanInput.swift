@@ -35,7 +35,9 @@ struct ScanInput {
             (query.aliases, query.registrationIDs) = (["u1", "u2"], ["r1", "191"])
         }
         if choices & 2 != 0 {
-            (query.excludedTags, query.excludedAliases, query.excludedRegistrationIDs) = (["beta", "b"], ["u2"], ["r2"])
+            (query.excludedTags, query.excludedAliases, query.excludedRegistrationIDs) = (
+                ["beta", "b"], ["u2"], ["r2"]
+            )
         }
         // The export is also the list of excluded devices.
         if choices & 130 == 130 { query.excludedDevices = [path] }
@@ -50,18 +52,24 @@ struct ScanInput {
         return query
     }
 
-    /// Judges only by the contents of the record, so that every order of the blocks gives the same result.
+    /// Judges only by the contents of the record, so that every order of the blocks gives the same
+    /// result.
     var judge: @Sendable () -> RecipientChecker {
         let refusesSome = refusesSome
         return {
             { record in
                 let sum = record.fields.reduce(record.alias.count) { $0 &+ Int($1) }
-                return RecipientCheck(payloadBytes: sum % 5000, reason: refusesSome && sum % 3 == 0 ? .renderError : nil)
+                return RecipientCheck(
+                    payloadBytes: sum % 5000, reason: refusesSome && sum % 3 == 0 ? .renderError : nil)
             }
         }
     }
 
-    private func condition(_ column: String, _ test: ColumnTest) -> ColumnCondition { ColumnCondition(column: named(column), test: test) }
+    private func condition(_ column: String, _ test: ColumnTest) -> ColumnCondition {
+        ColumnCondition(column: named(column), test: test)
+    }
 
-    private func named(_ text: String) -> SourceText { SourceText(text, at: SourcePosition(file: "fuzz.yaml", line: 1, column: 1)) }
+    private func named(_ text: String) -> SourceText {
+        SourceText(text, at: SourcePosition(file: "fuzz.yaml", line: 1, column: 1))
+    }
 }

@@ -2,14 +2,18 @@ import Base
 
 @testable import Content
 
-/// Templates: whatever compiles renders the same from texts and from escaped cells, as JSON that contains what the tags say.
+/// Templates: whatever compiles renders the same from texts and from escaped cells, as JSON that
+/// contains what the tags say.
 ///
-/// The first byte selects the kind of input. Usually that is a title, a body and the cells of a device, separated by `^`.
+/// The first byte selects the kind of input. Usually that is a title, a body and the cells of a
+/// device, separated by `^`.
 func fuzzTemplate(_ bytes: [UInt8]) throws(FuzzFinding) {
     guard let choice = bytes.first else { return }
     let rest = Array(bytes.dropFirst())
     if choice & 3 == 3 { return try requireExactCells(rest) }
-    let parts = rest.split(separator: UInt8(ascii: "^"), omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+    let parts = rest.split(separator: UInt8(ascii: "^"), omittingEmptySubsequences: false).map {
+        String(decoding: $0, as: UTF8.self)
+    }
     let place = SourcePosition(file: "c.yaml", line: 1, column: 1)
     let styles: [SourceText.Style] = [.plain, .singleQuoted, .doubleQuoted, .literal, .folded]
     let texts = parts.prefix(2).map { SourceText($0, at: place, style: styles[Int(choice >> 2) % styles.count]) }
@@ -30,12 +34,16 @@ func fuzzTemplate(_ bytes: [UInt8]) throws(FuzzFinding) {
         return
     }
     let cells = template.columns.indices.map { parts.count > 2 ? parts[2 + $0 % (parts.count - 2)] : "" }
-    // The remaining bits of the choice, and the length, select a language, so that old inputs keep their meaning.
+    // The remaining bits of the choice, and the length, select a language, so that old inputs keep
+    // their meaning.
     try check(template, cells, languages[(Int(choice >> 5) * 7 + rest.count) % languages.count], content)
 }
 
-/// One of every kind: common and rare plural rules, digits and cases, a variant, an unknown language, none.
-private let languages = ["", "en", "de", "tr", "el", "nl", "ru", "ar-EG", "fa", "ja", "hi", "pt-PT", "zh_Hant-TW", "xx", "es", "fi"]
+/// One of every kind: common and rare plural rules, digits and cases, a variant, an unknown
+/// language, none.
+private let languages = [
+    "", "en", "de", "tr", "el", "nl", "ru", "ar-EG", "fa", "ja", "hi", "pt-PT", "zh_Hant-TW", "xx", "es", "fi",
+]
 
 private func check(
     _ template: PayloadTemplate, _ cells: [String], _ language: String, _ content: MessageContent
@@ -45,9 +53,12 @@ private func check(
     let before = Array("{}".utf8)
     var appended = before
     let escapedFailure = renderEscaped(template, cells, language, &appended)
-    try require(failure == escapedFailure, "\(String(describing: failure)) and, escaped, \(String(describing: escapedFailure))")
+    try require(
+        failure == escapedFailure, "\(String(describing: failure)) and, escaped, \(String(describing: escapedFailure))")
     try require(appended == before + (failure == nil ? payload : []), "escaped cells give other bytes")
-    if let failure, failure.skipReason == .renderError { try require(payload.isEmpty, "bytes of a payload that was not rendered") }
+    if let failure, failure.skipReason == .renderError {
+        try require(payload.isEmpty, "bytes of a payload that was not rendered")
+    }
     if failure == nil {
         try require(payload.count <= template.byteLimit, "\(payload.count) bytes are too many")
         guard (try? JSONValue(parsing: payload)) != nil else {
@@ -56,7 +67,8 @@ private func check(
     }
     guard content.payload == nil, let title = content.title, let body = content.body else { return }
     let values = Dictionary(uniqueKeysWithValues: zip(template.columns.map(\.value), cells))
-    try compare(payload, failure, [("title", title), ("body", body)], ReferenceTemplate(cells: values, language: language))
+    try compare(
+        payload, failure, [("title", title), ("body", body)], ReferenceTemplate(cells: values, language: language))
 }
 
 /// Title and body as the slow way writes them; if that fails, the payload must have failed, too.
@@ -80,11 +92,14 @@ private func compare(
         let found = json["aps"]?["alert"]?[name]?.stringValue
         // Compared as bytes: texts that Unicode calls equal are not.
         try require(
-            found.map { Array($0.utf8) } == Array(expected.utf8), "\(name): \(found ?? "nothing") instead of \(expected)")
+            found.map { Array($0.utf8) } == Array(expected.utf8),
+            "\(name): \(found ?? "nothing") instead of \(expected)")
     }
 }
 
-private func renderEscaped(_ template: PayloadTemplate, _ cells: [String], _ language: String, _ bytes: inout [UInt8]) -> RenderFailure? {
+private func renderEscaped(_ template: PayloadTemplate, _ cells: [String], _ language: String, _ bytes: inout [UInt8])
+    -> RenderFailure?
+{
     Array(JSONValue.array(cells.map(JSONValue.string)).text.utf8).withUnsafeBufferPointer { json in
         var escaped = EscapedCells()
         precondition(escaped.locate(in: json), "cells as Volley itself writes them are refused")

@@ -3,7 +3,8 @@ import Content
 
 @testable import Campaigns
 
-/// Campaigns and volley.yaml: the result is a value, or mistakes that have messages and places inside the file, and is always the same.
+/// Campaigns and volley.yaml: the result is a value, or mistakes that have messages and places
+/// inside the file, and is always the same.
 func fuzzYAML(_ bytes: [UInt8]) throws(FuzzFinding) {
     let source: YAMLSource
     do throws(Diagnostic) {
@@ -15,7 +16,9 @@ func fuzzYAML(_ bytes: [UInt8]) throws(FuzzFinding) {
     try requireSense(draft.findings, bytes)
     try require((draft.campaign == nil) == draft.findings.contains { $0.severity == .error }, "\(draft.findings)")
     try require(Campaign.draft(source, now: now).findings == draft.findings, "read again it has other mistakes")
-    if let content = draft.content { try requireSense(findings { () throws(Diagnostics) in try PayloadTemplate(content).warnings }, bytes) }
+    if let content = draft.content {
+        try requireSense(findings { () throws(Diagnostics) in try PayloadTemplate(content).warnings }, bytes)
+    }
     try requireSense(findings { () throws(Diagnostics) in try Project.read(source).1 }, bytes)
 }
 
@@ -30,6 +33,8 @@ private func requireSense(_ mistakes: [Diagnostic], _ bytes: [UInt8]) throws(Fuz
     for mistake in mistakes {
         try require(!mistake.message.isEmpty, "a mistake says nothing")
         guard let place = mistake.position else { continue }
-        try require(place.file == "c.yaml" && (1...lines).contains(place.line) && place.column >= 1, "no such place: \(mistake)")
+        try require(
+            place.file == "c.yaml" && (1...lines).contains(place.line) && place.column >= 1, "no such place: \(mistake)"
+        )
     }
 }

@@ -18,8 +18,8 @@ import Glibc
     }
 }
 
-/// libFuzzer calls this with each input. The name is the one that libFuzzer's own `main` refers to, which is linked in although it does not
-/// run.
+/// libFuzzer calls this with each input. The name is the one that libFuzzer's own `main` refers to,
+/// which is linked in although it does not run.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(FuzzFinding) {

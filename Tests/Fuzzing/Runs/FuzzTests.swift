@@ -1,13 +1,15 @@
 import Glibc
 import Testing
 
-/// A few hundred inputs for each target, the same every time. `make fuzz` continues from here, for as long as you like.
+/// A few hundred inputs for each target, the same every time. `make fuzz` continues from here, for
+/// as long as you like.
 @Suite struct FuzzTests {
     private static let mutations = 200
     /// An input takes milliseconds; a target that needs this long hangs.
     private static let secondsForAll: UInt32 = 300
 
-    /// Each target runs in a separate process, so that the input of a crash or a hang is known, too.
+    /// Each target runs in a separate process, so that the input of a crash or a hang is known,
+    /// too.
     @Test("whatever comes in, what must hold holds", arguments: FuzzTarget.allCases)
     func holds(target: FuzzTarget) async {
         let path = "/tmp/volley-fuzz-\(getpid())-\(target.rawValue).txt"

@@ -5,7 +5,9 @@ struct Journal {
     let path: String
 
     /// Begins another input.
-    func begin(_ input: [UInt8]) { write(input.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\n", mode: "w") }
+    func begin(_ input: [UInt8]) {
+        write(input.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\n", mode: "w")
+    }
 
     /// Notes the finding for the input.
     func note(_ finding: FuzzFinding) { write("\(finding)", mode: "a") }

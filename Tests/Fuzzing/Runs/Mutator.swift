@@ -7,8 +7,10 @@ struct Mutator {
     /// Pieces that matter to parsers, in addition to arbitrary bytes.
     private static let pieces: [[UInt8]] =
         [
-            "\"", "\"\"", ",", "\t", "\n", "\r", "\r\n", ";", "[", "]", "{", "}", "{{", "}}", "|", "'", ":", "- ", "#", "&a ", "*a", "^",
-            "\\", "\\u00e9", "数", "0", "{% if a %}", "{% else %}", "{% endif %}", "{%- ", " | upcase", "== 'x'", "{% raw %}",
+            "\"", "\"\"", ",", "\t", "\n", "\r", "\r\n", ";", "[", "]", "{", "}", "{{", "}}", "|", "'", ":", "- ", "#",
+            "&a ", "*a", "^",
+            "\\", "\\u00e9", "数", "0", "{% if a %}", "{% else %}", "{% endif %}", "{%- ", " | upcase", "== 'x'",
+            "{% raw %}",
         ]
         .map { Array($0.utf8) } + [[0], [0xFF], [0xC3]]
 
@@ -34,7 +36,8 @@ struct Mutator {
         case 3: bytes.insert(contentsOf: Array(bytes[place..<end]), at: Int.random(in: 0...bytes.count, using: &random))
         default:
             let other = corpus.randomElement(using: &random) ?? []
-            bytes.replaceSubrange(place..<bytes.count, with: other.dropFirst(Int.random(in: 0...other.count, using: &random)))
+            bytes.replaceSubrange(
+                place..<bytes.count, with: other.dropFirst(Int.random(in: 0...other.count, using: &random)))
         }
     }
 }

@@ -10,7 +10,9 @@ import Testing
     /// Templates of each seed: `VOLLEY_TEMPLATES`.
     private static let templates = getenv("VOLLEY_TEMPLATES").flatMap { Int(String(cString: $0)) } ?? 25
 
-    @Test("whatever a template says, and whatever the cells hold, both ways to render agree", arguments: 0..<20 as Range<UInt64>)
+    @Test(
+        "whatever a template says, and whatever the cells hold, both ways to render agree",
+        arguments: 0..<20 as Range<UInt64>)
     func agree(seed: UInt64) throws {
         var maker = TemplateMaker(seed: seed)
         for _ in 0..<Self.templates {
@@ -30,7 +32,8 @@ import Testing
         var maker = TemplateMaker(seed: 1)
         var accepted = 0
         for _ in 0..<500 {
-            var parser = TemplateParser(SourceText(maker.text(), at: SourcePosition(file: "c.yaml", line: 1, column: 1)))
+            var parser = TemplateParser(
+                SourceText(maker.text(), at: SourcePosition(file: "c.yaml", line: 1, column: 1)))
             _ = parser.parse()
             if parser.mistakes.allSatisfy({ $0.severity == .warning }) { accepted += 1 }
         }
@@ -85,7 +88,10 @@ private struct TemplateMaker {
     }
 
     private mutating func textFilter() -> String {
-        one(["upcase", "downcase", "capitalize", "strip", "truncate: 3", "truncate: 5, '…'", "truncate: 1, ''", "truncate: 4, '👩‍👩‍👧‍👦'"])
+        one([
+            "upcase", "downcase", "capitalize", "strip", "truncate: 3", "truncate: 5, '…'", "truncate: 1, ''",
+            "truncate: 4, '👩‍👩‍👧‍👦'",
+        ])
     }
 
     private mutating func localFilter() -> String {
@@ -95,7 +101,8 @@ private struct TemplateMaker {
             "date: '"
                 + many(1..<5) {
                     $0.one([
-                        "%d", "%-d", "%e", "%B", "%b", "%A", "%a", "%^B", "%Y", "%y", "%H", "%I", "%l", "%p", "%j", "%F", "%T", " ", ".",
+                        "%d", "%-d", "%e", "%B", "%b", "%A", "%a", "%^B", "%Y", "%y", "%H", "%I", "%l", "%p", "%j",
+                        "%F", "%T", " ", ".",
                     ])
                 }.joined()
                 + "%m'"
@@ -103,13 +110,16 @@ private struct TemplateMaker {
         case 3: "pluralize: 'one', 'more'"
         default:
             "pluralize: "
-                + ["zero", "one", "two", "few", "many"].filter { _ in number(0..<2) == 0 }.map { "\($0): '\($0)', " }.joined()
+                + ["zero", "one", "two", "few", "many"].filter { _ in number(0..<2) == 0 }.map { "\($0): '\($0)', " }
+                .joined()
                 + "other: 'other'"
         }
     }
 
     private mutating func choice(_ depth: Int) -> String {
-        func tag(_ inside: String, _ dashes: Int) -> String { "{%\(dashes == 0 ? "-" : "") \(inside) \(dashes == 1 ? "-" : "")%}" }
+        func tag(_ inside: String, _ dashes: Int) -> String {
+            "{%\(dashes == 0 ? "-" : "") \(inside) \(dashes == 1 ? "-" : "")%}"
+        }
         var text = tag("if " + condition(), number(0..<6)) + self.text(depth: depth + 1)
         if number(0..<3) == 0 { text += tag("elsif " + condition(), number(0..<6)) + self.text(depth: depth + 1) }
         if number(0..<2) == 0 { text += tag("else", number(0..<6)) + self.text(depth: depth + 1) }
@@ -140,19 +150,22 @@ private struct TemplateMaker {
         case 1: one([" ", "\n\t", "\u{A0}\u{200B}", "\u{3000}"])
         case 2:
             one([
-                "1", "2", "5", "21", "1000", "-1234.5", "0.995", "0.5", "2.5", "9.9995", "-0.125", "1.0", "00012", "1000000",
+                "1", "2", "5", "21", "1000", "-1234.5", "0.995", "0.5", "2.5", "9.9995", "-0.125", "1.0", "00012",
+                "1000000",
                 "99999999999999999999.5", "+3", "-0.0",
             ])
         case 3:
             one([
-                "2026-11-01", "2026-02-28T23:59:60Z", "2026-11-01 09:30", "2026-11-01T09:30:15.5+08:00", "1795219200", "1795219200123",
+                "2026-11-01", "2026-02-28T23:59:60Z", "2026-11-01 09:30", "2026-11-01T09:30:15.5+08:00", "1795219200",
+                "1795219200123",
                 "0001-01-01", "9999-12-31", " 2024-02-29 ",
             ])
         case 4: one(["true", "FALSE", "x", "a", "3.10.0", "4.0.0-beta", "never", "1,5"])
         default:
             many(0..<6) { maker in
                 maker.one([
-                    "a", "B", "i", "I", "İ", "ı", "ij", "IJ", "ß", "ΣΑΣ", "άΐ", "I\u{307}", "ǆ", "e\u{301}", "👩‍👩‍👧‍👦", "🇩🇪", "日本", "\r\n", "\n",
+                    "a", "B", "i", "I", "İ", "ı", "ij", "IJ", "ß", "ΣΑΣ", "άΐ", "I\u{307}", "ǆ", "e\u{301}", "👩‍👩‍👧‍👦", "🇩🇪",
+                    "日本", "\r\n", "\n",
                     "\"", "\\", "\u{1}", " ", "\u{2028}",
                 ])
             }.joined()

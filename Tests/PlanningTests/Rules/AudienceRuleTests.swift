@@ -15,7 +15,9 @@ struct AudienceRuleTests {
         arguments: ["csv", "tsv", "json", "jsonl"], [false, true])
     func formats(suffix: String, isCompressed: Bool) throws {
         let rules = try RuleFolder()
-        let objects = [1, 2, 3].map { "{\"device_token\": \"\(ProjectFolder.token($0))\", \"tags\": [\"\($0 == 3 ? "b" : "a")\"]}" }
+        let objects = [1, 2, 3].map {
+            "{\"device_token\": \"\(ProjectFolder.token($0))\", \"tags\": [\"\($0 == 3 ? "b" : "a")\"]}"
+        }
         let csv = RuleFolder.csv([Device(1, ["tags": "a"]), Device(2, ["tags": "a"]), Device(3, ["tags": "b"])])
         let text =
             switch suffix {
@@ -47,13 +49,15 @@ struct AudienceRuleTests {
     @Test("tags: any-match, devices with at least one of these")
     func tags() throws {
         let rules = try RuleFolder(
-            Device(1, ["tags": "discount"]), Device(2, ["tags": "x;daily;y"]), Device(3, ["tags": "discounts"]), Device(4, ["tags": ""]))
+            Device(1, ["tags": "discount"]), Device(2, ["tags": "x;daily;y"]), Device(3, ["tags": "discounts"]),
+            Device(4, ["tags": ""]))
         #expect(try rules.recipients("tags: [discount, daily]") == [1, 2])
     }
 
     @Test("aliases: every device of these aliases, at most ten each")
     func aliases() throws {
-        let folder = try ProjectFolder(export: RuleFolder.csv((1...24).map { Device($0, ["alias": $0 <= 12 ? "ada" : "bob"]) }))
+        let folder = try ProjectFolder(
+            export: RuleFolder.csv((1...24).map { Device($0, ["alias": $0 <= 12 ? "ada" : "bob"]) }))
         try folder.writeCampaign(audience: "devices: devices.csv\naliases: [ada, nobody]")
         let preview = try folder.preview(isJSON: true).json()
         #expect(preview.int("audience") == 10)
@@ -63,7 +67,8 @@ struct AudienceRuleTests {
     @Test("registration_ids: exactly these devices")
     func registrationIDs() throws {
         let rules = try RuleFolder(
-            Device(1, ["registration_id": "r1"]), Device(2, ["registration_id": "r11"]), Device(3, ["registration_id": "R1"]))
+            Device(1, ["registration_id": "r1"]), Device(2, ["registration_id": "r11"]),
+            Device(3, ["registration_id": "R1"]))
         #expect(try rules.recipients("registration_ids: [r1]") == [1])
     }
 
@@ -72,11 +77,15 @@ struct AudienceRuleTests {
         let rules = try RuleFolder(Device(1, ["tags": "a"]), Device(2, ["tags": ""]))
         #expect(try rules.recipients("everyone: true") == [1, 2])
         for selector in ["tags: [a]", "aliases: [a]", "registration_ids: [a]"] {
-            #expect(try rules.mistakes(audience: "everyone: true\n\(selector)").contains("'everyone' cannot be combined with"))
+            #expect(
+                try rules.mistakes(audience: "everyone: true\n\(selector)").contains(
+                    "'everyone' cannot be combined with"))
         }
     }
 
-    @Test("in the audience: matched by any of tags, aliases, registration_ids, and by all of where, and by nothing in exclude")
+    @Test(
+        "in the audience: matched by any of tags, aliases, registration_ids, and by all of where, and by nothing in exclude"
+    )
     func union() throws {
         let rules = try RuleFolder(
             Device(1, ["tags": "a", "alias": "x", "registration_id": "r1", "language": "en"]),
@@ -100,7 +109,8 @@ struct AudienceRuleTests {
     @Test("tags in long form: {any: [...], all: [...], none: [...]}")
     func longForm() throws {
         let rules = try RuleFolder(
-            Device(1, ["tags": "a;x;y"]), Device(2, ["tags": "b;x;y"]), Device(3, ["tags": "a;x"]), Device(4, ["tags": "a;x;y;n"]),
+            Device(1, ["tags": "a;x;y"]), Device(2, ["tags": "b;x;y"]), Device(3, ["tags": "a;x"]),
+            Device(4, ["tags": "a;x;y;n"]),
             Device(5, ["tags": "x;y"]))
         #expect(try rules.recipients("tags: {any: [a, b], all: [x, y], none: [n]}") == [1, 2])
         #expect(try rules.recipients("tags: {all: [x, y]}") == [1, 2, 4, 5])
@@ -111,7 +121,8 @@ struct AudienceRuleTests {
     @Test(
         "lists may come from a file, one a line",
         arguments: [
-            "tags: {file: list.txt}", "aliases: {file: list.txt}", "registration_ids: {file: list.txt}", "tags: {any: {file: list.txt}}",
+            "tags: {file: list.txt}", "aliases: {file: list.txt}", "registration_ids: {file: list.txt}",
+            "tags: {any: {file: list.txt}}",
         ])
     func listFile(selector: String) throws {
         let rules = try RuleFolder(
@@ -129,8 +140,10 @@ struct AudienceRuleTests {
     @Test("an alias expands to the most recently active ones, then by token; the rest are skipped as alias_limit")
     func aliasOrder() throws {
         let rules = try RuleFolder(
-            Device(5, ["alias": "u", "last_active": "2026-01-01"]), Device(4, ["alias": "u", "last_active": "2026-03-01"]),
-            Device(3, ["alias": "u", "last_active": "2026-02-01"]), Device(2, ["alias": "u", "last_active": "2026-02-01"]),
+            Device(5, ["alias": "u", "last_active": "2026-01-01"]),
+            Device(4, ["alias": "u", "last_active": "2026-03-01"]),
+            Device(3, ["alias": "u", "last_active": "2026-02-01"]),
+            Device(2, ["alias": "u", "last_active": "2026-02-01"]),
             Device(1, ["alias": "u", "last_active": ""]))
         let preview = try rules.preview("aliases: [u]\nalias_limit: 2")
         #expect(RuleFolder.numbers(preview) == [4, 2])
@@ -140,7 +153,9 @@ struct AudienceRuleTests {
     @Test("alias_limit in audience changes it")
     func aliasLimit() throws {
         let folder = try ProjectFolder(export: RuleFolder.csv((1...15).map { Device($0, ["alias": "u"]) }))
-        for (limit, audience) in [("", 10), ("\nalias_limit: 1", 1), ("\nalias_limit: 12", 12), ("\nalias_limit: 100", 15)] {
+        for (limit, audience) in [
+            ("", 10), ("\nalias_limit: 1", 1), ("\nalias_limit: 12", 12), ("\nalias_limit: 100", 15),
+        ] {
             try folder.writeCampaign(audience: "devices: devices.csv\naliases: [u]\(limit)")
             #expect(try folder.preview(isJSON: true).json().int("audience") == audience, "\(limit)")
         }
@@ -171,7 +186,8 @@ struct AudienceRuleTests {
     @Test("one push per device token, whatever number of rows or selectors name it")
     func onePush() throws {
         let rules = try RuleFolder(
-            Device(1, ["tags": "a", "alias": "u"]), Device(1, ["tags": "a", "alias": "v"]), Device(2, ["tags": "a", "alias": "u"]))
+            Device(1, ["tags": "a", "alias": "u"]), Device(1, ["tags": "a", "alias": "v"]),
+            Device(2, ["tags": "a", "alias": "u"]))
         let preview = try rules.preview("tags: [a]\naliases: [u, v]")
         #expect(preview.int("audience") == 2)
         #expect(preview["skipped"] == .object(pairs: [("duplicate_token", .integer(1))]))
@@ -194,14 +210,19 @@ struct AudienceRuleTests {
         #expect(try title([("first", "2026-01-01"), ("second", "2026-01-01")]) == "second")
         #expect(try title([("undated", ""), ("dated", "2026-01-01")]) == "dated")
         #expect(
-            try title([("morning", "2026-01-01T08:00:00Z"), ("evening", "2026-01-01T20:00:00+08:00"), ("night", "1767304800")]) == "night")
+            try title([
+                ("morning", "2026-01-01T08:00:00Z"), ("evening", "2026-01-01T20:00:00+08:00"), ("night", "1767304800"),
+            ]) == "night")
     }
 
     // MARK: Exclusion
 
     @Test(
         "exclude: none of these may hold: tags, aliases, registration_ids",
-        arguments: ["tags: [t2]", "aliases: [u2]", "registration_ids: [r2]", "tags: {file: gone.txt}", "aliases: {file: gone.txt}"])
+        arguments: [
+            "tags: [t2]", "aliases: [u2]", "registration_ids: [r2]", "tags: {file: gone.txt}",
+            "aliases: {file: gone.txt}",
+        ])
     func exclude(entry: String) throws {
         let rules = try RuleFolder(
             Device(1, ["tags": "t1", "alias": "u1", "registration_id": "r1"]),
@@ -215,7 +236,8 @@ struct AudienceRuleTests {
     @Test("exclude by devices: tokens or registration ids listed there, one a line or as an export")
     func excludeDevices() throws {
         let rules = try RuleFolder(
-            Device(1, ["registration_id": "r1"]), Device(2, ["registration_id": "r2"]), Device(3, ["registration_id": "r3"]))
+            Device(1, ["registration_id": "r1"]), Device(2, ["registration_id": "r2"]),
+            Device(3, ["registration_id": "r3"]))
         try rules.folder.write("gone.txt", "r1\n\(ProjectFolder.token(2).uppercased())\n")
         #expect(try rules.recipients("everyone: true\nexclude: {devices: gone.txt}") == [3])
         try rules.folder.write("gone.csv", "note,device_token\nleft,\(ProjectFolder.token(3))\n")

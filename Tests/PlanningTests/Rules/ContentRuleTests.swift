@@ -7,9 +7,13 @@ import Testing
 struct ContentRuleTests {
     private typealias Device = RuleFolder.Device
 
-    private func expectPayload(_ content: String, _ json: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectPayload(_ content: String, _ json: String, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
         let rules = try RuleFolder(Device(1, ["store": "Lyon"]))
-        let (payload, expected) = (try rules.payload(content, sourceLocation: sourceLocation), try JSONValue(parsing: json))
+        let (payload, expected) = (
+            try rules.payload(content, sourceLocation: sourceLocation), try JSONValue(parsing: json)
+        )
         #expect(payload.sorted == expected.sorted, sourceLocation: sourceLocation)
     }
 
@@ -28,7 +32,9 @@ struct ContentRuleTests {
     func badge() throws {
         let rules = try RuleFolder(Device(1))
         for badge in ["\"+1\"", "+1"] {
-            #expect(try rules.mistakes(content: "title: Hi\nbadge: \(badge)").contains("campaign.yaml:7:10: APNs cannot add to a badge"))
+            #expect(
+                try rules.mistakes(content: "title: Hi\nbadge: \(badge)").contains(
+                    "campaign.yaml:7:10: APNs cannot add to a badge"))
         }
     }
 
@@ -38,7 +44,9 @@ struct ContentRuleTests {
             "title: T\nimage: https://cdn.example.com/a.jpg",
             #"{"aps": {"alert": {"title": "T"}, "mutable-content": 1}, "image": "https://cdn.example.com/a.jpg"}"#)
         let rules = try RuleFolder(Device(1))
-        #expect(try rules.mistakes(content: "title: T\nimage: http://cdn.example.com/a.jpg").contains("begins with https://"))
+        #expect(
+            try rules.mistakes(content: "title: T\nimage: http://cdn.example.com/a.jpg").contains(
+                "begins with https://"))
     }
 
     @Test("link and data: own keys, beside aps")
@@ -59,10 +67,13 @@ struct ContentRuleTests {
 
     @Test("silent: background push: no title, body, sound or badge")
     func silent() throws {
-        try expectPayload("silent: true\ndata: {refresh: prices}", #"{"aps": {"content-available": 1}, "refresh": "prices"}"#)
+        try expectPayload(
+            "silent: true\ndata: {refresh: prices}", #"{"aps": {"content-available": 1}, "refresh": "prices"}"#)
         let rules = try RuleFolder(Device(1))
         for other in ["title: T", "body: B", "sound: default", "badge: 1"] {
-            #expect(try rules.mistakes(content: "silent: true\n\(other)").contains("a silent push has no '\(other.prefix { $0 != ":" })'"))
+            #expect(
+                try rules.mistakes(content: "silent: true\n\(other)").contains(
+                    "a silent push has no '\(other.prefix { $0 != ":" })'"))
         }
     }
 
@@ -72,7 +83,9 @@ struct ContentRuleTests {
             "payload:\n  aps: {alert: {loc-key: SALE, loc-args: [\"{{ store }}\"]}}\n  own: 1",
             #"{"aps": {"alert": {"loc-key": "SALE", "loc-args": ["Lyon"]}}, "own": 1}"#)
         let rules = try RuleFolder(Device(1))
-        #expect(try rules.mistakes(content: "payload: {aps: {alert: Hi}}\ntitle: T").contains("'title' cannot be used with it"))
+        #expect(
+            try rules.mistakes(content: "payload: {aps: {alert: Hi}}\ntitle: T").contains(
+                "'title' cannot be used with it"))
     }
 
     @Test("languages: chosen by the device's language: zh-Hans-CN, then zh-Hans, then zh, then the text above")
@@ -92,14 +105,18 @@ struct ContentRuleTests {
                 sample["payload"]?["aps"]?["alert"]?["title"]?.stringValue ?? ""
             )
         }
-        #expect(Dictionary(uniqueKeysWithValues: titles) == [1: "CN", 2: "Hans", 3: "Hans", 4: "zh", 5: "above", 6: "above", 7: "CN"])
+        #expect(
+            Dictionary(uniqueKeysWithValues: titles) == [
+                1: "CN", 2: "Hans", 3: "Hans", 4: "zh", 5: "above", 6: "above", 7: "CN",
+            ])
     }
 
     @Test("languages: a key that a translation leaves out is the one of the text above")
     func partlyTranslated() throws {
         let rules = try RuleFolder(Device(1, ["language": "de"]))
         let payload = try rules.payload("title: above\nbody: above\nlanguages:\n  de: {title: deutsch}")
-        #expect(payload["aps"]?["alert"] == .object(pairs: [("title", .string("deutsch")), ("body", .string("above"))]))
+        #expect(
+            payload["aps"]?["alert"] == .object(pairs: [("title", .string("deutsch")), ("body", .string("above"))]))
     }
 }
 
@@ -114,33 +131,45 @@ struct TemplateRuleTests {
     @Test(
         "filters: default, upcase, downcase, capitalize, strip, truncate, date, number, pluralize",
         arguments: [
-            ("{{ none | default: 'there' }}", "there"), ("{{ name | default: 'there' }}", "aDA"), ("{{ name | upcase }}", "ADA"),
+            ("{{ none | default: 'there' }}", "there"), ("{{ name | default: 'there' }}", "aDA"),
+            ("{{ name | upcase }}", "ADA"),
             ("{{ name | downcase }}", "ada"), ("{{ name | capitalize }}", "Ada"), ("[{{ wide | strip }}]", "[x y]"),
-            ("{{ long | truncate: 8 }}", "Hello..."), ("{{ day | date: '%d.%m.%Y' }}", "24.12.2026"), ("{{ points | number }}", "1,234.5"),
+            ("{{ long | truncate: 8 }}", "Hello..."), ("{{ day | date: '%d.%m.%Y' }}", "24.12.2026"),
+            ("{{ points | number }}", "1,234.5"),
             ("{{ count }} {{ count | pluralize: 'item', 'items' }}", "3 items"),
         ])
     func filters(template: String, expected: String) throws {
         let cells: KeyValuePairs = [
-            "name": "aDA", "none": "", "wide": "\" x y \"", "long": "Hello world", "day": "2026-12-24", "points": "1234.5", "count": "3",
+            "name": "aDA", "none": "", "wide": "\" x y \"", "long": "Hello world", "day": "2026-12-24",
+            "points": "1234.5", "count": "3",
         ]
         #expect(try title("\"\(template)\"", cells) == expected)
     }
 
-    @Test("{% if column == 'x' %} … {% elsif %} … {% else %} … {% endif %}", arguments: [("a", "one"), ("b", "two"), ("c", "three")])
+    @Test(
+        "{% if column == 'x' %} … {% elsif %} … {% else %} … {% endif %}",
+        arguments: [("a", "one"), ("b", "two"), ("c", "three")])
     func conditions(cell: String, expected: String) throws {
-        #expect(try title("\"{% if x == 'a' %}one{% elsif x == 'b' %}two{% else %}three{% endif %}\"", ["x": cell]) == expected)
+        #expect(
+            try title("\"{% if x == 'a' %}one{% elsif x == 'b' %}two{% else %}three{% endif %}\"", ["x": cell])
+                == expected)
     }
 
-    @Test("columns are checked against the export's header before anything else: an unknown one is an error at its place in the file")
+    @Test(
+        "columns are checked against the export's header before anything else: an unknown one is an error at its place in the file"
+    )
     func unknownColumn() throws {
         let rules = try RuleFolder(Device(1, ["first_name": "Ada"]))
         let mistakes = try rules.mistakes(content: "title: \"Hi {{ firstname | default: 'you' }}\"")
-        #expect(mistakes.contains("campaign.yaml:6:17: devices.csv has no column 'firstname'. Did you mean 'first_name'?"), "\(mistakes)")
+        #expect(
+            mistakes.contains("campaign.yaml:6:17: devices.csv has no column 'firstname'. Did you mean 'first_name'?"),
+            "\(mistakes)")
     }
 
     @Test("no HTML escaping")
     func noEscaping() throws {
-        #expect(try title("\"<b>{{ x }}</b> & more\"", ["x": "A&B <i>'\"\"q\"\"'"]) == "<b>A&B <i>'\"\"q\"\"'</b> & more")
+        #expect(
+            try title("\"<b>{{ x }}</b> & more\"", ["x": "A&B <i>'\"\"q\"\"'"]) == "<b>A&B <i>'\"\"q\"\"'</b> & more")
     }
 }
 
@@ -172,12 +201,18 @@ struct VariantRuleTests {
         }
     }
 
-    @Test("decided by a hash of campaign and device: the same device always lands in the same one, and another campaign deals anew")
+    @Test(
+        "decided by a hash of campaign and device: the same device always lands in the same one, and another campaign deals anew"
+    )
     func hash() throws {
         func dealt(_ name: String, _ devices: Int) throws -> [String: String] {
-            guard case .array(let samples)? = try preview(Self.variants, name: name, devices: devices)["samples"] else { return [:] }
+            guard case .array(let samples)? = try preview(Self.variants, name: name, devices: devices)["samples"] else {
+                return [:]
+            }
             return Dictionary(
-                uniqueKeysWithValues: samples.map { ($0["device_token"]?.stringValue ?? "", $0["variant"]?.stringValue ?? "") })
+                uniqueKeysWithValues: samples.map {
+                    ($0["device_token"]?.stringValue ?? "", $0["variant"]?.stringValue ?? "")
+                })
         }
         let (some, more, other) = (try dealt("test", 100), try dealt("test", 200), try dealt("other", 100))
         #expect(some.count > 80 && some.allSatisfy { more[$0.key] == $0.value })
@@ -189,8 +224,10 @@ struct VariantRuleTests {
         let rules = try RuleFolder()
         try rules.folder.write(
             "campaign.yaml",
-            "name: test\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\nvariants: {a: {share: 50}, b: {share: 40}}\n")
-        #expect(try rules.mistakes().contains("campaign.yaml:5:11: the shares of the variants add up to 90, not to 100"))
+            "name: test\napp: shop\naudience: {everyone: true}\ncontent: {title: Hi}\nvariants: {a: {share: 50}, b: {share: 40}}\n"
+        )
+        #expect(
+            try rules.mistakes().contains("campaign.yaml:5:11: the shares of the variants add up to 90, not to 100"))
     }
 }
 

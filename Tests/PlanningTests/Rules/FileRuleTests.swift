@@ -10,21 +10,28 @@ struct FileRuleTests {
     @Test("unknown keys are errors, with the nearest valid name where a key is misspelt")
     func unknownKeys() throws {
         let rules = try RuleFolder(Device(1))
-        #expect(try rules.mistakes(content: "title: Hi\nboddy: x").contains("7:3: unknown key 'boddy' in 'content'. Did you mean 'body'?"))
-        #expect(try rules.mistakes(content: "title: Hi\nzzz: x").contains("7:3: unknown key 'zzz' in 'content'. Valid here: "))
+        #expect(
+            try rules.mistakes(content: "title: Hi\nboddy: x").contains(
+                "7:3: unknown key 'boddy' in 'content'. Did you mean 'body'?"))
+        #expect(
+            try rules.mistakes(content: "title: Hi\nzzz: x").contains(
+                "7:3: unknown key 'zzz' in 'content'. Valid here: "))
     }
 
     @Test("duplicate keys are errors")
     func duplicateKeys() throws {
         let rules = try RuleFolder(Device(1))
-        #expect(try rules.mistakes(content: "title: Hi\ntitle: Ho").contains("campaign.yaml:7:3: the key 'title' appears twice"))
+        #expect(
+            try rules.mistakes(content: "title: Hi\ntitle: Ho").contains(
+                "campaign.yaml:7:3: the key 'title' appears twice"))
     }
 
     @Test("name: [a-z0-9-], at most 64")
     func name() throws {
         let rules = try RuleFolder(Device(1))
         for (name, isAllowed) in [
-            ("spring-sale-2026", true), (String(repeating: "x", count: 64), true), (String(repeating: "x", count: 65), false),
+            ("spring-sale-2026", true), (String(repeating: "x", count: 64), true),
+            (String(repeating: "x", count: 65), false),
             ("Spring", false), ("spring_sale", false), ("frühling", false),
         ] {
             try rules.folder.writeCampaign(name: name, audience: "everyone: true")
@@ -55,7 +62,9 @@ struct ProjectRuleTests {
         arguments: ["production", "sandbox", "simulator", "{url: \"https://localhost:2197\", ca: ca.pem}"])
     func environment(_ environment: String) throws {
         let rules = try RuleFolder(
-            app: "devices: devices.csv\nenvironment: \(environment)\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}", Device(1))
+            app:
+                "devices: devices.csv\nenvironment: \(environment)\nkey: {file: key.p8, id: ABC123DEFG, team: DEF123GHIJ}",
+            Device(1))
         #expect(try rules.preview("everyone: true").int("audience") == 1)
     }
 
@@ -71,7 +80,8 @@ struct ProjectRuleTests {
         let certificate = "certificate: {file: push.p12, passphrase_env: PUSH_PASSPHRASE}"
         for (lines, word) in [
             ("", "neither 'key' nor 'certificate'"), ("\(key)\n\(certificate)", "cannot be combined"),
-            ("key: {file: key.p8, id: abc, team: DEF123GHIJ}", "10 capital letters"), ("key: {file: key.p8}", "'id' is missing"),
+            ("key: {file: key.p8, id: abc, team: DEF123GHIJ}", "10 capital letters"),
+            ("key: {file: key.p8}", "'id' is missing"),
         ] {
             let rules = try RuleFolder(app: "devices: devices.csv\nenvironment: sandbox\n\(lines)", Device(1))
             #expect(try rules.mistakes().contains(word), "\(lines)")
@@ -92,7 +102,9 @@ struct ProjectRuleTests {
 
     @Test("columns: where to find things in the exports; defaults are the names on the left")
     func columns() throws {
-        let standard = ["token", "registration_id", "alias", "tags", "language", "timezone", "last_active", "registered_at"]
+        let standard = [
+            "token", "registration_id", "alias", "tags", "language", "timezone", "last_active", "registered_at",
+        ]
         let rules = try RuleFolder()
         let audience = """
             tags: [a]
@@ -107,16 +119,20 @@ struct ProjectRuleTests {
         func write(columns: String, header: [String], separator: String = ";") throws {
             try rules.folder.write(
                 "volley.yaml",
-                "apps:\n  shop:\n    topic: com.example.shop\n    environment: simulator\n    devices: devices.csv\n\(columns)")
+                "apps:\n  shop:\n    topic: com.example.shop\n    environment: simulator\n    devices: devices.csv\n\(columns)"
+            )
             let body = rows.map { $0.replacing(";", with: separator) }
-            try rules.folder.write("devices.csv", ([header.joined(separator: ",")] + body).joined(separator: "\n") + "\n")
+            try rules.folder.write(
+                "devices.csv", ([header.joined(separator: ",")] + body).joined(separator: "\n") + "\n")
         }
         try write(columns: "", header: standard)
         #expect(try rules.recipients(audience) == [1, 2, 3])
         try write(columns: "", header: ["device_token"] + standard.dropFirst())
         #expect(try rules.recipients(audience) == [1, 2, 3])
         let renamed = standard.map { $0 == "tags" ? "tags: {column: X_tags, separator: \"|\"}" : "\($0): X_\($0)" }
-        try write(columns: "    columns: {\(renamed.joined(separator: ", "))}\n", header: standard.map { "X_" + $0 }, separator: "|")
+        try write(
+            columns: "    columns: {\(renamed.joined(separator: ", "))}\n", header: standard.map { "X_" + $0 },
+            separator: "|")
         #expect(try rules.recipients(audience) == [1, 2, 3])
         // The short form of tags names only the column.
         try write(columns: "    columns: {tags: labels}\n", header: standard.map { $0 == "tags" ? "labels" : $0 })

@@ -6,7 +6,8 @@ import Testing
 @Suite("Rules: a device's newest row") struct NewestRowRuleTests {
     private typealias Device = RuleFolder.Device
 
-    /// A project with an export for each day, whose device belonged to Anna in Germany, and now belongs to Bert in the US.
+    /// A project with an export for each day, whose device belonged to Anna in Germany, and now
+    /// belongs to Bert in the US.
     private func daily(_ lastActive: (old: String, new: String)) throws -> RuleFolder {
         let rules = try RuleFolder(app: "environment: simulator\ndevices: [day-2.csv, day-1.csv]")
         func row(_ alias: String, _ tags: String, _ country: String, _ date: String) -> String {
@@ -25,11 +26,14 @@ import Testing
         let rules = try daily((parts[0], parts[1]))
         for (audience, reason) in [
             ("everyone: true\nwhere: {country: DE}", "filtered"), ("aliases: [anna]", "not_matched"),
-            ("tags: {any: [news], none: [unsubscribed]}", "not_matched"), ("tags: [news]\nexclude: {tags: [unsubscribed]}", "excluded"),
+            ("tags: {any: [news], none: [unsubscribed]}", "not_matched"),
+            ("tags: [news]\nexclude: {tags: [unsubscribed]}", "excluded"),
         ] {
             let preview = try rules.preview(audience)
             #expect(preview.int("audience") == 0, "\(audience)")
-            #expect(preview["skipped"] == .object(pairs: [(reason, .integer(1)), ("duplicate_token", .integer(1))]), "\(audience)")
+            #expect(
+                preview["skipped"] == .object(pairs: [(reason, .integer(1)), ("duplicate_token", .integer(1))]),
+                "\(audience)")
         }
         #expect(try rules.recipients("aliases: [bert]\nwhere: {country: US}") == [1])
     }
@@ -58,14 +62,20 @@ import Testing
     func whyUndated(date: String) throws {
         let rules = try daily(("2026-10-01", date))
         try rules.folder.writeCampaign(audience: "aliases: [anna]", content: "title: Hello")
-        let output = try rules.folder.explain("bert").output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        #expect(output.contains("day-1.csv:2 has a past date, and counts as newer than a row without one, so it decides"), "\(output)")
+        let output = try rules.folder.explain("bert").output.split(whereSeparator: \.isWhitespace).joined(
+            separator: " ")
+        #expect(
+            output.contains("day-1.csv:2 has a past date, and counts as newer than a row without one, so it decides"),
+            "\(output)")
         #expect(!output.contains("read later"), "\(output)")
     }
 
     @Test("columns: {rows: merge} unites the tags of a device's rows; without it the export is warned of by name")
     func merge() throws {
-        let rows = [Device(1, ["tags": "news", "name": "old"]), Device(1, ["tags": "beta", "name": "new"]), Device(2, ["tags": "news"])]
+        let rows = [
+            Device(1, ["tags": "news", "name": "old"]), Device(1, ["tags": "beta", "name": "new"]),
+            Device(2, ["tags": "news"]),
+        ]
         func preview(_ columns: String) throws -> JSONValue {
             let rules = try RuleFolder()
             try Self.writeProject(rules, columns: columns)
@@ -89,6 +99,7 @@ import Testing
     private static func writeProject(_ rules: RuleFolder, columns: String) throws {
         try rules.folder.write(
             "volley.yaml",
-            "apps: {shop: {topic: com.example.shop, environment: simulator, devices: devices.csv, columns: \(columns)}}\n")
+            "apps: {shop: {topic: com.example.shop, environment: simulator, devices: devices.csv, columns: \(columns)}}\n"
+        )
     }
 }

@@ -3,11 +3,13 @@ import Foundation
 import TestCommands
 import Testing
 
-/// The suites of this folder go through the rules of the campaign language one by one, in the language's own words, with the stages that
-/// `volley check` and `volley preview` call. Rules that other suites test in more detail are tested here, too: to find out whether a rule
-/// holds, look for its name.
+/// The suites of this folder go through the rules of the campaign language one by one, in the
+/// language's own words, with the stages that `volley check` and `volley preview` call. Rules that
+/// other suites test in more detail are tested here, too: to find out whether a rule holds, look
+/// for its name.
 ///
-/// Rules of `schedule` have their own suite, and rules that are about sending are in CommandLineTests.
+/// Rules of `schedule` have their own suite, and rules that are about sending are in
+/// CommandLineTests.
 struct RuleFolder {
     let folder: ProjectFolder
 
@@ -16,7 +18,9 @@ struct RuleFolder {
         var number: Int
         var cells: KeyValuePairs<String, String>
 
-        init(_ number: Int, _ cells: KeyValuePairs<String, String> = [:]) { (self.number, self.cells) = (number, cells) }
+        init(_ number: Int, _ cells: KeyValuePairs<String, String> = [:]) {
+            (self.number, self.cells) = (number, cells)
+        }
     }
 
     /// A project whose export contains these devices.
@@ -26,7 +30,9 @@ struct RuleFolder {
 
     static func csv(_ devices: [Device], token: String = "device_token") -> String {
         var columns: [String] = []
-        for device in devices { for (column, _) in device.cells where !columns.contains(column) { columns.append(column) } }
+        for device in devices {
+            for (column, _) in device.cells where !columns.contains(column) { columns.append(column) }
+        }
         let lines = devices.map { device in
             let cells = columns.map { column in device.cells.first { $0.key == column }?.value ?? "" }
             return ([ProjectFolder.token(device.number)] + cells).joined(separator: ",")
@@ -36,7 +42,8 @@ struct RuleFolder {
 
     /// The preview of a campaign to this audience.
     func preview(
-        _ audience: String, content: String = "title: Hello", delivery: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+        _ audience: String, content: String = "title: Hello", delivery: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> JSONValue {
         try folder.writeCampaign(audience: audience, content: content, delivery: delivery)
         return try preview(sourceLocation: sourceLocation)
@@ -65,7 +72,9 @@ struct RuleFolder {
     /// The payload that the first device gets.
     func payload(_ content: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONValue {
         let preview = try preview("everyone: true", content: content, sourceLocation: sourceLocation)
-        guard case .array(let samples)? = preview["samples"], let payload = samples.first?["payload"] else { return .null }
+        guard case .array(let samples)? = preview["samples"], let payload = samples.first?["payload"] else {
+            return .null
+        }
         return payload
     }
 

@@ -18,7 +18,8 @@ struct SkipRuleTests {
     func payloadTooLarge() throws {
         // {"aps":{"alert":{"body":"…"}}} has 29 bytes in addition to the text.
         let rules = try RuleFolder(
-            Device(1, ["text": String(repeating: "x", count: 4067)]), Device(2, ["text": String(repeating: "x", count: 4068)]))
+            Device(1, ["text": String(repeating: "x", count: 4067)]),
+            Device(2, ["text": String(repeating: "x", count: 4068)]))
         let preview = try rules.preview("everyone: true", content: "body: \"{{ text }}\"")
         #expect(RuleFolder.numbers(preview) == [1])
         #expect(preview["payload_bytes"]?.int("max") == 4096)

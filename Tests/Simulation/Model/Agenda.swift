@@ -2,7 +2,8 @@ import Base
 
 @testable import Delivery
 
-/// The future events of a campaign, earliest first; events at the same time happen in the order in which they were added.
+/// The future events of a campaign, earliest first; events at the same time happen in the order in
+/// which they were added.
 struct Agenda {
     struct Entry {
         var time: Int64
@@ -53,8 +54,8 @@ struct Agenda {
     }
 }
 
-/// An event at a moment of true time. Pushes and connections are named by the machine's slots; a serial or a generation shows whether it is
-/// still the same one.
+/// An event at a moment of true time. Pushes and connections are named by the machine's slots; a
+/// serial or a generation shows whether it is still the same one.
 enum Happening {
     /// A request reaches the server.
     case arrive(loop: Int, push: Int, serial: Int)
@@ -65,7 +66,8 @@ enum Happening {
     /// A token is asked for, unless another plan was made since.
     case fetchBegins(plan: Int)
     case fetchEnds(askedAt: Int64)
-    /// The namer looks around, unless another plan was made since; has committed names; was answered.
+    /// The namer looks around, unless another plan was made since; has committed names; was
+    /// answered.
     case namerLooks(plan: Int)
     case namesCommitted([NameReply])
     case namesDelivered([NameReply])

@@ -24,7 +24,8 @@ struct Fate {
     var wasEverInDoubt = false
     /// The same, and no service that recognizes the request has said since that it did nothing.
     var mayHaveArrived = false
-    /// The service may have forgotten the name under which it was sent, and the campaign sends it again nevertheless.
+    /// The service may have forgotten the name under which it was sent, and the campaign sends it
+    /// again nevertheless.
     var mayComeTwice = false
     /// What the service recognized its last request by.
     var lastName = ""
@@ -35,18 +36,22 @@ struct Fate {
     /// APNs said something about it, or its answer is overdue.
     var isHeard = false
     var uncounted = 0
-    /// It was refused while APNs accepted no push, or because of the sender's token, so it may be tried more often than others.
+    /// It was refused while APNs accepted no push, or because of the sender's token, so it may be
+    /// tried more often than others.
     var wasKept = false
     var firstSubmitted: Int64 = 0
     /// APNs' retry-after: monotonic nanoseconds.
     var notBefore: Int64 = 0
     var lastStatus = 0
-    /// The request that carried it last, and the answer to it: pushes with the same request and answer continue together.
+    /// The request that carried it last, and the answer to it: pushes with the same request and
+    /// answer continue together.
     var lastPart = 0
     var retryAfterSeconds = 0.0
 
     mutating func beginEpoch(carriesDoubt: Bool) {
-        let (accepted, wasEverInDoubt, mayComeTwice, mayHaveArrived) = (accepted, wasEverInDoubt, mayComeTwice, mayHaveArrived)
+        let (accepted, wasEverInDoubt, mayComeTwice, mayHaveArrived) = (
+            accepted, wasEverInDoubt, mayComeTwice, mayHaveArrived
+        )
         self = Fate()
         self.mayHaveArrived = mayHaveArrived || carriesDoubt
         self.mayComeTwice = mayComeTwice

@@ -3,8 +3,8 @@ import Base
 @testable import Delivery
 import PushServices
 
-/// The nature of a campaign: its size, its settings, and how often each thing goes wrong. Everything is drawn from the seed. Rates are per
-/// thousand.
+/// The nature of a campaign: its size, its settings, and how often each thing goes wrong.
+/// Everything is drawn from the seed. Rates are per thousand.
 struct Nature {
     // The campaign.
     var pushes: Int
@@ -26,7 +26,8 @@ struct Nature {
     var final: Int
     /// Which of them, as indices of ServerAnswer.all.
     var finalAnswers: Range<Int>
-    /// Tokens that are good but refused, because environment or topic is wrong: more than a fifth of them; 0 if the settings are right.
+    /// Tokens that are good but refused, because environment or topic is wrong: more than a fifth
+    /// of them; 0 if the settings are right.
     var refusedBySettings: Int
     /// Whether the accepted ones come first, as test devices may in an export.
     var acceptedComeFirst: Bool
@@ -104,14 +105,17 @@ struct Nature {
         pushes =
             size < 84
             ? random.between(1, 14)
-            : size < 88 ? [1, 2, 60, 99][random.below(4)] : size < 98 ? random.between(15, 50) : random.between(100, 350)
+            : size < 88
+                ? [1, 2, 60, 99][random.below(4)] : size < 98 ? random.between(15, 50) : random.between(100, 350)
         claimSize = random.between(1, 24)
         batchSize = random.between(1, 12)
         queuedBatches = random.between(1, 4)
         settings = Self.settings(from: &random)
         let isLong = random.oneIn(8)
         if isLong, random.oneIn(2) { settings.pace = Pace(pushes: random.between(6, 120), intervalSeconds: 3600) }
-        if pushes > 100, settings.pace?.perSecond ?? 1000 < 0.1 { settings.pace = Pace(pushes: 100, intervalSeconds: 60) }
+        if pushes > 100, settings.pace?.perSecond ?? 1000 < 0.1 {
+            settings.pace = Pace(pushes: 100, intervalSeconds: 60)
+        }
         deadlineAfter = random.oneIn(8) ? random.span(0, isLong ? Span.hour : 8 * Span.second) : nil
         if settings.pace != nil || !random.oneIn(3) { loops = 1 } else { loops = random.between(2, 6) }
         helperAfter = random.span(0, 800 * Span.millisecond)
@@ -150,7 +154,8 @@ struct Nature {
         processing = random.span(Span.millisecond, 300 * Span.millisecond)
 
         let outageStart = 1000 * Span.second + random.span(0, 2 * Span.second)
-        let outageLength = isCalm || !random.oneIn(10) ? 0 : random.span(Span.second, (random.oneIn(4) ? 1200 : 40) * Span.second)
+        let outageLength =
+            isCalm || !random.oneIn(10) ? 0 : random.span(Span.second, (random.oneIn(4) ? 1200 : 40) * Span.second)
         outage = outageStart..<outageStart + outageLength
         outageIsUnreachable = random.oneIn(2)
         outageIsOfGateway = random.oneIn(2)
@@ -179,7 +184,9 @@ struct Nature {
         drawQuota(from: &own)
         if own.oneIn(4) { recognizeRepeats(&own) }
         if own.oneIn(service.batching.isPacedByCalls ? 3 : 12) { paceDevices(&own) }
-        if !service.batching.hasOwnTexts, !service.batching.keepsTexts, own.oneIn(4) { badText = UInt8(own.below(texts)) }
+        if !service.batching.hasOwnTexts, !service.batching.keepsTexts, own.oneIn(4) {
+            badText = UInt8(own.below(texts))
+        }
         if own.oneIn(12) { settingsFailFrom = 1000 * Span.second + own.span(0, 4 * Span.second) }
         if own.oneIn(10) {
             let start = own.span(0, own.oneIn(4) ? Span.minute : 2 * Span.second)
@@ -187,7 +194,8 @@ struct Nature {
         }
     }
 
-    /// A pace that counts devices, whatever the service's own counts. A sender with a pace has one loop.
+    /// A pace that counts devices, whatever the service's own counts. A sender with a pace has one
+    /// loop.
     private mutating func paceDevices(_ random: inout SplitMix) {
         devicePace =
             random.oneIn(3)
@@ -250,7 +258,8 @@ struct Nature {
             largestTargets: largest, hasOwnTexts: random.oneIn(2), paceUnit: random.oneIn(2) ? .requests : .targets)
         service.answering = SimulatedService.Answering.allCases[random.below(3)]
         texts = random.oneIn(3) ? 1 : random.between(2, 5)
-        // Suppression depends on the status of an answer, which is for the whole request here: no target is known to be gone.
+        // Suppression depends on the status of an answer, which is for the whole request here: no
+        // target is known to be gone.
         finalAnswers = ServerAnswer.ofTargets
         // With many targets, a few refusals are enough.
         if random.oneIn(2) { final = min(final, 60) }

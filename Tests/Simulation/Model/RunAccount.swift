@@ -3,8 +3,8 @@ import Base
 @testable import Delivery
 import PushServices
 
-/// A model of the run file, as described in docs/architecture.md: what was claimed, and what was recorded about each recipient. It survives
-/// a crash.
+/// A model of the run file, as described in docs/architecture.md: what was claimed, and what was
+/// recorded about each recipient. It survives a crash.
 struct RunAccount {
     /// The recipients of the run, ascending.
     let members: [Int]
@@ -14,7 +14,8 @@ struct RunAccount {
     private(set) var reasons: [String]
     private(set) var isClaimed: [Bool]
     private(set) var outcomes: [Outcome?]
-    /// Claimed in an earlier epoch without an outcome, and sent again: whatever the result now, it is unknown whether it was delivered then.
+    /// Claimed in an earlier epoch without an outcome, and sent again: whatever the result now, it
+    /// is unknown whether it was delivered then.
     private(set) var carriesDoubt: [Bool]
     /// The epoch in which each was answered, from 0 on; only those with an answer count.
     private(set) var epochOfAnswer: [Int]
@@ -56,10 +57,13 @@ struct RunAccount {
         return TokenEvidence(outcomes: outcomes, reasons: reasons, blaming: ServerAnswer.badTokenReasons)
     }
 
-    /// Commits a claim, which voids the `unsent` of an earlier epoch: from now on the push may be on the wire.
+    /// Commits a claim, which voids the `unsent` of an earlier epoch: from now on the push may be
+    /// on the wire.
     mutating func claim(_ recipients: some Sequence<Int>, at now: Timestamp) {
         for recipient in recipients {
-            if outcomes[recipient] == .unknown, lastCall > 0 { name([NamedCall(name: "", namedAt: now, recipients: [recipient])]) }
+            if outcomes[recipient] == .unknown, lastCall > 0 {
+                name([NamedCall(name: "", namedAt: now, recipients: [recipient])])
+            }
             isClaimed[recipient] = true
             claimedAt[recipient] = claimedAt[recipient] ?? now
             outcomes[recipient] = nil
@@ -74,7 +78,9 @@ struct RunAccount {
         if let earlier = outcomes[recipient], earlier != .unsent {
             return "recipient \(recipient) is recorded as \(outcome), and was as \(earlier)"
         }
-        if !isClaimed[recipient], outcome != .unsent { return "recipient \(recipient) is recorded as \(outcome), and was never claimed" }
+        if !isClaimed[recipient], outcome != .unsent {
+            return "recipient \(recipient) is recorded as \(outcome), and was never claimed"
+        }
         let isUnsure = carriesDoubt[recipient] && [.unsent, .failed, .rejected].contains(outcome)
         outcomes[recipient] = isUnsure ? .unknown : outcome
         let isRefusedAgain = isUnsure && outcome == .rejected
@@ -85,7 +91,9 @@ struct RunAccount {
 
     /// What a report says about a recipient; nil if an epoch that ended cleanly forgot it.
     func reported(_ recipient: Int) -> Outcome? {
-        outcomes[recipient] ?? (!isClaimed[recipient] ? .unsent : carriesDoubt[recipient] || repeated.contains(recipient) ? .unknown : nil)
+        outcomes[recipient]
+            ?? (!isClaimed[recipient]
+                ? .unsent : carriesDoubt[recipient] || repeated.contains(recipient) ? .unknown : nil)
     }
 
     /// Whether a recipient is unknown, and the service did not refuse it when it went out again.
@@ -120,7 +128,8 @@ struct RunAccount {
                 ids.reduce(into: [:]) { known, id in known[id] = recorded[id] }
             }
         case .derived(let windowSeconds):
-            review = CallReview(calls, lost: ranges, windowSeconds: windowSeconds, claimedAt: { claimedAt[$0.lowerBound] }, at: now)
+            review = CallReview(
+                calls, lost: ranges, windowSeconds: windowSeconds, claimedAt: { claimedAt[$0.lowerBound] }, at: now)
         }
         for recipient in review.unsent { outcomes[recipient] = .unsent }
         for recipient in review.unknown {
@@ -147,7 +156,9 @@ struct RunAccount {
         for recipient in doubtful { carriesDoubt[recipient] = true }
         let rest = members.filter { outcomes[$0] == .unsent || !isClaimed[$0] }
         beginEpoch()
-        precondition(repeated.isDisjoint(with: doubtful) && repeated.isDisjoint(with: rest), "who is in a repeated call goes nowhere else")
+        precondition(
+            repeated.isDisjoint(with: doubtful) && repeated.isDisjoint(with: rest),
+            "who is in a repeated call goes nowhere else")
         return (doubtful + rest, review.unknown, review.unsent, review.repeats, pasts)
     }
 
@@ -159,8 +170,8 @@ struct RunAccount {
     }
 
     /// What a new process finds.
-    /// - Returns: those to send: never claimed, `unsent`, and with `resends` those that are unknown, which come first. And those that only
-    ///   now turn out to be unknown.
+    /// - Returns: those to send: never claimed, `unsent`, and with `resends` those that are
+    ///   unknown, which come first. And those that only now turn out to be unknown.
     mutating func resume(resends: Bool) -> (toSend: [Int], unknown: [Int]) {
         beginEpoch()
         var unknown: [Int] = []
@@ -210,7 +221,8 @@ struct PushSource {
 
     mutating func take() -> SourceBatch? { batches.isEmpty ? nil : batches.removeFirst() }
 
-    /// The reader's next step: claims if it has nothing in hand, and puts a batch. True if it put one or is done.
+    /// The reader's next step: claims if it has nothing in hand, and puts a batch. True if it put
+    /// one or is done.
     mutating func step(_ account: inout RunAccount, at now: Timestamp) -> Bool {
         guard !isClosed else { return false }
         if let call = repeats.first {

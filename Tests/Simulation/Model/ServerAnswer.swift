@@ -2,8 +2,8 @@ import Base
 @testable import Delivery
 import PushServices
 
-/// The answers that the model of APNs gives, and the meaning of each by Apple's table ("Handling notification responses from APNs"),
-/// written independently of the code under test.
+/// The answers that the model of APNs gives, and the meaning of each by Apple's table ("Handling
+/// notification responses from APNs"), written independently of the code under test.
 struct ServerAnswer {
     enum Meaning {
         case accepted
@@ -14,7 +14,8 @@ struct ServerAnswer {
         case likeAll
         /// Nothing more may leave for a while.
         case quota
-        /// About the settings: the run must stop, unless pushes are accepted and only a few are refused so.
+        /// About the settings: the run must stop, unless pushes are accepted and only a few are
+        /// refused so.
         case fatal
         /// Try again later, perhaps with other pushes waiting, too.
         case temporary
@@ -66,16 +67,28 @@ struct ServerAnswer {
         .init(status: 503, reason: "Shutdown", meaning: .leave, encounter: .shutdown),
         .init(status: 400, reason: "IdleTimeout", meaning: .leave, encounter: .idleTimeout),
         .init(status: 429, reason: "TooManyRequests", meaning: .temporary, encounter: .tooManyRequests),
-        .init(status: 429, reason: "TooManyRequests", meaning: .temporary, retryAfterSeconds: 2, encounter: .retryAfter),
-        .init(status: 429, reason: "TooManyRequests", meaning: .temporary, retryAfterSeconds: 70, encounter: .retryAfter),
-        .init(status: 503, reason: "ServiceUnavailable", meaning: .temporary, retryAfterSeconds: 7.5, encounter: .retryAfter),
+        .init(
+            status: 429, reason: "TooManyRequests", meaning: .temporary, retryAfterSeconds: 2, encounter: .retryAfter),
+        .init(
+            status: 429, reason: "TooManyRequests", meaning: .temporary, retryAfterSeconds: 70, encounter: .retryAfter),
+        .init(
+            status: 503, reason: "ServiceUnavailable", meaning: .temporary, retryAfterSeconds: 7.5,
+            encounter: .retryAfter),
         .init(status: 599, reason: "SomethingNew", meaning: .temporary, id: .own, encounter: .unknownStatus),
         .init(status: 503, meaning: .temporary, id: .own, encounter: .busy),
 
-        .init(status: 410, reason: "Unregistered", meaning: .invalidToken(pointsAtSettings: false), encounter: .invalidToken),
-        .init(status: 410, meaning: .invalidToken(pointsAtSettings: false), id: .own, isCutOff: true, encounter: .invalidToken),
-        .init(status: 400, reason: "BadDeviceToken", meaning: .invalidToken(pointsAtSettings: true), encounter: .invalidToken),
-        .init(status: 400, reason: "DeviceTokenNotForTopic", meaning: .invalidToken(pointsAtSettings: true), encounter: .invalidToken),
+        .init(
+            status: 410, reason: "Unregistered", meaning: .invalidToken(pointsAtSettings: false),
+            encounter: .invalidToken),
+        .init(
+            status: 410, meaning: .invalidToken(pointsAtSettings: false), id: .own, isCutOff: true,
+            encounter: .invalidToken),
+        .init(
+            status: 400, reason: "BadDeviceToken", meaning: .invalidToken(pointsAtSettings: true),
+            encounter: .invalidToken),
+        .init(
+            status: 400, reason: "DeviceTokenNotForTopic", meaning: .invalidToken(pointsAtSettings: true),
+            encounter: .invalidToken),
         .init(status: 413, reason: "PayloadTooLarge", meaning: .rejected, encounter: .rejected),
         .init(status: 400, reason: "SomethingNew", meaning: .rejected, encounter: .rejected),
         .init(status: 418, reason: "Teapot", meaning: .rejected, encounter: .unknownStatus),
@@ -108,14 +121,19 @@ struct ServerAnswer {
 
         .init(status: 400, reason: SimulatedService.badMessage, meaning: .likeAll, encounter: .refusedLikeAll),
         .init(status: 429, reason: SimulatedService.usedUp, meaning: .quota, encounter: .quotaUsedUp),
-        .init(status: 429, reason: SimulatedService.usedUp, meaning: .quota, retryAfterSeconds: 3, encounter: .quotaUsedUp),
-        .init(status: 429, reason: SimulatedService.usedUp, meaning: .quota, retryAfterSeconds: 130, encounter: .quotaUsedUp),
+        .init(
+            status: 429, reason: SimulatedService.usedUp, meaning: .quota, retryAfterSeconds: 3, encounter: .quotaUsedUp
+        ),
+        .init(
+            status: 429, reason: SimulatedService.usedUp, meaning: .quota, retryAfterSeconds: 130,
+            encounter: .quotaUsedUp),
     ]
 
     /// A stranger with this status did not pass the push on.
     static let redirection = 302
 
-    /// Whether it is about the settings, so that its push may wait for what the others are answered.
+    /// Whether it is about the settings, so that its push may wait for what the others are
+    /// answered.
     var mayBeKept: Bool { if case .fatal = meaning { true } else { false } }
 
     /// Whether all other pushes would get it.

@@ -2,10 +2,12 @@ import Base
 
 @testable import Delivery
 
-/// What happens at the end of an epoch that ends cleanly, and what follows a run: it is judged by all its answers, the devices that turned
-/// out to be gone are suppressed, and some of the rest get a retry, which is a separate run.
+/// What happens at the end of an epoch that ends cleanly, and what follows a run: it is judged by
+/// all its answers, the devices that turned out to be gone are suppressed, and some of the rest get
+/// a retry, which is a separate run.
 extension SimulatedCampaign {
-    /// APNs answers for the first time that a recipient's token is invalid, for a reason other than the settings.
+    /// APNs answers for the first time that a recipient's token is invalid, for a reason other than
+    /// the settings.
     func learn(_ recipient: Int, _ answer: Int) {
         if ServerAnswer.gone.contains(answer) { truths[recipient] = .gone(answer) }
         if ServerAnswer.badTokens.contains(answer) { truths[recipient] = .bad(answer) }
@@ -41,7 +43,8 @@ extension SimulatedCampaign {
 
     // MARK: Retries
 
-    /// The recipients of a retry: those that the first run did not reach and that may still get the push; nil if there is no retry.
+    /// The recipients of a retry: those that the first run did not reach and that may still get the
+    /// push; nil if there is no retry.
     func nextRun() -> [Int]? {
         guard earlier.isEmpty, let outcomes = nature.retriedOutcomes else { return nil }
         let recipients = account.members.filter { outcomes.contains(account.reported($0) ?? .unsent) }
@@ -120,7 +123,9 @@ extension SimulatedCampaign {
             default: break
             }
         }
-        let isEnough = reached > 0 && reached >= 4 * (nature.pushes - reached - gone) && answers(of: account).allSatisfy(\.blameTokens)
+        let isEnough =
+            reached > 0 && reached >= 4 * (nature.pushes - reached - gone)
+            && answers(of: account).allSatisfy(\.blameTokens)
         let isOver = judgedEnd == .finished
         for recipient in account.members where account.reported(recipient) == .invalidToken {
             let isSuppressed = suppressed.contains(recipient)
@@ -130,16 +135,21 @@ extension SimulatedCampaign {
                 if !isSuppressed { violate(.goneDevicesGo, "recipient \(recipient) is gone, and not suppressed") }
             case .bad, .refusedBySettings:
                 if isSuppressed, truths[recipient].isGood {
-                    violate(.goodDevicesStay, "recipient \(recipient) is refused because of the settings, and suppressed")
+                    violate(
+                        .goodDevicesStay, "recipient \(recipient) is refused because of the settings, and suppressed")
                 }
                 if case .refusedBySettings = truths[recipient] { tally.note(.settingsWrong) }
                 if isSuppressed { tally.note(.suppressedDoubtful) }
                 if isSuppressed, !before.contains(recipient), !(isOver && isEnough) {
                     violate(
-                        .tokensJudged, "recipient \(recipient) is suppressed: \(reached) of \(nature.pushes) were accepted, \(judgedEnd)")
+                        .tokensJudged,
+                        "recipient \(recipient) is suppressed: \(reached) of \(nature.pushes) were accepted, \(judgedEnd)"
+                    )
                 }
                 if !isSuppressed, isOver, isEnough {
-                    violate(.tokensJudged, "recipient \(recipient) is not suppressed: \(reached) of \(nature.pushes) were accepted")
+                    violate(
+                        .tokensJudged,
+                        "recipient \(recipient) is not suppressed: \(reached) of \(nature.pushes) were accepted")
                 }
             case .good: violate(.goodDevicesStay, "recipient \(recipient) is good, and recorded as invalid")
             }

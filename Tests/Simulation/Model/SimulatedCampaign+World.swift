@@ -19,7 +19,8 @@ extension SimulatedCampaign {
         switch happening {
         case .arrive(let loop, let push, let serial): loops[loop].arrive(push, serial)
         case .deliver(let loop, let delivery): loops[loop].receive(delivery)
-        case .peer(let turn, let loop, let connection, let generation): loops[loop].peerActs(turn, connection, generation)
+        case .peer(let turn, let loop, let connection, let generation):
+            loops[loop].peerActs(turn, connection, generation)
         case .read: read()
         case .fetchBegins(let plan): beginFetch(plan)
         case .fetchEnds(let askedAt): endFetch(askedAt: askedAt)
@@ -89,7 +90,11 @@ extension SimulatedCampaign {
         let wasClosed = source.isClosed
         let hasStepped = source.step(&account, at: clock.moment.wall)
         tick()
-        if hasStepped { for loop in loops where loop.isSourceEmpty { loop.wake(by: clock.now + random.span(0, 2 * Span.millisecond)) } }
+        if hasStepped {
+            for loop in loops where loop.isSourceEmpty {
+                loop.wake(by: clock.now + random.span(0, 2 * Span.millisecond))
+            }
+        }
         if source.isClosed {
             if !wasClosed { wakeAll(within: SimulatedLoop.wakeDelay) }
         } else if !source.waitsForRoom {
@@ -126,7 +131,9 @@ extension SimulatedCampaign {
     }
 
     func record(_ recipient: Int, _ outcome: Outcome, status: Int = 0, reason: String = "") {
-        if let mistake = account.record(recipient, outcome, status: status, reason: reason) { violate(.settlesOnce, mistake) }
+        if let mistake = account.record(recipient, outcome, status: status, reason: reason) {
+            violate(.settlesOnce, mistake)
+        }
     }
 
     // MARK: Provider tokens
@@ -143,7 +150,9 @@ extension SimulatedCampaign {
             }
         }
         let issuedAt = IssuedAt.read(from: token.value)
-        if issuedAt != clock.moment.wall.epochSeconds { violate(.tokenAge, "a new token says \(issuedAt) where the clock says otherwise") }
+        if issuedAt != clock.moment.wall.epochSeconds {
+            violate(.tokenAge, "a new token says \(issuedAt) where the clock says otherwise")
+        }
         tokenHistory.append(SeenToken(text: token.value, seenAt: now, issuedAt: issuedAt))
         trace("a token is minted")
         return tokenHistory.count - 1

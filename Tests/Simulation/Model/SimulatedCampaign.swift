@@ -3,8 +3,9 @@ import Cryptography
 
 @testable import Delivery
 
-/// A campaign from plan to report, drawn from a seed: a reader that claims, one to six loops that deliver with the machine under test to a
-/// model of APNs, a recorder, and perhaps a crash or two. After every step, the invariants are checked.
+/// A campaign from plan to report, drawn from a seed: a reader that claims, one to six loops that
+/// deliver with the machine under test to a model of APNs, a recorder, and perhaps a crash or two.
+/// After every step, the invariants are checked.
 final class SimulatedCampaign {
     /// Longer than any campaign needs as long as it makes progress.
     static let longestSilence = 3 * Span.hour
@@ -60,7 +61,8 @@ final class SimulatedCampaign {
     /// What the last process did with pushes, and the calls that it left.
     var pasts: [Int: PushHistory] = [:]
     var repeats: [NamedCall] = []
-    /// Tokens that a server gave out and the service refused; those that stand in for them; those that the service let pass.
+    /// Tokens that a server gave out and the service refused; those that stand in for them; those
+    /// that the service let pass.
     var refusedTokens: Set<String> = [], standInTokens: Set<String> = [], passedTokens: Set<String> = []
     /// Whether a loop of this epoch has read that a push was accepted.
     var hasReadAccepted = false
@@ -84,7 +86,9 @@ final class SimulatedCampaign {
         account = RunAccount(of: Array(0..<nature.pushes), among: nature.pushes)
         truths = Array(repeating: .good, count: nature.pushes)
         let first = nature.acceptedComeFirst ? nature.pushes - nature.refusedBySettings : 0
-        for recipient in first..<first + nature.refusedBySettings { truths[recipient] = .refusedBySettings(nature.settingsAnswer) }
+        for recipient in first..<first + nature.refusedBySettings {
+            truths[recipient] = .refusedBySettings(nature.settingsAnswer)
+        }
         fates = Array(repeating: Fate(), count: nature.pushes)
         source = PushSource([], nature, repeats: [])
     }
@@ -140,14 +144,18 @@ final class SimulatedCampaign {
         ends.removeAll()
         isKilled = false
         killsAtTick =
-            [nature.killAfterTicks, nature.killAfterTicks == nil ? nil : nature.secondKillAfterTicks, nil][min(epoch - 1, 2)].map {
+            [nature.killAfterTicks, nature.killAfterTicks == nil ? nil : nature.secondKillAfterTicks, nil][
+                min(epoch - 1, 2)
+            ].map {
                 ticks + $0
             } ?? .max
         lastProgress = clock.now
         restartedAt = clock.now
         loops = [SimulatedLoop(self, index: 0, isHelper: false)]
         agenda.add(.read, at: clock.now + random.span(0, 5 * Span.millisecond))
-        if nature.loops > 1, nature.settings.pace == nil { agenda.add(.helperStarts, at: clock.now + nature.helperAfter) }
+        if nature.loops > 1, nature.settings.pace == nil {
+            agenda.add(.helperStarts, at: clock.now + nature.helperAfter)
+        }
         runEpoch()
         guard violation == nil else { return }
         guard !isKilled else { return die() }
@@ -171,7 +179,9 @@ final class SimulatedCampaign {
                 clock.move(to: max(clock.now, wakeAt))
                 turns += 1
                 if turns > Self.mostTurns { return violate(.ends, "\(turns) turns, and no end") }
-                if clock.now - lastProgress > Self.longestSilence { return violate(.ends, "no progress for three hours") }
+                if clock.now - lastProgress > Self.longestSilence {
+                    return violate(.ends, "no progress for three hours")
+                }
                 next.wake()
                 checkAccounts()
             }
@@ -186,7 +196,8 @@ final class SimulatedCampaign {
         for loop in loops where !loop.isOver { violate(.awake, "loop \(loop.index) waits for nothing") }
     }
 
-    /// The process ends cleanly: everything is recorded, and what was claimed but not passed on is unsent.
+    /// The process ends cleanly: everything is recorded, and what was claimed but not passed on is
+    /// unsent.
     private func endEpoch() {
         record(unrecorded)
         unrecorded.removeAll()
@@ -223,7 +234,9 @@ final class SimulatedCampaign {
         }
         let (toSend, unknown) = resumeAccount()
         let most = (wasKilled ? mostUnknown : 0) + repeated
-        if unknown.count > most { violate(.accounts, "\(unknown.count) are unknown, and at most \(most) were in flight or not recorded") }
+        if unknown.count > most {
+            violate(.accounts, "\(unknown.count) are unknown, and at most \(most) were in flight or not recorded")
+        }
         for recipient in fates.indices where account.outcomes[recipient] == .unsent && fates[recipient].accepted > 0 {
             violate(.ledger, "recipient \(recipient) is unsent, and was accepted")
         }

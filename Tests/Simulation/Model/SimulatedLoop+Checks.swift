@@ -2,11 +2,13 @@ import Base
 
 @testable import Delivery
 
-/// What must hold for a loop whatever happened: counts after every turn, the whole state from time to time.
+/// What must hold for a loop whatever happened: counts after every turn, the whole state from time
+/// to time.
 extension SimulatedLoop {
     func checkTurn(at now: Moment) {
         if machine.openPushes + settledCount != addedCount {
-            campaign.violate(.accounts, "\(addedCount) were added, \(settledCount) settled, \(machine.openPushes) are held")
+            campaign.violate(
+                .accounts, "\(addedCount) were added, \(settledCount) settled, \(machine.openPushes) are held")
         }
         var inFlight = 0
         var used = 0
@@ -26,7 +28,9 @@ extension SimulatedLoop {
         if machine.serviceHealth.probes > 0 { campaign.tally.note(.probing) }
         if used > most { campaign.violate(.connectionUse, "\(used) connections, of \(settings.connections)") }
         if let endsSince, now.nanoseconds - endsSince >= Int64(settings.drainSeconds * 1e9) {
-            if machine.isSourceEnded, machine.end == nil { campaign.violate(.ends, "it does not end although its time is over") }
+            if machine.isSourceEnded, machine.end == nil {
+                campaign.violate(.ends, "it does not end although its time is over")
+            }
         } else if inFlight != machine.inFlightCount {
             campaign.violate(.accounts, "\(inFlight) are in flight, the machine says \(machine.inFlightCount)")
         }
@@ -51,7 +55,9 @@ extension SimulatedLoop {
                 campaign.violate(.accounts, "recipient \(push.recipient) is said to be in flight")
             }
         }
-        if held != machine.openPushes { campaign.violate(.accounts, "\(held) pushes are held, the machine says \(machine.openPushes)") }
+        if held != machine.openPushes {
+            campaign.violate(.accounts, "\(held) pushes are held, the machine says \(machine.openPushes)")
+        }
         for (index, connection) in machine.connections.enumerated() {
             checkLinks(of: connection, count: inFlight[index])
             checkDeadlines(with: connection, index, at: now)
@@ -74,9 +80,12 @@ extension SimulatedLoop {
         }
     }
 
-    /// A silent connection gets a PING and is given up; an answer that does not come is not awaited forever.
+    /// A silent connection gets a PING and is given up; an answer that does not come is not awaited
+    /// forever.
     private func checkDeadlines(with connection: ConnectionSlot, _ index: Int, at now: Moment) {
-        guard index < peers.count, peers[index].phase == .open, peers[index].inFlight > 0, machine.end == nil else { return }
+        guard index < peers.count, peers[index].phase == .open, peers[index].inFlight > 0, machine.end == nil else {
+            return
+        }
         guard now.nanoseconds >= machine.timeoutsResumeAt else { return }
         let since = max(peers[index].lastSign, peers[index].lastSubmission, machine.timeoutsResumeAt)
         let longest = settings.pingAfterSeconds + settings.pingTimeoutSeconds + 1.5
@@ -94,31 +103,45 @@ extension SimulatedLoop {
     func checkSleep(until end: Int64, at now: Moment) {
         if let earliest = machine.waiting.earliest, machine.ending == nil {
             if earliest <= now.nanoseconds { campaign.violate(.awake, "it sleeps while a retry is due") }
-            if earliest + campaign.clock.asleep < end - 1000 { campaign.violate(.awake, "it sleeps beyond the next retry") }
+            if earliest + campaign.clock.asleep < end - 1000 {
+                campaign.violate(.awake, "it sleeps beyond the next retry")
+            }
         }
-        guard machine.ending == nil, !machine.isExpired, !machine.fresh.isEmpty || !machine.again.isEmpty else { return }
+        guard machine.ending == nil, !machine.isExpired, !machine.fresh.isEmpty || !machine.again.isEmpty else {
+            return
+        }
         // The campaign wakes it when there is one.
         guard machine.credentialPendingSince == nil, !machine.nextWaitsForNames else { return }
         let due = max(now.nanoseconds, nextStep ?? 0)
-        guard machine.nextPushIsAllowed, due + campaign.clock.asleep < end - 1000 || due == now.nanoseconds else { return }
+        guard machine.nextPushIsAllowed, due + campaign.clock.asleep < end - 1000 || due == now.nanoseconds else {
+            return
+        }
         var hasHope = false
-        for (index, connection) in machine.connections.enumerated() where connection.state == .open || connection.state == .opening {
+        for (index, connection) in machine.connections.enumerated()
+        where connection.state == .open || connection.state == .opening {
             hasHope = true
             guard connection.state == .open, index < peers.count, peers[index].phase == .open else { continue }
             let limit = peers[index].isWarm ? min(machine.window.limit, peers[index].toldLimit) : 1
             if peers[index].inFlight < limit, peers[index].toldRoom > 0 {
                 campaign.violate(
-                    .awake, "it sleeps while \(machine.fresh.count + machine.again.count) pushes could leave on connection \(index)")
+                    .awake,
+                    "it sleeps while \(machine.fresh.count + machine.again.count) pushes could leave on connection \(index)"
+                )
             }
         }
-        if !hasHope, machine.reconnectAt <= now.nanoseconds { campaign.violate(.awake, "it sleeps with pushes to send and no connection") }
+        if !hasHope, machine.reconnectAt <= now.nanoseconds {
+            campaign.violate(.awake, "it sleeps with pushes to send and no connection")
+        }
     }
 
-    /// When the next request must leave or be named, in monotonic nanoseconds; nil for at once. One without a name that waits for the pace and
-    /// is not full leaves behind all whose names are on their way, and is named only early enough for that: a name would close it to
-    /// pushes that may still join it.
+    /// When the next request must leave or be named, in monotonic nanoseconds; nil for at once. One
+    /// without a name that waits for the pace and is not full leaves behind all whose names are on
+    /// their way, and is named only early enough for that: a name would close it to pushes that may
+    /// still join it.
     private var nextStep: Int64? {
-        guard let next = machine.again.first ?? machine.fresh.first, let leaves = machine.nextPaceTime else { return nil }
+        guard let next = machine.again.first ?? machine.fresh.first, let leaves = machine.nextPaceTime else {
+            return nil
+        }
         let mayGrow = machine.nameRule == .calls && !machine.isSourceEnded && machine.mayJoin(next)
         guard mayGrow, machine.ownPaceTime != nil, machine.lacksName(next) else { return leaves }
         let others = Int64(Double(machine.unnamed.count) * 1e9 / settings.slowestPace)
@@ -128,12 +151,16 @@ extension SimulatedLoop {
     /// The loop has ended.
     func checkEnd(_ end: RunEnd) {
         scan(at: campaign.clock.moment)
-        if machine.openPushes != 0 { campaign.violate(.settlesOnce, "\(machine.openPushes) pushes are not settled at the end") }
+        if machine.openPushes != 0 {
+            campaign.violate(.settlesOnce, "\(machine.openPushes) pushes are not settled at the end")
+        }
         switch end {
         case .finished: if endsSince != nil { campaign.violate(.stops, "it finished, and was told to stop") }
         case .cancelled: campaign.violate(.stops, "a loop cannot tell a cancellation from any other request to stop")
-        case .interrupted: if !campaign.loopGroup.control.isInterrupted { campaign.violate(.stops, "nobody interrupted it") }
-        case .stopped(let cause): if !hasCauseToStop(cause) { campaign.violate(.stops, "it stopped without a cause: \(cause)") }
+        case .interrupted:
+            if !campaign.loopGroup.control.isInterrupted { campaign.violate(.stops, "nobody interrupted it") }
+        case .stopped(let cause):
+            if !hasCauseToStop(cause) { campaign.violate(.stops, "it stopped without a cause: \(cause)") }
         }
         if case .stopped = end, !causes.isPlain {
             campaign.tally.note(causes.badTokens > 50 || causes.rejections > 50 ? .alarmed : .stoppedForConnections)
@@ -162,7 +189,9 @@ extension SimulatedCampaign {
         guard !isKilled, violation == nil else { return }
         var known = account.recordedCount + unrecorded.count + source.queuedCount + source.hand.count
         for loop in loops { known += loop.machine.openPushes + loop.machine.settlements.count }
-        if known != account.claimedCount { violate(.accounts, "\(account.claimedCount) are claimed, \(known) of them somewhere") }
+        if known != account.claimedCount {
+            violate(.accounts, "\(account.claimedCount) are claimed, \(known) of them somewhere")
+        }
     }
 
     /// Compares the report with the server's ledger, recipient by recipient.
@@ -173,7 +202,9 @@ extension SimulatedCampaign {
                 violate(.settlesOnce, "recipient \(recipient) has no outcome")
                 continue
             }
-            if outcome == .accepted, fate.accepted == 0 { violate(.ledger, "recipient \(recipient) is accepted, and was not") }
+            if outcome == .accepted, fate.accepted == 0 {
+                violate(.ledger, "recipient \(recipient) is accepted, and was not")
+            }
             if outcome != .accepted, fate.accepted > 0, !fate.wasEverInDoubt {
                 violate(.ledger, "recipient \(recipient) is \(outcome), and was accepted")
             }

@@ -45,11 +45,17 @@ extension SimulatedLoop {
 
     private func judgeSubmission(of recipient: Int, at now: Moment) {
         judgeLeave(for: recipient, at: now)
-        if endsSince != nil { campaign.violate(.afterEnd, "recipient \(recipient) is submitted although the run is ending") }
-        if !campaign.loopGroup.control.isGateOpen { campaign.violate(.gate, "recipient \(recipient) is submitted behind the closed gate") }
+        if endsSince != nil {
+            campaign.violate(.afterEnd, "recipient \(recipient) is submitted although the run is ending")
+        }
+        if !campaign.loopGroup.control.isGateOpen {
+            campaign.violate(.gate, "recipient \(recipient) is submitted behind the closed gate")
+        }
         if hasSeenDeadline { campaign.violate(.afterEnd, "recipient \(recipient) is submitted past the deadline") }
         // What an earlier process sent is no part of the canary.
-        if campaign.fates[recipient].submissions == 0, !campaign.fates[recipient].isInDoubt { judgeCanary(before: recipient) }
+        if campaign.fates[recipient].submissions == 0, !campaign.fates[recipient].isInDoubt {
+            judgeCanary(before: recipient)
+        }
         if campaign.fates[recipient].submissions == campaign.fates[recipient].uncounted {
             campaign.fates[recipient].firstSubmitted = now.nanoseconds
         }
@@ -61,7 +67,8 @@ extension SimulatedLoop {
 
     private func judgeHold(at now: Moment) {
         if now.nanoseconds < heldUntil {
-            campaign.violate(.quota, "a push leaves \((heldUntil - now.nanoseconds) / Span.millisecond) ms before the hold is over")
+            campaign.violate(
+                .quota, "a push leaves \((heldUntil - now.nanoseconds) / Span.millisecond) ms before the hold is over")
         }
         guard isHoldUnproven else { return }
         campaign.tally.note(.quotaTried)
@@ -69,14 +76,17 @@ extension SimulatedLoop {
         if others > 0 { campaign.violate(.quota, "\(others + 1) requests try whether the hold is over") }
     }
 
-    /// Notes whether an answer shows that the service let the connection's token pass, or refused it.
+    /// Notes whether an answer shows that the service let the connection's token pass, or refused
+    /// it.
     func notePassage(on connection: Int, _ answer: ServerAnswer) {
         guard campaign.fetched != nil, let token = peers[connection].token?.value else { return }
         switch answer.meaning {
         case .accepted, .invalidToken, .rejected, .likeAll, .ofTargets, .quota: campaign.passedTokens.insert(token)
         case .temporary where answer.status == 429: campaign.passedTokens.insert(token)
         case .expired:
-            if peers[connection].passedWhenRefused == nil { peers[connection].passedWhenRefused = campaign.passedTokens.contains(token) }
+            if peers[connection].passedWhenRefused == nil {
+                peers[connection].passedWhenRefused = campaign.passedTokens.contains(token)
+            }
         case .fatal, .temporary, .leave, .doubtful, .stranger: break
         }
     }
@@ -111,11 +121,13 @@ extension SimulatedLoop {
         }
     }
 
-    /// A push that is to be named is one of the first ones from then on, if there is room. It may never leave, because enough devices alone did
-    /// not get its text: the canary is then smaller by it. One that never was to be named joins them only when it leaves.
+    /// A push that is to be named is one of the first ones from then on, if there is room. It may
+    /// never leave, because enough devices alone did not get its text: the canary is then smaller
+    /// by it. One that never was to be named joins them only when it leaves.
     func noteFirst(_ recipient: Int) {
         let fate = campaign.fates[recipient]
-        guard fate.submissions == 0, !fate.isInDoubt, firsts.count < settings.canaryPushes, !firsts.contains(recipient) else { return }
+        guard fate.submissions == 0, !fate.isInDoubt, firsts.count < settings.canaryPushes, !firsts.contains(recipient)
+        else { return }
         firsts.append(recipient)
     }
 
@@ -152,29 +164,38 @@ extension SimulatedLoop {
         case .inFlight: campaign.violate(.notSentAgain, "recipient \(recipient) is submitted twice")
         case .answered(let answer):
             campaign.violate(
-                .notSentAgain, "recipient \(recipient) was answered with \(ServerAnswer.all[answer].status), and is sent again")
+                .notSentAgain,
+                "recipient \(recipient) was answered with \(ServerAnswer.all[answer].status), and is sent again")
         case .settled: campaign.violate(.notSentAgain, "recipient \(recipient) is settled, and is sent again")
         }
     }
 
     private func judgeConnection(_ connection: Int, at now: Moment) {
         guard connection < peers.count, peers[connection].phase == .open else {
-            return campaign.violate(.connectionUse, "a push is submitted to connection \(connection), which is not open")
+            return campaign.violate(
+                .connectionUse, "a push is submitted to connection \(connection), which is not open")
         }
         let peer = peers[connection]
-        if peer.mustRest { campaign.violate(.connectionUse, "a push is submitted to connection \(connection), which is leaving") }
+        if peer.mustRest {
+            campaign.violate(.connectionUse, "a push is submitted to connection \(connection), which is leaving")
+        }
         let limit = peer.isWarm ? min(max(1, peer.toldLimit), settings.streamsPerConnection) : 1
-        if peer.toldRoom <= 0 { campaign.violate(.streamLimit, "connection \(connection) was said to have no room in its window") }
+        if peer.toldRoom <= 0 {
+            campaign.violate(.streamLimit, "connection \(connection) was said to have no room in its window")
+        }
         if peer.inFlight >= limit {
             campaign.violate(.streamLimit, "\(peer.inFlight + 1) streams on connection \(connection), of \(limit)")
         }
         guard peer.tokenIndex >= 0 else { return }
         let ended = campaign.clock.now - campaign.tokenHistory[peer.tokenIndex].endsAt
         if ended >= 0 {
-            campaign.violate(.tokenEnd, "connection \(connection) uses a token that ended \(ended / Span.millisecond) ms ago")
+            campaign.violate(
+                .tokenEnd, "connection \(connection) uses a token that ended \(ended / Span.millisecond) ms ago")
         }
         let age = campaign.clock.now - campaign.tokenHistory[peer.tokenIndex].seenAt
-        if age > Span.hour { campaign.violate(.tokenAge, "connection \(connection) uses a token that is \(age / Span.second) s old") }
+        if age > Span.hour {
+            campaign.violate(.tokenAge, "connection \(connection) uses a token that is \(age / Span.second) s old")
+        }
     }
 
     private func judgePaces(_ pushes: Int, at now: Int64) {
@@ -183,7 +204,8 @@ extension SimulatedLoop {
         if let pace = campaign.nature.devicePace { judge(pace, pushes, &deviceSubmissions, .pacedByDevices, at: now) }
     }
 
-    private func judge(_ pace: Pace, _ count: Int, _ submissions: inout [Int64], _ encounter: Encounter, at now: Int64) {
+    private func judge(_ pace: Pace, _ count: Int, _ submissions: inout [Int64], _ encounter: Encounter, at now: Int64)
+    {
         campaign.tally.note(encounter)
         let perSecond = (pace.pushes + pace.intervalSeconds - 1) / pace.intervalSeconds
         for _ in 0..<count { submissions.append(now) }
@@ -208,7 +230,11 @@ extension SimulatedLoop {
         case .likeAll:
             campaign.tally.note(campaign.hasReadAccepted ? .likeOthers : .refusedLikeAll)
             // A loop may not have heard yet what another one has read.
-            if !campaign.hasReadAccepted { causes.fatalAnswer = true } else if !hasReadAccepted { causes.mayBeLikeAll = true }
+            if !campaign.hasReadAccepted {
+                causes.fatalAnswer = true
+            } else if !hasReadAccepted {
+                causes.mayBeLikeAll = true
+            }
         case .quota: beginHold(wire, ServerAnswer.all[index].retryAfterSeconds, at: now)
         case .invalidToken, .rejected, .temporary, .leave, .expired, .doubtful, .ofTargets: break
         }
@@ -218,7 +244,8 @@ extension SimulatedLoop {
 
     private func noteReadAccepted() { (hasReadAccepted, campaign.hasReadAccepted, blamedTargets) = (true, true, 0) }
 
-    /// Something is wrong with the settings, or another server answers: the run stops if nothing was accepted, or after enough targets.
+    /// Something is wrong with the settings, or another server answers: the run stops if nothing
+    /// was accepted, or after enough targets.
     private func noteBlame(of targets: Int) {
         blamedTargets += targets
         guard machine.ending == nil else { return }
@@ -243,7 +270,9 @@ extension SimulatedLoop {
     /// Each push has its own answer, or none: then nothing was done about it.
     /// - Parameter push: the first of the request.
     func judgeTargets(of push: Int, _ wire: Wire, _ answer: ServerAnswer, _ targets: [Int], at now: Moment) {
-        if targets.isEmpty, wire.count == 1 { return judgeRefusedAlone(wire, answer, isOfKnownText: machine.pushes[push].text != 0) }
+        if targets.isEmpty, wire.count == 1 {
+            return judgeRefusedAlone(wire, answer, isOfKnownText: machine.pushes[push].text != 0)
+        }
         var position = 0
         // Some fail before the others are judged.
         let refused = Set(targets.filter { $0 >= 0 && ServerAnswer.all[$0].outcome == nil })
@@ -308,7 +337,8 @@ extension SimulatedLoop {
         campaign.fates[recipient].lastStatus = status
         campaign.fates[recipient].retryAfterSeconds = answer.retryAfterSeconds ?? 0
         if case .doubtful = answer.meaning {
-            // A gateway does not decide how long to wait: the push is tried like any other in doubt.
+            // A gateway does not decide how long to wait: the push is tried like any other in
+            // doubt.
             causes.busy += 1
             return
         }
@@ -356,8 +386,12 @@ extension SimulatedLoop {
 
     /// All answers that were read have had their consequences.
     func checkAnswered() {
-        if answeredForGood != 0 { campaign.violate(.settlesOnce, "\(answeredForGood) pushes were answered for good, and are not settled") }
-        if causes.fatalAnswer, machine.ending == nil { campaign.violate(.stops, "no stop after an answer that all pushes would get") }
+        if answeredForGood != 0 {
+            campaign.violate(.settlesOnce, "\(answeredForGood) pushes were answered for good, and are not settled")
+        }
+        if causes.fatalAnswer, machine.ending == nil {
+            campaign.violate(.stops, "no stop after an answer that all pushes would get")
+        }
     }
 
     // MARK: Settlements
@@ -372,8 +406,12 @@ extension SimulatedLoop {
 
     private func judge(_ settlement: Settlement, at now: Moment) {
         let recipient = settlement.recipient
-        guard campaign.fates.indices.contains(recipient) else { return campaign.violate(.settlesOnce, "nobody is recipient \(recipient)") }
-        campaign.trace("loop \(index): \(recipient) is \(settlement.outcome) \(settlement.reason), attempts \(settlement.attempts)")
+        guard campaign.fates.indices.contains(recipient) else {
+            return campaign.violate(.settlesOnce, "nobody is recipient \(recipient)")
+        }
+        campaign.trace(
+            "loop \(index): \(recipient) is \(settlement.outcome) \(settlement.reason), attempts \(settlement.attempts)"
+        )
         campaign.lastProgress = campaign.clock.now
         let fate = campaign.fates[recipient]
         judgeOutcome(settlement, fate, at: now)
@@ -383,7 +421,8 @@ extension SimulatedLoop {
         let isDropped = settlement.outcome == .rejected && !isAnswered && isAtFault(textOf: recipient)
         if settlement.attempts != fate.submissions - fate.uncounted {
             campaign.violate(
-                .attempts, "recipient \(recipient) had \(fate.submissions - fate.uncounted) attempts, not \(settlement.attempts)")
+                .attempts,
+                "recipient \(recipient) had \(fate.submissions - fate.uncounted) attempts, not \(settlement.attempts)")
         }
         if !isDropped { judgeAttempts(settlement, fate, at: now) }
         if settlement.status != fate.lastStatus, !isDropped {
@@ -392,7 +431,8 @@ extension SimulatedLoop {
         campaign.fates[recipient].state = .settled
     }
 
-    /// Whether APNs has accepted no push since a recipient was first submitted, while a few have already failed.
+    /// Whether APNs has accepted no push since a recipient was first submitted, while a few have
+    /// already failed.
     /// - Parameter failing: how many may fail just before it.
     private func isAlone(_ fate: Fate, failing: Int = 0) -> Bool {
         takenAt.map { $0 < fate.firstSubmitted && failuresInARow + failing >= 3 } ?? true
@@ -402,7 +442,9 @@ extension SimulatedLoop {
     private func judgeAttempts(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
         if settlement.attempts > max(1, settings.retry.maximumAttempts) {
             campaign.tally.note(.keptInOutage)
-            if !fate.wasKept { campaign.violate(.attempts, "recipient \(settlement.recipient) had \(settlement.attempts) attempts") }
+            if !fate.wasKept {
+                campaign.violate(.attempts, "recipient \(settlement.recipient) had \(settlement.attempts) attempts")
+            }
         }
         var isAnswered = false
         if case .answered = fate.state { isAnswered = true }
@@ -423,7 +465,9 @@ extension SimulatedLoop {
         let outcome = settlement.outcome
         if outcome == .invalidToken {
             var isNamed = false
-            if case .answered(let index) = fate.state, case .invalidToken = ServerAnswer.all[index].meaning { isNamed = true }
+            if case .answered(let index) = fate.state, case .invalidToken = ServerAnswer.all[index].meaning {
+                isNamed = true
+            }
             if !isNamed { campaign.violate(.suppressedByName, "recipient \(recipient) is said to be gone") }
         }
         if fate.isInDoubt, [.rejected, .failed, .unsent].contains(outcome) {
@@ -438,7 +482,8 @@ extension SimulatedLoop {
             let refused = fate.isInDoubt ? Outcome.unknown : .rejected
             let expected = answer.outcome.map { $0 == .rejected ? refused : $0 } ?? refused
             // What ends the run is not held against pushes.
-            let isGivenBack = answer.concernsAll && machine.ending != nil && outcome == (fate.isInDoubt ? .unknown : .unsent)
+            let isGivenBack =
+                answer.concernsAll && machine.ending != nil && outcome == (fate.isInDoubt ? .unknown : .unsent)
             if expected == .unknown { campaign.tally.note(.refusedAgain) }
             if outcome != expected, !isGivenBack { wrong("was answered with \(answer.status) \(answer.reason)") }
         case .inFlight:
@@ -475,12 +520,15 @@ extension SimulatedLoop {
 
     /// A push is given up although APNs might still have accepted it.
     private func judgeGivingUp(_ settlement: Settlement, _ fate: Fate, at now: Moment) {
-        guard !isWindingUp, settlement.attempts < settings.retry.maximumAttempts, settings.deadline == nil else { return }
+        guard !isWindingUp, settlement.attempts < settings.retry.maximumAttempts, settings.deadline == nil else {
+            return
+        }
         if isForgotten(fate.lastName, at: now) || isAtFault(textOf: settlement.recipient) { return }
         let longestDelay = max(fate.retryAfterSeconds, settings.retry.longestDelaySeconds)
         let elapsed = Double(now.nanoseconds - fate.firstSubmitted) / 1e9
         guard elapsed + longestDelay <= settings.retry.maximumTotalSeconds else { return }
         campaign.violate(
-            .timeout, "recipient \(settlement.recipient) is given up after \(settlement.attempts) attempts and \(Int(elapsed)) s")
+            .timeout,
+            "recipient \(settlement.recipient) is given up after \(settlement.attempts) attempts and \(Int(elapsed)) s")
     }
 }

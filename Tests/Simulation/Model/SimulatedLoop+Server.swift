@@ -15,13 +15,16 @@ extension SimulatedLoop {
     /// A connection is established: its fate is drawn.
     func planPeer(_ connection: Int) {
         // APNs allows one stream until the first push is accepted.
-        schedule(.limit(connection: connection, generation: peers[connection].generation, limit: 1), after: random.span(0, nature.latency))
+        schedule(
+            .limit(connection: connection, generation: peers[connection].generation, limit: 1),
+            after: random.span(0, nature.latency))
         if !nature.settings.usesProviderToken, random.happens(nature.connectHopeless) {
             // With TLS 1.3 a certificate's refusal comes after the handshake.
             campaign.tally.note(.certificateRefusedLate)
             peers[connection].isDead = true
             let wait = nature.latency + random.span(0, nature.latency)
-            return schedule(.failed(connection: connection, generation: peers[connection].generation, kind: 3), after: wait)
+            return schedule(
+                .failed(connection: connection, generation: peers[connection].generation, kind: 3), after: wait)
         }
         if let room = nature.freeWindow {
             schedule(.window(connection: connection, generation: peers[connection].generation, room: room), after: 0)
@@ -48,10 +51,13 @@ extension SimulatedLoop {
 
     /// The server does something with a connection by itself.
     func peerActs(_ turn: PeerTurn, _ connection: Int, _ generation: Int) {
-        guard peers[connection].generation == generation, peers[connection].phase == .open, !peers[connection].isDead else { return }
+        guard peers[connection].generation == generation, peers[connection].phase == .open, !peers[connection].isDead
+        else { return }
         switch turn {
         case .changesLimit:
-            if !peers[connection].isLeaving { changeLimit(connection, to: random.oneIn(3) ? 1 : random.between(1, nature.limit)) }
+            if !peers[connection].isLeaving {
+                changeLimit(connection, to: random.oneIn(3) ? 1 : random.between(1, nature.limit))
+            }
             plan(.changesLimit, connection, nature.changesLimit, within: 2 * Span.second)
         case .goesAway:
             leave(connection, isInOrder: random.oneIn(2))
@@ -81,7 +87,9 @@ extension SimulatedLoop {
         guard !peers[connection].isSilent else { return }
         campaign.tally.note(limit == 1 ? .fellBackToOne : .limitChanged)
         peers[connection].limit = limit
-        schedule(.limit(connection: connection, generation: peers[connection].generation, limit: limit), after: nature.latency)
+        schedule(
+            .limit(connection: connection, generation: peers[connection].generation, limit: limit),
+            after: nature.latency)
     }
 
     // MARK: Requests
@@ -114,10 +122,12 @@ extension SimulatedLoop {
     private func giveWindow(_ connection: Int) {
         guard let room = nature.freeWindow, !peers[connection].isSilent else { return }
         schedule(
-            .window(connection: connection, generation: peers[connection].generation, room: random.between(1, room)), after: nature.latency)
+            .window(connection: connection, generation: peers[connection].generation, room: random.between(1, room)),
+            after: nature.latency)
     }
 
-    /// REFUSED_STREAM: beyond the limit, which the sender may not know yet, or because the server chooses to.
+    /// REFUSED_STREAM: beyond the limit, which the sender may not know yet, or because the server
+    /// chooses to.
     private func refuses(_ push: Int, _ serial: Int, _ connection: Int) -> Bool {
         let isBeyond = peers[connection].openStreams >= peers[connection].limit
         guard isBeyond || random.happens(nature.refused) else { return false }
@@ -129,7 +139,8 @@ extension SimulatedLoop {
 
     /// Something in front of APNs answers in its place, or the answer is cut off on its way.
     private func gatewayAnswer() -> Int? {
-        let isOut = !nature.outageIsUnreachable && nature.outageIsOfGateway && nature.outage.contains(campaign.clock.now)
+        let isOut =
+            !nature.outageIsUnreachable && nature.outageIsOfGateway && nature.outage.contains(campaign.clock.now)
         if isOut { campaign.tally.note(.outage) }
         guard isOut || random.happens(nature.doubtful) else { return nil }
         return ServerAnswer.doubtful.lowerBound + random.below(ServerAnswer.doubtful.count)
@@ -159,7 +170,9 @@ extension SimulatedLoop {
         }
         let generation = wires[push].recognizedGeneration
         wires[push].forEachRecipient { accept(recipient: $0, generation) }
-        guard wires[push].count > 1, nature.service.answering == .each else { return remember(push, ServerAnswer.accepted) }
+        guard wires[push].count > 1, nature.service.answering == .each else {
+            return remember(push, ServerAnswer.accepted)
+        }
         var targets: [Int] = []
         wires[push].forEachRecipient { targets.append(campaign.truths[$0].answer ?? ServerAnswer.accepted) }
         remember(push, ServerAnswer.each, targets)
@@ -180,7 +193,9 @@ extension SimulatedLoop {
     /// Remembers a named request with at least one accepted push.
     private func remember(_ push: Int, _ answer: Int, _ targets: [Int] = []) {
         guard case .fetched(let names) = nature.service.repeatProtection else { return }
-        let isAccepted = targets.isEmpty ? campaign.truths[wires[push].recipient].answer == nil : targets.contains(ServerAnswer.accepted)
+        let isAccepted =
+            targets.isEmpty
+            ? campaign.truths[wires[push].recipient].answer == nil : targets.contains(ServerAnswer.accepted)
         guard isAccepted, let given = campaign.givenNames[wires[push].name] else { return }
         campaign.server.calls[wires[push].name] = AcceptedCall(
             answer: answer, targets: targets, forgottenAt: given + Int64(names.lifetimeSeconds * 1e9))
@@ -188,7 +203,9 @@ extension SimulatedLoop {
 
     /// What the server answered to a request with this name that it accepted; nil for none.
     private func remembered(_ push: Int) -> AcceptedCall? {
-        guard let call = campaign.server.calls[wires[push].name], campaign.clock.now < call.forgottenAt else { return nil }
+        guard let call = campaign.server.calls[wires[push].name], campaign.clock.now < call.forgottenAt else {
+            return nil
+        }
         return call
     }
 
@@ -203,7 +220,9 @@ extension SimulatedLoop {
             if !peers[connection].hasAccepted {
                 peers[connection].hasAccepted = true
                 peers[connection].limit = nature.limit
-                schedule(.limit(connection: connection, generation: peers[connection].generation, limit: nature.limit), after: wait)
+                schedule(
+                    .limit(connection: connection, generation: peers[connection].generation, limit: nature.limit),
+                    after: wait)
             }
         } else if random.happens(nature.fallsBack) {
             // APNs may fall back to one stream after a rejection, until the next accepted push.
@@ -216,11 +235,14 @@ extension SimulatedLoop {
     /// The answer to a request of several pushes.
     private func answerTogether(_ push: Int, _ serial: Int, _ connection: Int) {
         if let index = refusesAll(connection) { return answer(push, serial, connection, with: index) }
-        if let call = remembered(push) { return answer(push, serial, connection, with: call.answer, targets: call.targets) }
+        if let call = remembered(push) {
+            return answer(push, serial, connection, with: call.answer, targets: call.targets)
+        }
         var targets: [Int] = []
         wires[push].forEachRecipient { targets.append(targetAnswer($0)) }
         if isRefusedForSettings() {
-            return answer(push, serial, connection, with: ServerAnswer.fatal.lowerBound + random.below(ServerAnswer.fatal.count))
+            return answer(
+                push, serial, connection, with: ServerAnswer.fatal.lowerBound + random.below(ServerAnswer.fatal.count))
         }
         if random.happens(nature.likeAll) { return answer(push, serial, connection, with: ServerAnswer.likeAll) }
         if isOfBadText(push) { return answer(push, serial, connection, with: ServerAnswer.badTarget) }
@@ -237,13 +259,17 @@ extension SimulatedLoop {
             remember(push, ServerAnswer.each, targets)
             return answer(push, serial, connection, with: ServerAnswer.each, targets: targets)
         }
-        guard targets.contains(where: { $0 >= 0 }) else { return answer(push, serial, connection, with: ServerAnswer.accepted) }
+        guard targets.contains(where: { $0 >= 0 }) else {
+            return answer(push, serial, connection, with: ServerAnswer.accepted)
+        }
         guard nature.service.answering == .naming, !random.oneIn(4) else {
             campaign.tally.note(.halved)
             return answer(push, serial, connection, with: ServerAnswer.badTarget)
         }
         // Perhaps it does not name all of them.
-        if random.oneIn(3), let last = targets.lastIndex(where: { $0 >= 0 }), targets.firstIndex(where: { $0 >= 0 }) != last {
+        if random.oneIn(3), let last = targets.lastIndex(where: { $0 >= 0 }),
+            targets.firstIndex(where: { $0 >= 0 }) != last
+        {
             targets[last] = -1
         }
         campaign.tally.note(.targetsNamed)
@@ -251,9 +277,13 @@ extension SimulatedLoop {
     }
 
     /// Whether a request carries the text of which nothing is taken.
-    private func isOfBadText(_ push: Int) -> Bool { nature.badText.map { $0 == nature.payload(of: wires[push].recipient) } ?? false }
+    private func isOfBadText(_ push: Int) -> Bool {
+        nature.badText.map { $0 == nature.payload(of: wires[push].recipient) } ?? false
+    }
 
-    private func isRefusedForSettings() -> Bool { campaign.clock.now >= nature.settingsFailFrom || random.happens(nature.fatal) }
+    private func isRefusedForSettings() -> Bool {
+        campaign.clock.now >= nature.settingsFailFrom || random.happens(nature.fatal)
+    }
 
     /// What is wrong with one target among several; -1 for nothing.
     private func targetAnswer(_ recipient: Int) -> Int {
@@ -273,7 +303,9 @@ extension SimulatedLoop {
         }
         let isUsedUp = nature.quotaOutage.contains(campaign.clock.now)
         if isUsedUp { campaign.tally.note(.quotaOutage) }
-        if isUsedUp || random.happens(nature.quota) { return ServerAnswer.quota.lowerBound + random.below(ServerAnswer.quota.count) }
+        if isUsedUp || random.happens(nature.quota) {
+            return ServerAnswer.quota.lowerBound + random.below(ServerAnswer.quota.count)
+        }
         guard random.happens(nature.temporary) else { return nil }
         return ServerAnswer.temporary.lowerBound + random.below(ServerAnswer.temporary.count)
     }
@@ -317,7 +349,8 @@ extension SimulatedLoop {
         if token.text != campaign.server.lastToken {
             // A process that is started again cannot know what the one before it minted.
             if now - campaign.server.lastTokenAt < 20 * Span.minute {
-                campaign.server.tooManyUpdatesUntil = now + random.span(0, random.oneIn(2) ? 2 * Span.second : 2 * Span.minute)
+                campaign.server.tooManyUpdatesUntil =
+                    now + random.span(0, random.oneIn(2) ? 2 * Span.second : 2 * Span.minute)
             }
             campaign.server.lastToken = token.text
             campaign.server.lastTokenAt = now

@@ -21,7 +21,8 @@ struct Peer {
     var toldRoom = Int.max
     /// The machine was told of an accepted push here.
     var isWarm = false
-    /// Whether the service had let the connection's token pass before it refused it here; nil until it refuses it.
+    /// Whether the service had let the connection's token pass before it refused it here; nil until
+    /// it refuses it.
     var passedWhenRefused: Bool?
     /// The machine was told that nothing more may be submitted here.
     var mustRest = false
@@ -89,7 +90,9 @@ extension SimulatedLoop {
 
     func open(_ connection: Int) {
         while peers.count <= connection { peers.append(Peer()) }
-        if peers[connection].phase != .closed { campaign.violate(.connectionUse, "connection \(connection) is opened twice") }
+        if peers[connection].phase != .closed {
+            campaign.violate(.connectionUse, "connection \(connection) is opened twice")
+        }
         let generation = peers[connection].generation + 1
         var peer = Peer()
         peer.phase = .connecting
@@ -158,7 +161,9 @@ extension SimulatedLoop {
 
     private func loseAll(on connection: Int) {
         guard peers[connection].inFlight > 0 else { return }
-        for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection { lose(push) }
+        for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection {
+            lose(push)
+        }
     }
 
     /// No answer will come; only the server has the result.
@@ -186,7 +191,9 @@ extension SimulatedLoop {
     }
 
     func ping(_ connection: Int) {
-        guard peers[connection].phase == .open else { return campaign.violate(.connectionUse, "a PING on a connection that is not open") }
+        guard peers[connection].phase == .open else {
+            return campaign.violate(.connectionUse, "a PING on a connection that is not open")
+        }
         campaign.tally.note(.pinged)
         campaign.trace("loop \(index) pings connection \(connection)")
         guard !peers[connection].isSilent, !peers[connection].isDead else { return }
@@ -197,11 +204,15 @@ extension SimulatedLoop {
 
     func submit(_ push: Int, on connection: Int, at now: Moment) {
         let recipient = machine.pushes[push].recipient
-        let others = machine.pushes[push].count == 1 ? [] : machine.pushes(of: push).dropFirst().map { machine.pushes[$0].recipient }
+        let others =
+            machine.pushes[push].count == 1
+            ? [] : machine.pushes(of: push).dropFirst().map { machine.pushes[$0].recipient }
         lastSerial += 1
-        campaign.trace("loop \(index) submits \(recipient)\(others.isEmpty ? "" : " and \(others)") on connection \(connection)")
+        campaign.trace(
+            "loop \(index) submits \(recipient)\(others.isEmpty ? "" : " and \(others)") on connection \(connection)")
         let wire = Wire(
-            state: .sent, serial: lastSerial, recipient: recipient, others: others, connection: connection, sentAt: now.nanoseconds,
+            state: .sent, serial: lastSerial, recipient: recipient, others: others, connection: connection,
+            sentAt: now.nanoseconds,
             name: machine.name(of: push)?.text ?? "", generation: machine.pushes[push].generation)
         judgeSubmission(of: push, wire, at: now)
         guard campaign.violation == nil else { return }
@@ -210,7 +221,8 @@ extension SimulatedLoop {
         if peers[connection].toldRoom < .max { peers[connection].toldRoom -= 1 }
         peers[connection].lastSubmission = now.nanoseconds
         campaign.agenda.add(
-            .arrive(loop: index, push: push, serial: lastSerial), at: campaign.clock.now + nature.latency + Int64(lastSerial & 7) * 1000)
+            .arrive(loop: index, push: push, serial: lastSerial),
+            at: campaign.clock.now + nature.latency + Int64(lastSerial & 7) * 1000)
         campaign.tick()
     }
 
@@ -275,7 +287,8 @@ extension SimulatedLoop {
         case .doubtful, .stranger: lose(push)
         default: takeOff(push)
         }
-        campaign.trace("loop \(self.index): \(wire.recipient) is answered with \(answer.status) \(answer.reason) \(targets)")
+        campaign.trace(
+            "loop \(self.index): \(wire.recipient) is answered with \(answer.status) \(answer.reason) \(targets)")
         campaign.tally.note(answer.encounter)
         if peers[connection].mustRest { campaign.tally.note(.answeredAfterGoAway) }
         peers[connection].lastSign = now.nanoseconds
@@ -288,7 +301,8 @@ extension SimulatedLoop {
         machine.answered(
             push,
             .init(
-                status: answer.status, reason: answer.reason, retryAfterSeconds: answer.retryAfterSeconds, id: answer.id,
+                status: answer.status, reason: answer.reason, retryAfterSeconds: answer.retryAfterSeconds,
+                id: answer.id,
                 isCutOff: answer.isCutOff), targets: targets.map { $0 < 0 ? "" : ServerAnswer.all[$0].reason }, at: now)
         judgeSettlements(at: now)
         if case .stopped = machine.ending?.end { noteEnding(at: now) }
@@ -341,11 +355,15 @@ extension SimulatedLoop {
     private func deliverFailed(_ connection: Int, _ generation: Int, _ kind: Int, at now: Moment) {
         guard peers[connection].generation == generation, peers[connection].phase != .closed else { return }
         campaign.trace("loop \(index): connection \(connection) failed: \(Self.failure(kind))")
-        for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection { noteUnprocessed(push) }
+        for push in wires.indices where wires[push].state != .idle && wires[push].connection == connection {
+            noteUnprocessed(push)
+        }
         if kind == 0 || (kind >= 4 && kind <= 6) { causes.fruitless += 1 }
         if kind > 0, kind < 8 { causes.hopeless = true }
         machine.connectionFailed(connection, Self.failure(kind), at: now)
-        if kind > 0, kind < 4 || kind == 7, machine.ending == nil { campaign.violate(.stops, "no stop after \(Self.failure(kind))") }
+        if kind > 0, kind < 4 || kind == 7, machine.ending == nil {
+            campaign.violate(.stops, "no stop after \(Self.failure(kind))")
+        }
         if case .stopped = machine.ending?.end { noteEnding(at: now) }
         close(connection)
     }
@@ -368,7 +386,8 @@ extension SimulatedLoop {
     private func deliverEnded(_ connection: Int, _ generation: Int, at now: Moment) {
         guard peers[connection].generation == generation, peers[connection].phase == .open else { return }
         campaign.trace("loop \(index): connection \(connection) ended")
-        for push in wires.indices where wires[push].state == .sent && wires[push].connection == connection && random.oneIn(2) {
+        for push in wires.indices
+        where wires[push].state == .sent && wires[push].connection == connection && random.oneIn(2) {
             campaign.tally.note(.provablyUnsent)
             deliverUnprocessed(push, at: now)
         }

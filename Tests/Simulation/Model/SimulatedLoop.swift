@@ -3,8 +3,9 @@ import Base
 @testable import Delivery
 import PushServices
 
-/// Drives a machine as SenderLoop does, on virtual time: the same questions in the same order. Where the real loop wakes twice a second to
-/// find nothing due, this one sleeps until something is, so that an hour costs nothing. It is held up at random, as real threads are.
+/// Drives a machine as SenderLoop does, on virtual time: the same questions in the same order.
+/// Where the real loop wakes twice a second to find nothing due, this one sleeps until something
+/// is, so that an hour costs nothing. It is held up at random, as real threads are.
 final class SimulatedLoop {
     enum Resumption {
         /// Reads what has arrived first.
@@ -48,7 +49,8 @@ final class SimulatedLoop {
     var judgedCount = 0
     var settledCount = 0
     var answeredForGood = 0
-    /// When what left that counts against the settings' pace, and against the pace of devices: monotonic nanoseconds.
+    /// When what left that counts against the settings' pace, and against the pace of devices:
+    /// monotonic nanoseconds.
     var submissions: [Int64] = [], deviceSubmissions: [Int64] = []
     /// When the machine was told, or had cause, to submit nothing more: monotonic nanoseconds.
     var endsSince: Int64?
@@ -62,17 +64,20 @@ final class SimulatedLoop {
     /// The server was seen to leave each connection after the same number of requests.
     var knewBudget = false
     var idleTurns = 0
-    /// What the model records of the quota: when the last hold began, and its shortest end; monotonic nanoseconds.
+    /// What the model records of the quota: when the last hold began, and its shortest end;
+    /// monotonic nanoseconds.
     var holdBegan = Int64.min, heldUntil = Int64.min
     /// No push has shown yet that the hold is over.
     var isHoldUnproven = false
     /// Whether this loop has read that a push was accepted.
     var hasReadAccepted = false
-    /// For how many targets in a row the settings were refused, or something else answered, while none was accepted.
+    /// For how many targets in a row the settings were refused, or something else answered, while
+    /// none was accepted.
     var blamedTargets = 0
     /// For how many devices alone the text that no device gets was refused.
     var refusedAlone = 0
-    /// Recipients in the order in which this loop first had them named or submitted them, until it is clear that the canary was awaited.
+    /// Recipients in the order in which this loop first had them named or submitted them, until it
+    /// is clear that the canary was awaited.
     var firsts: [Int] = []
     private(set) var turnsUntilScan = 16
 
@@ -116,7 +121,9 @@ final class SimulatedLoop {
     /// The real loop checked from time to time, and the machine relies on this.
     private func passIdleTurns() {
         let now = campaign.clock.monotonic
-        if let last = machine.lastAdvance, now - last > Self.longestSleep { machine.lastAdvance = now - Self.longestSleep }
+        if let last = machine.lastAdvance, now - last > Self.longestSleep {
+            machine.lastAdvance = now - Self.longestSleep
+        }
     }
 
     private func holdUp(_ resumption: Resumption) {
@@ -231,14 +238,17 @@ final class SimulatedLoop {
         if let wake = machine.nextWake(after: now) { end = max(wake + campaign.clock.asleep, time + 1000) }
         checkSleep(until: end, at: now)
         if campaign.nature.wakesOften { end = min(end, time + Self.longestSleep) }
-        // What the real loop finds when it checks: capacity for more pushes, a token that has grown old, a source that is done.
+        // What the real loop finds when it checks: capacity for more pushes, a token that has grown
+        // old, a source that is done.
         let mayTake = machine.wantsPushes && !isSourceEmpty || machine.openPushes == 0 && campaign.source.isFinished
         if mayTake, !machine.isSourceEnded { end = min(end, time + Self.longestSleep) }
         if campaign.fetched != nil {
             let isWatched = machine.credentialPendingSince == nil && machine.ending == nil
             if isWatched, let token = tokenWatch.token, token.usableUntil > time { end = min(end, token.usableUntil) }
         } else if let token = tokenWatch.token {
-            end = min(end, max(time + Self.tokenInterval, token.mintedAt + Int64(SignedTokenFacts.standard.renewalSeconds * 1e9)))
+            end = min(
+                end,
+                max(time + Self.tokenInterval, token.mintedAt + Int64(SignedTokenFacts.standard.renewalSeconds * 1e9)))
         }
         return end
     }
@@ -277,7 +287,8 @@ final class SimulatedLoop {
         let batch = batch.recipients
         var bytes = PushBatch()
         for recipient in batch {
-            bytes.append(recipient: recipient, token: String(recipient), payload: [campaign.nature.payload(of: recipient)])
+            bytes.append(
+                recipient: recipient, token: String(recipient), payload: [campaign.nature.payload(of: recipient)])
         }
         let stored = store.insert(bytes)
         for (index, recipient) in batch.enumerated() {
@@ -296,7 +307,8 @@ final class SimulatedLoop {
         if machine.largestRequest > 1 {
             texts.add(recipient, in: stored, after: past, &store, to: &machine, at: now)
         } else {
-            store.assign(machine.add(recipient: recipient, after: past, at: now), batch: stored.batch, index: stored.index)
+            store.assign(
+                machine.add(recipient: recipient, after: past, at: now), batch: stored.batch, index: stored.index)
         }
     }
 
@@ -322,7 +334,8 @@ final class SimulatedLoop {
             case .renewToken(let connection): renewToken(of: connection, at: now)
             case .changeServer: break
             case .forgetText(let name): forgetText(name)
-            case .confirmToken(let connection): if let token = peers[connection].token { campaign.tokens?.confirm(token) }
+            case .confirmToken(let connection):
+                if let token = peers[connection].token { campaign.tokens?.confirm(token) }
             }
         }
         actions.removeAll(keepingCapacity: true)
@@ -344,7 +357,8 @@ final class SimulatedLoop {
         let isSecond = campaign.noteRefusal(of: refused, hadPassed: peers[connection].hadPassedWhenRefused)
         let renewal = tokenWatch.renew(tokens, after: refused)
         if campaign.fetched != nil, isSecond != (renewal == .refused) {
-            campaign.violate(.tokenRefusals, "\(renewal) after the \(isSecond ? "second refusal" : "refusal") of a token")
+            campaign.violate(
+                .tokenRefusals, "\(renewal) after the \(isSecond ? "second refusal" : "refusal") of a token")
         }
         if let token = tokenWatch.token { _ = campaign.noteToken(token) }
         campaign.planFetch()

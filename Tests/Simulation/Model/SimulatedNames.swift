@@ -29,12 +29,14 @@ struct NameNature {
     }
 
     var names: FetchedNames {
-        FetchedNames(mostAtATime: most, lifetimeSeconds: lifetimeSeconds, path: { "/names?count=\($0)" }, read: { _ in nil })
+        FetchedNames(
+            mostAtATime: most, lifetimeSeconds: lifetimeSeconds, path: { "/names?count=\($0)" }, read: { _ in nil })
     }
 }
 
 extension Wire {
-    /// What the service recognizes its pushes by, or the name of their text, by which it recognizes nothing.
+    /// What the service recognizes its pushes by, or the name of their text, by which it recognizes
+    /// nothing.
     var recognizedBy: String { name.isEmpty ? "\(generation)" : name }
 
     /// The generation by which the service recognizes its pushes; nil if it names a text.
@@ -71,7 +73,8 @@ extension SimulatedCampaign {
             agenda.add(.namesFetched(askedAt: clock.moment.wall), at: clock.now + random.span(0, nature.longestAnswer))
         case .keep(let text):
             isNamerBusy = true
-            agenda.add(.textKept(text, askedAt: clock.moment.wall), at: clock.now + random.span(0, nature.longestAnswer))
+            agenda.add(
+                .textKept(text, askedAt: clock.moment.wall), at: clock.now + random.span(0, nature.longestAnswer))
         case .wait(let until?):
             namerPlan += 1
             agenda.add(.namerLooks(plan: namerPlan), at: max(clock.now + 1000, until + clock.asleep))
@@ -105,7 +108,8 @@ extension SimulatedCampaign {
         if clock.now < nameOutageEnds ?? 0 || random.happens(nature.fails) {
             tally.note(.namesNotFetched)
             trace("no names come")
-            namer?.failed(NameFailure(text: "no answer", retryAfterSeconds: random.oneIn(4) ? 7 : nil), at: clock.moment)
+            namer?.failed(
+                NameFailure(text: "no answer", retryAfterSeconds: random.oneIn(4) ? 7 : nil), at: clock.moment)
             wakeAll(within: SimulatedLoop.wakeDelay)
         } else if random.happens(nature.refuses) {
             namer?.failed(NameFailure(text: "wrong secret", status: 401, isFinal: true), at: clock.moment)
@@ -128,7 +132,8 @@ extension SimulatedCampaign {
         isNamerBusy = false
         nameOutageEnds = nameOutageEnds ?? clock.now + nature.outage
         if clock.now < nameOutageEnds ?? 0 || random.happens(nature.fails) {
-            namer?.failed(NameFailure(text: "no answer", retryAfterSeconds: random.oneIn(4) ? 7 : nil), at: clock.moment)
+            namer?.failed(
+                NameFailure(text: "no answer", retryAfterSeconds: random.oneIn(4) ? 7 : nil), at: clock.moment)
             wakeAll(within: SimulatedLoop.wakeDelay)
         } else if random.happens(nature.refuses) {
             namer?.failed(NameFailure(text: "no right", status: 403, isFinal: true), at: clock.moment)
@@ -151,15 +156,21 @@ extension SimulatedCampaign {
     /// What a new process finds in the run's account.
     func resumeAccount() -> (toSend: [Int], unknown: [Int]) {
         guard nature.naming != nil else { return account.resume(resends: nature.settings.resendsUnknown) }
-        let found = account.resume(nature.service.repeatProtection, resends: nature.settings.resendsUnknown, at: clock.moment.wall)
+        let found = account.resume(
+            nature.service.repeatProtection, resends: nature.settings.resendsUnknown, at: clock.moment.wall)
         (repeats, pasts) = (found.repeats, found.pasts)
         for recipient in found.unsent {
             tally.note(.unsentAfterCrash)
-            if fates[recipient].accepted > 0 { violate(.ledger, "recipient \(recipient) is said to be unsent, and was accepted") }
+            if fates[recipient].accepted > 0 {
+                violate(.ledger, "recipient \(recipient) is said to be unsent, and was accepted")
+            }
         }
-        let isForgetful = if case .fetched = nature.service.repeatProtection { true } else { nature.service.batching.keepsTexts }
+        let isForgetful =
+            if case .fetched = nature.service.repeatProtection { true } else { nature.service.batching.keepsTexts }
         if nature.settings.resendsUnknown, isForgetful {
-            for recipient in account.members where account.outcomes[recipient] == .unknown { fates[recipient].mayComeTwice = true }
+            for recipient in account.members where account.outcomes[recipient] == .unknown {
+                fates[recipient].mayComeTwice = true
+            }
         }
         return (found.toSend, found.unknown)
     }
@@ -228,7 +239,8 @@ extension SimulatedLoop {
     func add(_ batch: SourceBatch, withPast now: Moment) {
         var bytes = PushBatch()
         for recipient in batch.recipients {
-            bytes.append(recipient: recipient, token: String(recipient), payload: [campaign.nature.payload(of: recipient)])
+            bytes.append(
+                recipient: recipient, token: String(recipient), payload: [campaign.nature.payload(of: recipient)])
         }
         let stored = store.insert(bytes)
         if let call = batch.call, case .fetched(let names) = campaign.nature.service.repeatProtection {
@@ -267,7 +279,8 @@ extension SimulatedLoop {
             if wire.generation > 0 { campaign.tally.note(.generationRaised) }
             let recorded = CallReview.generations(of: campaign.account.calls)
             for recipient in recipients where recorded[recipient] ?? 0 != wire.generation {
-                campaign.violate(.named, "\(recipient) leaves as \(wire.generation), and \(recorded[recipient] ?? 0) is on record")
+                campaign.violate(
+                    .named, "\(recipient) leaves as \(wire.generation), and \(recorded[recipient] ?? 0) is on record")
             }
         }
         for recipient in recipients {
@@ -275,9 +288,12 @@ extension SimulatedLoop {
             // A text is no name to recognize it by: `judgeLeave` says whether it may leave at all.
             if fate.isInDoubt, Wire.isText(fate.lastName) { campaign.fates[recipient].mayComeTwice = true }
             if fate.isInDoubt, fate.lastName != wire.recognizedBy, !Wire.isText(fate.lastName) {
-                campaign.violate(.recognized, "\(recipient) may have arrived as \(fate.lastName), and leaves as \(wire.recognizedBy)")
+                campaign.violate(
+                    .recognized, "\(recipient) may have arrived as \(fate.lastName), and leaves as \(wire.recognizedBy)"
+                )
             }
-            if case .refused = fate.state, wire.recognizedGeneration != nil, machine.nameRule == .generations, !fate.isInDoubt,
+            if case .refused = fate.state, wire.recognizedGeneration != nil, machine.nameRule == .generations,
+                !fate.isInDoubt,
                 fate.lastName == wire.recognizedBy
             {
                 campaign.violate(.named, "\(recipient) was refused as \(wire.generation), and leaves as that again")
@@ -295,7 +311,9 @@ extension SimulatedLoop {
         if recipients.contains(where: { nature.payload(of: $0) != campaign.keptTexts[wire.name] }) {
             campaign.violate(.bytes, "\(recipients) leave as \(wire.name), which is another text")
         }
-        let isRecorded = campaign.account.calls.contains { $0.name == CallReview.textName && $0.recipients.sorted() == recipients.sorted() }
+        let isRecorded = campaign.account.calls.contains {
+            $0.name == CallReview.textName && $0.recipients.sorted() == recipients.sorted()
+        }
         if !isRecorded { campaign.violate(.named, "\(recipients) leave as \(wire.name), which is on no record") }
         let age = Double(campaign.clock.now - (campaign.givenNames[wire.name] ?? 0)) / 1e9
         if age > nature.naming?.lifetimeSeconds ?? 0 {

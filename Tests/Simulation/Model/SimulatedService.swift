@@ -1,7 +1,8 @@
 import Base
 import PushServices
 
-/// The service of a campaign: APNs, or one that speaks as APNs does, but with several pushes in a request.
+/// The service of a campaign: APNs, or one that speaks as APNs does, but with several pushes in a
+/// request.
 struct SimulatedService: PushService {
     /// What it says about the targets of a request.
     enum Answering: CaseIterable {
@@ -70,7 +71,9 @@ struct SimulatedService: PushService {
     func mayHaveForgottenText(_ answer: ServiceAnswer) -> Bool { answer.reason == Self.badTarget }
 
     private func meaning(ofTarget reason: String) -> AnswerMeaning {
-        guard let answer = ServerAnswer.ofTarget(reason) else { preconditionFailure("the server says of a target what it never says") }
+        guard let answer = ServerAnswer.ofTarget(reason) else {
+            preconditionFailure("the server says of a target what it never says")
+        }
         return apns.meaning(of: ServiceAnswer(status: answer.status, reason: reason))
     }
 }

@@ -3,8 +3,9 @@ import PushServices
 
 @testable import Delivery
 
-/// Senders that keep one pace together, as the segments of a run do, drawn from a seed: they have different numbers of devices, requests of
-/// different sizes, wake late, are slow, join late, end, and stop.
+/// Senders that keep one pace together, as the segments of a run do, drawn from a seed: they have
+/// different numbers of devices, requests of different sizes, wake late, are slow, join late, end,
+/// and stop.
 struct SimulatedShares {
     private struct Sender {
         var member: Int
@@ -39,10 +40,13 @@ struct SimulatedShares {
             kind == 0
             ? Pace(pushes: random.between(1, 5), intervalSeconds: 1)
             : kind == 1
-                ? Pace(pushes: random.between(1, 300), intervalSeconds: 60) : Pace(pushes: random.between(6, 200), intervalSeconds: 1)
+                ? Pace(pushes: random.between(1, 300), intervalSeconds: 60)
+                : Pace(pushes: random.between(6, 200), intervalSeconds: 1)
         shares = PaceArbiter(pace, counting: .targets)
         var counts: [Int] = []
-        for _ in 0..<random.between(2, 4) { counts.append(random.oneIn(3) ? random.between(1, 5) : random.between(10, 120)) }
+        for _ in 0..<random.between(2, 4) {
+            counts.append(random.oneIn(3) ? random.between(1, 5) : random.between(10, 120))
+        }
         for count in counts { addSender(count, of: counts.reduce(0, +)) }
     }
 
@@ -78,7 +82,8 @@ struct SimulatedShares {
             senders.remove(at: place)
             return
         }
-        sender.wakesAt = max(now + max(1, sender.rest), shares.nextTime(for: sender.member) ?? 0) + random.span(0, sender.lateness)
+        sender.wakesAt =
+            max(now + max(1, sender.rest), shares.nextTime(for: sender.member) ?? 0) + random.span(0, sender.lateness)
         senders[place] = sender
     }
 
@@ -88,7 +93,8 @@ struct SimulatedShares {
         for (span, limit) in [(1, perSecond), (pace.intervalSeconds, pace.pushes)] where departures.count > limit {
             if now - departures[departures.count - 1 - limit] <= Int64(span) * Span.second {
                 violation = Violation(
-                    invariant: .pace, text: "more than \(limit) pushes of several senders within \(span) s", time: now - Span.second)
+                    invariant: .pace, text: "more than \(limit) pushes of several senders within \(span) s",
+                    time: now - Span.second)
             }
         }
     }

@@ -31,7 +31,9 @@ struct FetchNature {
     }
 
     var exchange: TokenExchange {
-        let assertion = AssertionFacts(address: "https://tokens.example/token", path: "/token", scope: "push", seconds: 60) { _ in
+        let assertion = AssertionFacts(
+            address: "https://tokens.example/token", path: "/token", scope: "push", seconds: 60
+        ) { _ in
             AssertionKey(issuer: "", keyID: "", privateKeyPEM: "", topic: nil)
         }
         return TokenExchange(
@@ -51,7 +53,9 @@ final class SimulatedTokens: TokenSource {
     }
 
     func state() -> TokenState { schedule.withLock { $0.state(at: clock.now) } }
-    func renewed(after refused: ServiceToken) -> TokenState? { schedule.withLock { $0.refused(refused, at: clock.now) } }
+    func renewed(after refused: ServiceToken) -> TokenState? {
+        schedule.withLock { $0.refused(refused, at: clock.now) }
+    }
     func confirm(_ token: ServiceToken) { schedule.withLock { $0.confirm(token) } }
     func age(of token: ServiceToken) -> Int64 { clock.now - token.mintedAt }
     func attach(_ wakeup: Wakeup) {}
@@ -129,8 +133,8 @@ extension SimulatedCampaign {
 }
 
 extension SimulatedCampaign {
-    /// Notes that the service refused a token. Returns whether that is the end: the token stands in for one that was refused, and has never
-    /// passed.
+    /// Notes that the service refused a token. Returns whether that is the end: the token stands in
+    /// for one that was refused, and has never passed.
     func noteRefusal(of token: ServiceToken, hadPassed: Bool) -> Bool {
         let text = token.value
         guard text == fetched?.token?.value, !refusedTokens.contains(text) else { return false }

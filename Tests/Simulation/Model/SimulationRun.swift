@@ -30,11 +30,14 @@ struct SimulationRun: Sendable {
     var threads: Int
 
     /// Runs all seeds, or up to the first failures: no thread takes more once one has failed.
-    /// - Parameter progress: called from time to time by one of the threads, with the number of campaigns done.
+    /// - Parameter progress: called from time to time by one of the threads, with the number of
+    ///   campaigns done.
     func run(progress: @escaping @Sendable (Int) -> Void = { _ in }) -> Result {
         let shared = Shared(first: seeds.lowerBound)
         let workers = (0..<max(1, threads)).map { index in
-            do { return try WorkerThread("simulate") { work(shared, index, progress) } } catch { fatalError("\(error)") }
+            do { return try WorkerThread("simulate") { work(shared, index, progress) } } catch {
+                fatalError("\(error)")
+            }
         }
         var result = Result()
         for worker in workers {
@@ -59,7 +62,8 @@ struct SimulationRun: Sendable {
                 result.tally.add(campaign.tally)
                 let commands = SimulatedFolder.runAll(of: seed)
                 result.met.formUnion(commands.met)
-                guard let violation = campaign.violation ?? commands.violation ?? SimulatedShares.violation(of: seed) else { continue }
+                guard let violation = campaign.violation ?? commands.violation ?? SimulatedShares.violation(of: seed)
+                else { continue }
                 result.failures.append(Failure(seed: seed, violation: violation))
                 shared.hasFailed.store(true, ordering: .relaxed)
                 break

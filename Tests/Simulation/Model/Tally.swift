@@ -2,11 +2,14 @@ import Base
 
 /// What a campaign can meet; counted, so that a simulation that meets too little is noticed.
 enum Encounter: Int, CaseIterable {
-    case accepted, invalidToken, rejected, tooManyRequests, retryAfter, busy, shutdown, idleTimeout, fatalAnswer, unknownStatus
+    case accepted, invalidToken, rejected, tooManyRequests, retryAfter, busy, shutdown, idleTimeout, fatalAnswer,
+        unknownStatus
     case tokenExpired, tokenTooNew, tooManyUpdates, tokenRenewed, tokenGrewOld, tokenRefused, clocksDiffer
     case fetched, fetchFailed, fetchRefused, tokenAwaited, tokenAwaitedInVain
-    case streamRefused, beyondLimit, limitChanged, fellBackToOne, goAway, unprocessedByGoAway, answeredAfterGoAway, streamReset
-    case requestNamed, namesFetched, namesNotFetched, namesAwaited, namesAwaitedInVain, generationRaised, repeatRecognized, callRepeated,
+    case streamRefused, beyondLimit, limitChanged, fellBackToOne, goAway, unprocessedByGoAway, answeredAfterGoAway,
+        streamReset
+    case requestNamed, namesFetched, namesNotFetched, namesAwaited, namesAwaitedInVain, generationRaised,
+        repeatRecognized, callRepeated,
         unsentAfterCrash, doubtBegins, textKept, textRefused, textNamed
     case acceptedUnanswered, swallowed, lateAnswer, pinged, silentConnection, connectionDied, provablyUnsent, doubt
     case quotaUsedUp, quotaOutage, quotaTried, refusedLikeAll, likeOthers, secondRefusal, refusedAgain
@@ -15,9 +18,11 @@ enum Encounter: Int, CaseIterable {
     case connectRefused, connectSlow, connectHopeless, certificateRefusedLate, outage
     case wallClockStepped, machineSlept, heldUp, sourcePaused, interrupted, deadlinePassed
     case gateClosed, heldAtGate
-    case secondConnection, troubled, alarmed, stoppedForConnections, helperStarted, stoppedByOther, killed, killedAgain, resumedAfterStop,
+    case secondConnection, troubled, alarmed, stoppedForConnections, helperStarted, stoppedByOther, killed, killedAgain,
+        resumedAfterStop,
         resent, duplicateAccepted, unknownAfterCrash, paced, pacedByDevices
-    case settingsWrong, stoppedAtTheEnd, stoppedAgain, stoppedForLastEpoch, spared, suppressedGone, suppressedDoubtful, retried,
+    case settingsWrong, stoppedAtTheEnd, stoppedAgain, stoppedForLastEpoch, spared, suppressedGone, suppressedDoubtful,
+        retried,
         stoppedRetry
 }
 
@@ -66,7 +71,9 @@ struct Tally {
         var lines = [
             "\(campaigns) campaigns, \(recipients) recipients, \(submissions) submissions, \(Int(virtualSeconds / 3600)) simulated hours",
             "ends: finished \(share(ends[0], of: campaigns)), stopped \(share(ends[1], of: campaigns)), interrupted \(share(ends[2], of: campaigns))",
-            "outcomes: " + Outcome.allCases.map { "\($0) \(share(outcomes[$0.rawValue], of: recipients))" }.joined(separator: ", "),
+            "outcomes: "
+                + Outcome.allCases.map { "\($0) \(share(outcomes[$0.rawValue], of: recipients))" }.joined(
+                    separator: ", "),
             "campaigns that met, and how often in all:",
         ]
         for encounter in Encounter.allCases {
@@ -80,7 +87,8 @@ struct Tally {
 }
 
 extension Tally {
-    /// What these campaigns should have met and did not, in sentences: a simulation that meets nothing finds nothing.
+    /// What these campaigns should have met and did not, in sentences: a simulation that meets
+    /// nothing finds nothing.
     var gaps: [String] {
         var gaps: [String] = []
         for encounter in Encounter.allCases where campaignsWith[encounter.rawValue] * 10_000 < campaigns * 3 {

@@ -1,6 +1,7 @@
 import Glibc
 
-/// Names the campaign in which the program trapped: a failed precondition of the machine is a finding like any other.
+/// Names the campaign in which the program trapped: a failed precondition of the machine is a
+/// finding like any other.
 enum TrapReport {
     private struct Worker {
         var thread = pthread_t()
@@ -8,7 +9,8 @@ enum TrapReport {
     }
 
     private static let mostWorkers = 64
-    /// Each worker writes in its own place; the handler, which runs on the thread that trapped, reads it.
+    /// Each worker writes in its own place; the handler, which runs on the thread that trapped,
+    /// reads it.
     nonisolated(unsafe) private static let workers: UnsafeMutablePointer<Worker> = {
         let workers = UnsafeMutablePointer<Worker>.allocate(capacity: mostWorkers)
         workers.initialize(repeating: Worker(), count: mostWorkers)
@@ -17,7 +19,8 @@ enum TrapReport {
 
     nonisolated(unsafe) private static var descriptor = STDERR_FILENO
 
-    /// From here on, a trap is reported there, and the process exits with 3. Call it before any worker starts.
+    /// From here on, a trap is reported there, and the process exits with 3. Call it before any
+    /// worker starts.
     static func install(reportingTo descriptor: Int32 = STDERR_FILENO) {
         Self.descriptor = descriptor
         _ = workers

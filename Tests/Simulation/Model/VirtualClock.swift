@@ -3,8 +3,9 @@ import Synchronization
 
 @testable import Delivery
 
-/// All clocks of a simulated campaign. True time continues by itself; the monotonic clock stops while the machine sleeps; the wall clock
-/// may be set forward and back. Atomic because the provider token's source needs a clock for all threads; only one thread uses it.
+/// All clocks of a simulated campaign. True time continues by itself; the monotonic clock stops
+/// while the machine sleeps; the wall clock may be set forward and back. Atomic because the
+/// provider token's source needs a clock for all threads; only one thread uses it.
 final class VirtualClock: Sendable {
     private let time = Atomic<Int64>(1000 * Span.second)
     private let slept = Atomic<Int64>(0)
@@ -21,7 +22,8 @@ final class VirtualClock: Sendable {
     var monotonic: Int64 { now - asleep }
 
     private var wall: Timestamp {
-        Timestamp(epochMilliseconds: Self.epochMilliseconds + now / Span.millisecond + wallOffset.load(ordering: .relaxed))
+        Timestamp(
+            epochMilliseconds: Self.epochMilliseconds + now / Span.millisecond + wallOffset.load(ordering: .relaxed))
     }
 
     /// What a sender's loop sees.
@@ -35,5 +37,7 @@ final class VirtualClock: Sendable {
 
     func move(to newTime: Int64) { time.store(newTime, ordering: .relaxed) }
     func sleep(_ nanoseconds: Int64) { slept.store(asleep + nanoseconds, ordering: .relaxed) }
-    func stepWall(milliseconds: Int64) { wallOffset.store(wallOffset.load(ordering: .relaxed) + milliseconds, ordering: .relaxed) }
+    func stepWall(milliseconds: Int64) {
+        wallOffset.store(wallOffset.load(ordering: .relaxed) + milliseconds, ordering: .relaxed)
+    }
 }

@@ -1,8 +1,9 @@
 import Base
 import Glibc
 
-/// `volley-simulate [--seeds COUNT] [--first SEED] [--threads N]` runs many campaigns; `volley-simulate --seed SEED` runs one, and shows
-/// everything that happens in it. Exit code 0 if everything held, 1 if not, 2 for a mistake in the command, 3 for a failed precondition.
+/// `volley-simulate [--seeds COUNT] [--first SEED] [--threads N]` runs many campaigns;
+/// `volley-simulate --seed SEED` runs one, and shows everything that happens in it. Exit code 0 if
+/// everything held, 1 if not, 2 for a mistake in the command, 3 for a failed precondition.
 @main enum VolleySimulate {
     static func main() {
         TrapReport.install()
@@ -52,12 +53,16 @@ private struct Options {
 
     mutating func take(_ name: String) -> UInt64? {
         guard let index = arguments.firstIndex(of: name) else { return nil }
-        guard index + 1 < arguments.count, let number = UInt64(arguments[index + 1]) else { fail("\(name) takes a number") }
+        guard index + 1 < arguments.count, let number = UInt64(arguments[index + 1]) else {
+            fail("\(name) takes a number")
+        }
         arguments.removeSubrange(index...index + 1)
         return number
     }
 
-    func finish() { if let first = arguments.first { fail("\(first) is no option: --seed, --seeds, --first, --threads") } }
+    func finish() {
+        if let first = arguments.first { fail("\(first) is no option: --seed, --seeds, --first, --threads") }
+    }
 
     private func fail(_ why: String) -> Never {
         Output.say("volley-simulate: \(why)", on: STDERR_FILENO)

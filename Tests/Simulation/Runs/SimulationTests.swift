@@ -21,7 +21,9 @@ struct SimulationTests {
             for failure in result.failures { Output.say("\(failure)", on: report) }
             if result.failures.isEmpty {
                 for gap in result.tally.gaps { Output.say(gap, on: report) }
-                for gap in SimulatedFolder.everything.subtracting(result.met).sorted() { Output.say("no command met \(gap)", on: report) }
+                for gap in SimulatedFolder.everything.subtracting(result.met).sorted() {
+                    Output.say("no command met \(gap)", on: report)
+                }
             }
         }
         let findings = try Self.read(path)
@@ -29,8 +31,10 @@ struct SimulationTests {
         #expect(isDone != nil)
     }
 
-    /// Campaigns that a rare history once went wrong in, as long as the model draws them as it did then.
-    @Test("what once went wrong holds", arguments: [20_698, 49_968, 59_619, 60_261, 60_616, 206_026, 260_752] as [UInt64])
+    /// Campaigns that a rare history once went wrong in, as long as the model draws them as it did
+    /// then.
+    @Test(
+        "what once went wrong holds", arguments: [20_698, 49_968, 59_619, 60_261, 60_616, 206_026, 260_752] as [UInt64])
     func mended(seed: UInt64) {
         let failures = SimulationRun(seeds: seed..<seed + 1, threads: 1).run().failures
         #expect(failures.isEmpty, "\(failures)")
@@ -65,7 +69,8 @@ struct SimulationTests {
         let violation = Violation(invariant: .pace, text: "more than 5 pushes within 1 s", time: 1_500_000_000)
         #expect(
             SimulationRun.Failure(seed: 17, violation: violation).description
-                == "never faster than the pace: more than 5 pushes within 1 s (seed 17, after 1.5 s)\n  make simulate SEED=17")
+                == "never faster than the pace: more than 5 pushes within 1 s (seed 17, after 1.5 s)\n  make simulate SEED=17"
+        )
     }
 
     @Test("what campaigns did not meet is said")

@@ -1,4 +1,5 @@
-/// The rule at the end of a zone's file, for all years after its last transition: `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// The rule at the end of a zone's file, for all years after its last transition:
+/// `CET-1CEST,M3.5.0,M10.5.0/3`.
 /// Source: POSIX.1-2017, section 8.3 (`TZ`), with RFC 9636, section 3.3.1: hours from -167 to 167.
 struct PosixZone: Hashable, Sendable {
     /// Seconds east of UTC in standard time.
@@ -63,8 +64,11 @@ struct PosixZone: Hashable, Sendable {
             let end = Int64(summer.ends.wallSeconds(in: year) - summer.offset)
             changes += [(begin, summer.offset), (end, standardOffset)]
         }
-        // If summer time lasts all year, it ends at the moment at which the next one begins: the beginning counts.
-        return changes.sorted { ($0.at, $0.offset == summer.offset ? 1 : 0) < ($1.at, $1.offset == summer.offset ? 1 : 0) }
+        // If summer time lasts all year, it ends at the moment at which the next one begins: the
+        // beginning counts.
+        return changes.sorted {
+            ($0.at, $0.offset == summer.offset ? 1 : 0) < ($1.at, $1.offset == summer.offset ? 1 : 0)
+        }
     }
 
     static func year(of second: Int64) -> Int {
@@ -85,20 +89,24 @@ extension PosixZone {
             guard let west = scanner.time() else { return nil }
             offset = -west
         }
-        guard scanner.consume(","), let begins = scanner.yearly(), scanner.consume(","), let ends = scanner.yearly(), scanner.rest.isEmpty
+        guard scanner.consume(","), let begins = scanner.yearly(), scanner.consume(","), let ends = scanner.yearly(),
+            scanner.rest.isEmpty
         else {
             return nil
         }
         summer = Summer(offset: offset, begins: begins, ends: ends)
     }
 
-    /// Reads a rule as the variable TZ holds it: `CST-8`, `<+0330>-3:30`, `EST5EDT`. Summer time without days follows the law of the United
-    /// States, as in the C library. nil where the C library reads only a part of the text, or an offset of more than a day.
+    /// Reads a rule as the variable TZ holds it: `CST-8`, `<+0330>-3:30`, `EST5EDT`. Summer time
+    /// without days follows the law of the United States, as in the C library. nil where the C
+    /// library reads only a part of the text, or an offset of more than a day.
     init?(variable text: String) {
         let isWithoutDays = !text.utf8.dropLast().contains(UInt8(ascii: ","))
         let short = text.hasSuffix(",") ? text.dropLast() : text[...]
         let written = Self(text) ?? (isWithoutDays ? Self(short + ",M3.2.0,M11.1.0") : nil)
-        guard let written, abs(written.standardOffset) < 25 * 3600, abs(written.summer?.offset ?? 0) < 26 * 3600 else { return nil }
+        guard let written, abs(written.standardOffset) < 25 * 3600, abs(written.summer?.offset ?? 0) < 26 * 3600 else {
+            return nil
+        }
         self = written
     }
 
@@ -144,7 +152,8 @@ extension PosixZone {
         private mutating func day() -> YearlyMoment.Day? {
             if consume("J") { return number().flatMap { (1...365).contains($0) ? .withoutLeapDay($0) : nil } }
             guard consume("M") else { return number().flatMap { (0...365).contains($0) ? .withLeapDay($0) : nil } }
-            guard let month = number(), (1...12).contains(month), consume("."), let week = number(), (1...5).contains(week), consume("."),
+            guard let month = number(), (1...12).contains(month), consume("."), let week = number(),
+                (1...5).contains(week), consume("."),
                 let weekday = number(), (0...6).contains(weekday)
             else { return nil }
             return .weekday(weekday, week: week, month: month)

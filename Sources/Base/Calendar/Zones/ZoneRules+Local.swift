@@ -1,21 +1,26 @@
 import Glibc
 
-/// The zone of this machine, found where the C library finds it. Source: tzset(3), and the C library's `__tzset_parse_tz` for rules.
+/// The zone of this machine, found where the C library finds it. Source: tzset(3), and the C
+/// library's `__tzset_parse_tz` for rules.
 ///
-/// Where the C library takes UTC for what it cannot read, this throws: the date would be the wrong one for hours of each day.
+/// Where the C library takes UTC for what it cannot read, this throws: the date would be the wrong
+/// one for hours of each day.
 extension ZoneDatabase {
-    /// What the variable TZ says or, without it, /etc/localtime. A blank TZ is UTC, and so is a missing /etc/localtime. It is read each
-    /// time: /etc/localtime changes with `timedatectl`, and zones with the package tzdata.
+    /// What the variable TZ says or, without it, /etc/localtime. A blank TZ is UTC, and so is a
+    /// missing /etc/localtime. It is read each time: /etc/localtime changes with `timedatectl`, and
+    /// zones with the package tzdata.
     /// - Throws: a `Mistake` that shows what cannot be read.
     public var machineZone: ZoneRules {
         get throws(Mistake) { try machineZone(EnvironmentVariables["TZ"]) }
     }
 
-    /// For times that are shown with the name of their zone: UTC if this machine's zone cannot be read.
+    /// For times that are shown with the name of their zone: UTC if this machine's zone cannot be
+    /// read.
     public var displayZone: ZoneRules { (try? machineZone) ?? .utc }
 
-    /// Refuses a named pipe in the place of this machine's zone. The C library opens it in its first call about the time, even for UTC
-    /// (`tzset_internal`), and would block for ever. Call it when a process begins.
+    /// Refuses a named pipe in the place of this machine's zone. The C library opens it in its
+    /// first call about the time, even for UTC (`tzset_internal`), and would block for ever. Call
+    /// it when a process begins.
     public func refusePipe() throws(Diagnostic) { try refusePipe(EnvironmentVariables["TZ"]) }
 
     func refusePipe(_ variable: String?, usualFile: String = "/etc/localtime") throws(Diagnostic) {
@@ -28,7 +33,8 @@ extension ZoneDatabase {
         throw Diagnostic(
             "the time zone of this machine cannot be read: this is \(FileKind.namedPipe.text), not a file", file: file,
             remedy: variable == nil
-                ? "Choose the zone with `timedatectl set-timezone`, or set TZ." : "Set TZ to a zone, for example TZ=Europe/Berlin.")
+                ? "Choose the zone with `timedatectl set-timezone`, or set TZ."
+                : "Set TZ to a zone, for example TZ=Europe/Berlin.")
     }
 
     /// - Parameter variable: the value of TZ; nil if it is not set.
@@ -39,13 +45,16 @@ extension ZoneDatabase {
         if text.isEmpty { return .utc }
         if text == usualFile { return try usualZone(usualFile) }
         let bytes = Self.bytes(of: text.hasPrefix("/") ? text : "\(folder)/\(text)")
-        if let bytes, let file = ZoneFile(bytes) { return ZoneRules(name: text.hasPrefix("/") ? Self.name(of: text) : text, file) }
+        if let bytes, let file = ZoneFile(bytes) {
+            return ZoneRules(name: text.hasPrefix("/") ? Self.name(of: text) : text, file)
+        }
         if let bytes, ZoneFile.countsLeapSeconds(bytes) { throw Self.leapSeconds("TZ is \(Self.shown(variable))") }
         if let rule = PosixZone(variable: text) { return ZoneRules(name: text, rule) }
         if ZoneAbbreviation.isUniversal(text) { return .utc }
         let what =
             bytes != nil || text.hasPrefix("/")
-            ? Self.flaw(of: text, bytes) : "is neither a zone in \(folder) nor a rule such as CET-1CEST,M3.5.0,M10.5.0/3"
+            ? Self.flaw(of: text, bytes)
+            : "is neither a zone in \(folder) nor a rule such as CET-1CEST,M3.5.0,M10.5.0/3"
         throw Self.unreadable(
             "TZ is \(Self.shown(variable)), which \(what)",
             remedy: names().count < 10
@@ -82,12 +91,14 @@ extension ZoneDatabase {
         do throws(FileError) { _ = try RegularFile.bytes(of: path, atMost: 0) } catch {
             guard case .system(let code) = error else { return "is no file of a time zone" }
             return code == ENOENT
-                ? "is not there" : code == EACCES ? "may not be read by this user" : "cannot be read: \(SystemError.words(code))"
+                ? "is not there"
+                : code == EACCES ? "may not be read by this user" : "cannot be read: \(SystemError.words(code))"
         }
         return "is too large for a time zone"
     }
 
-    /// The name of a zone where a path shows it: what follows `zoneinfo/` in the path or in that of a link on the way. Otherwise the path.
+    /// The name of a zone where a path shows it: what follows `zoneinfo/` in the path or in that of
+    /// a link on the way. Otherwise the path.
     private static func name(of path: String) -> String {
         var next = path
         // As many links as the system follows.
@@ -105,7 +116,8 @@ extension ZoneDatabase {
         return path
     }
 
-    /// Zones that a text probably means. An abbreviation may mean several places, and another abbreviation is no hint.
+    /// Zones that a text probably means. An abbreviation may mean several places, and another
+    /// abbreviation is no hint.
     private func suggestion(for text: String) -> String {
         if let places = ZoneAbbreviation.places(text) { return places.joined(separator: " or TZ=") }
         return nearestZone(to: text).flatMap { $0.contains("/") ? $0 : nil } ?? "Europe/Berlin"

@@ -12,8 +12,8 @@ public struct ZoneRules: Hashable, Sendable {
     private let firstOffset: Int
     private let footer: PosixZone?
 
-    /// The most seconds by which a zone may differ from UTC, in either direction: RFC 9636, section 3.2, requires more than -25 and less
-    /// than 26 hours.
+    /// The most seconds by which a zone may differ from UTC, in either direction: RFC 9636, section
+    /// 3.2, requires more than -25 and less than 26 hours.
     static let largestOffset = 26 * 3600
 
     init(name: String, _ file: ZoneFile) {
@@ -43,7 +43,8 @@ public struct ZoneRules: Hashable, Sendable {
         LocalTime(minutes: LocalTime.quotient(Int(moment.epochSeconds) + offset(at: moment), divisor: 60))
     }
 
-    /// When a clock shows a time: once, never (skipped when clocks go forward), or twice (when they go back). Ascending.
+    /// When a clock shows a time: once, never (skipped when clocks go forward), or twice (when they
+    /// go back). Ascending.
     public func moments(of local: LocalTime) -> [Timestamp] {
         let wall = Int64(local.minutes) * 60
         var candidates = changes(around: wall).flatMap { [$0.before, $0.after] }
@@ -52,8 +53,8 @@ public struct ZoneRules: Hashable, Sendable {
             .map { Timestamp(epochSeconds: $0) }
     }
 
-    /// When something planned for a time happens: at the first moment with that time or, if clocks skip it, at the first moment after the
-    /// gap.
+    /// When something planned for a time happens: at the first moment with that time or, if clocks
+    /// skip it, at the first moment after the gap.
     public func firstMoment(of local: LocalTime) -> Timestamp {
         if let first = moments(of: local).first { return first }
         let wall = Int64(local.minutes) * 60
@@ -81,7 +82,9 @@ public struct ZoneRules: Hashable, Sendable {
         }
         if let footer, end > transitions.last ?? .min {
             let years = PosixZone.year(of: max(start, transitions.last ?? start)) - 1...PosixZone.year(of: end) + 1
-            moments += footer.changes(inYears: years).map(\.at).filter { $0 > max(start, transitions.last ?? .min) && $0 <= end }
+            moments += footer.changes(inYears: years).map(\.at).filter {
+                $0 > max(start, transitions.last ?? .min) && $0 <= end
+            }
         }
         return moments.map { ($0, offset(atSecond: $0 - 1), offset(atSecond: $0)) }.filter { $0.1 != $0.2 }
     }

@@ -29,7 +29,8 @@ extension PreviewPage {
 
     private var answers: [(name: String, value: HTML)] {
         var answers: [(String, HTML)] = [
-            ("Where", "\(preview.app) \(badge.html)"), ("When", "\(preview.schedule?.headline ?? "when it is sent")"), ("Takes", duration),
+            ("Where", "\(preview.app) \(badge.html)"), ("When", "\(preview.schedule?.headline ?? "when it is sent")"),
+            ("Takes", duration),
             ("Expires", "\(preview.words.expiry)"),
         ]
         if let priority = preview.words.priority { answers.append(("Priority", "\(priority)")) }
@@ -38,7 +39,8 @@ extension PreviewPage {
         if preview.services.count > 1 { answers.append(("Services", services)) }
         if let bytes = preview.payloadBytes {
             let size =
-                bytes.min == bytes.max ? "\(bytes.max) bytes each" : "\(bytes.min)–\(bytes.max) bytes, half of them at most \(bytes.p50)"
+                bytes.min == bytes.max
+                ? "\(bytes.max) bytes each" : "\(bytes.min)–\(bytes.max) bytes, half of them at most \(bytes.p50)"
             answers.append(("Payload", "\(size)"))
         }
         if let comparison = preview.comparison {
@@ -55,12 +57,14 @@ extension PreviewPage {
         return "\(calls)\(TextFormat.duration(seconds: seconds)) \(preview.longest.paceWords)"
     }
 
-    /// How many devices each service reaches, and how long that takes; they are sent to in parallel.
+    /// How many devices each service reaches, and how long that takes; they are sent to in
+    /// parallel.
     private var services: HTML {
         let parts: [HTML] = preview.services.enumerated().map { number, service in
             let time = service.secondsAtPace.map { seconds in ", \(TextFormat.duration(seconds: seconds))" } ?? ""
             let unit = TextFormat.plural(service.calls, one: "call", many: "calls")
-            let calls: HTML = service.callWords == nil ? "" : ", \(figure("services/\(number)/calls", number: service.calls)) \(unit)"
+            let calls: HTML =
+                service.callWords == nil ? "" : ", \(figure("services/\(number)/calls", number: service.calls)) \(unit)"
             let count = figure("services/\(number)/audience", number: service.recipients)
             return "<li>\(service.service.displayName) (\(service.destination)): \(count)\(calls)\(time)</li>"
         }
@@ -75,7 +79,8 @@ extension PreviewPage {
         let age = age(of: oldest)
         guard preview.words.exports.count > 1 else { return "written \(age) ago, at \(moment(oldest))" }
         let span = age == self.age(of: newest) ? age : "\(self.age(of: newest)) to \(age)"
-        return "\(TextFormat.count(preview.words.exports.count)) files, written \(span) ago, the oldest at \(moment(oldest))"
+        return
+            "\(TextFormat.count(preview.words.exports.count)) files, written \(span) ago, the oldest at \(moment(oldest))"
     }
 
     private func age(of moment: Timestamp) -> String {
@@ -93,7 +98,8 @@ extension PreviewPage {
             return preview.samples.first.map { aside($0, words: "As \(recipient($0)) gets it.") } ?? ""
         }
         return aside(
-            sample, words: "What most devices read: \(name(number)). One of \(groups.count) texts; the others are below.")
+            sample,
+            words: "What most devices read: \(name(number)). One of \(groups.count) texts; the others are below.")
     }
 
     private func aside(_ sample: PreviewSample, words: String) -> HTML {
@@ -106,7 +112,8 @@ extension PreviewPage {
 
     private func name(_ number: Int) -> String {
         let group = preview.groups.messages[number]
-        let language = group.language.isEmpty ? "every other language" : LanguageName.english(group.language) ?? group.language
+        let language =
+            group.language.isEmpty ? "every other language" : LanguageName.english(group.language) ?? group.language
         if group.variant.isEmpty, preview.groups.texts.isEmpty, !group.service.isEmpty { return group.service }
         if group.variant.isEmpty { return group.service.isEmpty ? language : "\(group.service), \(language)" }
         return preview.groups.texts.isEmpty ? "variant \(group.variant)" : "\(language), variant \(group.variant)"

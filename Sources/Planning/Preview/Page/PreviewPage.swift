@@ -3,10 +3,11 @@ public import Base
 import PushServices
 public import Reports
 
-/// A preview as a page: one file that needs no network and no script, for a phone, a large screen or paper.
+/// A preview as a page: one file that needs no network and no script, for a phone, a large screen
+/// or paper.
 ///
-/// The first screen says how many devices get what, when, where and under which rules. Then follow warnings, every
-/// text, and the devices that get it and those that do not.
+/// The first screen says how many devices get what, when, where and under which rules. Then follow
+/// warnings, every text, and the devices that get it and those that do not.
 public struct PreviewPage: Sendable {
     let preview: Preview
     let madeAt: Timestamp
@@ -63,7 +64,8 @@ public struct PreviewPage: Sendable {
         moment.description.prefix(16).replacing("T", with: " ") + " UTC"
     }
 
-    /// A number that `preview --json` also holds, under the path of members that leads to it, joined by slashes.
+    /// A number that `preview --json` also holds, under the path of members that leads to it,
+    /// joined by slashes.
     func figure(_ path: String, number: Int) -> HTML {
         "<span data-figure=\"\(path)\" data-value=\"\(number)\">\(TextFormat.count(number))</span>"
     }
@@ -72,7 +74,8 @@ public struct PreviewPage: Sendable {
     func bars(_ rows: [(name: HTML, number: HTML, count: Int)], of total: Int) -> HTML {
         let items = rows.map { name, number, count in
             BarList.Item(
-                name, number, share: TextFormat.percent(total == 0 ? 0 : Double(count) / Double(total)), parts: [.init(count)])
+                name, number, share: TextFormat.percent(total == 0 ? 0 : Double(count) / Double(total)),
+                parts: [.init(count)])
         }
         return BarList(items, whole: total).html
     }
@@ -112,7 +115,8 @@ extension PreviewPage {
         let count = preview.lint.shown.count
         if count > 0 {
             parts.append(
-                "<section class=\"warnings\"><h2>\(count) \(TextFormat.plural(count, one: "warning"))</h2><ul>\(shown)</ul></section>")
+                "<section class=\"warnings\"><h2>\(count) \(TextFormat.plural(count, one: "warning"))</h2><ul>\(shown)</ul></section>"
+            )
         }
         if !preview.lint.silenced.isEmpty {
             let silenced: [HTML] = preview.lint.silenced.map { warning, reason in
@@ -148,11 +152,13 @@ extension PreviewPage {
     var texts: HTML {
         let groups = preview.groups.messages
         guard groups.contains(where: { $0.recipients > 0 }) else {
-            return "<section class=\"panel\"><h2>What people read</h2><p class=\"note\">No device gets this campaign.</p></section>"
+            return
+                "<section class=\"panel\"><h2>What people read</h2><p class=\"note\">No device gets this campaign.</p></section>"
         }
         let cells = groups.indices.map { number in
             TextMatrix.Cell(
-                variant: [groups[number].service, groups[number].variant].filter { !$0.isEmpty }.joined(separator: ", "),
+                variant: [groups[number].service, groups[number].variant].filter { !$0.isEmpty }.joined(
+                    separator: ", "),
                 language: groups[number].language, recipients: groups[number].recipients,
                 cards: cards(number))
         }
@@ -170,7 +176,9 @@ extension PreviewPage {
     private func cards(_ number: Int) -> [HTML] {
         let samples = preview.samples.filter { $0.message == number }
         guard samples.isEmpty else { return samples.map(card) }
-        let texts: [HTML] = preview.groups.messages[number].texts.map { key, text in "<p class=\"\(key)\" dir=\"auto\">\(text)</p>" }
+        let texts: [HTML] = preview.groups.messages[number].texts.map { key, text in
+            "<p class=\"\(key)\" dir=\"auto\">\(text)</p>"
+        }
         return texts.isEmpty ? [] : ["<div class=\"unread\">\(texts)</div>"]
     }
 
@@ -185,8 +193,8 @@ extension PreviewPage {
     }
 }
 
-/// The devices that get it and those that do not: the way from the export to the audience, one count for each
-/// condition, and the groups of the audience.
+/// The devices that get it and those that do not: the way from the export to the audience, one
+/// count for each condition, and the groups of the audience.
 extension PreviewPage {
     /// What the calls name, where the service chooses the devices.
     private func list(_ calls: [AudienceCall]) -> HTML {
@@ -229,7 +237,8 @@ extension PreviewPage {
                 )
             }
             return BarList.Item(
-                "<span dir=\"auto\">\(condition.words)</span>", figure("conditions/\(number)/holds", number: condition.count.holdingRows),
+                "<span dir=\"auto\">\(condition.words)</span>",
+                figure("conditions/\(number)/holds", number: condition.count.holdingRows),
                 share: TextFormat.percent(
                     condition.count.rows == 0 ? 0 : Double(condition.count.holdingRows) / Double(condition.count.rows)),
                 parts: [.init(condition.count.holdingRows)], notes: notes)
@@ -255,9 +264,14 @@ extension PreviewPage {
         if preview.calls != nil { return "" }
         let total = preview.audience.audience
         let selectors = preview.audience.selectedBy.map {
-            ("<span dir=\"auto\">\($0.selector)</span>" as HTML, figure("selected_by/\($0.selector)", number: $0.recipients), $0.recipients)
+            (
+                "<span dir=\"auto\">\($0.selector)</span>" as HTML,
+                figure("selected_by/\($0.selector)", number: $0.recipients), $0.recipients
+            )
         }
-        let languages = preview.languages.map { (Self.name($0.name), figure("languages/\($0.name)", number: $0.recipients), $0.recipients) }
+        let languages = preview.languages.map {
+            (Self.name($0.name), figure("languages/\($0.name)", number: $0.recipients), $0.recipients)
+        }
         let shown = list("Languages", Array(languages.prefix(Self.shownLanguages)), of: total)
         let others = Array(languages.dropFirst(Self.shownLanguages))
         return """
@@ -276,7 +290,10 @@ extension PreviewPage {
 
     private var variants: [(name: HTML, number: HTML, count: Int)] {
         preview.groups.variants.map {
-            ("<span dir=\"auto\">\($0.name)</span>", figure("variants/\($0.name)", number: $0.recipients), $0.recipients)
+            (
+                "<span dir=\"auto\">\($0.name)</span>", figure("variants/\($0.name)", number: $0.recipients),
+                $0.recipients
+            )
         }
             + (preview.groups.holdout.map { [("Holdout" as HTML, figure("skipped/holdout", number: $0), $0)] } ?? [])
     }

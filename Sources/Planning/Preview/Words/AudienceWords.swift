@@ -5,14 +5,16 @@ import Glibc
 import PushServices
 import Runs
 
-/// An audience as a sentence: the devices that a campaign names, the conditions that they must meet, and the devices that it leaves out.
+/// An audience as a sentence: the devices that a campaign names, the conditions that they must
+/// meet, and the devices that it leaves out.
 struct AudienceWords {
     let audience: CampaignAudience
 
     /// How many names are listed one by one.
     private static let shownNames = 5
 
-    /// `Devices with the tag discount or daily, where language is en or de. Left out: devices with the tag unsubscribed.`
+    /// `Devices with the tag discount or daily, where language is en or de. Left out: devices with
+    /// the tag unsubscribed.`
     var sentence: String {
         let conditions = audience.conditions.map(Self.words)
         // 'none' takes devices only from those that tags select; a plain "and" would blur that.
@@ -22,7 +24,8 @@ struct AudienceWords {
             + (conditions.isEmpty ? "" : ", where \(Self.listed(conditions, with: "and"))")
         let left = exclusions
         let chosen = audience.by == nil || audience.channel != nil ? "" : " \(keeper) chooses them."
-        return Self.capitalised(meant) + "." + chosen + (left.isEmpty ? "" : " Left out: \(left.joined(separator: "; ")).")
+        return Self.capitalised(meant) + "." + chosen
+            + (left.isEmpty ? "" : " Left out: \(left.joined(separator: "; ")).")
     }
 
     /// The service that chooses the devices.
@@ -51,7 +54,9 @@ struct AudienceWords {
         if let channel = audience.channel {
             return ["the phones that follow the channel \(TextFormat.foreign(channel.value, maximumBytes: 60))"]
         }
-        if audience.everyone { return [audience.by == nil ? "every device of the export" : "every device that \(keeper) knows"] }
+        if audience.everyone {
+            return [audience.by == nil ? "every device of the export" : "every device that \(keeper) knows"]
+        }
         var parts: [String] = []
         let tags = [
             Self.names(audience.anyTags, with: "or").map { "with the tag \($0)" },
@@ -62,7 +67,9 @@ struct AudienceWords {
         ].compactMap(\.self)
         if !tags.isEmpty { parts.append("devices \(Self.listed(tags, with: "and"))") }
         if let names = Self.names(audience.aliases, with: "and") { parts.append("the devices of \(names)") }
-        if let names = Self.names(audience.registrationIDs, with: "and") { parts.append("the devices registered as \(names)") }
+        if let names = Self.names(audience.registrationIDs, with: "and") {
+            parts.append("the devices registered as \(names)")
+        }
         return parts
     }
 
@@ -79,7 +86,8 @@ struct AudienceWords {
     /// nil when nothing is named.
     private static func names(_ list: NameList, with word: String) -> String? {
         guard !list.isEmpty else { return nil }
-        return listed(shortened(list.names.map(\.value)) + (list.file.map { ["those in \($0.value)"] } ?? []), with: word)
+        return listed(
+            shortened(list.names.map(\.value)) + (list.file.map { ["those in \($0.value)"] } ?? []), with: word)
     }
 
     private static func shortened(_ names: [String]) -> [String] {
@@ -103,7 +111,8 @@ struct AudienceWords {
     private static func capitalised(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 }
 
-/// A campaign's settings, in words for readers of a preview or a report that have never written a campaign.
+/// A campaign's settings, in words for readers of a preview or a report that have never written a
+/// campaign.
 struct PreviewWords: Sendable {
     /// An export, and when it was written.
     struct Export: Sendable {
@@ -151,10 +160,13 @@ struct PreviewWords: Sendable {
     /// Members of `preview --json`.
     var pairs: [(String, JSONValue)] {
         let words =
-            [("audience", audience), ("expires", expiry)] + (priority.map { [("priority", $0)] } ?? []) + [("frequency", frequency)]
+            [("audience", audience), ("expires", expiry)] + (priority.map { [("priority", $0)] } ?? []) + [
+                ("frequency", frequency)
+            ]
         let exports = exports.map { export in
             JSONValue.object(pairs: [
-                ("file", .string(export.file)), ("written_at", export.writtenAt.map { .string($0.description) } ?? .null),
+                ("file", .string(export.file)),
+                ("written_at", export.writtenAt.map { .string($0.description) } ?? .null),
             ])
         }
         return (description.map { [("description", .string($0))] } ?? []) + [
@@ -166,7 +178,8 @@ struct PreviewWords: Sendable {
         switch expiry {
         case nil:
             "when \(service.displayName) drops it"
-                + (service.rules.storageSeconds.map { ": after \(TextFormat.span(seconds: $0)) at the latest" } ?? ", which it does not say")
+                + (service.rules.storageSeconds.map { ": after \(TextFormat.span(seconds: $0)) at the latest" }
+                    ?? ", which it does not say")
         case .immediately: "at once: devices that are off at that moment do not get it"
         case .after(let seconds): "\(TextFormat.days(seconds)) after it goes out"
         case .at(let moment): "\(moment.description.prefix(16).replacing("T", with: " ")) UTC"

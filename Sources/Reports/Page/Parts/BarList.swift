@@ -1,6 +1,7 @@
 public import Base
 
-/// Names with numbers and bars, one below the other. Bars share one scale so that you can compare them.
+/// Names with numbers and bars, one below the other. Bars share one scale so that you can compare
+/// them.
 ///
 /// ```swift
 /// let accepted = BarList.Item("accepted", "4,990", parts: [BarList.Part(4990)])
@@ -61,7 +62,8 @@ public struct BarList {
             """
     }
 
-    /// Units of a bar over the whole width. A width in a style attribute would be refused by servers that forbid them.
+    /// Units of a bar over the whole width. A width in a style attribute would be refused by
+    /// servers that forbid them.
     private static let width = 1000
 
     private func bars(_ parts: [Part]) -> [HTML] {

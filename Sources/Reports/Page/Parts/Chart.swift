@@ -1,9 +1,9 @@
 import Base
 import Runs
 
-/// Columns side by side, each made of one or several stacked parts, with a value axis that begins at 0. Drawn with SVG; labels are text
-/// next to it, so that they stay legible at every width. A table repeats what the columns show, as not every reader can
-/// see them.
+/// Columns side by side, each made of one or several stacked parts, with a value axis that begins
+/// at 0. Drawn with SVG; labels are text next to it, so that they stay legible at every width. A
+/// table repeats what the columns show, as not every reader can see them.
 struct Chart {
     struct Column {
         /// What it shows; the tooltip.

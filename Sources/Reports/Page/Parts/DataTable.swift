@@ -1,7 +1,7 @@
 import Base
 
-/// Many figures in rows and columns. On a phone each row becomes a block with the column's name next to every figure,
-/// so that no figure is cut off.
+/// Many figures in rows and columns. On a phone each row becomes a block with the column's name
+/// next to every figure, so that no figure is cut off.
 struct DataTable {
     struct Row {
         var name: HTML
@@ -18,7 +18,8 @@ struct DataTable {
         let heads: [HTML] = columns.map { "<th scope=\"col\">\($0)</th>" }
         let lines: [HTML] = rows.map { row in
             let cells: [HTML] = zip(columns.dropFirst(), row.cells).map { "<td data-name=\"\($0)\">\($1)</td>" }
-            return "<tr\(row.isTotal ? " class=\"total\"" : "" as HTML)><th scope=\"row\" dir=\"auto\">\(row.name)</th>\(cells)</tr>"
+            return
+                "<tr\(row.isTotal ? " class=\"total\"" : "" as HTML)><th scope=\"row\" dir=\"auto\">\(row.name)</th>\(cells)</tr>"
         }
         return "<table class=\"data\"><thead><tr>\(heads)</tr></thead><tbody>\(lines)</tbody></table>"
     }

@@ -2,9 +2,11 @@ public import Base
 public import PushServices
 public import Runs
 
-/// Where pushes go, as a badge that is hard to overlook: some of a service's servers reach people, everything else reaches testers at most.
+/// Where pushes go, as a badge that is hard to overlook: some of a service's servers reach people,
+/// everything else reaches testers at most.
 public struct EnvironmentBadge: Sendable {
-    /// The name of an environment of the service, `simulator`, or host and port, or URL, of another server.
+    /// The name of an environment of the service, `simulator`, or host and port, or URL, of another
+    /// server.
     let name: String
     /// The service's own environment with that name.
     private let environment: ServiceEnvironment?
@@ -20,7 +22,8 @@ public struct EnvironmentBadge: Sendable {
     /// The place of one of a run's services.
     private init(_ settings: ServiceSettings) { self.init(settings.environment.name, of: settings.service) }
 
-    /// Where a run goes: a place for each service that has devices; empty when its plan does not say.
+    /// Where a run goes: a place for each service that has devices; empty when its plan does not
+    /// say.
     static func all(of plan: RunPlan) -> [(service: String, badge: EnvironmentBadge)] {
         guard let services = try? plan.settings.get().services else { return [] }
         let used = Set(plan.serviceSegments.filter { !$0.ids.isEmpty }.map(\.service))

@@ -10,7 +10,8 @@ public struct FoldedSection {
 
     /// The folded part; empty without content.
     public var html: HTML {
-        content.markup.isEmpty ? "" : "<details><summary>\(title)</summary><div class=\"folded\">\(content)</div></details>"
+        content.markup.isEmpty
+            ? "" : "<details><summary>\(title)</summary><div class=\"folded\">\(content)</div></details>"
     }
 
     static let style: HTML = """

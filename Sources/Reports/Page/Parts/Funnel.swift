@@ -1,8 +1,9 @@
 public import Base
 public import PushServices
 
-/// From the rows of an export to the devices for which it was accepted, step by step, with what each step left out. Every skip reason
-/// belongs to exactly one step: a step's number is that of the step before minus what is listed between them.
+/// From the rows of an export to the devices for which it was accepted, step by step, with what
+/// each step left out. Every skip reason belongs to exactly one step: a step's number is that of
+/// the step before minus what is listed between them.
 public struct Funnel {
     /// The reason why rows were left out, in a sentence.
     public struct Note {
@@ -48,8 +49,10 @@ public struct Funnel {
         ]
         let last = SkipReason.allCases.filter { reason in !stages.contains { $0.reasons.contains(reason) } }
         for (place, stage) in (stages + [("Audience", last)]).enumerated() {
-            let drops = stage.reasons.compactMap { reason in skipped[reason].flatMap { $0 > 0 ? (reason: reason, rows: $0) : nil } }
-                .sorted { $0.rows > $1.rows }
+            let drops = stage.reasons.compactMap { reason in
+                skipped[reason].flatMap { $0 > 0 ? (reason: reason, rows: $0) : nil }
+            }
+            .sorted { $0.rows > $1.rows }
             let isAudience = place == stages.count
             // A step that loses nothing is not shown.
             guard !drops.isEmpty || isAudience else { continue }

@@ -1,9 +1,11 @@
 public import Base
 
-/// A sentence that terminals also show: text between backticks is something to type, or a name in a file.
+/// A sentence that terminals also show: text between backticks is something to type, or a name in a
+/// file.
 public enum Prose {
-    /// The sentence with its commands as code; a backtick without a partner stays one. As on a terminal, characters
-    /// that change the direction of text are escapes: the rest of the sentence stays as it is.
+    /// The sentence with its commands as code; a backtick without a partner stays one. As on a
+    /// terminal, characters that change the direction of text are escapes: the rest of the sentence
+    /// stays as it is.
     public static func html(_ text: String) -> HTML {
         let text = TextFormat.printable(text)
         let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)

@@ -11,10 +11,13 @@ public struct PushCard {
 
     /// The card.
     public var html: HTML {
-        if push.isSilent { return "<div class=\"push silent\"><p>No one sees this push. It wakes the app in the background.</p></div>" }
+        if push.isSilent {
+            return "<div class=\"push silent\"><p>No one sees this push. It wakes the app in the background.</p></div>"
+        }
         let texts: [HTML] = push.texts.map { key, text in "<p class=\"\(key)\" dir=\"auto\">\(text)</p>" }
         let empty: HTML = push.texts.isEmpty ? "<p class=\"note\">(no text)</p>" : ""
-        let image: HTML = push.image.isEmpty ? "" : "<div class=\"image\" title=\"\(push.image)\"><span>image</span></div>"
+        let image: HTML =
+            push.image.isEmpty ? "" : "<div class=\"image\" title=\"\(push.image)\"><span>image</span></div>"
         return """
             <div class="push">
             <div class="icon" aria-hidden="true">\(String(app.prefix(1)).uppercased())</div>

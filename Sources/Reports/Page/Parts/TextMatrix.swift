@@ -1,6 +1,7 @@
 public import Base
 
-/// The texts of a campaign: a row for each language, a column for each variant; with one text only its cards.
+/// The texts of a campaign: a row for each language, a column for each variant; with one text only
+/// its cards.
 public struct TextMatrix {
     /// A text, in a variant and a language.
     public struct Cell {
@@ -55,7 +56,9 @@ public struct TextMatrix {
 
     /// A language's name; the text above `languages` is for all others.
     static func name(_ language: String, isAlone: Bool) -> HTML {
-        if language.isEmpty { return isAlone ? "All languages" : "Every other language <span class=\"code\">default</span>" }
+        if language.isEmpty {
+            return isAlone ? "All languages" : "Every other language <span class=\"code\">default</span>"
+        }
         return LanguageName.html(language)
     }
 

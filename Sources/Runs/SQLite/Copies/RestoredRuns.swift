@@ -4,9 +4,9 @@ import Glibc
 
 /// A folder of runs that was just put back from a backup, before anything works with it.
 ///
-/// What was sent after the backup is unknown. So every run that had not ended is held: no process begins it, resumes it
-/// or sends it, as with a run file that may have lost its newest part. Times of schedules up to now do not fire, and
-/// what was ordered in the console is not done.
+/// What was sent after the backup is unknown. So every run that had not ended is held: no process
+/// begins it, resumes it or sends it, as with a run file that may have lost its newest part. Times
+/// of schedules up to now do not fire, and what was ordered in the console is not done.
 public struct RestoredRuns: Sendable {
     /// Runs that are held, by their ids.
     public private(set) var held: [String] = []
@@ -21,7 +21,8 @@ public struct RestoredRuns: Sendable {
         public var restoredAt: Timestamp
         /// Runs that processes were sending during the backup, by their ids.
         public var sending: Set<String>
-        /// Whether a person says that nothing was sent after the backup. What was being sent then is held anyway.
+        /// Whether a person says that nothing was sent after the backup. What was being sent then
+        /// is held anyway.
         public var nothingSentSince: Bool
 
         /// An origin.
@@ -33,9 +34,10 @@ public struct RestoredRuns: Sendable {
         }
     }
 
-    /// Writes into a folder of runs what follows from its being put back. Runs of older formats are converted.
-    /// - Throws: `Diagnostic`: a file is damaged or of a newer version; the disk is full. The folder must not be used
-    ///   then.
+    /// Writes into a folder of runs what follows from its being put back. Runs of older formats are
+    /// converted.
+    /// - Throws: `Diagnostic`: a file is damaged or of a newer version; the disk is full. The
+    ///   folder must not be used then.
     public init(in folder: String, _ origin: Origin) throws {
         let catalog = RunsFolder(folder)
         for list in try RunsInventory(folder).entries where list.kind == .suppression {
@@ -57,7 +59,8 @@ public struct RestoredRuns: Sendable {
             let epoch = status.epoch, retryOf = run.plan.retryOf.flatMap { RunID.isPossible($0) ? $0 : nil }
             runs.append(
                 HeldRun(
-                    id: run.plan.id, retryOf: retryOf, epoch: SendingHistory.isEpoch(epoch) ? epoch : "", isOver: status.state == .finished)
+                    id: run.plan.id, retryOf: retryOf, epoch: SendingHistory.isEpoch(epoch) ? epoch : "",
+                    isOver: status.state == .finished)
             )
         }
         // What cannot be read now may be readable later.
@@ -78,12 +81,13 @@ public struct RestoredRuns: Sendable {
             let id = String(DatabaseFile.name(file).dropLast(DatabaseFile.suffix.count))
             // Under another name it is no run that could be sent.
             guard RunID.isPossible(id) else { return nil }
-            return origin.nothingSentSince && !origin.sending.contains(id) ? nil : HeldRun(id: id, retryOf: nil, epoch: "", isOver: false)
+            return origin.nothingSentSince && !origin.sending.contains(id)
+                ? nil : HeldRun(id: id, retryOf: nil, epoch: "", isOver: false)
         }
     }
 
-    /// Whether a newer Volley wrote a run, by its header. Source: "The Database Header" in SQLite's file format,
-    /// offsets 60 and 68.
+    /// Whether a newer Volley wrote a run, by its header. Source: "The Database Header" in SQLite's
+    /// file format, offsets 60 and 68.
     private static func isNewer(_ path: String) -> Bool {
         guard let bytes = try? RegularFile.bytes(of: path, atMost: 72), bytes.count >= 72 else { return false }
         func number(at place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
@@ -117,15 +121,17 @@ public struct RestoredRuns: Sendable {
 /// A run that was put back, and what the record keeps of it.
 struct HeldRun {
     let id: String, retryOf: String?, epoch: String
-    /// Whether it had finished. Then it is not held, but a retry of it may have been sent that is not on record.
+    /// Whether it had finished. Then it is not held, but a retry of it may have been sent that is
+    /// not on record.
     let isOver: Bool
 }
 
 extension SendingHistory {
     private static let table = "restored"
 
-    /// Records of runs whose progress is not known: the epoch in their files is recorded as not ended, without a claim
-    /// counter. Programs that have no support for backups also hold such a run.
+    /// Records of runs whose progress is not known: the epoch in their files is recorded as not
+    /// ended, without a claim counter. Programs that have no support for backups also hold such a
+    /// run.
     func hold(_ runs: [HeldRun], backupAt: Timestamp) throws {
         try write { db in
             try db.execute(
@@ -134,17 +140,19 @@ extension SendingHistory {
                         run TEXT NOT NULL PRIMARY KEY, backup_at INTEGER NOT NULL  -- epoch milliseconds
                     ) WITHOUT ROWID
                     """)
-            // Of a damaged file, what it calls itself would damage the record. No command begins it under such an id.
+            // Of a damaged file, what it calls itself would damage the record. No command begins it
+            // under such an id.
             for run in runs where RunID.isPossible(run.id) {
                 if !run.isOver { try Self.hold(run, backupAt: backupAt, db) }
                 try db.execute(
-                    sql: "INSERT OR REPLACE INTO \(Self.table) VALUES (?, ?)", arguments: [run.id, backupAt.epochMilliseconds])
+                    sql: "INSERT OR REPLACE INTO \(Self.table) VALUES (?, ?)",
+                    arguments: [run.id, backupAt.epochMilliseconds])
             }
         }
     }
 
-    /// A record with a later epoch than the file stays as it is: it shows that something is missing, and that must not
-    /// be lost.
+    /// A record with a later epoch than the file stays as it is: it shows that something is
+    /// missing, and that must not be lost.
     private static func hold(_ run: HeldRun, backupAt: Timestamp, _ db: Database) throws {
         let known = try db.first("SELECT life FROM beginning WHERE run = ?", [run.id]) { try $0.epoch(0) }
         guard let known else { return try insert(run, backupAt: backupAt, db) }

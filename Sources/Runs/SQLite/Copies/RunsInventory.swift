@@ -6,9 +6,9 @@ import Glibc
 public struct RunsInventory: Sendable {
     /// One file.
     public struct Entry: Hashable, Sendable {
-        /// What it is, in the order in which a backup copies them. What names a run is copied before the runs: then no
-        /// copy names a run for a time that another copy does not have. The record of what was sent is copied after
-        /// them: then it holds no less than they do.
+        /// What it is, in the order in which a backup copies them. What names a run is copied
+        /// before the runs: then no copy names a run for a time that another copy does not have.
+        /// The record of what was sent is copied after them: then it holds no less than they do.
         public enum Kind: Int, CaseIterable, Hashable, Sendable {
             /// Which time became which run.
             case schedule
@@ -61,8 +61,8 @@ public struct RunsInventory: Sendable {
         }
     }
 
-    /// Locks, SQLite's own files and folders for temporary files mean nothing in a copy, and the accounts of the
-    /// console are copied apart.
+    /// Locks, SQLite's own files and folders for temporary files mean nothing in a copy, and the
+    /// accounts of the console are copied apart.
     package static func isLeftOut(_ name: String) -> Bool {
         guard kind(of: name) == nil, name != "console", !name.hasPrefix(".") else { return false }
         return !["-wal", "-shm", "-journal", ".lock"].contains { name.hasSuffix($0) }
@@ -72,23 +72,29 @@ public struct RunsInventory: Sendable {
     public func path(of entry: Entry) -> String { FilePaths.join(folder, name: entry.name) }
 
     /// Bytes, including SQLite's files next to it; 0 if it is gone.
-    public func bytes(of entry: Entry) -> Int { DatabaseFile.size(path(of: entry)) + DatabaseFile.size(path(of: entry) + "-wal") }
+    public func bytes(of entry: Entry) -> Int {
+        DatabaseFile.size(path(of: entry)) + DatabaseFile.size(path(of: entry) + "-wal")
+    }
 
     /// Equal stamps mean that it was not written to in between.
     public func stamp(of entry: Entry) -> [FileStamp?] { ["", "-wal"].map { FileStamp(path: path(of: entry) + $0) } }
 
     /// Whether a process sends the run, or has it paused.
-    public func isBeingSent(_ entry: Entry) -> Bool { entry.kind == .run && SendingLock.isSending(run: path(of: entry)) }
+    public func isBeingSent(_ entry: Entry) -> Bool {
+        entry.kind == .run && SendingLock.isSending(run: path(of: entry))
+    }
 
     /// The id of a run, from its file's name.
     public func id(of entry: Entry) -> String { String(entry.name.dropLast(DatabaseFile.suffix.count)) }
 
     /// Copies a file as it is at one moment into another folder, for its owner only.
     /// - Parameter step: as with `DatabaseCopy`.
-    /// - Returns: false if it is gone: a mark is removed when its run's sending ends, an unwanted plan when a person
-    ///   answers "no".
+    /// - Returns: false if it is gone: a mark is removed when its run's sending ends, an unwanted
+    ///   plan when a person answers "no".
     /// - Throws: `Diagnostic`: as with `DatabaseCopy`.
-    public func copy(_ entry: Entry, to folder: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws -> Bool {
+    public func copy(_ entry: Entry, to folder: String, step: (_ copied: Int, _ total: Int) throws -> Void) throws
+        -> Bool
+    {
         let path = path(of: entry), copy = FilePaths.join(folder, name: entry.name)
         switch DatabaseFile.kind(path) {
         case .missing:
@@ -116,20 +122,22 @@ public struct RunsInventory: Sendable {
 
 /// Copies a database of Volley while other processes work with it, as it is at one moment.
 ///
-/// The moment is that of one read transaction: writers of a database in WAL mode do not wait, others wait for as long
-/// as the copy takes, which is a moment for the small files that are not in WAL mode (`sent.db`). The copy is one file,
-/// with no other files next to it, and all of it was read: SQLite copies damaged pages as they are.
+/// The moment is that of one read transaction: writers of a database in WAL mode do not wait,
+/// others wait for as long as the copy takes, which is a moment for the small files that are not in
+/// WAL mode (`sent.db`). The copy is one file, with no other files next to it, and all of it was
+/// read: SQLite copies damaged pages as they are.
 public enum DatabaseCopy {
     /// 4 MB with pages of the usual size: so often a copy looks whether it should end.
     private static let pagesPerStep: CInt = 1_000
 
-    /// Copies a database to a new file that only its owner may read, and writes it through to the disk.
+    /// Copies a database to a new file that only its owner may read, and writes it through to the
+    /// disk.
     /// - Parameters:
-    ///   - isDecision: whether it decides about sending: indexes are checked then, because a damaged record, put back,
-    ///     would decide otherwise.
+    ///   - isDecision: whether it decides about sending: indexes are checked then, because a
+    ///     damaged record, put back, would decide otherwise.
     ///   - step: is told how many bytes are copied, and of how many; what it throws ends the copy.
-    /// - Throws: `Diagnostic`: the database is damaged, not a database, missing, not permitted; the copy cannot be
-    ///   written.
+    /// - Throws: `Diagnostic`: the database is damaged, not a database, missing, not permitted; the
+    ///   copy cannot be written.
     public static func make(
         of path: String, at copy: String, isDecision: Bool = false, step: (_ copied: Int, _ total: Int) throws -> Void
     ) throws {
@@ -164,8 +172,8 @@ public enum DatabaseCopy {
         let source = try DatabaseQueue(path: path, configuration: configuration)
         let target = try DatabaseQueue(path: copy)
         try source.read { from in
-            // The backup goes by a transaction that its connection has already; with its own it would begin anew at
-            // each change.
+            // The backup goes by a transaction that its connection has already; with its own it
+            // would begin anew at each change.
             let pageSize = try from.pragma("page_size")
             if try from.isBlank() { throw damaged(path, "it is empty") }
             try target.writeWithoutTransaction { to in
@@ -173,7 +181,9 @@ public enum DatabaseCopy {
                 try to.execute(sql: "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;")
                 try withoutActuallyEscaping(step) { step in
                     try from.backup(to: to, pagesPerStep: pagesPerStep) { progress in
-                        try step((progress.totalPageCount - progress.remainingPageCount) * pageSize, progress.totalPageCount * pageSize)
+                        try step(
+                            (progress.totalPageCount - progress.remainingPageCount) * pageSize,
+                            progress.totalPageCount * pageSize)
                     }
                 }
                 try to.execute(sql: "PRAGMA journal_mode = DELETE")
@@ -181,7 +191,8 @@ public enum DatabaseCopy {
         }
         try source.close()
         let isWhole = try target.writeWithoutTransaction { to in
-            // Values that a table should not have are named where they are read, and damage no others.
+            // Values that a table should not have are named where they are read, and damage no
+            // others.
             try to.execute(sql: "PRAGMA ignore_check_constraints = ON")
             return isDecision ? try to.isWhole(WholeFile.query) : try to.isWhole()
         }

@@ -1,8 +1,8 @@
 import Base
 import GRDB
 
-/// Outcomes in a run file, found by recipient; fast when asked in the order of ids. Valid as long as the access that
-/// created it.
+/// Outcomes in a run file, found by recipient; fast when asked in the order of ids. Valid as long
+/// as the access that created it.
 struct OutcomeReader {
     private let run: RunFile
     private let select: PreparedStatement
@@ -36,7 +36,8 @@ struct OutcomeReader {
         guard let slot = try slot(of: id) else { return nil }
         guard let outcome = slot.outcome else { throw run.unreadableOutcome(of: id) }
         return Settlement(
-            recipient: id, outcome: outcome, status: slot.status, reason: try reason(slot, of: id), attempts: slot.attempts,
+            recipient: id, outcome: outcome, status: slot.status, reason: try reason(slot, of: id),
+            attempts: slot.attempts,
             latencyMilliseconds: slot.latencyMilliseconds, settledAt: slot.settledAt,
             // Only the service says since when, and only for these.
             invalidSince: outcome == .invalidToken ? try invalidSince(id) : nil)
@@ -73,7 +74,8 @@ struct OutcomeReader {
 }
 
 extension RunFile {
-    /// Calls `body` with every outcome there is, in the order of ids. Reasons are those of `OutcomeReasons`.
+    /// Calls `body` with every outcome there is, in the order of ids. Reasons are those of
+    /// `OutcomeReasons`.
     /// - Parameter ids: a part of the audience; nil for all of it.
     /// - Throws: `Diagnostic` for what no recipient can have.
     func forEachOutcome(
@@ -87,7 +89,9 @@ extension RunFile {
             try select.bind(end == .max ? end : (end - 1) / OutcomeBlock.slots, at: 2)
             try select.forEachRow { row in
                 let number = row.number(0)
-                guard blocks.contains(number) else { throw RunDiagnostics.damaged(path, what: "an outcome has no recipient") }
+                guard blocks.contains(number) else {
+                    throw RunDiagnostics.damaged(path, what: "an outcome has no recipient")
+                }
                 guard OutcomeBlock.read(row.bytes(1), into: words) else { throw unreadableBlock(number) }
                 let start = number * OutcomeBlock.slots
                 // A part may begin or end within a block.
@@ -95,7 +99,9 @@ extension RunFile {
                     let word = (id - start) * OutcomeSlot.words
                     let slot = OutcomeSlot(high: words[word], low: words[word + 1])
                     if !slot.isEmpty {
-                        guard id < plan.audience else { throw RunDiagnostics.damaged(path, what: "an outcome has no recipient") }
+                        guard id < plan.audience else {
+                            throw RunDiagnostics.damaged(path, what: "an outcome has no recipient")
+                        }
                         guard let outcome = slot.outcome else { throw unreadableOutcome(of: id) }
                         try body(id, slot, outcome)
                     }
@@ -105,16 +111,19 @@ extension RunFile {
         }
     }
 
-    func unreadableOutcome(of id: Int) -> Diagnostic { RunDiagnostics.damaged(path, what: "the outcome of recipient \(id) cannot be read") }
+    func unreadableOutcome(of id: Int) -> Diagnostic {
+        RunDiagnostics.damaged(path, what: "the outcome of recipient \(id) cannot be read")
+    }
 
     func unreadableBlock(_ number: Int) -> Diagnostic {
-        RunDiagnostics.damaged(path, what: "the outcomes from recipient \(number &* OutcomeBlock.slots) on cannot be read")
+        RunDiagnostics.damaged(
+            path, what: "the outcomes from recipient \(number &* OutcomeBlock.slots) on cannot be read")
     }
 }
 
-/// The outcome of one recipient in 16 bytes, high byte first: outcome (4 bits, 0 for none), status (12), number of the
-/// reason (16), attempts (16), latency in milliseconds (32), milliseconds since 1970 (48). So each is a whole number of
-/// hex digits, which SQL can read.
+/// The outcome of one recipient in 16 bytes, high byte first: outcome (4 bits, 0 for none), status
+/// (12), number of the reason (16), attempts (16), latency in milliseconds (32), milliseconds since
+/// 1970 (48). So each is a whole number of hex digits, which SQL can read.
 ///
 /// Values that do not fit become the largest that do: 65,535 attempts, 49 days of latency.
 struct OutcomeSlot: BitwiseCopyable {
@@ -152,16 +161,20 @@ struct OutcomeSlot: BitwiseCopyable {
     var settledAt: Timestamp { Timestamp(epochMilliseconds: Int64(low & 0xFFFF_FFFF_FFFF)) }
 }
 
-/// Slots of neighbouring recipients, a row of the run file: recipient `id` has slot `id % 250` of block `id / 250`.
+/// Slots of neighbouring recipients, a row of the run file: recipient `id` has slot `id % 250` of
+/// block `id / 250`.
 ///
-/// The count is such that a row fills a page of 4,096 bytes: a row for each recipient took four times as long to write.
+/// The count is such that a row fills a page of 4,096 bytes: a row for each recipient took four
+/// times as long to write.
 enum OutcomeBlock {
     static let slots = 250
     static let bytes = slots * OutcomeSlot.bytes
     static let words = slots * OutcomeSlot.words
 
     /// Reads the words of a row, high byte first; nil when it is not a block.
-    @inline(__always) static func read(_ row: UnsafeRawBufferPointer, into words: UnsafeMutableBufferPointer<UInt64>) -> Bool {
+    @inline(__always) static func read(_ row: UnsafeRawBufferPointer, into words: UnsafeMutableBufferPointer<UInt64>)
+        -> Bool
+    {
         guard row.count == bytes, words.count == self.words else { return false }
         for index in 0..<self.words {
             words[index] = UInt64(bigEndian: row.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
@@ -170,8 +183,9 @@ enum OutcomeBlock {
     }
 }
 
-/// The blocks that a transaction changes: read when first touched, written back by `store`. Settlements of neighbouring
-/// recipients come together, so a block is read and written once for many of them.
+/// The blocks that a transaction changes: read when first touched, written back by `store`.
+/// Settlements of neighbouring recipients come together, so a block is read and written once for
+/// many of them.
 struct OutcomeWriteCache {
     private let run: RunFile
     private let select: PreparedStatement
@@ -247,7 +261,8 @@ struct OutcomeWriteCache {
             for block in touched.sorted() {
                 let start = places[block] * 8
                 try upsert.bind(blocks.lowerBound + block, at: 1)
-                try upsert.bind(blob: UnsafeRawBufferPointer(rebasing: bytes[start..<start + OutcomeBlock.bytes]), at: 2)
+                try upsert.bind(
+                    blob: UnsafeRawBufferPointer(rebasing: bytes[start..<start + OutcomeBlock.bytes]), at: 2)
                 try upsert.execute()
             }
         }

@@ -1,8 +1,8 @@
 import Base
 import GRDB
 
-/// The numbers under which a run file keeps reasons: 1 and more, in the order in which they were first seen; 0 means no
-/// reason.
+/// The numbers under which a run file keeps reasons: 1 and more, in the order in which they were
+/// first seen; 0 means no reason.
 struct OutcomeReasons {
     /// Replaces all reasons beyond the limit: a server may invent a new one for each push.
     private static let last = 0xFFFF
@@ -17,7 +17,8 @@ struct OutcomeReasons {
     init(_ db: Database) throws {
         select = try PreparedStatement(db, sql: "SELECT number FROM reason WHERE reason = ?")
         insert = try PreparedStatement(db, sql: "INSERT INTO reason (number, reason) VALUES (?, ?)")
-        count = try PreparedStatement(db, sql: "SELECT coalesce(max(number), 0) FROM reason WHERE number < \(Self.last)")
+        count = try PreparedStatement(
+            db, sql: "SELECT coalesce(max(number), 0) FROM reason WHERE number < \(Self.last)")
     }
 
     /// A reason's number; a new one if necessary.

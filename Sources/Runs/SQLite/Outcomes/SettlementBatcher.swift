@@ -1,8 +1,9 @@
 public import Base
 import Glibc
 
-/// Puts the settlements of a sender together into groups that are worth a transaction: each costs a write-through of
-/// the disk, and rewrites the pages that the one before it has filled halfway. Belongs to the recorder's thread.
+/// Puts the settlements of a sender together into groups that are worth a transaction: each costs a
+/// write-through of the disk, and rewrites the pages that the one before it has filled halfway.
+/// Belongs to the recorder's thread.
 public struct SettlementBatcher {
     private let results: BoundedQueue<[Settlement]>
 
@@ -14,8 +15,8 @@ public struct SettlementBatcher {
     /// Groups the settlements that come out of a queue.
     public init(_ results: BoundedQueue<[Settlement]>) { self.results = results }
 
-    /// The next group, in the parts in which it came: full, or what came in a twentieth of a second; nil when the queue
-    /// is closed and empty.
+    /// The next group, in the parts in which it came: full, or what came in a twentieth of a
+    /// second; nil when the queue is closed and empty.
     public func next() -> [[Settlement]]? {
         guard let first = results.take() else { return nil }
         var (group, count) = ([first], first.count)

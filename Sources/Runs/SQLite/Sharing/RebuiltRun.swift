@@ -2,8 +2,8 @@ import Base
 import GRDB
 import Glibc
 
-/// Writes a run file again from what a store keeps of it, in a folder that is removed with this value unless the run is
-/// put in its place.
+/// Writes a run file again from what a store keeps of it, in a folder that is removed with this
+/// value unless the run is put in its place.
 package final class RebuiltRun {
     private let id: String
     private let path: String
@@ -23,17 +23,23 @@ package final class RebuiltRun {
         (self.id, self.catalog, scratch) = (id, catalog, try catalog.scratchFolder())
         path = DatabaseFile.path(id, in: scratch.path)
         try RunFile.write(bytes, to: path)
-        guard let run = try? RunFile(path: path, readOnly: true), run.plan.id == id, run.hasDigest else { throw RunFile.damagedBareFile }
+        guard let run = try? RunFile(path: path, readOnly: true), run.plan.id == id, run.hasDigest else {
+            throw RunFile.damagedBareFile
+        }
         audience = run.plan.audience
         run.close()
         var configuration = Configuration()
         // Speed over safety: until it has its place, losing the file costs nothing.
         configuration.prepareDatabase { db in
-            for pragma in ["journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -16000"] {
+            for pragma in [
+                "journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -16000",
+            ] {
                 try db.execute(sql: "PRAGMA \(pragma)")
             }
         }
-        database = try RunDiagnostics.translating(path, .planning) { try DatabaseQueue(path: path, configuration: configuration) }
+        database = try RunDiagnostics.translating(path, .planning) {
+            try DatabaseQueue(path: path, configuration: configuration)
+        }
     }
 
     deinit { try? database?.close() }
@@ -53,7 +59,8 @@ package final class RebuiltRun {
         digest.add(
             next,
             (
-                recipient.token, recipient.registrationID, recipient.alias, recipient.language, recipient.variant, recipient.fields
+                recipient.token, recipient.registrationID, recipient.alias, recipient.language, recipient.variant,
+                recipient.fields
             ))
         try insert.bind(next, at: 1)
         try insert.bind(recipient.token, at: 2)
@@ -93,7 +100,8 @@ package final class RebuiltRun {
         // link fails when the name is taken, where rename would replace another run.
         guard link(path, final) == 0 || (errno != EEXIST && rename(path, final) == 0) else {
             throw errno == EEXIST
-                ? Diagnostic("there is already a run with this id", file: final, remedy: "Name another folder with --into.")
+                ? Diagnostic(
+                    "there is already a run with this id", file: final, remedy: "Name another folder with --into.")
                 : RunDiagnostics.system("cannot name the run", path: final, errno: errno, activity: .planning)
         }
         unlink(path)

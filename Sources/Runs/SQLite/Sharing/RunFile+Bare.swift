@@ -2,8 +2,8 @@ import Base
 import GRDB
 import Glibc
 
-/// A run file without recipients, claims and outcomes: what workers on other machines need from a plan other than
-/// recipients, and what a run file is made of again where the first one is gone.
+/// A run file without recipients, claims and outcomes: what workers on other machines need from a
+/// plan other than recipients, and what a run file is made of again where the first one is gone.
 extension RunFile {
     /// The tables whose rows are part of the plan.
     private static let planned = ["run", "wave", "leg", "outcome_name", "approval"]
@@ -35,11 +35,13 @@ extension RunFile {
         for table in planned where try db.tableExists(table) {
             for row in try Row.fetchAll(db, sql: "SELECT * FROM \(table)") {
                 let places = repeatElement("?", count: row.count).joined(separator: ", ")
-                try bare.execute(sql: "INSERT INTO \(table) VALUES (\(places))", arguments: StatementArguments(row.databaseValues))
+                try bare.execute(
+                    sql: "INSERT INTO \(table) VALUES (\(places))", arguments: StatementArguments(row.databaseValues))
             }
         }
         try bare.execute(
-            sql: "UPDATE run SET state = ?, stop_cause = '', started_at = NULL, finished_at = NULL", arguments: [RunState.planned.rawValue])
+            sql: "UPDATE run SET state = ?, stop_cause = '', started_at = NULL, finished_at = NULL",
+            arguments: [RunState.planned.rawValue])
         try RunSchema.mark(bare, hasSegments: RunSchema.hasSegments(db))
     }
 
@@ -57,7 +59,9 @@ extension RunFile {
 
     /// Writes a file that only its owner may read.
     static func write(_ bytes: [UInt8], to path: String) throws {
-        func failure() -> Diagnostic { RunDiagnostics.system("cannot write a run's plan", path: path, errno: errno, activity: .planning) }
+        func failure() -> Diagnostic {
+            RunDiagnostics.system("cannot write a run's plan", path: path, errno: errno, activity: .planning)
+        }
         let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0, let file = fdopen(descriptor, "w") else { throw failure() }
         let written = fwrite(bytes, 1, bytes.count, file)
@@ -68,12 +72,16 @@ extension RunFile {
         guard let file = fopen(path, "r") else { throw RunDiagnostics.missing(path) }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: DatabaseFile.size(path))
-        guard fread(&bytes, 1, bytes.count, file) == bytes.count else { throw RunDiagnostics.damaged(path, what: "it cannot be read") }
+        guard fread(&bytes, 1, bytes.count, file) == bytes.count else {
+            throw RunDiagnostics.damaged(path, what: "it cannot be read")
+        }
         return bytes
     }
 
     /// Calls `body` with what is kept of each recipient with an id in a range, in order. Lent.
-    package func forEachStoredRecipient(in range: Range<Int>, _ body: (_ id: Int, _ recipient: StoredRecipient) throws -> Void) throws {
+    package func forEachStoredRecipient(
+        in range: Range<Int>, _ body: (_ id: Int, _ recipient: StoredRecipient) throws -> Void
+    ) throws {
         try requireRecipients()
         try read { db in
             let select = try PreparedStatement(db, sql: RunSchema.selectDigestedRows)
@@ -98,13 +106,15 @@ extension RunFile {
 
 /// What a run file keeps of a recipient, as bytes that are only lent.
 package struct StoredRecipient {
-    package var token: UnsafeBufferPointer<UInt8>, registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>
+    package var token: UnsafeBufferPointer<UInt8>, registrationID: UnsafeBufferPointer<UInt8>,
+        alias: UnsafeBufferPointer<UInt8>
     package var language: UnsafeBufferPointer<UInt8>, variant: UnsafeBufferPointer<UInt8>
     /// A JSON array of strings: the cells of the plan's fields.
     package var fields: UnsafeBufferPointer<UInt8>
 
     package init(
-        token: UnsafeBufferPointer<UInt8>, registrationID: UnsafeBufferPointer<UInt8>, alias: UnsafeBufferPointer<UInt8>,
+        token: UnsafeBufferPointer<UInt8>, registrationID: UnsafeBufferPointer<UInt8>,
+        alias: UnsafeBufferPointer<UInt8>,
         language: UnsafeBufferPointer<UInt8>, variant: UnsafeBufferPointer<UInt8>, fields: UnsafeBufferPointer<UInt8>
     ) {
         self.token = token

@@ -1,8 +1,8 @@
 public import Base
 import GRDB
 
-/// A run that other machines also send: a store has more of it than this file, until what they recorded has been
-/// fetched.
+/// A run that other machines also send: a store has more of it than this file, until what they
+/// recorded has been fetched.
 extension RunFile {
     private static let table = """
         CREATE TABLE IF NOT EXISTS shared_out (   -- a row while a store may know of pushes that this file does not know
@@ -10,8 +10,8 @@ extension RunFile {
         )
         """
 
-    /// Since when a store may have pushes that this file does not have; nil if this file has all. Notes are in the
-    /// table `shared_out`.
+    /// Since when a store may have pushes that this file does not have; nil if this file has all.
+    /// Notes are in the table `shared_out`.
     public func sharedSince() throws -> Timestamp? {
         try read { db in
             guard try db.tableExists("shared_out") else { return nil }
@@ -35,7 +35,8 @@ extension RunFile {
     }
 }
 
-/// Orders that were given where this file is: the machines that go by the store stop only once the store has them.
+/// Orders that were given where this file is: the machines that go by the store stop only once the
+/// store has them.
 extension RunFile {
     private static let orderTable = """
         CREATE TABLE IF NOT EXISTS order_to_pass_on (   -- a row while the store is not known to have the order that is the run's state
@@ -43,11 +44,14 @@ extension RunFile {
         )
         """
 
-    /// The pause or cancellation that was given here, and that the store is not known to have: other machines may still
-    /// send the run. nil for none. Notes are in the table `order_to_pass_on`.
+    /// The pause or cancellation that was given here, and that the store is not known to have:
+    /// other machines may still send the run. nil for none. Notes are in the table
+    /// `order_to_pass_on`.
     public func orderToPassOn() throws -> RunOrder? {
         try read { db in
-            guard try Self.mayBeSentElsewhere(db), try db.tableExists("order_to_pass_on"), let state = try RunSchema.state(db) else {
+            guard try Self.mayBeSentElsewhere(db), try db.tableExists("order_to_pass_on"),
+                let state = try RunSchema.state(db)
+            else {
                 return nil
             }
             let noted = try db.first("SELECT state FROM order_to_pass_on") { try $0.string(0) }
@@ -58,7 +62,9 @@ extension RunFile {
     /// Notes that the store has an order: no other one that was given since.
     package func notePassedOn(_ order: RunOrder) throws {
         guard try orderToPassOn() == order else { return }
-        try write { try $0.execute(sql: "DELETE FROM order_to_pass_on WHERE state = ?", arguments: [order.state.rawValue]) }
+        try write {
+            try $0.execute(sql: "DELETE FROM order_to_pass_on WHERE state = ?", arguments: [order.state.rawValue])
+        }
     }
 
     /// Notes that the store has yet to get an order, in the transaction that records it.
@@ -75,7 +81,8 @@ extension RunFile {
     }
 
     private static func mayBeSentElsewhere(_ db: Database) throws -> Bool {
-        guard try db.tableExists("shared_out"), try db.first("SELECT count(*) FROM shared_out", reading: { try $0.count(0) }) ?? 0 > 0
+        guard try db.tableExists("shared_out"),
+            try db.first("SELECT count(*) FROM shared_out", reading: { try $0.count(0) }) ?? 0 > 0
         else {
             return false
         }
@@ -83,8 +90,8 @@ extension RunFile {
     }
 }
 
-/// The run file of a run that several machines send: it takes over what they record in the store, in the order in which
-/// it happened.
+/// The run file of a run that several machines send: it takes over what they record in the store,
+/// in the order in which it happened.
 extension RunFile {
     private static let markTable = """
         CREATE TABLE IF NOT EXISTS fetched (     -- how far the journals of members in the store were taken over
@@ -106,9 +113,10 @@ extension RunFile {
     /// Takes over entries, in one transaction with how far that is.
     /// - Parameters:
     ///   - entries: in the order of the store.
-    ///   - hasForgotten: whether the store has forgotten entries, so that some of these refer to claims that it lacks,
-    ///     or claim what was claimed before.
-    /// - Throws: `Diagnostic` when they do not add up with what is there; nothing is taken over then.
+    ///   - hasForgotten: whether the store has forgotten entries, so that some of these refer to
+    ///     claims that it lacks, or claim what was claimed before.
+    /// - Throws: `Diagnostic` when they do not add up with what is there; nothing is taken over
+    ///   then.
     package func apply(_ entries: [RunEntry], marks: [FetchMark], hasForgotten: Bool = false) throws {
         defer { forgetClaims() }
         try write { db in
@@ -126,7 +134,9 @@ extension RunFile {
             try record(collected: &outcomes, db)
             try db.execute(sql: Self.markTable)
             for mark in marks {
-                try db.execute(sql: "INSERT OR REPLACE INTO fetched VALUES (?, ?, ?)", arguments: [mark.sender, mark.writer, mark.number])
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO fetched VALUES (?, ?, ?)",
+                    arguments: [mark.sender, mark.writer, mark.number])
             }
         }
     }
@@ -140,7 +150,8 @@ extension RunFile {
         switch entry {
         case .claimed(let range, let unsent, let at): try claim(range, unsent: unsent, at: at, db)
         case .settled(let parts): try record(parts, ids: bounds(of: parts) ?? 0..<0, db)
-        case .reopened(let ids, let resendsUnknown, let at): _ = try reopen(ids, resendsUnknown: resendsUnknown, at: at, db)
+        case .reopened(let ids, let resendsUnknown, let at):
+            _ = try reopen(ids, resendsUnknown: resendsUnknown, at: at, db)
         case .deferred(let ids, let reason, let isTooLate, let at):
             _ = try `defer`(ids, reason: reason, isTooLate: isTooLate, at: at, db)
         case .callsNamed(let calls): try name(calls, db)
@@ -155,9 +166,9 @@ extension RunFile {
         }
     }
 
-    /// Takes over an entry of a store that has forgotten others. A recipient that may have been handed over counts as
-    /// claimed; one that was claimed twice is unknown, as nothing shows which of the two claims an outcome belongs to.
-    /// The first outcome counts.
+    /// Takes over an entry of a store that has forgotten others. A recipient that may have been
+    /// handed over counts as claimed; one that was claimed twice is unknown, as nothing shows which
+    /// of the two claims an outcome belongs to. The first outcome counts.
     private func applyInDoubt(_ entry: RunEntry, _ db: Database) throws {
         switch entry {
         case .claimed(let range, let unsent, let at):
@@ -166,16 +177,20 @@ extension RunFile {
             try claim(missingIn: earlier, of: fresh.ranges, at: at, db)
             try recordFirst(unsent.filter { fresh.contains($0.recipient) }, db)
             let twice = earlier.ranges(in: range).flatMap(\.self)
-            try recordFirst(twice.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: at) }, db)
+            try recordFirst(
+                twice.map { Settlement(recipient: $0, outcome: .unknown, own: .processEnded, settledAt: at) }, db)
         case .settled(let parts):
             let settlements = parts.flatMap(\.self)
             guard let ids = try bounds(of: [settlements]) else { return }
             let handedOver = settlements.lazy.filter { $0.outcome != .unsent }.map { $0.recipient..<$0.recipient + 1 }
-            try claim(missingIn: claims(db, around: ids), of: ClaimSet(handedOver).ranges, at: settlements[0].settledAt, db)
+            try claim(
+                missingIn: claims(db, around: ids), of: ClaimSet(handedOver).ranges, at: settlements[0].settledAt, db)
             try recordFirst(settlements, db)
         case .callsNamed(let calls):
             for var call in calls {
-                try claim(missingIn: claims(db), of: ClaimSet(call.recipients.lazy.map { $0..<$0 + 1 }).ranges, at: call.namedAt, db)
+                try claim(
+                    missingIn: claims(db), of: ClaimSet(call.recipients.lazy.map { $0..<$0 + 1 }).ranges,
+                    at: call.namedAt, db)
                 // The store may give out a number again that it gave out before.
                 call.number = 0
                 try name([call], db)
@@ -205,8 +220,8 @@ extension RunFile {
         if !first.isEmpty { try record([first], ids: ids, db) }
     }
 
-    /// Counts recipients as claimed that the process with the file is sure to have claimed, though the store has
-    /// forgotten it.
+    /// Counts recipients as claimed that the process with the file is sure to have claimed, though
+    /// the store has forgotten it.
     package func takeAsClaimed(_ ids: [Range<Int>], at moment: Timestamp) throws {
         defer { forgetClaims() }
         try write { db in
@@ -219,8 +234,8 @@ extension RunFile {
 
     private static let withoutStoreTable = "CREATE TABLE IF NOT EXISTS without_store (since INTEGER NOT NULL)"
 
-    /// Whether the run continues from this file alone, although other machines have helped with it: the store had
-    /// forgotten something.
+    /// Whether the run continues from this file alone, although other machines have helped with it:
+    /// the store had forgotten something.
     package func goesOnWithoutStore() throws -> Bool {
         try read { db in
             guard try db.tableExists("without_store") else { return false }
@@ -249,7 +264,8 @@ extension RunFile {
         }
     }
 
-    /// Recipients that are not settled, as `forEachPush` finds them, also where the file has no recipients.
+    /// Recipients that are not settled, as `forEachPush` finds them, also where the file has no
+    /// recipients.
     package func unsettledPushes(
         in range: Range<Int>, _ open: OpenOutcomes
     ) throws -> [(id: Int, attempts: Int, mayHaveArrived: Bool)] {
@@ -281,13 +297,13 @@ extension RunFile {
         }
     }
 
-    /// Whether the run continues from its file alone, because the store had forgotten something: the store is no longer
-    /// queried.
+    /// Whether the run continues from its file alone, because the store had forgotten something:
+    /// the store is no longer queried.
     package var isWithoutStore: Bool { (try? goesOnWithoutStore()) ?? false }
 }
 
-/// A run file that was made again from the store: it says how the run was when it was fetched, and is read like any
-/// other, but never sent.
+/// A run file that was made again from the store: it says how the run was when it was fetched, and
+/// is read like any other, but never sent.
 extension RunFile {
     private static let copyTable = """
         CREATE TABLE IF NOT EXISTS fetched_copy (   -- a row if this file was made from the store, on a machine that did not plan the run
@@ -295,8 +311,8 @@ extension RunFile {
         )
         """
 
-    /// When this file was made from the store: it is read like the run itself, and retried, but never sent. nil for the
-    /// file that was planned. Notes are in the table `fetched_copy`.
+    /// When this file was made from the store: it is read like the run itself, and retried, but
+    /// never sent. nil for the file that was planned. Notes are in the table `fetched_copy`.
     public func copiedAt() throws -> Timestamp? {
         try read { db in
             guard try db.tableExists("fetched_copy") else { return nil }
@@ -339,7 +355,8 @@ extension RunFile {
         guard let moment = try copiedAt() else { return }
         throw Diagnostic(
             "this file was fetched from the store at \(moment), and is not the run's own", file: path,
-            remedy: "Send the run where it was planned. If that machine is gone, `volley cancel \(plan.id)` ends the run here; then "
+            remedy:
+                "Send the run where it was planned. If that machine is gone, `volley cancel \(plan.id)` ends the run here; then "
                 + "`volley retry \(plan.id) --outcome unsent` sends to the rest.", [.cancelThenRetry(run: plan.id)])
     }
 }

@@ -2,19 +2,23 @@ import Audience
 import Base
 import Campaigns
 
-/// The conditions of an audience as rows: a column of the exports, a comparison and a value. A row without a column is no condition.
+/// The conditions of an audience as rows: a column of the exports, a comparison and a value. A row
+/// without a column is no condition.
 enum ConditionsControl {
     static let path = ["audience", "where"]
     /// How many rows the form has.
     private static let count = "where.rows"
     private static func part(_ row: Int, _ part: String) -> String { "where.\(row).\(part)" }
     /// The mistakes of a row are kept under this name.
-    private static func place(_ row: Int) -> CampaignForm.Field { .init(path: ["where", "\(row)"], label: "", kind: .line) }
+    private static func place(_ row: Int) -> CampaignForm.Field {
+        .init(path: ["where", "\(row)"], label: "", kind: .line)
+    }
     private static let blankRows = 2, mostRows = 200
 
     /// How a cell is compared.
     enum Test: String, CaseIterable {
-        case equal = "is", oneOf, notEqual = "not", atLeast = "ge", greater = "gt", atMost = "le", less = "lt", within, olderThan, present,
+        case equal = "is", oneOf, notEqual = "not", atLeast = "ge", greater = "gt", atMost = "le", less = "lt", within,
+            olderThan, present,
             missing
 
         /// - Parameter kind: what the column holds; nil if that is not known.
@@ -91,7 +95,8 @@ enum ConditionsControl {
                 } else if let match = text.wholeMatch(of: /(within|older than) +(.+)/) {
                     let length = String(match.2), days = length.wholeMatch(of: /([0-9]+) ?(?:d|days?)/)
                     self.init(
-                        column: column, test: match.1 == "within" ? .within : .olderThan, value: days.map { String($0.1) } ?? length)
+                        column: column, test: match.1 == "within" ? .within : .olderThan,
+                        value: days.map { String($0.1) } ?? length)
                 } else {
                     let sign = String(text.prefix { "<>=!~≥≤≠".contains($0) })
                     if sign.isEmpty {
@@ -114,7 +119,9 @@ enum ConditionsControl {
         /// - Throws: its value is missing.
         func written() throws(Mistake) -> YAMLEdit.Value {
             guard !test.hasValue || !value.isEmpty else {
-                throw Mistake("the condition on \(column) has no value", remedy: "Write one, or choose “is filled in” or “is blank”.")
+                throw Mistake(
+                    "the condition on \(column) has no value",
+                    remedy: "Write one, or choose “is filled in” or “is blank”.")
             }
             switch test {
             case .present, .missing: return .text(test.rawValue)
@@ -125,7 +132,8 @@ enum ConditionsControl {
             case .equal:
                 // What reads like another condition is a value where it is in a list.
                 return Row(column, .text(value)) == self ? .text(value) : .list([value])
-            case .notEqual where value.contains(where: { ",，、|[".contains($0) }) && !value.contains("'"): return .text("!= '\(value)'")
+            case .notEqual where value.contains(where: { ",，、|[".contains($0) }) && !value.contains("'"):
+                return .text("!= '\(value)'")
             case .notEqual, .atLeast, .greater, .atMost, .less: return .text("\(test.sign ?? "") \(value)")
             }
         }
@@ -134,7 +142,9 @@ enum ConditionsControl {
     /// The conditions of a source; a nil row for one that the form cannot show.
     static func rows(_ edit: YAMLEdit) -> [(column: String, row: Row?)] {
         edit.keys(at: path).map { column in
-            do throws(Mistake) { return (column, Row(column, try edit.value(at: path + [column]))) } catch { return (column, nil) }
+            do throws(Mistake) { return (column, Row(column, try edit.value(at: path + [column]))) } catch {
+                return (column, nil)
+            }
         }
     }
 
@@ -166,14 +176,21 @@ enum ConditionsControl {
             """
     }
 
-    private static func html(_ place: Int, _ kept: Row, _ row: Row, _ known: [ColumnFacts], _ context: ComposerContext) -> HTML {
+    private static func html(_ place: Int, _ kept: Row, _ row: Row, _ known: [ColumnFacts], _ context: ComposerContext)
+        -> HTML
+    {
         let kind = known.first { $0.name == row.column }?.kind
-        let own = kept.column.isEmpty ? "" as HTML : context.mistake(of: .init(path: path + [kept.column], label: "", kind: .line))
+        let own =
+            kept.column.isEmpty
+            ? "" as HTML : context.mistake(of: .init(path: path + [kept.column], label: "", kind: .line))
         let mistakes: HTML = "\(context.mistake(of: self.place(place)))\(own)"
         let described: HTML = mistakes.markup.isEmpty ? "" : " aria-describedby=\"where.\(place)-mistake\""
-        let tests = Test.allCases.filter { $0.fits(kind) || $0 == row.test }.map { (value: $0.rawValue, words: $0.words(kind)) }
+        let tests = Test.allCases.filter { $0.fits(kind) || $0 == row.test }.map {
+            (value: $0.rawValue, words: $0.words(kind))
+        }
         let isDay =
-            [.atLeast, .greater, .atMost, .less].contains(row.test) && row.value.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil
+            [.atLeast, .greater, .atMost, .less].contains(row.test)
+            && row.value.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil
         let look: HTML = isDay ? "type=\"date\"" : "list=\"values-of-\(row.column)\""
         return """
             <div class="parts condition" role="group" aria-label="Condition \(place + 1)"\(described)>
@@ -203,7 +220,8 @@ enum ConditionsControl {
             let kept = form[part(place, "shown")].flatMap(Row.init(kept:)) ?? Row()
             let test = form[part(place, "test")].flatMap(Test.init) ?? kept.test
             var row = Row(
-                column: form[part(place, "column")]?.trimming ?? "", test: test, value: form[part(place, "value")]?.trimming ?? "")
+                column: form[part(place, "column")]?.trimming ?? "", test: test,
+                value: form[part(place, "value")]?.trimming ?? "")
             // What such a comparison has no need of was left in the field.
             if !test.hasValue { row.value = "" }
             return (kept, row)
@@ -212,14 +230,16 @@ enum ConditionsControl {
 
     // MARK: - Forms of several files
 
-    /// The beginnings of names of rows that are called by the column that they had, and of new ones.
+    /// The beginnings of names of rows that are called by the column that they had, and of new
+    /// ones.
     private static let old = "where.of.", new = "where.new."
     private static let parts = ["shown", "column", "test", "value"]
 
     /// Whether a name is one that `byColumn` gives.
     static func isRow(_ name: String) -> Bool { name.hasPrefix(old) || name.hasPrefix(new) }
 
-    /// The controls of a form with columns in the names of rows instead of numbers, as others may have added or removed rows.
+    /// The controls of a form with columns in the names of rows instead of numbers, as others may
+    /// have added or removed rows.
     /// - Parameter page: the form whose numbers they are.
     static func byColumn(_ form: [String: String], of page: [String: String]) -> [String: String] {
         guard let rows = self.form(page) else { return form }
@@ -236,12 +256,16 @@ enum ConditionsControl {
         return named
     }
 
-    /// The same controls with numbers: first the rows of a page, in its order, then the others, which are new there.
+    /// The same controls with numbers: first the rows of a page, in its order, then the others,
+    /// which are new there.
     /// - Returns: the controls, and the places of mistakes by the names that rows had.
-    static func numbered(_ form: [String: String], like page: [String: String]) -> (form: [String: String], places: [String: String]) {
+    static func numbered(_ form: [String: String], like page: [String: String]) -> (
+        form: [String: String], places: [String: String]
+    ) {
         guard let rows = self.form(page) else { return (form, [:]) }
         let kept = rows.map(\.kept).filter { !$0.column.isEmpty }
-        let units = Set(form.keys.filter(isRow).compactMap { name in name.lastIndex(of: ".").map { String(name[..<$0]) } })
+        let units = Set(
+            form.keys.filter(isRow).compactMap { name in name.lastIndex(of: ".").map { String(name[..<$0]) } })
         let own = kept.filter { units.contains(old + $0.column) }
         let others = units.subtracting(own.map { old + $0.column }).sorted()
         var numbered = form, places: [String: String] = [:]
@@ -259,7 +283,9 @@ enum ConditionsControl {
 
     /// The rows of a form, a line each, so that nothing is lost where they cannot be saved.
     static func typed(in form: [String: String]) -> [String] {
-        (self.form(form) ?? []).map(\.row).filter { !$0.isBlank }.map { "Condition: \($0.column) \($0.test.words(nil)) \($0.value)" }
+        (self.form(form) ?? []).map(\.row).filter { !$0.isBlank }.map {
+            "Condition: \($0.column) \($0.test.words(nil)) \($0.value)"
+        }
     }
 
     /// Writes the rows that a person changed.
@@ -272,7 +298,8 @@ enum ConditionsControl {
                 guard !row.column.isEmpty else {
                     guard kept.column.isEmpty else { continue }
                     throw Mistake(
-                        "the value '\(row.value)' has no column", remedy: "Choose the column that it is compared with, or clear it.")
+                        "the value '\(row.value)' has no column",
+                        remedy: "Choose the column that it is compared with, or clear it.")
                 }
                 guard seen.insert(row.column).inserted else {
                     throw Mistake(
@@ -284,9 +311,11 @@ enum ConditionsControl {
             } catch { mistakes[self.place(place).name] = error }
         }
         // After the others, so that the group stays where it is.
-        for (place, (kept, row)) in rows.enumerated() where !kept.column.isEmpty && kept.column != row.column && !seen.contains(kept.column)
-        {
-            do throws(Mistake) { try edit.set(nil, at: path + [kept.column]) } catch { mistakes[self.place(place).name] = error }
+        for (place, (kept, row)) in rows.enumerated()
+        where !kept.column.isEmpty && kept.column != row.column && !seen.contains(kept.column) {
+            do throws(Mistake) { try edit.set(nil, at: path + [kept.column]) } catch {
+                mistakes[self.place(place).name] = error
+            }
         }
         return mistakes
     }

@@ -1,8 +1,8 @@
 import Base
 import Campaigns
 
-/// The values that the app reads (`data`) as rows of a name and a value. Groups, lists and truths stay in the source, and are listed at the
-/// form's end.
+/// The values that the app reads (`data`) as rows of a name and a value. Groups, lists and truths
+/// stay in the source, and are listed at the form's end.
 enum DataControl {
     private static let path = ["content", "data"]
     private static let add = "add.data"
@@ -13,7 +13,8 @@ enum DataControl {
         edit.keys(at: path).compactMap { key in
             let path = path + [key]
             return switch try? edit.value(at: path) {
-            case .text, .number: .init(path: path, label: "\(key) for the app", kind: edit.isNumber(at: path) ? .number : .line)
+            case .text, .number:
+                .init(path: path, label: "\(key) for the app", kind: edit.isNumber(at: path) ? .number : .line)
             case .truth, .list, nil: nil
             }
         }
@@ -32,8 +33,10 @@ enum DataControl {
                 "Name of a new value", name: added(number, "name"), value: typed("name"),
                 attributes: " dir=\"auto\" autocomplete=\"off\"\(mistake.attributes)")
             let value = Form.text(
-                "Its value", name: added(number, "value"), value: typed("value"), attributes: " dir=\"auto\" autocomplete=\"off\"")
-            return "<div class=\"parts\"><span class=\"part\">\(name)</span><span class=\"part\">\(value)</span></div>\(mistake.html)"
+                "Its value", name: added(number, "value"), value: typed("value"),
+                attributes: " dir=\"auto\" autocomplete=\"off\"")
+            return
+                "<div class=\"parts\"><span class=\"part\">\(name)</span><span class=\"part\">\(value)</span></div>\(mistake.html)"
         }
         return """
             <fieldset class="field controls" id="content.data"><legend>Values for the app</legend>\
@@ -47,7 +50,9 @@ enum DataControl {
         // What is blank now may be all that there is, so new values are written before.
         let present = fields(in: edit)
         for number in 1...newRows {
-            do throws(Mistake) { try applyAdding(number, form, to: &edit) } catch { mistakes["\(add).\(number)"] = error }
+            do throws(Mistake) { try applyAdding(number, form, to: &edit) } catch {
+                mistakes["\(add).\(number)"] = error
+            }
         }
         return mistakes.merging(CampaignForm.apply(form, to: &edit, present)) { first, _ in first }
     }
@@ -56,10 +61,15 @@ enum DataControl {
         func typed(_ key: String) -> String { CampaignForm.trimmed(form[added(number, key)] ?? "") }
         let name = typed("name"), value = typed("value")
         guard !name.isEmpty || !value.isEmpty else { return }
-        guard !name.isEmpty else { throw Mistake("a value for the app has no name", remedy: "Write the name by which the app reads it.") }
-        guard !value.isEmpty else { throw Mistake("'\(name)' for the app has no value", remedy: "Write one, or clear its name.") }
+        guard !name.isEmpty else {
+            throw Mistake("a value for the app has no name", remedy: "Write the name by which the app reads it.")
+        }
+        guard !value.isEmpty else {
+            throw Mistake("'\(name)' for the app has no value", remedy: "Write one, or clear its name.")
+        }
         guard !edit.keys(at: path).contains(name) else {
-            throw Mistake("there is a value '\(name)' already", remedy: "Change that one, or give the new one another name.")
+            throw Mistake(
+                "there is a value '\(name)' already", remedy: "Change that one, or give the new one another name.")
         }
         try edit.set(.text(value), at: path + [name])
     }

@@ -1,6 +1,7 @@
 import Base
 
-/// Emoji to choose from, which the script inserts where the cursor was. Without scripts it is not shown, as keyboards have them too.
+/// Emoji to choose from, which the script inserts where the cursor was. Without scripts it is not
+/// shown, as keyboards have them too.
 enum EmojiControl {
     /// Each sign with its English name (CLDR, short names).
     private static let groups: [(name: String, signs: String)] = [

@@ -2,7 +2,8 @@ import Base
 import Campaigns
 import Reports
 
-/// The languages of a campaign's texts: a part that opens for each, with how many devices read it, and those that would be worth adding.
+/// The languages of a campaign's texts: a part that opens for each, with how many devices read it,
+/// and those that would be worth adding.
 enum LanguagesControl {
     private static let path = ["content", "languages"]
     private static let keys = [("title", "Title"), ("subtitle", "Subtitle"), ("body", "Text")]
@@ -15,7 +16,8 @@ enum LanguagesControl {
     private static let mostSuggested = 5
     /// The tags that can be added, in the order of their names.
     private static let offered = [
-        "ar", "zh", "zh-Hans", "zh-Hant", "cs", "da", "nl", "en", "fi", "fr", "de", "el", "he", "hi", "hu", "id", "it", "ja", "ko", "ms",
+        "ar", "zh", "zh-Hans", "zh-Hant", "cs", "da", "nl", "en", "fi", "fr", "de", "el", "he", "hi", "hu", "id", "it",
+        "ja", "ko", "ms",
         "nb",
         "pl", "pt", "pt-BR", "ro", "ru", "es", "sv", "th", "tr", "uk", "vi",
     ]
@@ -28,7 +30,8 @@ enum LanguagesControl {
     private static func texts(of language: String) -> [CampaignForm.Field] {
         keys.map { key, label in
             .init(
-                path: path + [language, key], label: "\(label) in \(LanguageName.words(language))", kind: key == "body" ? .lines : .line)
+                path: path + [language, key], label: "\(label) in \(LanguageName.words(language))",
+                kind: key == "body" ? .lines : .line)
         }
     }
 
@@ -54,12 +57,16 @@ enum LanguagesControl {
     /// Which devices read the text above the languages.
     private static func usual(_ languages: [String], _ context: ComposerContext) -> HTML {
         guard let preview = context.preview else { return "Devices of other languages read the text above." }
-        let sizes = suggestions(languages, context).map { "\(LanguageName.words($0.tag)), \(TextFormat.devices($0.devices))" }
+        let sizes = suggestions(languages, context).map {
+            "\(LanguageName.words($0.tag)), \(TextFormat.devices($0.devices))"
+        }
         let own: HTML =
-            sizes.isEmpty ? "" : " Their languages: \(sizes.joined(separator: "; ")). Add those that the text is not written in."
+            sizes.isEmpty
+            ? "" : " Their languages: \(sizes.joined(separator: "; ")). Add those that the text is not written in."
         let devices = TextFormat.counted(
             preview.devices(language: ""), one: "device reads", many: "devices read")
-        return languages.isEmpty ? "\(devices) the text above.\(own)" : "\(devices) the text above, as theirs is not in this list.\(own)"
+        return languages.isEmpty
+            ? "\(devices) the text above.\(own)" : "\(devices) the text above, as theirs is not in this list.\(own)"
     }
 
     private static func part(_ language: String, _ marks: [TranslationMark], _ context: ComposerContext) -> HTML {
@@ -68,7 +75,8 @@ enum LanguagesControl {
         let own = mistakes(at: place.joined(separator: "."), context)
         let hasMistake = !own.markup.isEmpty || fields.contains { !context.mistake(of: $0).markup.isEmpty }
         let devices: HTML =
-            context.preview.map { " <span class=\"note\">\(TextFormat.devices($0.devices(language: language)))</span>" } ?? ""
+            context.preview.map { " <span class=\"note\">\(TextFormat.devices($0.devices(language: language)))</span>" }
+            ?? ""
         let isOpen = hasMistake || !older.isEmpty
         return """
             <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageName.words(language))</b>\(devices)\
@@ -89,7 +97,8 @@ enum LanguagesControl {
         let suggested = suggestions(languages, context)
         let typed = { (place: Int, key: String) in context.trial.typed["\(added(place)).\(key)"] ?? "" }
         let isUsed = { place in
-            AddedMistake(added(place), context).isThere || ["tag", "title", "body"].contains { !typed(place, $0).isEmpty }
+            AddedMistake(added(place), context).isThere
+                || ["tag", "title", "body"].contains { !typed(place, $0).isEmpty }
         }
         return places.reversed().reduce("") { next, place in
             let name = added(place), mistake = AddedMistake(name, context)
@@ -108,19 +117,25 @@ enum LanguagesControl {
         }
     }
 
-    private static func options(_ languages: [String], _ suggested: [(tag: String, devices: Int)], chosen: String) -> HTML {
+    private static func options(_ languages: [String], _ suggested: [(tag: String, devices: Int)], chosen: String)
+        -> HTML
+    {
         let known = Set(languages.compactMap { LanguageTag.normalized($0) })
         let first: [HTML] = suggested.map { tag, devices in
             "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(LanguageName.words(tag)): \(TextFormat.devices(devices))</option>"
         }
         let rest: [HTML] = offered.filter { tag in
             !known.contains(LanguageTag.normalized(tag) ?? "") && !suggested.contains { $0.tag == tag }
-        }.map { tag in "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(LanguageName.words(tag))</option>" }
+        }.map { tag in
+            "<option value=\"\(tag)\"\(tag == chosen ? " selected" : "" as HTML)>\(LanguageName.words(tag))</option>"
+        }
         return HTML(joined: first + rest)
     }
 
-    /// Languages of many devices that read the text above, the largest first: one of them may be that text's own.
-    private static func suggestions(_ languages: [String], _ context: ComposerContext) -> [(tag: String, devices: Int)] {
+    /// Languages of many devices that read the text above, the largest first: one of them may be
+    /// that text's own.
+    private static func suggestions(_ languages: [String], _ context: ComposerContext) -> [(tag: String, devices: Int)]
+    {
         guard let preview = context.preview else { return [] }
         let known = Set(languages.compactMap { LanguageTag.normalized($0) })
         var sizes: [String: Int] = [:]
@@ -131,7 +146,9 @@ enum LanguagesControl {
             sizes[tag, default: 0] += devices
         }
         let least = max(1, Int(Double(preview.audience) * worthAdding))
-        return sizes.filter { $0.value >= least }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(mostSuggested).map {
+        return sizes.filter { $0.value >= least }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(
+            mostSuggested
+        ).map {
             ($0.key, $0.value)
         }
     }
@@ -154,7 +171,9 @@ enum LanguagesControl {
                 } catch { mistakes[place.joined(separator: ".")] = error }
             } else {
                 mistakes.merge(CampaignForm.apply(form, to: &edit, texts(of: language))) { first, _ in first }
-                if let mistake = MarkControl.apply(form, place, to: &edit) { mistakes[place.joined(separator: ".")] = mistake }
+                if let mistake = MarkControl.apply(form, place, to: &edit) {
+                    mistakes[place.joined(separator: ".")] = mistake
+                }
             }
         }
         for place in places {
@@ -164,18 +183,25 @@ enum LanguagesControl {
     }
 
     private static func add(_ name: String, _ form: [String: String], to edit: inout YAMLEdit) throws(Mistake) {
-        let texts = [("title", form[name + ".title"] ?? ""), ("body", form[name + ".body"] ?? "")].map { ($0, CampaignForm.trimmed($1)) }
-            .filter { !$0.1.isEmpty }
+        let texts = [("title", form[name + ".title"] ?? ""), ("body", form[name + ".body"] ?? "")].map {
+            ($0, CampaignForm.trimmed($1))
+        }
+        .filter { !$0.1.isEmpty }
         guard let tag = form[name + ".tag"], !tag.isEmpty else {
-            guard texts.isEmpty else { throw Mistake("the language is missing", remedy: "Choose one, or clear its texts.") }
+            guard texts.isEmpty else {
+                throw Mistake("the language is missing", remedy: "Choose one, or clear its texts.")
+            }
             return
         }
-        guard LanguageTag.normalized(tag) != nil else { throw Mistake("this is not a language", remedy: "Choose one of the list.") }
+        guard LanguageTag.normalized(tag) != nil else {
+            throw Mistake("this is not a language", remedy: "Choose one of the list.")
+        }
         guard !edit.keys(at: path).contains(where: { LanguageTag.normalized($0) == LanguageTag.normalized(tag) }) else {
             throw Mistake("the campaign has this language already", remedy: "Change its texts above.")
         }
         guard !texts.isEmpty else {
-            throw Mistake("\(LanguageName.words(tag)) has no text yet", remedy: "Write a title or a text, or choose no language.")
+            throw Mistake(
+                "\(LanguageName.words(tag)) has no text yet", remedy: "Write a title or a text, or choose no language.")
         }
         for (key, text) in texts { try edit.set(.text(text), at: path + [tag, key]) }
     }
@@ -198,7 +224,8 @@ enum MarkControl {
     /// - Parameter shown: what has the others.
     static func rest(besides shown: HTML, _ context: ComposerContext) -> HTML {
         let marks = TranslationMark.all(in: context.edit).filter { mark in
-            !shown.markup.contains("name=\"\(HTML.escaped(name(mark.path)))\"") && context.edit.lines(at: mark.path) != nil
+            !shown.markup.contains("name=\"\(HTML.escaped(name(mark.path)))\"")
+                && context.edit.lines(at: mark.path) != nil
         }
         let parts: [HTML] = marks.map { mark in
             let texts = mark.keys.map { CampaignForm.text(of: (try? context.edit.value(at: mark.path + [$0])) ?? nil) }

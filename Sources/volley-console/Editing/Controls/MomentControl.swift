@@ -8,7 +8,8 @@ enum MomentControl {
     /// The names of the fields.
     static func names(_ name: String) -> [String] { [date(name), time(name)] }
 
-    /// A value that those fields cannot show stays one field of text, so that untouched values do not change.
+    /// A value that those fields cannot show stays one field of text, so that untouched values do
+    /// not change.
     static func html(_ value: ShownValue) -> HTML {
         let (date, time) = (value.typed[date(value.name)] ?? "", value.typed[time(value.name)] ?? "")
         if date.isEmpty != time.isEmpty { return html(value, date: date, time: time) }
@@ -35,8 +36,12 @@ enum MomentControl {
     static func text(_ name: String, _ form: [String: String], shown: String) throws(Mistake) -> String? {
         guard let date = form[date(name)]?.trimming, let time = form[time(name)]?.trimming else { return form[name] }
         if date.isEmpty, time.isEmpty { return "" }
-        guard !time.isEmpty else { throw Mistake("the date has no time", remedy: "Choose a time too, or clear the date.") }
-        guard !date.isEmpty else { throw Mistake("the time has no date", remedy: "Choose a date too, or clear the time.") }
+        guard !time.isEmpty else {
+            throw Mistake("the date has no time", remedy: "Choose a time too, or clear the date.")
+        }
+        guard !date.isEmpty else {
+            throw Mistake("the time has no date", remedy: "Choose a date too, or clear the time.")
+        }
         let text = "\(date) \(time)"
         return moment(text).map { $0 == moment(shown) } ?? false ? shown : moment(text)?.words ?? text
     }

@@ -1,7 +1,8 @@
 import Base
 import Campaigns
 
-/// Values with a notation of their own, such as `5000/s`: a field for each of their parts, so that people need not know it.
+/// Values with a notation of their own, such as `5000/s`: a field for each of their parts, so that
+/// people need not know it.
 enum Notation: Sendable {
     /// `5000/s`
     case pace
@@ -24,13 +25,17 @@ enum Notation: Sendable {
     }
 
     var parts: [Part] {
-        func units(_ units: [(String, String)]) -> Part { Part(name: "unit", label: "Unit", look: .choice(units.map { ($0.0, $0.1) })) }
+        func units(_ units: [(String, String)]) -> Part {
+            Part(name: "unit", label: "Unit", look: .choice(units.map { ($0.0, $0.1) }))
+        }
         switch self {
         case .pace:
             return [
-                Part(name: "number", label: "Pushes", look: .number), units([("s", "a second"), ("min", "a minute"), ("h", "an hour")]),
+                Part(name: "number", label: "Pushes", look: .number),
+                units([("s", "a second"), ("min", "a minute"), ("h", "an hour")]),
             ]
-        case .hours: return [Part(name: "from", label: "From", look: .time), Part(name: "until", label: "Until", look: .time)]
+        case .hours:
+            return [Part(name: "from", label: "From", look: .time), Part(name: "until", label: "Until", look: .time)]
         case .expiry:
             return [
                 Part(name: "number", label: "Up to; 0 for now or never", look: .number),
@@ -38,7 +43,8 @@ enum Notation: Sendable {
             ]
         case .frequency:
             return [
-                Part(name: "number", label: "At most", look: .number), Part(name: "length", label: "pushes in", look: .number),
+                Part(name: "number", label: "At most", look: .number),
+                Part(name: "length", label: "pushes in", look: .number),
                 units([("day", "days"), ("hour", "hours"), ("week", "weeks")]),
             ]
         case .percent: return [Part(name: "number", label: "Percent", look: .number)]
@@ -52,7 +58,9 @@ enum Notation: Sendable {
             guard let match = text.wholeMatch(of: /([0-9]+) ?\/ ?(s|min|h)/) else { return nil }
             return [String(match.1), String(match.2)]
         case .hours:
-            guard let match = text.wholeMatch(of: /([0-9]{1,2}:[0-9]{2}) ?- ?([0-9]{1,2}:[0-9]{2})/), (try? QuietHours(text)) != nil else {
+            guard let match = text.wholeMatch(of: /([0-9]{1,2}:[0-9]{2}) ?- ?([0-9]{1,2}:[0-9]{2})/),
+                (try? QuietHours(text)) != nil
+            else {
                 return nil
             }
             return [match.1, match.2].map { $0.count == 4 ? "0\($0)" : $0 == "24:00" ? "00:00" : String($0) }
@@ -80,14 +88,17 @@ enum Notation: Sendable {
         case .hours:
             if values.allSatisfy(\.isEmpty) { return "" }
             guard !values[0].isEmpty, !values[1].isEmpty else {
-                throw Mistake("one of the two times is missing", remedy: "Choose when these hours begin and end, or clear both.")
+                throw Mistake(
+                    "one of the two times is missing", remedy: "Choose when these hours begin and end, or clear both.")
             }
             return values.map { String($0.prefix(5)) }.joined(separator: "-")
         case .expiry: return number.isEmpty || number == "0" ? number : number + values[1]
         case .frequency:
             if number.isEmpty, values[1].isEmpty { return "" }
             guard !number.isEmpty, !values[1].isEmpty else {
-                throw Mistake("one of the two numbers is missing", remedy: "Write how many pushes, and in which time; or clear both.")
+                throw Mistake(
+                    "one of the two numbers is missing",
+                    remedy: "Write how many pushes, and in which time; or clear both.")
             }
             return "at most \(number) per " + (values[1] == "1" ? values[2] : "\(values[1]) \(values[2])s")
         case .percent: return number.isEmpty ? "" : number.hasSuffix("%") ? number : number + "%"
@@ -121,7 +132,8 @@ enum NotationControl {
     /// The names of the fields.
     static func names(_ name: String, _ notation: Notation) -> [String] { notation.parts.map { part(name, $0) } }
 
-    /// What the parts cannot show stays one field of text, so that an untouched value does not change.
+    /// What the parts cannot show stays one field of text, so that an untouched value does not
+    /// change.
     static func html(_ value: ShownValue, _ notation: Notation, note: HTML = "") -> HTML {
         let typed = names(value.name, notation).map { value.typed[$0] ?? "" }
         let values: [String]
@@ -137,8 +149,11 @@ enum NotationControl {
         let inputs: [HTML] = zip(notation.parts, values).map { part, held in
             let name = Self.part(value.name, part)
             switch part.look {
-            case .number: return GroupInput.labelled("\(part.label)", name: name, value: held, attributes: " inputmode=\"decimal\"")
-            case .time: return GroupInput.labelled("\(part.label)", name: name, value: held, attributes: " type=\"time\"")
+            case .number:
+                return GroupInput.labelled(
+                    "\(part.label)", name: name, value: held, attributes: " inputmode=\"decimal\"")
+            case .time:
+                return GroupInput.labelled("\(part.label)", name: name, value: held, attributes: " type=\"time\"")
             case .choice(let options): return GroupInput.choice("\(part.label)", name: name, value: held, options)
             }
         }
@@ -149,7 +164,9 @@ enum NotationControl {
     /// - Parameter shown: what the source held.
     /// - Returns: `shown` where both mean the same; nil when the form has no such fields.
     /// - Throws: a part is missing.
-    static func text(_ name: String, _ notation: Notation, _ form: [String: String], shown: String) throws(Mistake) -> String? {
+    static func text(_ name: String, _ notation: Notation, _ form: [String: String], shown: String) throws(Mistake)
+        -> String?
+    {
         let values = names(name, notation).map { form[$0]?.trimming }
         guard !values.contains(where: { $0 == nil }) else { return form[name] }
         let text = try notation.join(values.map { $0 ?? "" })

@@ -5,8 +5,9 @@ import Planning
 import PushServices
 import Reports
 
-/// What devices see, as an iPhone or an Android phone shows it: devices of the exports, with the text as it is on the page. The server
-/// renders it; where scripts run, the page sends its fields when they change.
+/// What devices see, as an iPhone or an Android phone shows it: devices of the exports, with the
+/// text as it is on the page. The server renders it; where scripts run, the page sends its fields
+/// when they change.
 enum PhoneControl {
     static let path = "/campaign/form/phone.json"
     /// The name of the buttons that choose a device.
@@ -15,7 +16,8 @@ enum PhoneControl {
 
     static var route: Route {
         Route(
-            method: .post, path: path, right: .right(.edit), subject: .campaign, changes: true, bodyLimit: Route.campaignBodyLimit,
+            method: .post, path: path, right: .right(.edit), subject: .campaign, changes: true,
+            bodyLimit: Route.campaignBodyLimit,
             answer: answer)
     }
 
@@ -28,7 +30,9 @@ enum PhoneControl {
         let unlisted: [RunSummary]
         (edit, unlisted) = try RunsControl.countable(edit, item, visit, site)
         var state = try DraftPreview.of(item, text: edit.text, visit, site)
-        if case .mistakes(let why) = state, why.markup.isEmpty { state = .mistakes(try problems(edit, of: item, visit, site)) }
+        if case .mistakes(let why) = state, why.markup.isEmpty {
+            state = .mistakes(try problems(edit, of: item, visit, site))
+        }
         let isCounting = if case .counting = state { true } else { false }
         let written = try written(edit, of: item, visit, site)
         let phone = ("phone", phones(state, app: item.app ?? "", written: written, shown: visit.form[device] ?? ""))
@@ -47,9 +51,14 @@ enum PhoneControl {
             ]))
     }
 
-    /// What is wrong with a text that is not saved: the list at the top of the form is as old as the page.
-    private static func problems(_ edit: YAMLEdit, of item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> HTML {
-        let found = try CampaignFindings(file: item.path, text: edit.text, visit, site).all.filter { $0.severity == .error }
+    /// What is wrong with a text that is not saved: the list at the top of the form is as old as
+    /// the page.
+    private static func problems(_ edit: YAMLEdit, of item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws
+        -> HTML
+    {
+        let found = try CampaignFindings(file: item.path, text: edit.text, visit, site).all.filter {
+            $0.severity == .error
+        }
         let lines: [HTML] = found.map { "<li dir=\"auto\">\(FieldWords.text($0, in: item.path))</li>" }
         return lines.isEmpty ? "" : "<ul>\(lines)</ul>"
     }
@@ -71,17 +80,22 @@ enum PhoneControl {
 
     /// - Parameters:
     ///   - written: what is shown where no devices are known.
-    ///   - shown: the device that was chosen, or blank for the first of each text; nil where none can be chosen.
+    ///   - shown: the device that was chosen, or blank for the first of each text; nil where none
+    ///     can be chosen.
     static func phones(_ state: DraftPreview.State, app: String, written: HTML = "", shown: String? = nil) -> HTML {
         switch state {
         case .counting(let samples) where !samples.isEmpty:
-            return "\(cards(samples, app: app, shown))<p class=\"note\">The devices are being counted for this text.</p>"
-        case .counting: return "<p class=\"note\">The exports are being read. This takes some seconds for millions of devices.</p>"
+            return
+                "\(cards(samples, app: app, shown))<p class=\"note\">The devices are being counted for this text.</p>"
+        case .counting:
+            return "<p class=\"note\">The exports are being read. This takes some seconds for millions of devices.</p>"
         case .mistakes(let why):
             let when: HTML = why.markup.isEmpty ? "the problems of the form are mended." : "this is mended:"
-            return "\(written)<p class=\"note\">Which devices get it, and with which values, is known when \(when)</p>\(why)"
+            return
+                "\(written)<p class=\"note\">Which devices get it, and with which values, is known when \(when)</p>\(why)"
         case .known(let preview):
-            return preview.samples.isEmpty ? "<p class=\"note\">No device gets it.</p>" : cards(preview.samples, app: app, shown)
+            return preview.samples.isEmpty
+                ? "<p class=\"note\">No device gets it.</p>" : cards(preview.samples, app: app, shown)
         }
     }
 
@@ -98,7 +112,8 @@ enum PhoneControl {
         return ("\(cards[0])\(model)", others)
     }
 
-    private static let model: HTML = "<p class=\"note\">How much a phone shows depends on its model and its text size.</p>"
+    private static let model: HTML =
+        "<p class=\"note\">How much a phone shows depends on its model and its text size.</p>"
 
     /// The text as it is written, with its columns.
     static func written(_ edit: YAMLEdit, of item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> HTML {
@@ -121,7 +136,9 @@ enum PhoneControl {
         let place = shown.flatMap { Self.place(of: $0, samples) }
         var chosen = Self.chosen(samples)
         if let place {
-            chosen = [(samples[place], "\(notes(place, samples)) · device \(place + 1) of \(samples.count) that were read")]
+            chosen = [
+                (samples[place], "\(notes(place, samples)) · device \(place + 1) of \(samples.count) that were read")
+            ]
         }
         let cards: [HTML] = chosen.map { card($0.sample, note: $0.note, app: app) }
         return """
@@ -137,8 +154,12 @@ enum PhoneControl {
         guard samples.count > 1 else { return "" }
         let order = samples.indices.map { ((place ?? 0) + 1 + $0) % samples.count }
         let blank = order.first { samples[$0].hasBlanks }.map { [(String($0), "Blank values")] } ?? []
-        let offered = [(String(order[0]), "Next device"), (longest, "Longest text")] + blank + (place == nil ? [] : [("", "All texts")])
-        let buttons: [HTML] = offered.map { "<button form=\"composer\" name=\"\(device)\" value=\"\($0)\">\($1)</button> " }
+        let offered =
+            [(String(order[0]), "Next device"), (longest, "Longest text")] + blank
+            + (place == nil ? [] : [("", "All texts")])
+        let buttons: [HTML] = offered.map {
+            "<button form=\"composer\" name=\"\(device)\" value=\"\($0)\">\($1)</button> "
+        }
         return "<p class=\"devices\" role=\"group\" aria-label=\"Which device\">\(buttons)</p>"
     }
 
@@ -146,12 +167,16 @@ enum PhoneControl {
 
     /// The device that a button stands for; nil for none.
     private static func place(of shown: String, _ samples: [DraftPreview.Sample]) -> Int? {
-        guard let place = shown == longest ? longestText(samples) : Int(shown), place >= 0, !samples.isEmpty else { return nil }
+        guard let place = shown == longest ? longestText(samples) : Int(shown), place >= 0, !samples.isEmpty else {
+            return nil
+        }
         return place % samples.count
     }
 
     private static func longestText(_ samples: [DraftPreview.Sample]) -> Int? {
-        func length(_ sample: DraftPreview.Sample) -> Int { sample.push.texts.reduce(0) { $0 + TextWidth.columns($1.text) } }
+        func length(_ sample: DraftPreview.Sample) -> Int {
+            sample.push.texts.reduce(0) { $0 + TextWidth.columns($1.text) }
+        }
         return samples.indices.max { length(samples[$0]) < length(samples[$1]) }
     }
 
@@ -161,23 +186,31 @@ enum PhoneControl {
         return HTML(joined: notes.map { " · \($0)" })
     }
 
-    /// The first device of each text, the longest text, and a device without a value that a text prints.
+    /// The first device of each text, the longest text, and a device without a value that a text
+    /// prints.
     private static func chosen(_ samples: [DraftPreview.Sample]) -> [(sample: DraftPreview.Sample, note: HTML)] {
         let blank = samples.firstIndex(where: \.hasBlanks)
         var seen: Set<[String]> = []
-        var places = samples.indices.filter { seen.insert([samples[$0].service, samples[$0].variant, samples[$0].language]).inserted }
+        var places = samples.indices.filter {
+            seen.insert([samples[$0].service, samples[$0].variant, samples[$0].language]).inserted
+        }
         if places.count > mostShown { places.removeLast(places.count - mostShown) }
-        for place in [longestText(samples), blank].compactMap(\.self) where !places.contains(place) { places.append(place) }
+        for place in [longestText(samples), blank].compactMap(\.self) where !places.contains(place) {
+            places.append(place)
+        }
         // More devices of the first text, where there is room.
         for place in samples.indices where places.count < 4 && !places.contains(place) { places.append(place) }
         return places.map { (samples[$0], notes($0, samples)) }
     }
 
     private static func card(_ sample: DraftPreview.Sample, note: HTML, app: String) -> HTML {
-        let names = [sample.variant, sample.language.isEmpty ? "" : LanguageName.words(sample.language)].filter { !$0.isEmpty }
+        let names = [sample.variant, sample.language.isEmpty ? "" : LanguageName.words(sample.language)].filter {
+            !$0.isEmpty
+        }
         let title: HTML = names.isEmpty ? "The text" : "\(names.joined(separator: ", "))"
         let push = sample.push
-        let image: HTML = push.image.isEmpty ? "" : "<p class=\"image\">Image: <span dir=\"auto\">\(push.image)</span></p>"
+        let image: HTML =
+            push.image.isEmpty ? "" : "<p class=\"image\">Image: <span dir=\"auto\">\(push.image)</span></p>"
         let subtitle: HTML = push.subtitle.isEmpty ? "" : "<p class=\"subtitle\" dir=\"auto\">\(push.subtitle)</p>"
         let content: HTML =
             push.isSilent
@@ -198,7 +231,8 @@ enum SkippedDevices {
 
     /// The most frequent reasons.
     /// - Parameters:
-    ///   - ignoresMistakes: whether fields have mistakes, so that the file's values count in their place.
+    ///   - ignoresMistakes: whether fields have mistakes, so that the file's values count in their
+    ///     place.
     ///   - unlisted: the runs whose devices are counted although the fields leave them out.
     static func html(_ state: DraftPreview.State, ignoresMistakes: Bool, _ unlisted: [RunSummary]) -> HTML {
         guard case .known(let preview) = state else { return "" }
@@ -206,7 +240,8 @@ enum SkippedDevices {
             "<li><b>\(TextFormat.count(reason.rows))</b> \(words(reason.reason))</li>"
         }
         let list: HTML = lines.isEmpty ? "" : "<p>Rows of the exports that get nothing:</p><ul>\(lines)</ul>"
-        let doubt: HTML = ignoresMistakes ? "<p class=\"note doubt\">Fields with mistakes are counted as the file has them.</p>" : ""
+        let doubt: HTML =
+            ignoresMistakes ? "<p class=\"note doubt\">Fields with mistakes are counted as the file has them.</p>" : ""
         return "\(RunsControl.note(unlisted))\(list)\(doubt)"
     }
 
@@ -231,7 +266,8 @@ enum SkippedDevices {
     }
 }
 
-/// What is next to the sections: how many devices get it, and what they see. On a phone it is a bar that opens.
+/// What is next to the sections: how many devices get it, and what they see. On a phone it is a bar
+/// that opens.
 enum ComposerSide {
     static func html(_ context: ComposerContext) -> HTML {
         let query = FormFields.query([("file", context.item.file)])

@@ -51,7 +51,9 @@ enum RepeatControl {
             case .everyDay: choice = .daily
             case .workingDays: choice = .workdays
             case .weekdays(let days):
-                (choice, weekdays) = (.weekly, Set(RegularTimes.weekdays.filter { days.contains($0.number) }.map(\.name)))
+                (choice, weekdays) = (
+                    .weekly, Set(RegularTimes.weekdays.filter { days.contains($0.number) }.map(\.name))
+                )
             case .dayOfMonth(let number): (choice, day) = (.monthly, String(number))
             }
         }
@@ -84,7 +86,8 @@ enum RepeatControl {
             """, look: "repeat")
     }
 
-    /// The fields of single choices. Where the browser can, only those of the present choice are seen (`ConsoleStyle`).
+    /// The fields of single choices. Where the browser can, only those of the present choice are
+    /// seen (`ConsoleStyle`).
     private static func details(_ name: String, _ values: Values) -> HTML {
         let boxes: [HTML] = RegularTimes.weekdays.map { day in
             GroupInput.box(
@@ -92,7 +95,8 @@ enum RepeatControl {
                 isChecked: values.weekdays.contains(day.name))
         }
         let dayField = GroupInput.labelled(
-            "Day of the month", name: day(name), value: values.day, attributes: " type=\"number\" min=\"1\" max=\"31\"", look: "monthly")
+            "Day of the month", name: day(name), value: values.day, attributes: " type=\"number\" min=\"1\" max=\"31\"",
+            look: "monthly")
         let ruleField = GroupInput.labelled(
             "Rule: minute, hour, day of the month, month, day of the week", name: rule(name), value: values.rule,
             attributes: " dir=\"auto\"", look: "other")
@@ -114,7 +118,9 @@ enum RepeatControl {
         case .never: return ""
         case .other:
             guard !values.rule.isEmpty else {
-                throw Mistake("the rule is missing", remedy: "Write one such as 0 9 * * mon,thu, or choose another line of the list.")
+                throw Mistake(
+                    "the rule is missing",
+                    remedy: "Write one such as 0 9 * * mon,thu, or choose another line of the list.")
             }
             return values.rule
         default:
@@ -124,8 +130,11 @@ enum RepeatControl {
     }
 
     private static func minute(_ values: Values) throws(Mistake) -> Int {
-        guard !values.time.isEmpty else { throw Mistake("the repeated time has no time of day", remedy: "Choose the time in “At”.") }
-        guard let time = LocalTime("1970-01-01 \(values.time.prefix(5))"), values.time.utf8.count == 5 || values.time.hasSuffix(":00")
+        guard !values.time.isEmpty else {
+            throw Mistake("the repeated time has no time of day", remedy: "Choose the time in “At”.")
+        }
+        guard let time = LocalTime("1970-01-01 \(values.time.prefix(5))"),
+            values.time.utf8.count == 5 || values.time.hasSuffix(":00")
         else {
             throw Mistake("'\(values.time)' is not a time of day", remedy: "Write it like 09:00.")
         }
@@ -136,7 +145,9 @@ enum RepeatControl {
         switch values.choice {
         case .weekly:
             let days = Set(RegularTimes.weekdays.filter { values.weekdays.contains($0.name) }.map(\.number))
-            guard !days.isEmpty else { throw Mistake("no day of the week is chosen", remedy: "Check at least one day.") }
+            guard !days.isEmpty else {
+                throw Mistake("no day of the week is chosen", remedy: "Check at least one day.")
+            }
             return .weekdays(days)
         case .monthly:
             guard let day = Int(values.day), (1...31).contains(day) else {

@@ -5,8 +5,9 @@ import Glibc
 import Reports
 import Runs
 
-/// Not to the devices that got a run of the app: boxes for the last ones. A campaign leaves out the devices of files, so their list is
-/// written next to it when the campaign is saved, or when a person has it counted.
+/// Not to the devices that got a run of the app: boxes for the last ones. A campaign leaves out the
+/// devices of files, so their list is written next to it when the campaign is saved, or when a
+/// person has it counted.
 enum RunsControl {
     static let path = ["audience", "exclude", "devices"]
     /// A mark with the runs that the form offered: unchecked boxes are not sent.
@@ -14,7 +15,8 @@ enum RunsControl {
     private static func box(_ run: String) -> String { "\(offered).\(run)" }
     /// How many runs are offered.
     private static let most = 8
-    /// The folder of lists. It is not the campaign's own, where a pattern for exports may take them for one.
+    /// The folder of lists. It is not the campaign's own, where a pattern for exports may take them
+    /// for one.
     private static let folder = "reached"
 
     private static func list(of run: String) -> String { "\(folder)/\(run).csv" }
@@ -36,7 +38,8 @@ enum RunsControl {
     private static func known(_ app: String?, _ visit: Visit, _ site: Site) throws -> [RunSummary] {
         guard let app, visit.may(.readReports, app: app) else { return [] }
         return try site.archive.listing().runs.filter { run in
-            run.app == app && run.state.hasEnded && (run.state != .stopped || run.left == 0) && !run.isTest && !run.isPruned && !run.isHeld
+            run.app == app && run.state.hasEnded && (run.state != .stopped || run.left == 0) && !run.isTest
+                && !run.isPruned && !run.isHeld
                 && !run.isOfCalls && run.reached > 0
         }
     }
@@ -61,7 +64,8 @@ enum RunsControl {
             """
     }
 
-    /// Writes which lists are left out. Other files stay, and so do lists whose box is as it was: the field of files may have changed them.
+    /// Writes which lists are left out. Other files stay, and so do lists whose box is as it was:
+    /// the field of files may have changed them.
     /// - Parameter page: the source that the form was made from.
     static func apply(_ form: [String: String], to edit: inout YAMLEdit, of page: YAMLEdit) -> [String: Mistake] {
         guard let shown = form[offered]?.split(separator: " ").map(String.init) else { return [:] }
@@ -78,7 +82,8 @@ enum RunsControl {
 
     // MARK: - The lists
 
-    /// The time that the list of a run has as a file: the run's end, so that a list of an earlier end is told from it by any machine's clock.
+    /// The time that the list of a run has as a file: the run's end, so that a list of an earlier
+    /// end is told from it by any machine's clock.
     private static func stamp(_ run: RunSummary) -> Timestamp { run.finishedAt ?? run.startedAt ?? run.plannedAt }
 
     private static func isListed(_ run: RunSummary, beside item: CampaignCache.Item) -> Bool {
@@ -89,7 +94,9 @@ enum RunsControl {
     }
 
     /// The runs whose lists a text leaves out and that are not there yet.
-    private static func unlisted(_ edit: YAMLEdit, _ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> [RunSummary] {
+    private static func unlisted(_ edit: YAMLEdit, _ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws
+        -> [RunSummary]
+    {
         let named = runs(in: edit)
         guard !named.isEmpty else { return [] }
         return try known(item.app, visit, site).filter { named.contains($0.id) && !isListed($0, beside: item) }
@@ -114,7 +121,8 @@ enum RunsControl {
         }
     }
 
-    /// A text as it can be counted now: without the lists that are written when it is saved or *Count* is pressed.
+    /// A text as it can be counted now: without the lists that are written when it is saved or
+    /// *Count* is pressed.
     /// - Returns: also the runs whose devices are not left out of that count.
     static func countable(_ edit: YAMLEdit, _ item: CampaignCache.Item, _ visit: Visit, _ site: Site) throws -> (
         edit: YAMLEdit, unlisted: [RunSummary]
@@ -130,7 +138,9 @@ enum RunsControl {
     /// Says that devices are counted that will be left out; blank without such runs.
     static func note(_ unlisted: [RunSummary]) -> HTML {
         guard !unlisted.isEmpty else { return "" }
-        let names: [HTML] = unlisted.map { "<li dir=\"auto\">\($0.campaign), \(Words.moment($0.startedAt ?? $0.plannedAt))</li>" }
+        let names: [HTML] = unlisted.map {
+            "<li dir=\"auto\">\($0.campaign), \(Words.moment($0.startedAt ?? $0.plannedAt))</li>"
+        }
         return """
             <p class="note doubt">The devices of these runs are not left out of the count yet:</p><ul>\(names)</ul>
             <p><button form="composer" name="\(CampaignForm.counts)" value="1">Count without them</button></p>

@@ -5,7 +5,8 @@ struct ShownValue {
     var field: CampaignForm.Field
     /// What the source holds; blank for nothing.
     var present: String
-    /// What the control shows: what the person wrote, if they changed it; otherwise what the source holds.
+    /// What the control shows: what the person wrote, if they changed it; otherwise what the source
+    /// holds.
     var text: String
     /// The form that was refused, if the person changed this value in it; empty otherwise.
     var typed: [String: String] = [:]
@@ -18,7 +19,9 @@ struct ShownValue {
     var hint: HTML { field.hint.isEmpty ? "" : "<span class=\"note\" id=\"\(name)-hint\">\(field.hint)</span>" }
 
     /// What is wrong with it, where the control's description finds it.
-    var mistakes: HTML { mistake.markup.isEmpty ? "" : "<span class=\"mistakes\" id=\"\(name)-mistake\">\(mistake)</span>" }
+    var mistakes: HTML {
+        mistake.markup.isEmpty ? "" : "<span class=\"mistakes\" id=\"\(name)-mistake\">\(mistake)</span>"
+    }
 
     /// The attributes of an input that name hint and mistakes.
     var described: HTML {
@@ -35,7 +38,8 @@ struct ShownValue {
     /// Several lines of text.
     func area() -> HTML {
         let rows = max(2, min(8, text.split(separator: "\n", omittingEmptySubsequences: false).count + 1))
-        return labelled("<textarea id=\"\(name)\" name=\"\(name)\" rows=\"\(rows)\" dir=\"auto\"\(described)>\n\(text)</textarea>")
+        return labelled(
+            "<textarea id=\"\(name)\" name=\"\(name)\" rows=\"\(rows)\" dir=\"auto\"\(described)>\n\(text)</textarea>")
     }
 
     /// One of several values. One that is not among them is offered too.
@@ -83,7 +87,9 @@ enum GroupInput {
     }
 
     /// One of several values, with its label above it. One that is not among them is offered too.
-    static func choice(_ label: HTML, name: String, value: String, _ options: [(value: String, words: String)], look: String = "") -> HTML {
+    static func choice(
+        _ label: HTML, name: String, value: String, _ options: [(value: String, words: String)], look: String = ""
+    ) -> HTML {
         let known = value.isEmpty || options.contains { $0.value == value } ? options : options + [(value, value)]
         let items: [HTML] = known.map { option in
             "<option value=\"\(option.value)\"\(option.value == value ? " selected" : "" as HTML)>\(option.words)</option>"

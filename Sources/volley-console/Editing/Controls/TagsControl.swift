@@ -18,7 +18,8 @@ enum TagsControl {
 
     // MARK: - The control
 
-    /// Whether a tag is offered: one of devices that want no pushes is offered where devices are left out, and never to choose devices.
+    /// Whether a tag is offered: one of devices that want no pushes is offered where devices are
+    /// left out, and never to choose devices.
     private static func isOffered(_ tag: String, _ name: String) -> Bool { isExclusion(name) || !OptOutWords.mean(tag) }
 
     private static func isExclusion(_ name: String) -> Bool { name.contains("exclude") || name.hasSuffix(".none") }
@@ -73,7 +74,8 @@ enum TagsControl {
             let tags = others.filter { OptOutWords.mean($0.name) } + others.filter { !OptOutWords.mean($0.name) }
             let boxes: [HTML] = tags.enumerated().map { place, tag in
                 box(
-                    name, tag.name, place: own.count + place, note: "<span class=\"note\">\(TextFormat.devices(tag.devices))</span>",
+                    name, tag.name, place: own.count + place,
+                    note: "<span class=\"note\">\(TextFormat.devices(tag.devices))</span>",
                     isChecked: false)
             }
             let (seen, rest) = (boxes.prefix(mostSeen), boxes.dropFirst(mostSeen))
@@ -123,10 +125,12 @@ enum TagsControl {
         return tags == list(shown) ? shown : tags.joined(separator: "\n")
     }
 
-    /// Controls with the names that another page has for them: the tags of which a device needs one may have a key of their own.
+    /// Controls with the names that another page has for them: the tags of which a device needs one
+    /// may have a key of their own.
     static func renamed(_ form: [String: String], like page: [String: String]) -> [String: String] {
         let names = [path, path + ["any"]].map { $0.joined(separator: ".") }
-        guard let name = names.first(where: { page[marker($0)] != nil }), let other = names.first(where: { $0 != name }) else {
+        guard let name = names.first(where: { page[marker($0)] != nil }), let other = names.first(where: { $0 != name })
+        else {
             return form
         }
         return Dictionary(
@@ -138,22 +142,29 @@ enum TagsControl {
     }
 
     /// Whether a form says anything about tags.
-    static func isInForm(_ name: String, _ form: [String: String]) -> Bool { form[marker(name)] != nil || form[name] != nil }
+    static func isInForm(_ name: String, _ form: [String: String]) -> Bool {
+        form[marker(name)] != nil || form[name] != nil
+    }
 
     /// The tags of a text, one in a line.
     static func list(_ text: String) -> [String] {
         text.split(separator: "\n").map { CampaignForm.trimmed(String($0)) }.filter { !Blank.isText($0) }
     }
 
-    /// The tags that a person typed, with commas or semicolons of any script or lines between them. As in a file,
-    /// quotes around a tag do not belong to it, and keep the signs in it together. Invisible characters are not a tag.
+    /// The tags that a person typed, with commas or semicolons of any script or lines between them.
+    /// As in a file, quotes around a tag do not belong to it, and keep the signs in it together.
+    /// Invisible characters are not a tag.
     static func typed(_ text: String) -> [String] {
         func isSeparator(_ character: Character) -> Bool { ",，、;；".contains(character) || character.isNewline }
-        func isBlank(_ character: Character) -> Bool { !character.isNewline && character.unicodeScalars.allSatisfy(Blank.isInvisible) }
+        func isBlank(_ character: Character) -> Bool {
+            !character.isNewline && character.unicodeScalars.allSatisfy(Blank.isInvisible)
+        }
         var (tags, rest): ([Substring], Substring) = ([], text[...])
         while !rest.isEmpty {
             let start = rest.drop(while: isBlank)
-            if let first = start.first, let ends = closingQuotes[first], let end = start.dropFirst().firstIndex(where: ends.contains) {
+            if let first = start.first, let ends = closingQuotes[first],
+                let end = start.dropFirst().firstIndex(where: ends.contains)
+            {
                 let after = start[end...].dropFirst().drop(while: isBlank)
                 if after.first.map(isSeparator) ?? true {
                     tags.append(start[..<end].dropFirst())
@@ -171,14 +182,16 @@ enum TagsControl {
         }.filter { !$0.isEmpty }
     }
 
-    /// The closing quotation mark for each opening one: in English, German, French, Swedish, Chinese and Japanese.
+    /// The closing quotation mark for each opening one: in English, German, French, Swedish,
+    /// Chinese and Japanese.
     private static let closingQuotes: [Character: String] = [
-        "\"": "\"", "'": "'", "“": "”", "„": "“”", "”": "”", "‘": "’", "‚": "‘’", "’": "’", "«": "»", "»": "«", "「": "」", "『": "』",
+        "\"": "\"", "'": "'", "“": "”", "„": "“”", "”": "”", "‘": "’", "‚": "‘’", "’": "’", "«": "»", "»": "«",
+        "「": "」", "『": "』",
     ]
 }
 
-/// What is known of the tags of a campaign's exports while its form is open: a child counts them (`PlanningChild`), and the form does not
-/// wait.
+/// What is known of the tags of a campaign's exports while its form is open: a child counts them
+/// (`PlanningChild`), and the form does not wait.
 enum KnownTags {
     case counting
     case counted(CountedTags, at: Timestamp)
@@ -196,15 +209,19 @@ enum KnownTags {
     static func of(_ item: CampaignCache.Item, _ edit: YAMLEdit, _ visit: Visit, _ site: Site) -> KnownTags {
         let exports = CampaignForm.text(of: (try? edit.value(at: ["audience", "devices"])) ?? nil)
         let question = PlanningJobs.Question(
-            kind: .tags, file: item.path, exports: [item.app ?? "", exports], stamps: [FileStamp(path: site.projectFile)])
+            kind: .tags, file: item.path, exports: [item.app ?? "", exports],
+            stamps: [FileStamp(path: site.projectFile)])
         // When the console is busy, the form tries again.
-        guard let result = (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil else { return .counting }
+        guard let result = (try? site.jobs.answer(to: question, for: visit.person?.account)) ?? nil else {
+            return .counting
+        }
         guard !result.hasMistakes else { return .unknown(result.piece) }
         guard let counted = CountedTags(result.output) else { return .unknown(PlanningJobs.unreadable) }
         return .counted(counted, at: result.at)
     }
 
-    /// For the open form: only unknown values are filled in, so that nothing that the person has done since is lost.
+    /// For the open form: only unknown values are filled in, so that nothing that the person has
+    /// done since is lost.
     private static func live(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
         let bytes = try FilePaths.read(item.path, atMost: Route.campaignBodyLimit)
@@ -213,7 +230,9 @@ enum KnownTags {
         let isCounting = if case .counting = known { true } else { false }
         let pieces =
             isCounting
-            ? [] : WhoSection.pieces(known, edit) + ColumnsControl.pieces(known, DraftPreview.devices(of: item, text: edit.text, site))
+            ? []
+            : WhoSection.pieces(known, edit)
+                + ColumnsControl.pieces(known, DraftPreview.devices(of: item, text: edit.text, site))
         return .json(
             .object(pairs: [
                 ("is_live", .bool(isCounting)), ("mark", .string("")),

@@ -22,11 +22,14 @@ enum VariantsControl {
 
     private static func content(of name: String) -> [String] { path + [name, "content"] }
 
-    /// The languages of the campaign, in each of which a variant may have a text of its own, and those that the variant alone has.
+    /// The languages of the campaign, in each of which a variant may have a text of its own, and
+    /// those that the variant alone has.
     private static func languages(of name: String, in edit: YAMLEdit) -> [String] {
         let all = edit.keys(at: ["content", "languages"]), known = Set(all.compactMap(LanguageTag.normalized))
         let own = edit.keys(at: content(of: name) + ["languages"])
-        return all.map { language in own.first { LanguageTag.normalized($0) == LanguageTag.normalized(language) } ?? language }
+        return all.map { language in
+            own.first { LanguageTag.normalized($0) == LanguageTag.normalized(language) } ?? language
+        }
             + own.filter { LanguageTag.normalized($0).map { !known.contains($0) } ?? true }
     }
 
@@ -38,13 +41,15 @@ enum VariantsControl {
         return keys.map { key, label in
             .init(
                 path: content(of: name) + ["languages", language, key], label: "\(label) of \(name) in \(words)",
-                kind: key == "body" ? .lines : .line, hint: isOfCampaign ? "Blank for the campaign’s own in this language." : "")
+                kind: key == "body" ? .lines : .line,
+                hint: isOfCampaign ? "Blank for the campaign’s own in this language." : "")
         }
     }
 
     private static func share(of name: String) -> CampaignForm.Field {
         .init(
-            path: path + [name, "share"], label: name == holdout ? "Share of devices that get nothing, for comparison" : "Share of \(name)",
+            path: path + [name, "share"],
+            label: name == holdout ? "Share of devices that get nothing, for comparison" : "Share of \(name)",
             kind: .number, hint: name == holdout ? "In percent; blank for none." : "In percent.")
     }
 
@@ -52,16 +57,19 @@ enum VariantsControl {
         [share(of: name)]
             + keys.map { key, label in
                 .init(
-                    path: path + [name, "content", key], label: "\(label) of \(name)", kind: key == "body" ? .lines : .line,
+                    path: path + [name, "content", key], label: "\(label) of \(name)",
+                    kind: key == "body" ? .lines : .line,
                     hint: "Blank for the campaign’s own.")
             }
     }
 
     private static func remove(_ name: String) -> String { "remove.variants.\(name)" }
     private static func added(_ number: Int, _ key: String) -> String { "\(add).\(number).\(key)" }
-    /// Of a campaign without variants two are added, as one alone compares nothing; and as many as a person filled in before it had some.
+    /// Of a campaign without variants two are added, as one alone compares nothing; and as many as
+    /// a person filled in before it had some.
     private static func places(_ edit: YAMLEdit, _ form: [String: String]) -> Range<Int> {
-        0..<(names(in: edit).isEmpty || (["name", "share"] + keys.map(\.0)).contains { !(form[added(1, $0)] ?? "").isEmpty } ? 2 : 1)
+        0..<(names(in: edit).isEmpty
+            || (["name", "share"] + keys.map(\.0)).contains { !(form[added(1, $0)] ?? "").isEmpty } ? 2 : 1)
     }
 
     // MARK: - The control
@@ -95,7 +103,8 @@ enum VariantsControl {
     private static func column(_ name: String, _ marks: [TranslationMark], _ context: ComposerContext) -> HTML {
         let place = content(of: name), older = marks.filter { $0.path == place }.flatMap(\.keys)
         let devices: HTML =
-            context.preview.map { " <span class=\"note\">\(TextFormat.devices($0.devices(variant: name)))</span>" } ?? ""
+            context.preview.map { " <span class=\"note\">\(TextFormat.devices($0.devices(variant: name)))</span>" }
+            ?? ""
         let group = CampaignForm.Field(path: path + [name], label: "", kind: .group)
         return """
             <div class="column"><h3>\(name)\(devices)</h3>\(MarkControl.html(place, older, context))\(context.mistake(of: group))
@@ -105,18 +114,26 @@ enum VariantsControl {
             """
     }
 
-    /// The texts of a variant in a language, folded unless they need a look: a variant with a text of its own has another one for devices of
-    /// this language only if it is written here.
-    private static func language(_ language: String, of name: String, _ marks: [TranslationMark], _ context: ComposerContext) -> HTML {
-        let place = content(of: name) + ["languages", language], older = marks.filter { $0.path == place }.flatMap(\.keys)
+    /// The texts of a variant in a language, folded unless they need a look: a variant with a text
+    /// of its own has another one for devices of this language only if it is written here.
+    private static func language(
+        _ language: String, of name: String, _ marks: [TranslationMark], _ context: ComposerContext
+    ) -> HTML {
+        let place = content(of: name) + ["languages", language],
+            older = marks.filter { $0.path == place }.flatMap(\.keys)
         let fields = texts(of: name, in: language, context.edit)
-        func hasText(_ fields: [CampaignForm.Field]) -> Bool { fields.contains { context.value(of: $0)?.text.isEmpty == false } }
+        func hasText(_ fields: [CampaignForm.Field]) -> Bool {
+            fields.contains { context.value(of: $0)?.text.isEmpty == false }
+        }
         let isBlank = !hasText(fields)
         let lacksText = isBlank && hasText(self.fields(of: name).filter { $0.path.last != "share" })
         let isOpen = lacksText || !older.isEmpty || fields.contains { !context.mistake(of: $0).markup.isEmpty }
         let devices = context.preview.map { TextFormat.devices($0.devices(variant: name, language: language)) }
-        let facts = [devices, lacksText ? "which read the campaign’s own text, not this variant’s" : isBlank ? "no text of its own" : nil]
-            .compactMap(\.self).joined(separator: ", ")
+        let facts = [
+            devices,
+            lacksText ? "which read the campaign’s own text, not this variant’s" : isBlank ? "no text of its own" : nil,
+        ]
+        .compactMap(\.self).joined(separator: ", ")
         return """
             <details class="language"\(isOpen ? " open" : "" as HTML)><summary><b>\(LanguageName.words(language))</b> \
             <span class="note">\(facts)</span>\(older.isEmpty ? "" : " <b class=\"doubt\">to translate</b>" as HTML)</summary>
@@ -157,12 +174,16 @@ enum VariantsControl {
                 let all = fields(of: name) + languages.flatMap { texts(of: name, in: $0, edit) }
                 mistakes.merge(CampaignForm.apply(form, to: &edit, all)) { first, _ in first }
                 for marked in [content(of: name)] + languages.map({ content(of: name) + ["languages", $0] }) {
-                    if let mistake = MarkControl.apply(form, marked, to: &edit) { mistakes[place.joined(separator: ".")] = mistake }
+                    if let mistake = MarkControl.apply(form, marked, to: &edit) {
+                        mistakes[place.joined(separator: ".")] = mistake
+                    }
                 }
             }
         }
         for number in new {
-            do throws(Mistake) { try applyAdding(number, form, to: &edit) } catch { mistakes["\(add).\(number)"] = error }
+            do throws(Mistake) { try applyAdding(number, form, to: &edit) } catch {
+                mistakes["\(add).\(number)"] = error
+            }
         }
         // Last, as people write it: devices are dealt in the order of the file.
         mistakes.merge(CampaignForm.apply(form, to: &edit, [share(of: holdout)])) { first, _ in first }
@@ -180,27 +201,36 @@ enum VariantsControl {
             return
         }
         let isName = name.utf8.allSatisfy {
-            $0 < 0x80 && (Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber || $0 == UInt8(ascii: "-"))
+            $0 < 0x80
+                && (Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber
+                    || $0 == UInt8(ascii: "-"))
         }
         guard isName, name != "by", name.lowercased() != holdout else {
-            throw Mistake("a variant cannot be called '\(name)'", remedy: "Use letters, digits and hyphens, such as short.")
+            throw Mistake(
+                "a variant cannot be called '\(name)'", remedy: "Use letters, digits and hyphens, such as short.")
         }
         guard edit.keys(at: path + [name]).isEmpty else {
             throw Mistake("there is a variant '\(name)' already", remedy: "Give the new one another name.")
         }
-        guard !share.isEmpty else { throw Mistake("the new variant has no share", remedy: "Write one in percent, such as 50.") }
+        guard !share.isEmpty else {
+            throw Mistake("the new variant has no share", remedy: "Write one in percent, such as 50.")
+        }
         try edit.set(.number(share), at: path + [name, "share"])
-        for (key, _) in keys where !typed(key).isEmpty { try edit.set(.text(typed(key)), at: path + [name, "content", key]) }
+        for (key, _) in keys where !typed(key).isEmpty {
+            try edit.set(.text(typed(key)), at: path + [name, "content", key])
+        }
     }
 
-    /// Shares that do not add up; nil where one is no percentage: the check of the campaign says so at its field.
+    /// Shares that do not add up; nil where one is no percentage: the check of the campaign says so
+    /// at its field.
     private static func sum(in edit: YAMLEdit) -> Mistake? {
         var shares: [Double] = []
         for name in edit.keys(at: path) {
             guard let value = try? edit.value(at: path + [name, "share"]) else { continue }
             let text = CampaignForm.text(of: value)
             // Infinite and very large numbers are read, too, and no integer holds them.
-            guard let share = Double(text.hasSuffix("%") ? String(text.dropLast()) : text), (0...100).contains(share) else { return nil }
+            guard let share = Double(text.hasSuffix("%") ? String(text.dropLast()) : text), (0...100).contains(share)
+            else { return nil }
             shares.append(share)
         }
         let sum = (shares.reduce(0, +) * 100).rounded() / 100

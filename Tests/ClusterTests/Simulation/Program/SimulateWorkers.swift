@@ -2,15 +2,17 @@ import Base
 import Glibc
 import Synchronization
 
-/// `volley-simulate-workers [--seeds COUNT] [--first SEED] [--threads N] [--breakage NAME]` plays many histories of a
-/// run that several workers send; `--seed SEED` plays one and shows what happens in it. Exit code 0 if everything held,
-/// 1 if not, 2 for a mistake in the command.
+/// `volley-simulate-workers [--seeds COUNT] [--first SEED] [--threads N] [--breakage NAME]` plays
+/// many histories of a run that several workers send; `--seed SEED` plays one and shows what
+/// happens in it. Exit code 0 if everything held, 1 if not, 2 for a mistake in the command.
 @main enum SimulateWorkers {
     static func main() {
         var options: [String: String] = [:]
         var arguments = CommandLine.arguments.dropFirst()
         while let name = arguments.popFirst() {
-            guard let value = arguments.popFirst(), ["--seeds", "--first", "--threads", "--breakage", "--seed"].contains(name) else {
+            guard let value = arguments.popFirst(),
+                ["--seeds", "--first", "--threads", "--breakage", "--seed"].contains(name)
+            else {
                 complain()
             }
             options[name] = value
@@ -54,8 +56,12 @@ import Synchronization
         let result = histories.play(threads: threads)
         let seconds = max(0.1, Double((clock.now - start) / .milliseconds(1)) / 1_000)
         for situation in Situation.allCases { print("\(situation): \(result.counts[situation])") }
-        print("\(result.played) histories in \(Int(seconds)) s on \(threads) threads, \(Int(Double(result.played) / seconds)) a second")
-        for failure in result.failures.prefix(20) { print("FAILED: \(failure.what)\n  make simulate-workers SEED=\(failure.seed)") }
+        print(
+            "\(result.played) histories in \(Int(seconds)) s on \(threads) threads, \(Int(Double(result.played) / seconds)) a second"
+        )
+        for failure in result.failures.prefix(20) {
+            print("FAILED: \(failure.what)\n  make simulate-workers SEED=\(failure.seed)")
+        }
         print(result.failures.isEmpty ? "Everything held." : "\(result.failures.count) of them failed.")
         if !result.failures.isEmpty { exit(1) }
     }

@@ -1,4 +1,5 @@
-/// What happens next in a simulated world: a heap, in which what comes at the same moment keeps its order.
+/// What happens next in a simulated world: a heap, in which what comes at the same moment keeps its
+/// order.
 struct EventQueue<Event> {
     struct Entry {
         var at: Double

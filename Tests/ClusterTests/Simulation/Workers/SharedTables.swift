@@ -72,7 +72,9 @@ struct SharedTables {
 
     var hasSettledAll: Bool { settledCount >= audience && next == audience && returned.isEmpty }
 
-    func entries(of worker: Int) -> CommitMemory.Row? { worker < rows.count && rows[worker].exists ? rows[worker].entries : nil }
+    func entries(of worker: Int) -> CommitMemory.Row? {
+        worker < rows.count && rows[worker].exists ? rows[worker].entries : nil
+    }
     /// How many workers could say what is missing.
     var livingSurvivors: Int { rows.count { $0.exists && !$0.isDead && $0.isSurvivor } }
 

@@ -3,8 +3,8 @@
 /// A process of a `WorkerWorld`.
 struct SimulatedWorker {
     let name: String
-    /// The last number of each of its threads' connections: 0 works, 1 records, 2 beats, 3 runs errands; the statement
-    /// it waits for.
+    /// The last number of each of its threads' connections: 0 works, 1 records, 2 beats, 3 runs
+    /// errands; the statement it waits for.
     var waiting: [Int?] = [nil, nil, nil, nil]
     /// Killed, or at its end.
     var isGone = false
@@ -50,6 +50,7 @@ struct SimulatedWorker {
     var mayWork: Bool { seen.state == .sending && missing == 0 && !isLeaving && !isFenced }
     /// Nothing of what it claimed is still to be submitted, under way or to be recorded.
     var isIdle: Bool {
-        waiting[0] == nil && waiting[1] == nil && toSubmit.isEmpty && inFlight == 0 && outcomes.isEmpty && recording == nil
+        waiting[0] == nil && waiting[1] == nil && toSubmit.isEmpty && inFlight == 0 && outcomes.isEmpty
+            && recording == nil
     }
 }

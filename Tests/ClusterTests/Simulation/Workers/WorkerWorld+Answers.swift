@@ -46,7 +46,8 @@ extension WorkerWorld {
         if breakage == .comparesLate {
             workers[worker].memory.beatBegins(of: workers[worker].name, acknowledged: workers[worker].acknowledged)
         }
-        let missing = breakage == .comparesNothing ? 0 : workers[worker].memory.look(at: answer.entries, changes: answer.changes)
+        let missing =
+            breakage == .comparesNothing ? 0 : workers[worker].memory.look(at: answer.entries, changes: answer.changes)
         workers[worker].missing = max(workers[worker].missing, missing)
         if missing == 0 {
             workers[worker].comparedEpoch = answer.epoch
@@ -56,7 +57,9 @@ extension WorkerWorld {
         workers[worker].answeredBeatStart = beat.start
         workers[worker].seen = answer.observation
         noteLook(worker, missing: missing, state: answer.observation.state)
-        if worker == host, statement.incarnation == incarnation, beat.number % 5 == 0 { file.take(tables, of: incarnation) }
+        if worker == host, statement.incarnation == incarnation, beat.number % 5 == 0 {
+            file.take(tables, of: incarnation)
+        }
         guard answer.isAlive || answer.observation.state == .ended else { return foundDead(worker) }
         if answer.observation.state == .ended {
             if worker == host { file.take(tables, of: incarnation) }
@@ -67,7 +70,9 @@ extension WorkerWorld {
             if workers[worker].waiting[3] == nil { send(.leave, from: worker, thread: 3) }
             return
         }
-        if answer.observation.isCalm { workers[worker].gate.beat(begunAt: breakage == .gateFromAnswer ? now : beat.start) }
+        if answer.observation.isCalm {
+            workers[worker].gate.beat(begunAt: breakage == .gateFromAnswer ? now : beat.start)
+        }
         if let granted = answer.granted {
             // What the others have may have been forgotten while the recovery barrier is closed.
             workers[worker].part = answer.observation.isCalm ? granted : min(granted, workers[worker].part)
@@ -87,7 +92,8 @@ extension WorkerWorld {
 
     private mutating func mourn(_ worker: Int, _ answer: BeatAnswer) {
         let epoch = breakage == .countsAcrossEpochs ? 0 : answer.epoch
-        // What passed since the last look, or, if this is broken, since the last beat that could be sent.
+        // What passed since the last look, or, if this is broken, since the last beat that could be
+        // sent.
         if breakage == .watchesWhileAway {
             for step in stride(from: workers[worker].lastLook ?? now, to: now, by: WorkerWatch.longestStepSeconds) {
                 _ = workers[worker].watch.look(at: answer.others, epoch: epoch, step)
@@ -95,7 +101,8 @@ extension WorkerWorld {
         }
         let dead = workers[worker].watch.look(at: answer.others, epoch: epoch, now)
         workers[worker].lastLook = now
-        guard let silence = dead.first, workers[worker].waiting[3] == nil, let other = Int(silence.worker.dropFirst()) else { return }
+        guard let silence = dead.first, workers[worker].waiting[3] == nil, let other = Int(silence.worker.dropFirst())
+        else { return }
         send(.declareDead(worker: other, beat: silence.beat), from: worker, thread: 3)
     }
 

@@ -130,7 +130,10 @@ extension WorkerWorld {
 
     /// Whether the recovery barrier is open, for a worker that wants to lease or claim.
     func isCalm(for worker: Int) -> Bool {
-        guard hasConfirmed(worker), breakage != .claimsBeforeComparing, breakage != .awaitsNobody else { return hasConfirmed(worker) }
-        return recoveryBarrier.isOver(living: workers.indices.lazy.filter { tables.isAlive($0) }.map { workers[$0].name }, at: now)
+        guard hasConfirmed(worker), breakage != .claimsBeforeComparing, breakage != .awaitsNobody else {
+            return hasConfirmed(worker)
+        }
+        return recoveryBarrier.isOver(
+            living: workers.indices.lazy.filter { tables.isAlive($0) }.map { workers[$0].name }, at: now)
     }
 }

@@ -4,17 +4,18 @@
 struct Truth {
     var submitted: [Int8]
     var accepted: [Bool]
-    /// The worker whose claim was forgotten, the server that forgot it, and whether that server has the lease.
+    /// The worker whose claim was forgotten, the server that forgot it, and whether that server has
+    /// the lease.
     var forgotten: [(worker: Int, incarnation: Int, wasLeased: Bool)?]
     /// Pushed to again because no worker was left that knew.
     var isUnprevented: [Bool]
     /// The last worker that claimed a recipient, and the server on which it did.
     var claimant: [Int?], claimedOn: [Int]
-    /// Whether the worker whose claim was forgotten was on record as dead, or not known, when another claimed the
-    /// recipient.
+    /// Whether the worker whose claim was forgotten was on record as dead, or not known, when
+    /// another claimed the recipient.
     var followsDead: [Bool]
-    /// Workers that were there while nothing can have been forgotten, and the servers that one of them has looked at
-    /// and found complete.
+    /// Workers that were there while nothing can have been forgotten, and the servers that one of
+    /// them has looked at and found complete.
     var survivors: Set<Int> = [], witnessed: Set<Int> = [0]
     /// Workers that joined before anything can have been forgotten: they are certainly survivors.
     var founders: Set<Int> = []
@@ -42,7 +43,8 @@ struct Truth {
 
 /// What a history can meet.
 enum Situation: Int, CaseIterable {
-    case deaths, burials, freezes, fences, losses, lateCommits, returns, outages, takeovers, lagging, departures, unsent, orders
+    case deaths, burials, freezes, fences, losses, lateCommits, returns, outages, takeovers, lagging, departures,
+        unsent, orders
     case rejoins, refusals, stops, unwitnessed, resumptions, cancelled, unprevented
 }
 
@@ -63,8 +65,11 @@ extension WorkerWorld {
     mutating func noteBurial(_ worker: Int) {
         let name = workers[worker].name
         let since = truth.beatAt[worker] ?? 0
-        let silent = now - since - outageTimes.reduce(0) { $0 + max(0, min(now, $1.upperBound) - max(since, $1.lowerBound)) }
-        if silent < WorkerWatch.silenceSeconds - 3 { fail("\(name) was declared dead \(silent) s after it could be heard") }
+        let silent =
+            now - since - outageTimes.reduce(0) { $0 + max(0, min(now, $1.upperBound) - max(since, $1.lowerBound)) }
+        if silent < WorkerWatch.silenceSeconds - 3 {
+            fail("\(name) was declared dead \(silent) s after it could be heard")
+        }
         let last = now - workers[worker].lastSubmission
         if !workers[worker].isGone, last < SubmissionGate.settlingSeconds {
             fail("\(name) was declared dead \(last) s after it had handed something over")
@@ -74,7 +79,9 @@ extension WorkerWorld {
     /// The constraint on overlapping claims is the last wall: nothing may need it.
     mutating func noteClaim(_ leasedRange: LeasedRange, of worker: Int, order: SharedTables.State) {
         for id in leasedRange.range {
-            if tables.claimed[id] >= leasedRange.redo { fail("only the constraint keeps \(workers[worker].name) from claiming \(id)") }
+            if tables.claimed[id] >= leasedRange.redo {
+                fail("only the constraint keeps \(workers[worker].name) from claiming \(id)")
+            }
             truth.claimant[id] = worker
             truth.claimedOn[id] = incarnation
             truth.followsDead[id] = truth.forgotten[id].map { !tables.isAlive($0.worker) } ?? false
@@ -92,7 +99,9 @@ extension WorkerWorld {
         let sum = truth.window.reduce(0) { $0 + $1.count }
         if sum > pace { fail("\(sum) pushes within a second, at a pace of \(pace)") }
         for after in [truth.stoppedAt, truth.cancelledAt] {
-            if let after, now > after + SubmissionGate.longestAgeSeconds { fail("\(name) submits \(now - after) s after the order") }
+            if let after, now > after + SubmissionGate.longestAgeSeconds {
+                fail("\(name) submits \(now - after) s after the order")
+            }
         }
         if !truth.isCanaryOver { noteCanary(ids.count, by: worker) }
         for id in ids {
@@ -109,11 +118,13 @@ extension WorkerWorld {
         if incarnation == 0, tables.canary != worker { fail("\(workers[worker].name) sends beside the canary") }
     }
 
-    /// A second push is only for what was leased and claimed in what was forgotten, by a worker that has not told
-    /// since, and is on record as dead or not known at all (a standby that takes over after the claim may have
-    /// forgotten that, too); only until others could notice; and only where a worker was left that could have.
+    /// A second push is only for what was leased and claimed in what was forgotten, by a worker
+    /// that has not told since, and is on record as dead or not known at all (a standby that takes
+    /// over after the claim may have forgotten that, too); only until others could notice; and only
+    /// where a worker was left that could have.
     private mutating func noteSecond(_ id: Int, by worker: Int) {
-        guard let forgotten = truth.forgotten[id], !forgotten.wasLeased, truth.followsDead[id] || !tables.isAlive(forgotten.worker),
+        guard let forgotten = truth.forgotten[id], !forgotten.wasLeased,
+            truth.followsDead[id] || !tables.isAlive(forgotten.worker),
             hasNotTold(forgotten.worker, forgotten.incarnation),
             workers[worker].answeredBeatStart <= truth.stoppedAt ?? now, truth.witnessed.contains(truth.claimedOn[id])
         else {
@@ -143,8 +154,11 @@ extension WorkerWorld {
         }
         for id in 0..<audience where tables.claimed[id] > standby.claimed[id] {
             guard let claimant = truth.claimant[id] else { continue }
-            if let former = truth.forgotten[id], !former.wasLeased, hasNotTold(former.worker, former.incarnation) { continue }
-            let isKnown = claimant < standby.rows.count && standby.rows[claimant].open.contains { $0.range.contains(id) }
+            if let former = truth.forgotten[id], !former.wasLeased, hasNotTold(former.worker, former.incarnation) {
+                continue
+            }
+            let isKnown =
+                claimant < standby.rows.count && standby.rows[claimant].open.contains { $0.range.contains(id) }
             truth.forgotten[id] = (claimant, incarnation, isKnown)
         }
         if forgotten > 0 { counts[.lagging] += 1 }
@@ -155,7 +169,9 @@ extension WorkerWorld {
     }
 
     /// A worker joins.
-    mutating func noteJoin(_ worker: Int) { if truth.witnessed.contains(incarnation) { truth.survivors.insert(worker) } }
+    mutating func noteJoin(_ worker: Int) {
+        if truth.witnessed.contains(incarnation) { truth.survivors.insert(worker) }
+    }
 
     /// The run stops because no survivor is left.
     mutating func noteUnwitnessed() {
@@ -174,7 +190,8 @@ extension WorkerWorld {
         if missing == 0, workers[worker].lookedIncarnation == incarnation {
             if truth.survivors.contains(worker) { truth.witnessed.insert(incarnation) } else { noteJoin(worker) }
         }
-        if workers[worker].missing == 0, tables.missing == 0, state != .ended, state != .stopped, let since = truth.mustNotice[worker],
+        if workers[worker].missing == 0, tables.missing == 0, state != .ended, state != .stopped,
+            let since = truth.mustNotice[worker],
             since <= workers[worker].lookedIncarnation
         {
             truth.wasOverlooked = true
@@ -193,7 +210,9 @@ extension WorkerWorld {
     mutating func judge() {
         guard failures.isEmpty else { return }
         guard let over = truth.overAt else {
-            return fail("not settled in the end: \(tables.state), \(tables.next) leased, \(tables.settledCount) of \(audience) settled")
+            return fail(
+                "not settled in the end: \(tables.state), \(tables.next) leased, \(tables.settledCount) of \(audience) settled"
+            )
         }
         if over > lastTrouble + 300 { fail("ended \(over - lastTrouble) s after the last trouble") }
         if truth.wasOverlooked { fail("a member has compared, and did not miss what was forgotten") }
@@ -206,8 +225,8 @@ extension WorkerWorld {
         }
         if truth.endedCancelled { counts[.cancelled] += 1 }
         for id in 0..<audience { judge(id) }
-        // A process that was neither killed nor interrupted has in the end all that the others did, however long it
-        // stood still.
+        // A process that was neither killed nor interrupted has in the end all that the others did,
+        // however long it stood still.
         guard !wasHostEnded, truth.forgottenEntries == 0 else { return }
         for id in 0..<audience where truth.accepted[id] && !file.mayBeSent[id] {
             fail("\(id) was accepted, and the run's file says that it was never sent to")
@@ -217,8 +236,12 @@ extension WorkerWorld {
     private mutating func judge(_ id: Int) {
         let settled = tables.settled[id]
         if settled > 1 { fail("\(id) is settled \(settled) times") }
-        if settled == 0, !truth.endedCancelled || (truth.submitted[id] > 0 && truth.forgotten[id] == nil) { fail("\(id) is not settled") }
-        if tables.recordedAccepted[id], !truth.accepted[id] { fail("\(id) is recorded as accepted without having been") }
+        if settled == 0, !truth.endedCancelled || (truth.submitted[id] > 0 && truth.forgotten[id] == nil) {
+            fail("\(id) is not settled")
+        }
+        if tables.recordedAccepted[id], !truth.accepted[id] {
+            fail("\(id) is recorded as accepted without having been")
+        }
         if truth.accepted[id], !tables.recordedAccepted[id], !tables.unknown[id], truth.forgotten[id] == nil {
             fail("\(id) was accepted, and is neither recorded nor unknown")
         }

@@ -38,7 +38,9 @@ extension WorkerWorld {
     mutating func claim(_ number: Int64, _ leasedRange: LeasedRange, _ statement: Statement) -> Answer {
         let worker = statement.worker
         if tables.rows[worker].claims.contains(number) { return .done }
-        guard isCalm(for: worker), statement.order == .sending || breakage == .claimsWhateverTheOrder else { return .notNow }
+        guard isCalm(for: worker), statement.order == .sending || breakage == .claimsWhateverTheOrder else {
+            return .notNow
+        }
         guard follows(number, tables.rows[worker].claims) else { return .notNow }
         let index = tables.rows[worker].open.firstIndex {
             $0.redo == leasedRange.redo && $0.range.lowerBound <= leasedRange.range.lowerBound
@@ -58,13 +60,16 @@ extension WorkerWorld {
 
     private mutating func subtract(_ range: Range<Int>, fromLease index: Int, of worker: Int) {
         let lease = tables.rows[worker].open.remove(at: index)
-        let rest = [lease.range.lowerBound..<range.lowerBound, range.upperBound..<lease.range.upperBound].filter { !$0.isEmpty }
+        let rest = [lease.range.lowerBound..<range.lowerBound, range.upperBound..<lease.range.upperBound].filter {
+            !$0.isEmpty
+        }
         tables.rows[worker].open.insert(contentsOf: rest.map { LeasedRange(range: $0, redo: lease.redo) }, at: index)
     }
 
     mutating func record(_ number: Int64, _ record: Record, of worker: Int) -> Answer {
         if tables.rows[worker].records.contains(number) { return .done }
-        guard hasConfirmed(worker) || hasEndedEarly, follows(number, tables.rows[worker].records) || hasEndedEarly && tables.missing > 0
+        guard hasConfirmed(worker) || hasEndedEarly,
+            follows(number, tables.rows[worker].records) || hasEndedEarly && tables.missing > 0
         else {
             return .notNow
         }
@@ -99,9 +104,11 @@ extension WorkerWorld {
         for (id, redo) in unsent { tables.returned.append(LeasedRange(range: id..<id + 1, redo: redo + 1)) }
     }
 
-    /// What a worker has claimed and says nothing more of is unknown: the answer to a claim was lost, or its outcome
-    /// was forgotten.
-    private mutating func close(_ outstanding: [(id: Int, redo: Int)]) { for (id, _) in outstanding { settle(id, isUnknown: true) } }
+    /// What a worker has claimed and says nothing more of is unknown: the answer to a claim was
+    /// lost, or its outcome was forgotten.
+    private mutating func close(_ outstanding: [(id: Int, redo: Int)]) {
+        for (id, _) in outstanding { settle(id, isUnknown: true) }
+    }
 
     private mutating func settle(_ id: Int, isUnknown: Bool) {
         tables.settled[id] += 1
@@ -130,7 +137,8 @@ extension WorkerWorld {
                 recoveryBarrier.confirm(workers[worker].name, epoch: confirmed, isSurvivor: beat.isSurvivor)
             }
             if recoveryBarrier.lacksSurvivors(tables.livingSurvivors, at: now) { stopUnwitnessed() }
-            granted = tables.parts.beat(of: workers[worker].name, number: beat.number, used: beat.used, wants: beat.wants)
+            granted = tables.parts.beat(
+                of: workers[worker].name, number: beat.number, used: beat.used, wants: beat.wants)
             takeRoles(worker, judges: beat.judgesCanary)
         }
         var others: [String: Int64] = [:], entries: [String: CommitMemory.Row] = [:]
@@ -140,12 +148,14 @@ extension WorkerWorld {
         }
         let observation = Observation(
             state: tables.state, isCanary: tables.canary == worker, isCoordinator: tables.coordinator == worker,
-            isReopened: tables.former.isEmpty, isCanaryOver: tables.isCanaryOver, answered: tables.answered, canEnd: canEnd(),
+            isReopened: tables.former.isEmpty, isCanaryOver: tables.isCanaryOver, answered: tables.answered,
+            canEnd: canEnd(),
             isCalm: isCalm(for: worker), isUnwitnessedCancellation: isUnwitnessedCancellation)
         return .beat(
             BeatAnswer(
                 granted: granted, others: others, entries: entries, changes: tables.version, epoch: epoch,
-                isSurvivorConfirmed: recoveryBarrier.isSurvivorConfirmed, isAlive: tables.isAlive(worker), observation: observation))
+                isSurvivorConfirmed: recoveryBarrier.isSurvivorConfirmed, isAlive: tables.isAlive(worker),
+                observation: observation))
     }
 
     /// A role without a holder goes to the one whose beat finds it so.
@@ -162,8 +172,9 @@ extension WorkerWorld {
         }
     }
 
-    /// Whether the end can be recorded: all recipients are settled, or, after a cancel, no worker has anything in hand.
-    /// A claim that was under way has ended before the beat that says so, as both hold the worker's row.
+    /// Whether the end can be recorded: all recipients are settled, or, after a cancel, no worker
+    /// has anything in hand. A claim that was under way has ended before the beat that says so, as
+    /// both hold the worker's row.
     private func canEnd() -> Bool {
         switch tables.state {
         case .sending, .paused: tables.hasSettledAll
@@ -174,8 +185,8 @@ extension WorkerWorld {
         }
     }
 
-    /// Declares a worker dead: what it had leased and not claimed comes back, and what it had claimed without an
-    /// outcome is unknown.
+    /// Declares a worker dead: what it had leased and not claimed comes back, and what it had
+    /// claimed without an outcome is unknown.
     mutating func bury(_ worker: Int, _ row: SharedTables.Row) {
         counts[.burials] += 1
         noteBurial(worker)
@@ -219,9 +230,11 @@ extension WorkerWorld {
         return .done
     }
 
-    /// Whether a run is cancelled although no worker can say any more whether something was forgotten. The order is
-    /// final in itself, so nothing waits for a survivor.
-    var isUnwitnessedCancellation: Bool { tables.state == .cancelled && recoveryBarrier.lacksSurvivors(tables.livingSurvivors, at: now) }
+    /// Whether a run is cancelled although no worker can say any more whether something was
+    /// forgotten. The order is final in itself, so nothing waits for a survivor.
+    var isUnwitnessedCancellation: Bool {
+        tables.state == .cancelled && recoveryBarrier.lacksSurvivors(tables.livingSurvivors, at: now)
+    }
 
     mutating func end(_ worker: Int) -> Answer {
         guard isCalm(for: worker) || isUnwitnessedCancellation, tables.coordinator == worker else { return .notNow }

@@ -99,7 +99,8 @@ extension WorkerWorld {
         at(resumption, .goOn)
     }
 
-    /// A person's order. It is committed and acknowledged at once; what cannot be reached is ordered nothing.
+    /// A person's order. It is committed and acknowledged at once; what cannot be reached is
+    /// ordered nothing.
     mutating func order(_ state: SharedTables.State) {
         if now < awayUntil {
             if state == .sending { at(awayUntil + 0.1, .goOn) }
@@ -141,7 +142,9 @@ extension WorkerWorld {
         }
         blocked = []
         goAway(for: chance(0.5) ? between(0.2, 4) : between(4, 40))
-        tell("a standby takes over that knows \(tables.next) leased, \(tables.settledCount) settled; reachable at \(awayUntil)")
+        tell(
+            "a standby takes over that knows \(tables.next) leased, \(tables.settledCount) settled; reachable at \(awayUntil)"
+        )
         // Machines that share a rack with the database.
         if chance(0.4), let worker = workers.indices.filter({ !workers[$0].isGone }).randomElement(using: &random) {
             doom(worker)

@@ -38,7 +38,9 @@ extension WorkerWorld {
         workers[worker].lastBeat = now
         workers[worker].beats += 1
         let name = workers[worker].name
-        if breakage != .comparesLate { workers[worker].memory.beatBegins(of: name, acknowledged: workers[worker].acknowledged) }
+        if breakage != .comparesLate {
+            workers[worker].memory.beatBegins(of: name, acknowledged: workers[worker].acknowledged)
+        }
         let used = breakage == .partRaisedEarly ? workers[worker].part : self.used(worker)
         let state = workers[worker]
         let wants =
@@ -49,7 +51,8 @@ extension WorkerWorld {
         let beat = Beat(
             number: state.beats, used: used, wants: wants, confirms: state.comparedEpoch,
             isSurvivor: state.isSurvivor, acknowledged: state.acknowledged,
-            judgesCanary: isJudged && (state.seen.answered >= Self.canarySize || tables.next == audience && tables.returned.isEmpty),
+            judgesCanary: isJudged
+                && (state.seen.answered >= Self.canarySize || tables.next == audience && tables.returned.isEmpty),
             isDone: state.seen.state == .cancelled && state.isIdle, start: now)
         send(.beat(beat), from: worker, thread: 2)
     }
@@ -61,7 +64,9 @@ extension WorkerWorld {
 
     mutating func work(_ worker: Int) {
         let state = workers[worker]
-        guard state.waiting[0] == nil, state.mayWork, now >= state.workWaitsUntil, state.gate.isOpen(at: now) else { return }
+        guard state.waiting[0] == nil, state.mayWork, now >= state.workWaitsUntil, state.gate.isOpen(at: now) else {
+            return
+        }
         if case .unsure = state.claims.state {
             // Asked again.
         } else if !state.toSubmit.isEmpty {
@@ -94,7 +99,9 @@ extension WorkerWorld {
 
     /// Hands pushes to the wire, as fast as its part of the pace allows.
     private mutating func submit(_ worker: Int) {
-        guard !workers[worker].toSubmit.isEmpty, workers[worker].mayWork, workers[worker].gate.isOpen(at: now) else { return }
+        guard !workers[worker].toSubmit.isEmpty, workers[worker].mayWork, workers[worker].gate.isOpen(at: now) else {
+            return
+        }
         let moment = now
         workers[worker].recent.removeAll { moment - $0.at >= 1 }
         let room = workers[worker].part - workers[worker].recent.reduce(0) { $0 + $1.count }
@@ -134,7 +141,9 @@ extension WorkerWorld {
         guard state.waiting[3] == nil, now >= state.errandWaitsUntil else { return }
         if state.missing > 0, state.seen.state != .stopped {
             send(.stop(missing: state.missing), from: worker, thread: 3)
-        } else if state.seen.isCoordinator, !state.seen.isReopened, state.seen.isCalm || state.seen.isUnwitnessedCancellation {
+        } else if state.seen.isCoordinator, !state.seen.isReopened,
+            state.seen.isCalm || state.seen.isUnwitnessedCancellation
+        {
             send(.reopen, from: worker, thread: 3)
         } else if state.seen.isCoordinator, state.seen.canEnd || breakage == .endsUnconditionally, state.isIdle {
             send(.end, from: worker, thread: 3)
@@ -147,6 +156,7 @@ extension WorkerWorld {
 extension SimulatedWorker {
     /// It submits nothing more, and gives back what it has claimed.
     var isEnding: Bool { mayLeave || seen.state == .cancelled }
-    /// After a cancel it stays until the end is recorded: others may have died, and a worker has to notice.
+    /// After a cancel it stays until the end is recorded: others may have died, and a worker has to
+    /// notice.
     var mayLeave: Bool { isLeaving || missing > 0 || seen.state == .stopped }
 }

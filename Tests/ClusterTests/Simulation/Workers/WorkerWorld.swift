@@ -2,17 +2,19 @@ import TestSupport
 
 @testable import Cluster
 
-/// A run that several workers send, in a world where connections break before and after the database has done what it
-/// was asked, answers come late, workers join, leave, freeze and are killed, people pause and cancel, and a standby
-/// takes over that has everything or lags. The database is a few tables, and what it does for others is seen in the
-/// order in which transactions commit. A seed decides all.
+/// A run that several workers send, in a world where connections break before and after the
+/// database has done what it was asked, answers come late, workers join, leave, freeze and are
+/// killed, people pause and cancel, and a standby takes over that has everything or lags. The
+/// database is a few tables, and what it does for others is seen in the order in which transactions
+/// commit. A seed decides all.
 ///
-/// What is judged (`WorkerWorld+Judging`): no device gets two pushes, except in the case that `RecoveryBarrier` says
-/// cannot be prevented; a worker that is on record as dead submits nothing; the pace holds in every second; only one
-/// worker sends until the canary is over; nothing is claimed after a cancel; every recipient is settled in the end, and
-/// soon after the last trouble; the end is recorded once; a run stops if entries are missing or no survivor is left,
-/// and only then. A run that stopped so is resumed from its file, and sends to no recipient that the file or the store
-/// has on record (`WorkerWorld+Resuming`).
+/// What is judged (`WorkerWorld+Judging`): no device gets two pushes, except in the case that
+/// `RecoveryBarrier` says cannot be prevented; a worker that is on record as dead submits nothing;
+/// the pace holds in every second; only one worker sends until the canary is over; nothing is
+/// claimed after a cancel; every recipient is settled in the end, and soon after the last trouble;
+/// the end is recorded once; a run stops if entries are missing or no survivor is left, and only
+/// then. A run that stopped so is resumed from its file, and sends to no recipient that the file or
+/// the store has on record (`WorkerWorld+Resuming`).
 struct WorkerWorld {
     /// A rule that is broken on purpose.
     enum Breakage: String, CaseIterable {
@@ -34,15 +36,18 @@ struct WorkerWorld {
         case comparesNothing
         /// Workers compare with what was acknowledged when the answer came.
         case comparesLate
-        /// Workers claim and record before they have compared, on a new connection, and do not wait for each other.
+        /// Workers claim and record before they have compared, on a new connection, and do not wait
+        /// for each other.
         case claimsBeforeComparing
         /// Each worker confirms for itself, and continues.
         case awaitsNobody
         /// What a worker had leased that died without having confirmed is leased again.
         case trustsTheUnconfirmed
-        /// A worker that joins after the database has come up again counts as a survivor of the epoch before.
+        /// A worker that joins after the database has come up again counts as a survivor of the
+        /// epoch before.
         case newcomersSurvivor = "newcomersWitness"
-        /// A run whose store has forgotten something is resumed from the store, without what the run's file has.
+        /// A run whose store has forgotten something is resumed from the store, without what the
+        /// run's file has.
         case resumesThroughStore
         /// A worker does not ask for what it already has.
         case leasesAnew
@@ -69,7 +74,8 @@ struct WorkerWorld {
         var wants: Bool
         var confirms: Int64?
         var isSurvivor: Bool
-        /// Of its own entries: what it misses, the database notices with the beat, even if the answer never arrives.
+        /// Of its own entries: what it misses, the database notices with the beat, even if the
+        /// answer never arrives.
         var acknowledged: CommitMemory.Row
         var judgesCanary: Bool
         /// After a cancel: it has nothing in hand, and what it has claimed is recorded.
@@ -181,7 +187,8 @@ struct WorkerWorld {
 
     // The processes, the service, and the truth.
     var workers: [SimulatedWorker] = []
-    /// The worker as which the process takes part that has the run's file; nil once it was killed, or has left.
+    /// The worker as which the process takes part that has the run's file; nil once it was killed,
+    /// or has left.
     var host: Int? = 0
     var wasHostEnded = false
     var truth: Truth
@@ -234,7 +241,8 @@ struct WorkerWorld {
     /// Whether the process with the run's file has read that the run has ended, or is gone.
     private var isHostAtTheEnd: Bool { host.map { workers[$0].isGone } ?? true }
 
-    /// The process that has the run's file was declared dead: it takes part again, as another worker.
+    /// The process that has the run's file was declared dead: it takes part again, as another
+    /// worker.
     mutating func rejoin(_ worker: Int) {
         guard host == worker else { return }
         host = nil

@@ -11,7 +11,9 @@ extension RunsFolderModel {
 
     /// As `SendPermission.runBeingSentBeside`.
     func runsBesideAnother(_ path: Path) -> Bool {
-        guard let file = files[path], let plan = plans[file.plan], plan.retryOf == nil, plan.time == nil else { return false }
+        guard let file = files[path], let plan = plans[file.plan], plan.retryOf == nil, plan.time == nil else {
+            return false
+        }
         return plans.keys.contains { $0 != file.plan && files[.own($0)] != nil && yields(path, to: .own($0)) }
     }
 
@@ -22,31 +24,39 @@ extension RunsFolderModel {
         let start = isFresh ? plan.moment : beginning(of: root) ?? plan.moment
         let left = plan.recipients.filter(file.isLeft)
         return plans.contains { number, other in
-            guard self.root(of: number) != root, !isOtherTime(other.time, plan.time, isFresh: isFresh) else { return false }
-            guard let theirs = files[.own(number)], !(record[number]?.isNewer(than: theirs, marks[number]) ?? false) else {
+            guard self.root(of: number) != root, !isOtherTime(other.time, plan.time, isFresh: isFresh) else {
+                return false
+            }
+            guard let theirs = files[.own(number)], !(record[number]?.isNewer(than: theirs, marks[number]) ?? false)
+            else {
                 return isAsked(number, by: root)
             }
             let isAbout = yields(path, to: .own(number)), wasBeside = plans[root]?.beside.contains(number) ?? false
             return left.contains { device in
                 let isReached = theirs.claimed.contains(device) && theirs.outcomes[device] != .unsent
                 return isReached
-                    && (wasBeside && (isFresh || theirs.outcomes[device] == nil) || theirs.reachedAt[device, default: 0] > start)
-                    || isAbout && other.recipients.contains(device) && (theirs.isLeft(device) || theirs.outcomes[device] == nil)
+                    && (wasBeside && (isFresh || theirs.outcomes[device] == nil)
+                        || theirs.reachedAt[device, default: 0] > start)
+                    || isAbout && other.recipients.contains(device)
+                        && (theirs.isLeft(device) || theirs.outcomes[device] == nil)
             }
         }
     }
 
     /// When the first of a chain began, according to the record.
-    func beginning(of root: Int) -> Int? { record.filter { self.root(of: $0.key) == root }.map(\.value.firstBegun).min() }
+    func beginning(of root: Int) -> Int? {
+        record.filter { self.root(of: $0.key) == root }.map(\.value.firstBegun).min()
+    }
 
-    /// Each time of a schedule is sent once, so other times do not count; nor, for a plan of a time, do runs without one.
+    /// Each time of a schedule is sent once, so other times do not count; nor, for a plan of a
+    /// time, do runs without one.
     func isOtherTime(_ theirs: Int?, _ own: Int?, isFresh: Bool) -> Bool {
         guard let own else { return false }
         return theirs.map { $0 != own } ?? isFresh
     }
 
-    /// If a run's file is gone, or older than the record, it is unknown which devices it reached. In a first epoch that was never confirmed
-    /// it reached none.
+    /// If a run's file is gone, or older than the record, it is unknown which devices it reached.
+    /// In a first epoch that was never confirmed it reached none.
     private func isAsked(_ number: Int, by root: Int) -> Bool {
         guard let entry = record[number], entry.previousEpoch != 0, let first = plans[root] else { return false }
         return entry.begun > first.moment || first.beside.contains(number)

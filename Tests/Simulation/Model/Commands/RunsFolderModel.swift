@@ -1,6 +1,7 @@
 import Delivery
 
-/// A folder of runs as commands see it: files, the record next to them, times, locks, volley.yaml. Everything that survives a process.
+/// A folder of runs as commands see it: files, the record next to them, times, locks, volley.yaml.
+/// Everything that survives a process.
 struct RunsFolderModel {
     /// The frozen part.
     struct Plan {
@@ -120,10 +121,13 @@ struct RunsFolderModel {
     }
 
     @discardableResult
-    mutating func plan(_ recipients: Set<Int>, time: Int?, retryOf: Int? = nil, isApproved: Bool = false, project: Int? = nil) -> Int {
+    mutating func plan(
+        _ recipients: Set<Int>, time: Int?, retryOf: Int? = nil, isApproved: Bool = false, project: Int? = nil
+    ) -> Int {
         lastPlan += 1
         plans[lastPlan] = Plan(
-            recipients: recipients, time: time, needsApproval: demandsApproval, project: project ?? self.project, retryOf: retryOf,
+            recipients: recipients, time: time, needsApproval: demandsApproval, project: project ?? self.project,
+            retryOf: retryOf,
             parentEpoch: retryOf.flatMap { files[.own($0)]?.epoch } ?? 0, moment: next(),
             beside: Set(plans.keys.filter { locks[.own($0)]?.isSending ?? false }))
         var file = File(plan: lastPlan)
@@ -147,16 +151,23 @@ struct RunsFolderModel {
         guard let file = files[path], let plan = plans[file.plan] else { return nil }
         let entry = record[file.plan]
         var facts = SendGate.Facts(
-            isInPlace: path == .own(file.plan), isOutdated: entry?.isNewer(than: file, marks[file.plan]) ?? false, state: file.state,
-            hasBegun: file.hasBegun || entry.map { $0.previousEpoch != file.epoch } ?? false, isUnchanged: !file.isChanged,
-            settingsHold: plan.project == project, lacksApproval: (plan.needsApproval || demandsApproval) && !file.isApproved,
-            isRetried: step == .goOn && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
+            isInPlace: path == .own(file.plan), isOutdated: entry?.isNewer(than: file, marks[file.plan]) ?? false,
+            state: file.state,
+            hasBegun: file.hasBegun || entry.map { $0.previousEpoch != file.epoch } ?? false,
+            isUnchanged: !file.isChanged,
+            settingsHold: plan.project == project,
+            lacksApproval: (plan.needsApproval || demandsApproval) && !file.isApproved,
+            isRetried: step == .goOn
+                && (!standingRetries(of: file.plan).isEmpty || !begunRetries(of: file.plan).isEmpty),
             parentWentOn: false, isTooLate: false, runsBesideAnother: step == .begin && runsBesideAnother(path),
             isSuperseded: step != .retry && isSuperseded(path), time: .unscheduled)
         if let parent = plan.retryOf {
             let state = files[.own(parent)]?.state
-            facts.parentWentOn = record[parent].map { !$0.names(plan.parentEpoch) } ?? (state == .underway || state == .planned)
-            if step == .begin { facts.isRetried = siblings(of: file.plan).contains { !hasDisjointRecipients($0, file.plan) } }
+            facts.parentWentOn =
+                record[parent].map { !$0.names(plan.parentEpoch) } ?? (state == .underway || state == .planned)
+            if step == .begin {
+                facts.isRetried = siblings(of: file.plan).contains { !hasDisjointRecipients($0, file.plan) }
+            }
         }
         if plan.retryOf == nil, let time = plan.time {
             let isSent = record.keys.contains { plans[$0]?.time == time && root(of: $0) != file.plan }
@@ -165,7 +176,8 @@ struct RunsFolderModel {
         return facts
     }
 
-    /// Retries that were begun, according to the record; not those that were abandoned before they began (`abandonedRetries`).
+    /// Retries that were begun, according to the record; not those that were abandoned before they
+    /// began (`abandonedRetries`).
     func begunRetries(of plan: Int) -> [Int] {
         record.keys.sorted().filter { retry in
             guard plans[retry]?.retryOf == plan else { return false }
@@ -207,7 +219,9 @@ struct RunsFolderModel {
 
     /// As `RunFile.begin`.
     mutating func begin(_ path: Path, as epoch: Int, _ step: SendGate.Step) -> Bool {
-        guard let state = files[path]?.state, step == .begin ? state == .planned : state == .underway || state == .cancelled else {
+        guard let state = files[path]?.state,
+            step == .begin ? state == .planned : state == .underway || state == .cancelled
+        else {
             return false
         }
         files[path]?.state = .underway

@@ -1,7 +1,8 @@
 import Base
 import Delivery
 
-/// A process that works on a run: through the gate, then sending, one step at a time. It may die between any two steps.
+/// A process that works on a run: through the gate, then sending, one step at a time. It may die
+/// between any two steps.
 struct SimulatedCommand {
     enum Work {
         case gate(SendGate.Action)
@@ -38,7 +39,8 @@ struct SimulatedCommand {
     var isSending: Bool { if case .sending = work { true } else { false } }
 
     /// Does one step.
-    /// - Parameter failing: how often, per thousand, the last note next to the runs cannot be written.
+    /// - Parameter failing: how often, per thousand, the last note next to the runs cannot be
+    ///   written.
     /// - Returns: the device that a push went to.
     mutating func doNext(_ folder: inout RunsFolderModel, _ random: inout SplitMix, failing: Int) -> Int? {
         switch work {
@@ -74,7 +76,9 @@ struct SimulatedCommand {
             siblings = folder.files[path].map { folder.siblings(of: $0.plan) } ?? []
             return .gate(gate.saw(facts))
         case .claimTime:
-            guard let plan = folder.files[path]?.plan, let time = folder.plans[plan]?.time else { return .gate(gate.timeClaimed(false)) }
+            guard let plan = folder.files[path]?.plan, let time = folder.plans[plan]?.time else {
+                return .gate(gate.timeClaimed(false))
+            }
             let isFree = folder.times[time] == nil || folder.times[time] == plan
             if isFree { folder.times[time] = plan }
             return .gate(gate.timeClaimed(isFree))
@@ -85,7 +89,8 @@ struct SimulatedCommand {
         case .begin: return .gate(gate.began(folder.begin(path, as: epoch, step)))
         case .confirm:
             // The disk may be full, or a retry may have begun in the meantime.
-            guard let plan = folder.files[path]?.plan, !random.happens(failing), folder.begunRetries(of: plan).isEmpty else {
+            guard let plan = folder.files[path]?.plan, !random.happens(failing), folder.begunRetries(of: plan).isEmpty
+            else {
                 return .gate(gate.confirmed(false))
             }
             folder.record[plan]?.previousEpoch = nil
@@ -115,19 +120,24 @@ struct SimulatedCommand {
         // If a retry's file is gone, it is unknown which devices it reached.
         let standing = Set(folder.standingRetries(of: file.plan).map(\.plan))
         guard standing.isSuperset(of: folder.begunRetries(of: file.plan)) else { return }
-        let taken = folder.standingRetries(of: file.plan).reduce(into: Set<Int>()) { $0.formUnion(folder.plans[$1.plan]?.recipients ?? []) }
+        let taken = folder.standingRetries(of: file.plan).reduce(into: Set<Int>()) {
+            $0.formUnion(folder.plans[$1.plan]?.recipients ?? [])
+        }
         let open = plan.recipients.filter { device in
             !taken.contains(device) && file.isLeft(device)
         }
         guard !open.isEmpty else { return }
-        retry = folder.plan(open, time: plan.time, retryOf: file.plan, isApproved: file.isApproved, project: plan.project)
+        retry = folder.plan(
+            open, time: plan.time, retryOf: file.plan, isApproved: file.isApproved, project: plan.project)
     }
 
     // MARK: - Sending, with `unknown: skip`
 
     private func recordLost(_ folder: inout RunsFolderModel) {
         guard let file = folder.files[path] else { return }
-        for device in file.claimed where file.outcomes[device] == nil { folder.files[path]?.outcomes[device] = .unknown }
+        for device in file.claimed where file.outcomes[device] == nil {
+            folder.files[path]?.outcomes[device] = .unknown
+        }
     }
 
     private mutating func send(_ left: [Int], _ folder: inout RunsFolderModel, _ random: inout SplitMix) -> Int? {

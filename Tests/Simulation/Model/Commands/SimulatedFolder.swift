@@ -1,8 +1,9 @@
 import Base
 import Delivery
 
-/// Several commands at once on one folder of runs. Between any two of their steps, people plan, approve, cancel, copy files, restore older
-/// ones, edit states and change volley.yaml. A seed decides. After every push, its permission is checked.
+/// Several commands at once on one folder of runs. Between any two of their steps, people plan,
+/// approve, cancel, copy files, restore older ones, edit states and change volley.yaml. A seed
+/// decides. After every push, its permission is checked.
 struct SimulatedFolder {
     private(set) var folder = RunsFolderModel()
     private(set) var violation: Violation?
@@ -20,14 +21,16 @@ struct SimulatedFolder {
     private var received: [Int: [(plan: Int, at: Int)]] = [:]
     /// First runs that sent for a time.
     private var senders: [Int: Set<Int>] = [:]
-    /// Each folder has its own frequent faults, so that faults that are rarely together meet (swarm testing, Groce et al., ISSTA 2012).
+    /// Each folder has its own frequent faults, so that faults that are rarely together meet (swarm
+    /// testing, Groce et al., ISSTA 2012).
     private let killing: Int, failing: Int, meddling: Int
     private let meddlers: [Int]
 
     /// Everything that a million folders must have met; some seeds meet little.
     static let everything: Set<String> = {
         let refusals: [SendGate.Refusal] = [
-            .isBusy, .isMisplaced, .isOutdated, .hasOtherState, .neverBegun, .hasBegun, .isChanged, .settingsChanged, .needsApproval,
+            .isBusy, .isMisplaced, .isOutdated, .hasOtherState, .neverBegun, .hasBegun, .isChanged, .settingsChanged,
+            .needsApproval,
             .isRetried, .parentWentOn, .timeIsTaken, .runsBesideAnother, .isSuperseded,
         ]
         return Set(refusals.map { "\($0)" } + ["begin", "goOn", "retry", "killed in the gate", "killed while sending"])
@@ -42,9 +45,10 @@ struct SimulatedFolder {
         self.random = random
     }
 
-    /// Runs the folders of a seed, up to the first violation: several folders, because each takes only a small part of the time of a
-    /// campaign.
-    static func runAll(of seed: UInt64, _ trace: ((String) -> Void)? = nil) -> (met: Set<String>, violation: Violation?) {
+    /// Runs the folders of a seed, up to the first violation: several folders, because each takes
+    /// only a small part of the time of a campaign.
+    static func runAll(of seed: UInt64, _ trace: ((String) -> Void)? = nil) -> (met: Set<String>, violation: Violation?)
+    {
         var met: Set<String> = []
         for number in 0..<folders {
             var folder = SimulatedFolder(seed: seed &* folders &+ number)
@@ -109,7 +113,9 @@ struct SimulatedFolder {
             return
         }
         let device = commands[index].doNext(&folder, &random, failing: failing)
-        trace?("\(now) command \(commands[index].number) (\(commands[index].step) \(commands[index].path)): \(commands[index].work)")
+        trace?(
+            "\(now) command \(commands[index].number) (\(commands[index].step) \(commands[index].path)): \(commands[index].work)"
+        )
         checkPassage(commands[index])
         if let refusal = commands[index].refusal, commands[index].isOver { met.insert("\(refusal)") }
         if let device { check(device, commands[index]) }
@@ -141,7 +147,9 @@ struct SimulatedFolder {
             folder.files[.copy(copies)] = file
         case 7:
             // Other retries may have taken over what an abandoned retry would send.
-            guard isFree, file.state != .cancelled || file.hasBegun || folder.plans[file.plan]?.retryOf == nil else { return }
+            guard isFree, file.state != .cancelled || file.hasBegun || folder.plans[file.plan]?.retryOf == nil else {
+                return
+            }
             let states: [SendGate.Facts.State] = [.planned, .underway, .cancelled, .finished]
             folder.files[path]?.state = states[random.below(states.count)]
             if random.oneIn(3) { folder.files[path]?.hasStart.toggle() }
@@ -150,45 +158,63 @@ struct SimulatedFolder {
         case 8 where random.oneIn(4): folder.marks[file.plan] = nil
         case 8: folder.project = random.oneIn(2) ? 0 : 1
         default:
-            if random.oneIn(2) { folder.demandsApproval.toggle() } else if random.oneIn(4), isFree { folder.files[path]?.isChanged = true }
+            if random.oneIn(2) {
+                folder.demandsApproval.toggle()
+            } else if random.oneIn(4), isFree {
+                folder.files[path]?.isChanged = true
+            }
         }
     }
 
     // MARK: - What must hold
 
-    /// The record would refuse it, too, so nothing is ever pushed; but by then the time is claimed, and the message differs.
+    /// The record would refuse it, too, so nothing is ever pushed; but by then the time is claimed,
+    /// and the message differs.
     private mutating func checkPassage(_ command: SimulatedCommand) {
         guard let seen = command.seen, case .gate(let action) = command.work else { return }
         if action == .begin, command.step == .begin { checkPlace(of: command) }
         if action == .claimTime || action == .record, seen.parentWentOn {
-            fail(.refusedFirst, "command \(command.number) comes to \(action), and \(command.path) retries a run that went on")
+            fail(
+                .refusedFirst,
+                "command \(command.number) comes to \(action), and \(command.path) retries a run that went on")
         }
     }
 
     /// Runs that were locked before were seen: a plan without a time waits for none of those.
     private mutating func checkPlace(of command: SimulatedCommand) {
-        guard let plan = folder.files[command.path].flatMap({ folder.plans[$0.plan] }), plan.time == nil, plan.retryOf == nil,
+        guard let plan = folder.files[command.path].flatMap({ folder.plans[$0.plan] }), plan.time == nil,
+            plan.retryOf == nil,
             let own = folder.locks[command.path]
         else { return }
         let other = folder.plans.keys.first { number in
             guard let lock = folder.locks[.own(number)], folder.files[.own(number)] != nil else { return false }
             return lock.isSending && lock.since < own.since
         }
-        if let other { fail(.oneAtATime, "command \(command.number) begins \(command.path) while run \(other) is sent") }
+        if let other {
+            fail(.oneAtATime, "command \(command.number) begins \(command.path) while run \(other) is sent")
+        }
     }
 
     private mutating func check(_ device: Int, _ command: SimulatedCommand) {
         guard let file = folder.files[command.path], let plan = folder.plans[file.plan] else { return }
         let root = folder.root(of: file.plan)
         pushes[root, default: [:]][device, default: 0] += 1
-        if pushes[root]?[device] ?? 0 > 1 { fail(.pushedOnce, "device \(device) of run \(root) got its push again, from run \(file.plan)") }
+        if pushes[root]?[device] ?? 0 > 1 {
+            fail(.pushedOnce, "device \(device) of run \(root) got its push again, from run \(file.plan)")
+        }
         checkPlaces(device, plan, command)
         if let time = plan.time {
             senders[time, default: []].insert(root)
-            if senders[time]?.count ?? 0 > 1 { fail(.oneTime, "time \(time) was sent by runs \((senders[time] ?? []).sorted())") }
+            if senders[time]?.count ?? 0 > 1 {
+                fail(.oneTime, "time \(time) was sent by runs \((senders[time] ?? []).sorted())")
+            }
         }
-        if plan.needsApproval, !file.isApproved { fail(.approved, "run \(file.plan) sends without the approval that it needs") }
-        if command.project != plan.project { fail(.asPlanned, "run \(file.plan) goes elsewhere than it was planned to") }
+        if plan.needsApproval, !file.isApproved {
+            fail(.approved, "run \(file.plan) sends without the approval that it needs")
+        }
+        if command.project != plan.project {
+            fail(.asPlanned, "run \(file.plan) goes elsewhere than it was planned to")
+        }
         if file.isChanged { fail(.asPlanned, "run \(file.plan) sends what was changed after it was planned") }
         if command.path != .own(file.plan) { fail(.asPlanned, "a copy of run \(file.plan) is sent") }
         if commands.count(where: { $0.isSending && $0.path == command.path }) > 1 {
@@ -202,13 +228,18 @@ struct SimulatedFolder {
         let root = folder.root(of: number), isFresh = command.step == .begin && plan.retryOf == nil
         let start = isFresh ? plan.moment : folder.beginning(of: root) ?? plan.moment
         let other = received[device]?.first { push in
-            guard folder.root(of: push.plan) != root, push.at > start, let other = folder.plans[push.plan] else { return false }
+            guard folder.root(of: push.plan) != root, push.at > start, let other = folder.plans[push.plan] else {
+                return false
+            }
             // A run with a time may begin at the same time as one without.
             let isBeside = other.time != nil && plan.time == nil && push.at > lock.since
             return !isBeside && !folder.isOtherTime(other.time, plan.time, isFresh: isFresh)
         }
         if let other {
-            fail(.oneOfTwo, "device \(device) got a push from run \(other.plan), which run \(number) does not know of, and one from that")
+            fail(
+                .oneOfTwo,
+                "device \(device) got a push from run \(other.plan), which run \(number) does not know of, and one from that"
+            )
         }
         received[device, default: []].append((number, folder.next()))
     }
