@@ -146,13 +146,13 @@ struct SimulatedFolder {
             copies += 1
             folder.files[.copy(copies)] = file
         case 7:
-            // Other retries may have taken over what an abandoned retry would send.
-            guard isFree, file.state != .cancelled || file.hasBegun || folder.plans[file.plan]?.retryOf == nil else {
-                return
-            }
+            // Other retries may have taken over what an abandoned retry would send, and a retry that
+            // has begun must not become one.
+            let isRetry = folder.plans[file.plan]?.retryOf != nil
+            guard isFree, file.state != .cancelled || file.hasBegun || !isRetry else { return }
             let states: [SendGate.Facts.State] = [.planned, .underway, .cancelled, .finished]
             folder.files[path]?.state = states[random.below(states.count)]
-            if random.oneIn(3) { folder.files[path]?.hasStart.toggle() }
+            if random.oneIn(3), !isRetry || !file.hasStart { folder.files[path]?.hasStart.toggle() }
             if random.oneIn(6) { folder.files[path]?.epoch = 0 }
         case 8 where random.oneIn(4): folder.times = [:]
         case 8 where random.oneIn(4): folder.marks[file.plan] = nil
