@@ -46,11 +46,11 @@ public struct YAMLEdit: Sendable {
 
     /// Whether a value is a number as it is written, without quotes: programs tell 5 from "5".
     public func isNumber(at path: [String]) -> Bool {
-        guard case .scalar(let value, .plain)?? = (try? node(at: path))?.map(\.content) else { return false }
+        guard let node = try? node(at: path), case .scalar(let value, .plain) = node.content else { return false }
         return Double(value) != nil
     }
 
-    private func node(at path: [String]) throws(Mistake) -> YAMLNode? {
+    private func node(at path: [String]) throws(Mistake) -> YAMLTree? {
         var node = try tree()
         for key in path {
             if node.isNull { return nil }
