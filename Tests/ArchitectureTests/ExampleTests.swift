@@ -41,9 +41,9 @@ struct ExampleTests {
         }
         #expect(written.count > 100)
         let files = Self.modules.map { folder.appendingPathComponent("\($0.key).swift").path }
-        #expect(
-            try SwiftCompiler.mistakes(["-typecheck", "-suppress-warnings"] + SwiftCompiler.builtModules + files) == nil
-        )
+        let mistakes = try SwiftCompiler.mistakes(
+            ["-typecheck", "-suppress-warnings"] + SwiftCompiler.builtModules + files)
+        #expect(mistakes == nil, "\(mistakes ?? "")")
     }
 
     /// The examples of a file, each with the number of its first line.

@@ -64,11 +64,17 @@ struct ServeTests {
     @Test("without /proc the console does what its arguments say", .enabled(if: getuid() == 0))
     func withoutProc() throws {
         let folder = try TestFolder()
-        let shown = try RunningVolley(
-            executable: "/usr/bin/unshare",
-            ["-m", "sh", "-ec", "mount -t tmpfs none /proc; exec '\(VolleyBinary.path)-console' --version"],
-            in: URL(fileURLWithPath: folder.path), environment: [:], input: nil
-        ).finish()
+        func show() throws -> VolleyBinary.Result {
+            try RunningVolley(
+                executable: "/usr/bin/unshare",
+                ["-m", "sh", "-ec", "mount -t tmpfs none /proc; exec '\(VolleyBinary.path)-console' --version"],
+                in: URL(fileURLWithPath: folder.path), environment: [:], input: nil
+            ).finish()
+        }
+        // libdispatch ends a process with SIGILL that has no /proc when it first looks at its workers,
+        // which a busy machine gives it the time for.
+        var shown = try show()
+        for _ in 0..<4 where shown.status == 128 + SIGILL { shown = try show() }
         #expect(shown.status == 0 && shown.output == "\(volleyVersion)\n", "\(shown)")
     }
 

@@ -146,7 +146,7 @@ struct SimulatedFolder {
             copies += 1
             folder.files[.copy(copies)] = file
         case 7:
-            // Other retries may have taken over what an abandoned retry would send, and a retry that
+            // Other retries may have taken over what an abandoned retry would send, and one that
             // has begun must not become one.
             let isRetry = folder.plans[file.plan]?.retryOf != nil
             guard isFree, file.state != .cancelled || file.hasBegun || !isRetry else { return }
