@@ -87,7 +87,8 @@ enum SwiftCompiler {
         let maps = (libraries + [packages.appendingPathComponent("GRDB.swift/Sources/GRDBSQLite")])
             .map { $0.appendingPathComponent("module.modulemap").path }.filter(FileManager.default.fileExists)
         return ["-swift-version", "6", "-I", build.appendingPathComponent("Modules").path, "-module-cache-path"]
-            + [build.appendingPathComponent("ModuleCache").path]
+            // A cache of its own: that of the build may know its folder by another name.
+            + [build.appendingPathComponent("ModuleCacheOfTests").path]
             // Where Debian has the headers of libpq.
             + (["-I/usr/include/postgresql"] + maps.map { "-fmodule-map-file=\($0)" }).flatMap { ["-Xcc", $0] }
     }

@@ -83,7 +83,7 @@ struct FormMergeTests {
             case "date": changes[name] = "2098-11-11"
             case "time": changes[name] = "10:10"
             case "number": changes[name] = "17"
-            default: changes[name] = attribute("inputmode", tag) == nil ? "\(value ?? "")x" : "7"
+            default: changes[name] = attribute("inputmode", tag) == nil ? "\(value ?? "")x" : value == "7" ? "8" : "7"
             }
         }
         for list in form.matches(of: #/<select [^>]*name="([^"]*)"[^>]*>((?s:.*?))<\/select>/#) {

@@ -103,11 +103,11 @@ struct AudienceCompiler {
         }
         if !audience.devices.isEmpty { return expand(audience.devices, besideFile: file, now: now, &mistakes) }
         if !app.devices.isEmpty { return expand(app.devices, besideFile: project.file, now: now, &mistakes) }
-        mistakes.append(
-            Diagnostic(
-                "no device export is named, either here or for the app '\(app.name.value)' in \(project.file)",
-                at: audience.position,
-                remedy: "Write `devices: exports/devices.csv` under `audience`."))
+        var mistake = Diagnostic(
+            "no device export is named, either here or for the app '\(app.name.value)' in \(project.file)",
+            at: audience.position, remedy: "Write `devices: exports/devices.csv` under `audience`.")
+        mistake.plainMessage = "no device export is named, neither by the campaign nor by its app"
+        mistakes.append(mistake)
         return []
     }
 

@@ -88,7 +88,8 @@ enum PhoneControl {
             return
                 "\(cards(samples, app: app, shown))<p class=\"note\">The devices are being counted for this text.</p>"
         case .counting:
-            return "<p class=\"note\">The exports are being read. This takes some seconds for millions of devices.</p>"
+            return
+                "\(written)<p class=\"note\">The exports are being read. This takes some seconds for millions of devices.</p>"
         case .mistakes(let why):
             let when: HTML = why.markup.isEmpty ? "the problems of the form are mended." : "this is mended:"
             return
