@@ -71,8 +71,8 @@ struct ServeTests {
                 in: URL(fileURLWithPath: folder.path), environment: [:], input: nil
             ).finish()
         }
-        // libdispatch ends a process with SIGILL that has no /proc when it first looks at its workers,
-        // which a busy machine gives it the time for.
+        // libdispatch ends a process that has no /proc with SIGILL when it first looks at its
+        // workers: a busy machine gives it the time for that.
         var shown = try show()
         for _ in 0..<4 where shown.status == 128 + SIGILL { shown = try show() }
         #expect(shown.status == 0 && shown.output == "\(volleyVersion)\n", "\(shown)")
