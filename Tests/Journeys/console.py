@@ -145,7 +145,7 @@ class ConsoleJourney(Journey):
         page.get_by_label("At a time").check()
         page.get_by_label("Date", exact=True).fill("2099-12-01")
         page.get_by_role("button", name="Save", exact=True).click()
-        expect(page.get_by_text("The date has no time")).to_be_visible()
+        expect(page.locator("#composer").get_by_text("The date has no time")).to_be_visible()
         self.check(tags.get_by_label("vip 30 devices").is_checked(), "what was checked stays when the form is refused")
         self.look(edith, "form-mistake")
         page.get_by_label("Date", exact=True).fill("")
