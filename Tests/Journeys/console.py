@@ -173,7 +173,7 @@ class ConsoleJourney(Journey):
         page, file = edith.page, self.house.folder / "autumn.yaml"
         page.get_by_text("Add a language", exact=True).click()
         page.get_by_label("Language", exact=True).select_option("de")
-        page.get_by_label("Title in this language").fill("Herbst")
+        page.get_by_label("Title in this language", exact=True).fill("Herbst")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page).to_have_url(re.compile("saved=1"))
         self.check("title: Herbst" in file.read_text(), f"a language is added: {file.read_text()}")
