@@ -15,10 +15,7 @@ public final class ServiceSimulator: Sendable {
     private let wakeSocket: Int32
     private let thread: Mutex<pthread_t?>
 
-    /// Makes a certificate authority and a server certificate unless the configuration has one,
-    /// binds the port and starts serving.
-    /// - Throws: a `Diagnostic` if the port is in use, the ledger cannot be written, or no thread
-    ///   can be started.
+    /// As `StandIn.start`, which is the way to one.
     /// - Parameter rules: makes the rules of the service for a server at a port. They belong to the
     ///   server's thread.
     init(_ configuration: SimulatorConfiguration, rules: (_ port: Int) -> sending any ServiceRules) throws(Diagnostic) {
