@@ -181,7 +181,8 @@ struct BadServerTests {
     func unknownKey() throws {
         let folder = try folderWithKey()
         let other = try ProjectFolder()
-        let running = try VolleyBinary.start(["simulate", "--port", "0", "--json", "--for", "60"], in: other.url)
+        let running = try VolleyBinary.start(
+            ["simulate", "--port", "0", "--json", "--for", VolleyBinary.simulatorSeconds], in: other.url)
         defer { _ = running.finish(timeout: 0) }
         while running.isRunning, !running.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         let server = try JSONValue(parsing: running.outputSoFar)

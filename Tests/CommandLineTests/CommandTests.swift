@@ -182,7 +182,8 @@ struct CommandTests {
     func simulate() throws {
         let folder = try ProjectFolder()
         let simulator = try VolleyBinary.start(
-            ["simulate", "--port", "0", "--ledger", "ledger.jsonl", "--json", "--for", "60"], in: folder.url)
+            ["simulate", "--port", "0", "--ledger", "ledger.jsonl", "--json", "--for", VolleyBinary.simulatorSeconds],
+            in: folder.url)
         defer { _ = simulator.finish(timeout: 0) }
         while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         let server = try JSONValue(parsing: simulator.outputSoFar)
@@ -218,7 +219,10 @@ struct CommandTests {
         try folder.write("server.pem", authority.issueServerCertificate(names: ["apns.test", "localhost"]).pem)
         try folder.write("own-ca.pem", authority.certificatePEM)
         let simulator = try VolleyBinary.start(
-            ["simulate", "--port", "0", "--certificate", "server.pem", "--json", "--for", "60"], in: folder.url)
+            [
+                "simulate", "--port", "0", "--certificate", "server.pem", "--json", "--for",
+                VolleyBinary.simulatorSeconds,
+            ], in: folder.url)
         defer { _ = simulator.finish(timeout: 0) }
         while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         let server = try JSONValue(parsing: simulator.outputSoFar)
@@ -247,7 +251,8 @@ struct CommandTests {
         let folder = try ProjectFolder()
         func start(_ options: String...) throws -> JSONValue {
             let simulator = try VolleyBinary.start(
-                ["simulate", "--service", "fcm", "--port", "0", "--json", "--for", "60"] + options, in: folder.url)
+                ["simulate", "--service", "fcm", "--port", "0", "--json", "--for", VolleyBinary.simulatorSeconds]
+                    + options, in: folder.url)
             defer { _ = simulator.finish(timeout: 0) }
             while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
             return try JSONValue(parsing: simulator.outputSoFar)
@@ -297,7 +302,8 @@ struct CommandTests {
         }
         try writeProject(environment: "simulator")
         let simulator = try VolleyBinary.start(
-            ["simulate", "--service", "jpush", "--port", "0", "--json", "--for", "60"], in: folder.url)
+            ["simulate", "--service", "jpush", "--port", "0", "--json", "--for", VolleyBinary.simulatorSeconds],
+            in: folder.url)
         while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         let server = try JSONValue(parsing: simulator.outputSoFar)
         let url = try #require(server["url"]?.stringValue)

@@ -24,7 +24,8 @@ struct FCMCampaignTests {
             try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
             simulator = try VolleyBinary.start(
                 [
-                    "simulate", "--service", "fcm", "--port", "0", "--for", "120", "--key", "account.json", "--ledger",
+                    "simulate", "--service", "fcm", "--port", "0", "--for", VolleyBinary.simulatorSeconds, "--key",
+                    "account.json", "--ledger",
                     "ledger.jsonl",
                     "--json",
                 ]

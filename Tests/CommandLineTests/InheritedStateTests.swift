@@ -32,7 +32,8 @@ struct InheritedStateTests {
 
     private func simulator(in folder: ProjectFolder, launcher: [String]) throws -> RunningVolley {
         let running = try VolleyBinary.start(
-            ["simulate", "--port", "0", "--for", "60", "--json"], in: folder.url, launcher: launcher)
+            ["simulate", "--port", "0", "--for", VolleyBinary.simulatorSeconds, "--json"], in: folder.url,
+            launcher: launcher)
         while running.isRunning, !running.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
         return running
     }
@@ -187,7 +188,7 @@ struct InheritedStateTests {
             executable: "/usr/bin/env",
             [
                 "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "./volley", "simulate", "--port", "0",
-                "--for", "60",
+                "--for", VolleyBinary.simulatorSeconds,
                 "--json",
             ],
             in: folder.url, environment: [:], input: nil)

@@ -137,7 +137,7 @@ final class LedgeredServer {
                 ledgers[ledgers.count - 1], "--certificate",
                 "certificate.pem", "--json",
             ]
-                + ["--for", FaultScale.isThorough ? "1000" : "100"] + service.options + faults, in: folder.url,
+                + ["--for", VolleyBinary.simulatorSeconds] + service.options + faults, in: folder.url,
             launcher: place == .ownNetwork
                 ? ["unshare", "-n", "sh", "-ec", "ip link set lo up; exec \"$0\" \"$@\""] : [])
         simulator = running

@@ -15,7 +15,8 @@ struct ProxyTests {
         /// - Parameter proxy: the line of volley.yaml below the app.
         init(proxy: String? = nil) throws {
             folder = try ProjectFolder()
-            simulator = try VolleyBinary.start(["simulate", "--port", "0", "--json", "--for", "100"], in: folder.url)
+            simulator = try VolleyBinary.start(
+                ["simulate", "--port", "0", "--json", "--for", VolleyBinary.simulatorSeconds], in: folder.url)
             while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n") { usleep(20_000) }
             let server = try JSONValue(parsing: simulator.outputSoFar)
             let url = try #require(server["url"]?.stringValue), ca = try #require(server["ca"]?.stringValue)

@@ -22,7 +22,8 @@ struct RongCloudCampaignTests {
             try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
             simulator = try VolleyBinary.start(
                 [
-                    "simulate", "--service", "rongcloud", "--port", "0", "--for", "180", "--key", "secret.txt",
+                    "simulate", "--service", "rongcloud", "--port", "0", "--for", VolleyBinary.simulatorSeconds,
+                    "--key", "secret.txt",
                     "--ledger", "ledger.jsonl",
                     "--json",
                 ] + faults, in: server.url)

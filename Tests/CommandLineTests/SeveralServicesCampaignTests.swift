@@ -27,7 +27,10 @@ struct SeveralServicesCampaignTests {
             server = try ProjectFolder()
             try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
             simulator = try VolleyBinary.start(
-                ["simulate", "--port", "0", "--for", "180", "--ledger", "ledger.jsonl", "--json"] + faults,
+                [
+                    "simulate", "--port", "0", "--for", VolleyBinary.simulatorSeconds, "--ledger", "ledger.jsonl",
+                    "--json",
+                ] + faults,
                 in: server.url)
             let limit = Date().addingTimeInterval(30)
             while simulator.isRunning, !simulator.outputSoFar.hasSuffix("}\n"), Date() < limit { usleep(20_000) }

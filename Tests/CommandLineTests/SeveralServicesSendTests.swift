@@ -49,7 +49,8 @@ struct SeveralServicesSendTests {
                 try FileManager.default.removeItem(at: server.url.appendingPathComponent("volley.yaml"))
                 let simulator = try VolleyBinary.start(
                     [
-                        "simulate", "--service", name, "--port", "0", "--for", "180", "--ledger", "ledger.jsonl",
+                        "simulate", "--service", name, "--port", "0", "--for", VolleyBinary.simulatorSeconds,
+                        "--ledger", "ledger.jsonl",
                         "--json",
                     ], in: server.url)
                 let limit = Date().addingTimeInterval(30)

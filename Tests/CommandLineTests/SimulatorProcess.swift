@@ -30,7 +30,8 @@ final class SimulatorProcess {
     ) throws -> RunningVolley {
         let simulator = try VolleyBinary.start(
             [
-                "simulate", "--service", service, "--port", port, "--for", "200", "--key", "secret.txt", "--ledger",
+                "simulate", "--service", service, "--port", port, "--for", VolleyBinary.simulatorSeconds, "--key",
+                "secret.txt", "--ledger",
                 ledger, "--json",
             ]
                 + options,

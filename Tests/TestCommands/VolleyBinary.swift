@@ -33,6 +33,10 @@ public enum VolleyBinary {
         ?? URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         .appendingPathComponent("volley").path
 
+    /// How long a simulator runs at most, in seconds, if its test does not end it: longer than any
+    /// test, as one that ends before it leaves a run that waits for its service.
+    public static let simulatorSeconds = "1800"
+
     /// Runs `volley` to its end.
     /// - Parameter timeout: in seconds; a process that takes longer is ended, with the status of
     ///   SIGKILL.
