@@ -30,8 +30,16 @@ enum ThreadLimit {
     /// Checks that enough threads are free by starting them: how many are left depends on other
     /// processes of the account, on memory and on the container. Otherwise the run would meet the
     /// limit midway.
-    /// - Throws: a `Diagnostic` if too few are free.
+    ///
+    /// libdispatch (a part of Swift) reads the state of its threads every second, and traps when it
+    /// cannot: without /proc a command would end at some moment of its work.
+    /// - Throws: a `Diagnostic` if too few are free, or their state cannot be read.
     static func ensure() throws(Diagnostic) {
+        guard access("/proc/self/task", R_OK) == 0 else {
+            throw Diagnostic(
+                "there is no /proc here, and Volley cannot work for long without it",
+                remedy: "Mount it (mount -t proc proc /proc), or start Volley outside of this environment.")
+        }
         let gate = BoundedQueue<Never>(capacity: 1)
         var threads: [WorkerThread<Void>] = []
         defer {
