@@ -246,3 +246,94 @@ struct DeviceCollector: ~Copyable {
         }
     }
 }
+
+/// The results for the devices of an audience.
+struct DeviceResults {
+    /// Devices of the exports.
+    var devices: Int
+    /// Those of them that are what the newest row that has them calls its activity, or its
+    /// registration id, and not its device.
+    var decidedByOthers = 0
+    /// Devices that another row selects although `exclude` names one of theirs, or `where` leaves
+    /// it out, which has no date. Alias limits do not count.
+    var undatedExclusions = 0
+    /// Whether any row has a date.
+    var hasDates = false
+    /// Devices that have slots, 0 ..< count: some row of them was selected.
+    var count: Int
+    /// The slots that did not become recipients.
+    var dropped: BitSet
+    /// By group, the slots of the first recipients and their selections: numbers of
+    /// `SelectionSets`.
+    var first: [Int: [(place: Int, selection: Int)]]
+}
+
+/// The recipients of each group that were found first: previews show them as samples.
+struct FirstRecipients {
+    private var found: [[Found]]
+    private let limit: Int
+    /// By group: places from here on are too late.
+    private var ends: [Int]
+
+    private struct Found {
+        let place: Int
+        let selection: Int
+    }
+
+    /// - Parameter limit: how many of a group are wanted.
+    init(limit: Int) {
+        self.limit = limit
+        found = Array(repeating: [], count: RecipientCheck.groupLimit)
+        ends = Array(repeating: .max, count: RecipientCheck.groupLimit)
+    }
+
+    /// - Parameters:
+    ///   - place: tells which of two devices was found first; a device comes once.
+    ///   - deviceClass: of a recipient.
+    @inline(__always) mutating func note(place: Int, _ deviceClass: DeviceClass) {
+        if place < ends[deviceClass.group] { add(place, deviceClass) }
+    }
+
+    private mutating func add(_ place: Int, _ deviceClass: DeviceClass) {
+        let group = deviceClass.group
+        found[group].append(Found(place: place, selection: deviceClass.selection))
+        if found[group].count >= 2 * limit { prune(group) }
+    }
+
+    private mutating func prune(_ group: Int) {
+        found[group].sort { $0.place < $1.place }
+        found[group] = Array(found[group].prefix(limit))
+        if found[group].count == limit, let last = found[group].last { ends[group] = last.place }
+    }
+
+    /// By group the places of the first recipients and their selections (numbers of
+    /// `SelectionSets`), in order.
+    mutating func inOrder() -> [Int: [(place: Int, selection: Int)]] {
+        var groups: [Int: [(place: Int, selection: Int)]] = [:]
+        for group in found.indices where !found[group].isEmpty {
+            prune(group)
+            groups[group] = found[group].map { ($0.place, $0.selection) }
+        }
+        return groups
+    }
+}
+
+/// Distinct sets of selectors, numbered. The empty one is 0.
+struct SelectionSets {
+    private var numbers: [[UInt32]: Int] = [[]: 0]
+    private var sets: [[UInt32]] = [[]]
+
+    /// The number of the empty set.
+    static let none = 0
+
+    /// The selectors of a set, ascending.
+    subscript(number: Int) -> [UInt32] { sets[number] }
+
+    /// The number of a set.
+    mutating func number(of set: [UInt32]) -> Int {
+        if let number = numbers[set] { return number }
+        numbers[set] = sets.count
+        sets.append(set)
+        return sets.count - 1
+    }
+}
