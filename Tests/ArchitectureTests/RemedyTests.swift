@@ -10,7 +10,7 @@ struct RemedyTests {
     /// Files with remedies that only commands need.
     private static let ofCommands: Set<String> = [
         // `report --refresh` and `preview --ask`.
-        "Sending/Statistics/AskStatistics.swift", "Sending/CurrentProject.swift", "Planning/CallsToCheck.swift",
+        "Sending/Statistics/AskStatistics.swift", "Sending/CurrentProject.swift", "Planning/Planner+Calls.swift",
         // `channels` and `doctor`.
         "Sending/Channels.swift",
         // `prune`.

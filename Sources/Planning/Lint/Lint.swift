@@ -1,6 +1,11 @@
+import Audience
 public import Base
 import Campaigns
+import Content
+import Glibc
 import PushServices
+import Runs
+import Workspace
 
 /// The warnings of a command, without those that the campaign allows.
 public struct Lint: Sendable {
@@ -67,5 +72,155 @@ struct TextLint {
             remedy:
                 "Write a text without cells for it: services: {\(service.service.name): {title: …, body: …}}, or plan for that time."
         )
+    }
+}
+
+/// Warnings about texts that were changed since the campaign's last run, while languages, variants
+/// or services kept theirs.
+struct ChangeLint {
+    let context: CampaignContext
+    let now: Timestamp
+
+    /// - Parameters:
+    ///   - last: the plan of the last run.
+    ///   - groups: recipients by number of the message, and all; nil where they were not counted.
+    func warnings(since last: RunPlan?, _ groups: (devices: [Int: Int], all: Int)? = nil) -> [Diagnostic] {
+        let campaign = context.campaign
+        guard let last, last.campaignSource != campaign.source else { return [] }
+        let old = Campaign.draft(text: last.campaignSource, file: campaign.file, now: now) { _ in
+            context.messages.services
+        }
+        guard let before = old.content else { return [] }
+        return PartialChange.all(from: (before, old.variants), to: (campaign.content, campaign.variants)).map {
+            change in
+            let devices = groups.map { groups in
+                let number = context.messages.messages.indices.reduce(0) { sum, message in
+                    let value = context.messages.messages[message].content[change.key]
+                    return sum + (value.map(change.isKept) ?? false ? groups.devices[message, default: 0] : 0)
+                }
+                return
+                    ": \(TextFormat.count(number)) of these \(TextFormat.devices(groups.all)) \(TextFormat.plural(number, one: "gets", many: "get")) the old one"
+            }
+            return .warning(
+                .partlyChanged,
+                message:
+                    "the \(change.noun) was changed since the last run, but not for \(change.names)\(devices ?? "")",
+                at: change.kept[0].text.position, remedy: "Change it there too, unless the old one still fits.")
+        }
+    }
+}
+
+extension MessageContent {
+    /// The value of a key that is a single text; nil for others.
+    fileprivate subscript(key: ContentKey) -> String? {
+        switch key {
+        case .title: title?.value
+        case .subtitle: subtitle?.value
+        case .body: body?.value
+        case .link: link?.value
+        case .image: image?.value
+        case .sound, .badge, .category, .thread, .data, .interruption, .relevance, .targetContent, .filter, .localized,
+            .wakeApp, .silent,
+            .payload:
+            nil
+        }
+    }
+}
+
+/// Warns about old exports: new devices are missing, and the cells that texts print are out of
+/// date.
+enum ExportAge {
+    /// The age in days at which an export is old.
+    static let warningDays = 7
+
+    /// Names the oldest of several files. A rehearsal reaches no device, so there the age does not
+    /// matter.
+    static func warnings(of files: [String], isRehearsal: Bool, now: Timestamp) -> [Diagnostic] {
+        guard !isRehearsal else { return [] }
+        let ages = files.compactMap { file in age(of: file, now: now).map { (file: file, days: $0) } }
+        let old = ages.filter { $0.days >= warningDays }
+        guard let oldest = old.max(by: { $0.days < $1.days }) else { return [] }
+        let more = old.count - 1
+        let others =
+            more == 0
+            ? ""
+            : ", and \(more) more \(TextFormat.plural(more, one: "is", many: "are")) at least \(warningDays) days old"
+        return [
+            .warning(
+                .staleExport, message: "the export is \(oldest.days) days old\(others)", file: oldest.file,
+                remedy: "Export the devices again: new devices are missing, and devices that left are still listed.")
+        ]
+    }
+
+    /// Whole days since a file was written.
+    private static func age(of file: String, now: Timestamp) -> Int? {
+        var status = stat()
+        guard stat(file, &status) == 0 else { return nil }
+        return Int((now.epochSeconds - Int64(status.st_mtim.tv_sec)) / 86_400)
+    }
+}
+
+/// Warnings about the services of an app with several: that one reaches no device, or that only
+/// some of them are rehearsed.
+struct ServiceLint {
+    let app: App
+
+    /// Services that go to a simulator while others reach people: a rehearsal that sends real
+    /// pushes, or a campaign that half of its audience does not get.
+    var environments: [Diagnostic] {
+        let rehearsed = app.services.filter { if case .simulator = $0.environment { true } else { false } }
+        let real = app.services.filter {
+            if case .named(let environment) = $0.environment { environment.reachesPeople } else { false }
+        }
+        guard let first = rehearsed.first, !real.isEmpty else { return [] }
+        let destinations = real.map { "\($0.service.displayName) to \($0.destination)" }.joined(separator: " and ")
+        return [
+            .warning(
+                .simulatorAndProduction,
+                message:
+                    "pushes through \(rehearsed.map(\.service.displayName).joined(separator: " and ")) go to a simulator, "
+                    + "but those through \(destinations), where they reach people",
+                at: first.position,
+                remedy: "To rehearse, write environment: simulator for every service; to reach everyone, for none.")
+        ]
+    }
+
+    /// Services that reach no device of an audience. The scan reports a column that no export has.
+    func withoutDevices(_ result: AudienceResult, in messages: MessageCatalog) -> [Diagnostic] {
+        guard app.services.count > 1, result.audience > 0 else { return [] }
+        return app.services.indices.filter { number in
+            !result.servicesWithoutColumn.contains(number)
+                && !messages.messages.indices.contains {
+                    messages.messages[$0].service == number && result.groups[$0, default: 0] > 0
+                }
+        }.map { number in
+            let account = app.services[number]
+            return .warning(
+                .serviceWithoutDevices,
+                message: "no device of the audience is reached through \(account.service.displayName)",
+                at: account.position, remedy: remedy(account))
+        }
+    }
+
+    private func remedy(_ account: AppService) -> String {
+        let rest = "If the audience has no such devices, allow the warning in the campaign."
+        if let column = app.columns.service {
+            let cells = column.map.filter { $0.service.value == account.service.name }.map { "'\($0.cell.value)'" }
+            guard column.map.isEmpty || !cells.isEmpty else {
+                return
+                    "In the map of the column '\(column.column.value)' no cell stands for \(account.service.displayName): "
+                    + "write the one that its devices have, `CELL: \(account.service.name)`. \(rest)"
+            }
+            let shown = column.map.isEmpty ? "'\(account.service.name)'" : cells.joined(separator: " or ")
+            let target = account.service.target
+            let targets =
+                app.columns.tokensHold(targets: target.column)
+                ? " and \(target.aNoun) in the column \(app.columns.quotedTokens); if these are in another, name it in volley.yaml: "
+                    + "columns: {\(target.column): NAME}" : ""
+            return "Its devices are rows with \(shown) in the column '\(column.column.value)'\(targets). \(rest)"
+        }
+        let names = app.columns.quoted(targets: account.service.target.column)
+        return "Its devices are rows with \(account.service.target.aNoun) in the column \(names)"
+            + "\(app.columns.preference.isEmpty ? "" : ", unless a service that 'prefer' puts before it reaches them"). \(rest)"
     }
 }
