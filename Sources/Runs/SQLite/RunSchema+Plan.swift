@@ -133,3 +133,95 @@ extension RunSchema {
         return skipped
     }
 }
+
+/// The cells that templates need, as one JSON array of strings in `recipient.fields`.
+enum FieldsCell {
+    static func encode(_ fields: [String], buffer: inout [UInt8]) -> String {
+        guard !fields.isEmpty else { return "[]" }
+        buffer.removeAll(keepingCapacity: true)
+        for field in fields {
+            buffer.append(buffer.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
+            JSONWriter.appendString(field, to: &buffer)
+        }
+        buffer.append(UInt8(ascii: "]"))
+        return String(decoding: buffer, as: UTF8.self)
+    }
+
+    /// nil when the text is not a JSON array of strings.
+    static func decode(_ text: String) -> [String]? {
+        if text == "[]" { return [] }
+        // Escapes are rare; without them the cells are simply the text between the quotes.
+        return decodePlain(text) ?? decodeAny(text)
+    }
+
+    private static func decodePlain(_ text: String) -> [String]? {
+        var text = text
+        return text.withUTF8 { bytes -> [String]? in
+            guard bytes.first == UInt8(ascii: "[") else { return nil }
+            var fields: [String] = []
+            var index = 1
+            while true {
+                guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }
+                var end = index + 1
+                while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+                    if bytes[end] == UInt8(ascii: "\\") { return nil }
+                    end += 1
+                }
+                guard end + 1 < bytes.count else { return nil }
+                fields.append(String(decoding: bytes[(index + 1)..<end], as: UTF8.self))
+                if bytes[end + 1] == UInt8(ascii: "]") { return end + 2 == bytes.count ? fields : nil }
+                guard bytes[end + 1] == UInt8(ascii: ",") else { return nil }
+                index = end + 2
+            }
+        }
+    }
+
+    private static func decodeAny(_ text: String) -> [String]? {
+        guard case .array(let values)? = try? JSONValue(parsing: text) else { return nil }
+        let fields = values.compactMap(\.stringValue)
+        return fields.count == values.count ? fields : nil
+    }
+}
+
+/// Recipients that have arrived, and wait for the order of their segments.
+extension SegmentSorter {
+    static let table = "arrived"
+
+    static func prepare(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                PRAGMA temp.cache_size = -16000;
+                CREATE TEMP TABLE \(table) (id INTEGER PRIMARY KEY, device_token TEXT NOT NULL, registration_id TEXT NOT NULL,
+                    alias TEXT NOT NULL, language TEXT NOT NULL, variant TEXT NOT NULL, fields TEXT NOT NULL)
+                """)
+    }
+
+    /// Calls `body` with all recipients except the dropped ones, segment by segment, within each by
+    /// bucket, and within each bucket in the order of slots, then forgets them.
+    /// - Returns: the segments, if there are several services; otherwise none.
+    func drain(dropping dropped: BitSet, _ db: Database, _ body: (_ id: Int, RecipientsDigest.Row) throws -> Void)
+        throws -> [RunSegment]
+    {
+        let select = try PreparedStatement(
+            db,
+            sql:
+                "SELECT id, device_token, registration_id, alias, language, variant, fields FROM temp.\(Self.table) WHERE id = ?"
+        )
+        var segments: [RunSegment] = []
+        var next = 0
+        for (slots, service) in self.segments() {
+            let first = next
+            for slot in slots where !dropped.contains(Int(slot)) {
+                try select.bind(Int(slot), at: 1)
+                try select.forEachRow { row in
+                    try body(next, row.digested)
+                    return false
+                }
+                next += 1
+            }
+            if services > 1, next > first { segments.append(RunSegment(ids: first..<next, service: service)) }
+        }
+        try db.execute(sql: "DROP TABLE temp.\(Self.table)")
+        return segments
+    }
+}

@@ -1,5 +1,6 @@
 import Base
 import GRDB
+import GRDBSQLite
 import Glibc
 
 /// Converts an older run file to this format, in place and in one transaction, so that all other
@@ -136,4 +137,33 @@ enum RunUpgrade {
                 "INSERT INTO invalid_since SELECT recipient_id, invalid_since FROM older_outcome WHERE invalid_since IS NOT NULL"
         )
     }
+}
+
+/// How far the conversion of an older run file is. It takes seconds for each million recipients.
+public struct RunConversion: Hashable, Sendable {
+    /// Where the run is, for messages.
+    public var place: String
+    /// Recipients that are converted, and of how many, at least 1.
+    public var done: Int, total: Int
+
+    /// Whether all are.
+    public var isOver: Bool { done >= total }
+
+    /// So often it is said, in recipients.
+    static let stride = 20_000
+}
+
+/// The formats of the files that this Volley reads and writes in a folder of runs. It reads all
+/// older ones, and refuses newer ones.
+public enum RunFormats {
+    /// The newest format of each kind of file, by the name that documents give it. A run through
+    /// one service has the format before the newest.
+    public static let newest: [(file: String, format: Int)] = [
+        ("run", RunSchema.versionWithSegments), ("sent.db", SendingHistory.version),
+        (ScheduleStore.fileName, ScheduleStore.version),
+        (OrderStore.fileName, OrderStore.version), ("suppression list", SuppressionSchema.version),
+    ]
+
+    /// The version of SQLite that this process runs with: `3.40.1`.
+    public static var sqlite: String { String(cString: sqlite3_libversion()) }
 }
