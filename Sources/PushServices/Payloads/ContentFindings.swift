@@ -1,4 +1,4 @@
-import Base
+public import Base
 
 /// Makes a service's payload of content, and notes what is wrong with the content on the way.
 protocol ContentFindings {
@@ -308,4 +308,61 @@ extension ContentFindings {
         error("'\(member.name.value)' must be a text", at: member.value.position, remedy: "Put it in quotes.")
         return nil
     }
+}
+
+extension ContentKey {
+    /// The key below one service of a campaign's content, as people write it:
+    /// `services: {getui: {title: …}}`.
+    public func below(_ service: any PushService, _ value: String) -> String {
+        "services: {\(service.accountName): {\(rawValue): \(value)}}"
+    }
+}
+
+extension ContentMember {
+    /// What is wrong with a member of a group in which a service carries nothing but texts; nil for
+    /// a text.
+    /// - Parameters:
+    ///   - group: the group's key.
+    ///   - service: its name in sentences.
+    func mistakeUnlessText(in group: String, of service: String) -> Diagnostic? {
+        let name = name.value
+        let (found, remedy): (String, String)
+        switch value {
+        case .text: return nil
+        case .null: (found, remedy) = ("no value", "Remove the key, or write \(name): \"\".")
+        case .bool(let value, _): (found, remedy) = ("a truth value", "Put it in quotes: \(name): \"\(value)\".")
+        case .integer(let number, _): (found, remedy) = ("a number", "Put it in quotes: \(name): \"\(number)\".")
+        case .double(let number, _):
+            (found, remedy) = ("a number", "Put it in quotes: \(name): \"\(JSONValue.double(number).text)\".")
+        case .array:
+            (found, remedy) = (
+                "a list", "Write it as one text, for example \(name): \"a,b\", and let the app take it apart."
+            )
+        case .object:
+            (found, remedy) = ("a group of keys", "Write its keys directly under '\(group)', each with a text.")
+        }
+        return Diagnostic(
+            "'\(name)' in '\(group)' is \(found), and \(service) carries only texts there", at: value.position,
+            remedy: remedy)
+    }
+}
+
+extension ContentNode {
+    /// What is found where something else must be, for messages: "a list", "the text 'x'".
+    var found: String {
+        switch self {
+        case .null: "nothing"
+        case .bool(let value, _): "\(value)"
+        case .integer(let number, _): "\(number)"
+        case .double(let number, _): "\(number)"
+        case .text(let text): text.isTemplate ? "a template, which always gives a text" : "the text '\(text.value)'"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}
+
+extension SourceText {
+    /// Whether cells or conditions decide about a part of it.
+    var isTemplate: Bool { value.contains("{{") || value.contains("{%") }
 }
