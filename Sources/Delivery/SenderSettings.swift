@@ -2,6 +2,7 @@ public import Base
 public import Cryptography
 import HTTP2
 public import PushServices
+import Synchronization
 
 /// Where pushes go.
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
@@ -153,4 +154,54 @@ public struct SenderSettings: Sendable {
 
     /// The parsed proxy; nil for none.
     var proxyAddress: ProxyAddress? { proxy.flatMap { try? ProxyAddress($0, .asInEnvironment) } }
+}
+
+/// Receipts on their way from a sender's loops to the record.
+public final class ReceiptQueue: Sendable {
+    private let receipts = Mutex<[String]>([])
+
+    /// An empty queue.
+    public init() {}
+
+    func add(_ receipt: String) { receipts.withLock { $0.append(receipt) } }
+
+    /// Takes out what came since the last time.
+    public func take() -> [String] {
+        receipts.withLock { receipts in
+            defer { receipts = [] }
+            return receipts
+        }
+    }
+
+    /// Puts back what could not be recorded.
+    public func putBack(_ taken: [String]) { receipts.withLock { $0 = taken + $0 } }
+}
+
+/// Signs each request of a run.
+public struct RequestSigner: Sendable {
+    private let signature: RequestSignature
+    private let secret: AppSecret
+
+    /// Signs with a secret, as a service requires.
+    public init(_ signature: RequestSignature, _ secret: AppSecret) {
+        self.signature = signature
+        self.secret = secret
+    }
+
+    /// The header lines of a request that leaves now; each is for one request.
+    func lines(at now: Timestamp) -> [String] {
+        let digits = Array("0123456789abcdef".utf8)
+        let nonce = String(
+            decoding: (0..<signature.nonceDigits).map { _ in digits[Int.random(in: 0...15)] }, as: UTF8.self)
+        let time = String(now.epochSeconds)
+        return [
+            "\(signature.account): \(secret.topic)", "\(signature.nonce): \(nonce)", "\(signature.timestamp): \(time)",
+            "\(signature.signature): \(SHA1.hex(of: secret.secret + nonce + time))",
+        ]
+    }
+}
+
+extension Credentials {
+    /// What signs each request; nil where requests are not signed.
+    var signer: RequestSigner? { if case .signed(let signer) = self { signer } else { nil } }
 }

@@ -2,6 +2,7 @@ import Base
 import CCurl
 import Cryptography
 import Glibc
+import HTTP2
 
 /// Whether libcurl is ready. Initializes it once in a process, as libcurl requires before any
 /// handle is made.
@@ -156,4 +157,15 @@ func useProxy(_ easy: UnsafeMutableRawPointer, _ proxy: String) {
     volley_easy_set_long(easy, CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     volley_easy_set_long(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 1)
     volley_easy_set_long(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 2)
+}
+
+/// The libraries that pushes and calls go through, in the versions that this process runs with.
+public enum DeliveryLibraries {
+    /// libcurl: `7.88.1`; blank if it does not say.
+    public static var curl: String {
+        curl_version_info(CURLVERSION_SEVENTH)?.pointee.version.map { String(cString: $0) } ?? ""
+    }
+
+    /// nghttp2: `1.52.0`.
+    public static var nghttp2: String { HTTP2Library.version }
 }

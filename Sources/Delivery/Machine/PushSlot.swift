@@ -1,3 +1,6 @@
+import Base
+import PushServices
+
 /// The machine's state of a push that it holds. Slots are in one array and are reused, so nothing
 /// is allocated per push.
 ///
@@ -92,5 +95,128 @@ struct PushSlot {
         connection = -1
         state = .ready
         return place
+    }
+}
+
+/// A first-in, first-out ring of indices that also accepts indices at its front. It allocates only
+/// when it grows, by doubling.
+struct IndexQueue {
+    private var ring: [Int32]
+    private var head = 0
+    private(set) var count = 0
+
+    init(minimumCapacity: Int = 64) {
+        var capacity = 64
+        while capacity < minimumCapacity { capacity *= 2 }
+        ring = Array(repeating: 0, count: capacity)
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// The next index, which stays in the queue.
+    var first: Int? { count == 0 ? nil : Int(ring[head]) }
+
+    mutating func append(_ index: Int) {
+        if count == ring.count { grow() }
+        ring[(head + count) & (ring.count - 1)] = Int32(index)
+        count += 1
+    }
+
+    /// Puts an index before all others.
+    mutating func prepend(_ index: Int) {
+        if count == ring.count { grow() }
+        head = (head - 1) & (ring.count - 1)
+        ring[head] = Int32(index)
+        count += 1
+    }
+
+    mutating func removeFirst() -> Int? {
+        guard count > 0 else { return nil }
+        let index = Int(ring[head])
+        head = (head + 1) & (ring.count - 1)
+        count -= 1
+        return index
+    }
+
+    private mutating func grow() {
+        var larger = [Int32](repeating: 0, count: ring.count * 2)
+        for offset in 0..<count { larger[offset] = ring[(head + offset) & (ring.count - 1)] }
+        ring = larger
+        head = 0
+    }
+}
+
+/// A binary heap in one array of the requests that wait for their next attempt, the earliest first.
+struct RetryHeap {
+    private struct Entry {
+        var time: Int64
+        var request: Int32
+    }
+
+    private var entries: [Entry] = []
+
+    /// All requests, in no particular order.
+    var requests: some Sequence<Int> { entries.lazy.map { Int($0.request) } }
+
+    /// When the earliest request is due; nil for none.
+    var earliest: Int64? { entries.first?.time }
+
+    mutating func insert(_ request: Int, at time: Int64) {
+        var child = entries.count
+        entries.append(Entry(time: time, request: Int32(request)))
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard entries[child].time < entries[parent].time else { break }
+            entries.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Removes and returns the earliest request if it is due by `time`; nil otherwise.
+    mutating func removeDue(by time: Int64) -> Int? {
+        guard let first = entries.first, first.time <= time else { return nil }
+        removeFirst()
+        return Int(first.request)
+    }
+
+    /// Removes and returns all requests, in no particular order.
+    mutating func removeAll() -> [Int] {
+        defer { entries.removeAll() }
+        return entries.map { Int($0.request) }
+    }
+
+    private mutating func removeFirst() {
+        let last = entries.removeLast()
+        guard !entries.isEmpty else { return }
+        entries[0] = last
+        var parent = 0
+        while true {
+            var child = 2 * parent + 1
+            guard child < entries.count else { return }
+            if child + 1 < entries.count, entries[child + 1].time < entries[child].time { child += 1 }
+            guard entries[child].time < entries[parent].time else { return }
+            entries.swapAt(child, parent)
+            parent = child
+        }
+    }
+}
+
+extension RetryPolicy {
+    /// Returns the wait before the attempt that follows `attempts` attempts: exponential with full
+    /// jitter.
+    /// Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+    /// - Parameter retryAfterSeconds: the wait that the server requests. The result is never
+    ///   shorter.
+    func delayNanoseconds(afterAttempts attempts: Int, retryAfterSeconds: Double?, random: inout SplitMix) -> Int64 {
+        let doublings = Double(min(max(attempts - 1, 0), 60))
+        var ceiling = max(0, firstDelaySeconds)
+        if doublings > 0 { ceiling = min(longestDelaySeconds, ceiling * exponentOfTwo(doublings)) }
+        let longest = max(0, min(longestDelaySeconds, ceiling))
+        let jittered = Double.random(in: min(max(0, shortestDelaySeconds), longest)...longest, using: &random)
+        return Int64(nanosecondsFromSeconds: max(jittered, retryAfterSeconds ?? 0))
+    }
+
+    private func exponentOfTwo(_ exponent: Double) -> Double {
+        Double(sign: .plus, exponent: Int(exponent), significand: 1)
     }
 }

@@ -1,3 +1,5 @@
+import Base
+
 /// Notices when the service as a whole has trouble. Then the whole audience does not use up its
 /// attempts, and no push fails while none is taken.
 ///
@@ -87,5 +89,139 @@ struct ServiceHealth {
         }
         failuresInARow += 1
         return true
+    }
+}
+
+/// The first pushes of a run, which go ahead of all others: what is wrong with a campaign as a
+/// whole shows in their answers before the rest is on its way.
+///
+/// A push of the canary is awaited until the service has answered it (accepted, refused, or try
+/// again later), until it is settled in any other way, or until its answer is overdue. A push that
+/// was lost with its connection and is sent again is still awaited, as often as it may be tried.
+struct Canary {
+    /// Enough answers for the alarms about shares of answers to judge.
+    static let usualSize = 100
+
+    private let size: Int
+    private var admitted = 0
+    /// How many answers are still missing.
+    private(set) var awaited = 0
+    private(set) var isJudged = false
+
+    /// - Parameter size: pushes that go ahead; 0 for none, which is over at once.
+    init(size: Int) {
+        self.size = size
+        isJudged = size == 0
+    }
+
+    /// Whether all of it has been sent and nothing is awaited any more.
+    var isOver: Bool { admitted == size && awaited == 0 }
+
+    /// How many more pushes belong to it.
+    var capacity: Int { size - admitted }
+
+    /// Whether one more push belongs to it.
+    var hasCapacity: Bool { admitted < size }
+
+    mutating func admit(_ pushes: Int) {
+        admitted += pushes
+        awaited += pushes
+    }
+
+    mutating func resolve(_ pushes: Int) { awaited -= pushes }
+
+    /// Returns true once, when the canary is over.
+    mutating func isDueForJudgement() -> Bool {
+        guard isOver, !isJudged else { return false }
+        isJudged = true
+        return true
+    }
+}
+
+/// Watches the share of answers that are bad in some way: tokens that the service calls bad, or
+/// pushes that it refuses for good. Some are normal in any list. If most are bad, something else is
+/// wrong, and going on would get the connections closed and a whole audience written off.
+struct ShareAlarm {
+    /// The number of answers from which on the share is judged; later over windows of `windowSize`.
+    private static let firstJudgement = 100
+    private static let windowSize = 1000
+
+    private var answers: Int
+    private var bad: Int
+
+    /// - Parameters:
+    ///   - answers: answers counted before, fewer than a window.
+    ///   - bad: how many of them were bad.
+    init(answers: Int = 0, bad: Int = 0) { (self.answers, self.bad) = (answers, bad) }
+
+    /// Whether most of the counted answers are bad. It needs fewer answers than an alarm, for the
+    /// end of the canary, where some answers may be missing.
+    var isBad: Bool { answers >= Self.firstJudgement / 2 && bad * 2 > answers }
+
+    /// Counts one answer for several pushes; true if the run must stop.
+    mutating func isAlarming(afterBad isBad: Bool, pushes: Int32) -> Bool {
+        var isAlarming = false
+        for _ in 0..<pushes where self.isAlarming(afterBad: isBad) { isAlarming = true }
+        return isAlarming
+    }
+
+    /// Counts an answer; true if the run must stop.
+    mutating func isAlarming(afterBad isBad: Bool) -> Bool {
+        answers += 1
+        if isBad { bad += 1 }
+        let alarm = isBad && answers >= Self.firstJudgement && bad * 2 > answers
+        if answers == Self.windowSize {
+            // Halved, not forgotten: the next window is judged from its first answer.
+            answers /= 2
+            bad /= 2
+        }
+        return alarm
+    }
+}
+
+/// The outcomes of pushes with a final answer from the service, counted for the campaign's own
+/// limits (`delivery.stop_when`).
+struct AnswerTally: Hashable, Sendable {
+    var accepted = 0
+    var invalidToken = 0
+    var rejected = 0
+    var failed = 0
+
+    /// The number of all answers. A push that is unknown or unsent has none.
+    var answers: Int { accepted + invalidToken + rejected + failed }
+
+    mutating func count(_ outcome: Outcome) {
+        switch outcome {
+        case .accepted: accepted += 1
+        case .invalidToken: invalidToken += 1
+        case .rejected: rejected += 1
+        case .failed: failed += 1
+        case .unknown, .unsent: break
+        }
+    }
+
+    subscript(outcome: Outcome) -> Int {
+        switch outcome {
+        case .accepted: accepted
+        case .invalidToken: invalidToken
+        case .rejected: rejected
+        case .failed: failed
+        case .unknown, .unsent: 0
+        }
+    }
+
+    static func + (left: AnswerTally, right: AnswerTally) -> AnswerTally {
+        AnswerTally(
+            accepted: left.accepted + right.accepted, invalidToken: left.invalidToken + right.invalidToken,
+            rejected: left.rejected + right.rejected, failed: left.failed + right.failed)
+    }
+}
+
+extension AnswerTally {
+    /// Creates a tally from earlier counts.
+    init(_ outcomes: [Outcome: Int]) {
+        self.init(
+            accepted: outcomes[.accepted, default: 0], invalidToken: outcomes[.invalidToken, default: 0],
+            rejected: outcomes[.rejected, default: 0], failed: outcomes[.failed, default: 0])
     }
 }
