@@ -1,8 +1,8 @@
 public import Base
 import Campaigns
+import Cluster
 import Content
 import Delivery
-import Cluster
 import PushServices
 public import Reports
 public import Runs
@@ -214,4 +214,27 @@ public struct RunResult: Sendable {
     /// Whether the report is clean and complete, and agrees with the simulator's ledger if there is
     /// one.
     public var isClean: Bool { failure == nil && (report?.isClean ?? false) && (ledger?.agrees ?? true) }
+}
+
+extension SuppressionList {
+    /// Adds the devices with invalid tokens in a run that has ended to the suppression list of its
+    /// app. An error is reported to the observer; it does not change how the run ended.
+    static func suppressGone(of run: RunFile, _ observer: RunObserver) {
+        do {
+            let settings = try run.plan.settings.get()
+            let areSeveral = settings.services.count > 1
+            for (number, settings) in settings.services.enumerated() {
+                let service = settings.service
+                let list = run.catalog.suppression(app: run.plan.app, service: service, environment: settings.listName)
+                let change = try list.suppressGone(of: run, service: number)
+                if change.added + change.renewed > 0 { observer(.suppressed(change.added, list: list.place)) }
+                if change.notSuppressed > 0, try run.status().state == .finished {
+                    observer(
+                        .notSuppressed(
+                            change.notSuppressed, target: service.target.shortNoun, topicKey: service.account.topic.key,
+                            service: areSeveral ? service.displayName : nil))
+                }
+            }
+        } catch { observer(.suppressionFailed(error)) }
+    }
 }

@@ -1,10 +1,12 @@
-import Workspace
+import Audience
 package import Base
 import Campaigns
+import Cluster
 import Content
 import Delivery
 import PushServices
 import Runs
+import Workspace
 
 /// Sends a run, from its beginning or from where it was left. One thread reads, claims and renders,
 /// one delivers, and one records; bounded queues of batches connect them.
@@ -225,4 +227,126 @@ package struct RunSender: Sendable {
             for ids in own.ranges(in: range) { try settle(ids, .unknown, because: .processEnded, at: now, in: run) }
         }
     }
+}
+
+/// The frequency caps, checked again when sending begins: other runs may have been sent while the
+/// plan waited.
+extension RunSender {
+    /// The recent pushes to the app's devices. No caps apply to a retry or a test: a person starts
+    /// these regardless of what the devices got.
+    var history: FrequencyHistory {
+        let isCapped = run.plan.retryOf == nil && !run.plan.isTest
+        return FrequencyHistory(
+            app: run.plan.app, lists: settings.lists, caps: isCapped ? settings.frequencyCaps : [], now: clock.now())
+    }
+
+    /// The recipients that may get no more pushes as of now. Where several machines send, the one
+    /// that has the run's file finds out, and tells the others.
+    /// - Returns: nil if it has not told them yet: this process must not send.
+    /// - Throws: `SendingRevoked`; `Diagnostic` when a run cannot be read.
+    func cappedRecipients() throws -> CappedRecipients? {
+        guard let session else { return CappedRecipients(devices: try history.cappedDevices(for: run, in: catalog)) }
+        if history.caps.isEmpty { return CappedRecipients() }
+        guard let file = session.mirror?.file else {
+            return try session.ledger.cappedIDs().map { CappedRecipients(ids: $0) }
+        }
+        // The file, not the account in the store, has the moments by which the runs of this folder
+        // follow one another.
+        var history = history
+        history.elsewhere = try session.ledger.reachedElsewhere()
+        let devices = try history.cappedDevices(for: file, in: catalog)
+        return CappedRecipients(
+            ids: try session.ledger.shareCapped(devices.map { devices in { devices.contains(token: $0) } }))
+    }
+
+    /// Whether this process may send a segment now: where several send, the coordinator goes first,
+    /// and the recipients to leave out must be known.
+    func mayBegin(_ segment: RunSegment) -> Bool {
+        guard let session else { return true }
+        let knowsCapped = session.mirror != nil || history.caps.isEmpty || session.worker.news?.knowsCapped ?? false
+        return knowsCapped && session.mayBegin(segment)
+    }
+}
+
+extension SharedLedger {
+    /// The devices that the runs of other machines have sent to.
+    fileprivate func reachedElsewhere() throws -> SharedReached { try SharedReached(store) }
+}
+
+/// The recipients of a run that may get no more pushes: devices, or recipients by their ids.
+struct CappedRecipients: Sendable {
+    /// nil if no devices are capped.
+    var devices: CappedDevices?
+    var ids = BitSet()
+
+    @inline(__always) func contains(_ push: StoredPush) -> Bool {
+        ids.contains(push.id) || devices?.contains(token: push.token) ?? false
+    }
+}
+
+/// The work of the recorder's thread: it writes settlements into the run file.
+extension RunSender {
+    /// Records settlements, group by group. If the run file cannot be written, sending stops.
+    /// Volley then tries to record the rest for a few more seconds, in case disk space is freed.
+    func record(from results: BoundedQueue<[Settlement]>, _ state: SendState, _ segments: [SegmentSending]) {
+        var unrecorded: [[Settlement]] = []
+        let groups = SettlementBatcher(results)
+        while let group = groups.next() {
+            for part in group.lazy.map(state.completed) {
+                state.progress.add(part)
+                session?.count(part)
+                options.observer(.settled(part))
+                unrecorded.append(part)
+            }
+            do {
+                try noteReceipts(segments)
+                try run.append(.settled(unrecorded))
+                noteRecorded(unrecorded, state, segments)
+                unrecorded.removeAll(keepingCapacity: true)
+            } catch let end as SendingRevoked {
+                segments.interrupt(.cancelled)
+                if !end.isCancelled { state.fail(.ledger(.takenOver)) }
+            } catch {
+                segments.interrupt()
+                state.fail(.ledger(.recordingFailed("\(error)")))
+            }
+        }
+        // A store was waited for already.
+        var retries = Retries(atMost: session == nil ? 20 : 0, milliseconds: 250)
+        while !unrecorded.isEmpty, retries.pause() {
+            if (try? run.append(.settled(unrecorded))) != nil { unrecorded = [] }
+        }
+        try? noteReceipts(segments)
+        guard !unrecorded.isEmpty else { return }
+        let others: UnknownPolicy = segments.contains { $0.access.resendsUnknown } ? .resend : .skip
+        options.observer(.unrecorded(Self.count(unrecorded), byOthers: session == nil ? nil : others))
+    }
+
+    /// Records receipts, before the outcomes that came with them.
+    private func noteReceipts(_ segments: [SegmentSending]) throws {
+        for segment in segments {
+            let receipts = segment.receipts.take()
+            guard !receipts.isEmpty else { continue }
+            do { try run.append(.receipts(receipts, service: segment.segment.service)) } catch {
+                segment.receipts.putBack(receipts)
+                throw error
+            }
+        }
+    }
+
+    /// The settlements of a part come from one sender, and so are of one segment.
+    private func noteRecorded(_ parts: [[Settlement]], _ state: SendState, _ segments: [SegmentSending]) {
+        state.recorded.add(Self.count(parts))
+        if segments.count == 1 { return segments[0].recorded.add(Self.count(parts)) }
+        for part in parts {
+            guard let first = part.first,
+                let segment = segments.first(where: { $0.segment.ids.contains(first.recipient) })
+            else {
+                continue
+            }
+            segment.recorded.add(part.count)
+        }
+    }
+
+    private static func count(_ parts: [[Settlement]]) -> Int { parts.reduce(0) { $0 + $1.count } }
 }

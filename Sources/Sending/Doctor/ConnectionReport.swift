@@ -1,9 +1,10 @@
-import Workspace
-import Base
-import Campaigns
+import Audience
+public import Base
+public import Campaigns
 import Delivery
 import PushServices
 import Reports
+import Workspace
 
 /// The checks of the connection to the server and of its answer, step by step.
 struct ConnectionReport {
@@ -199,5 +200,26 @@ struct ConnectionReport {
         if abs(seconds) <= Self.wellSetSeconds { return .ok("clock", message: "agrees with the server's") }
         if abs(seconds) <= Self.worstSeconds { return .ok("clock", message: difference, remedy: remedy) }
         return .failed("clock", message: difference, remedy: remedy)
+    }
+}
+
+/// Checks a database that devices are read from. No query of a campaign is executed.
+public struct DatabaseCheck: Sendable {
+    let database: Database
+    let cancellation: Cancellation
+
+    /// Prepares the check of a database of volley.yaml.
+    public init(_ database: Database, _ cancellation: Cancellation) {
+        (self.database, self.cancellation) = (database, cancellation)
+    }
+
+    /// Connects, and looks at the server and at what the role may do.
+    /// - Throws: `CancellationError`.
+    public func step() throws -> CheckStep {
+        let audience = AudienceDatabase(
+            name: database.name.value, variable: database.variable, seconds: database.timeoutSeconds)
+        do { return .ok("database", message: try audience.check(cancellation)) } catch let mistake as Diagnostic {
+            return .failed("database", mistake)
+        }
     }
 }

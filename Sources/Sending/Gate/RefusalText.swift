@@ -1,6 +1,6 @@
-import Base
+public import Base
 import Campaigns
-import Delivery
+public import Delivery
 import Runs
 import Workspace
 
@@ -316,4 +316,12 @@ enum RefusalText {
                 "`volley send \(FilePaths.inShell(run.presentCampaignFile())) --now` makes a new plan and sends it at once, to the whole audience.",
             [.ask(.sendNow)])
     }
+}
+
+/// The refusal to send a run now. Nothing was sent.
+public struct SendRefused: ExplainedError {
+    /// The reason, for programs.
+    public let why: SendGate.Refusal
+    /// The reason, for people.
+    public let diagnostics: [Diagnostic]
 }

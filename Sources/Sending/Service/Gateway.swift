@@ -217,3 +217,92 @@ extension ServiceSettings {
     /// service.
     fileprivate var accountName: String { PushServices.named(serviceName)?.accountName ?? serviceName }
 }
+
+extension ProxyRoute {
+    /// The route of a run that was planned earlier, perhaps with another volley.yaml: the present
+    /// file counts. If that sets no proxy, the environment variables decide.
+    package init(_ present: CurrentProject, _ settings: RunSettings) throws(Diagnostic) {
+        try self.init(
+            present.app?.proxy ?? present.project.proxy, to: settings.firstService.environment,
+            tokens: settings.service.account.tokenExchange)
+    }
+
+    /// The proxy as `SenderSettings.proxy` takes it; nil for none.
+    var proxyURL: String? { proxy?.address.url }
+
+    /// The same for the server that gives out tokens.
+    var tokenProxyURL: String? { tokenProxy?.address.url }
+
+    /// Makes a sender use this route.
+    func apply(to settings: inout SenderSettings) { settings.proxy = proxyURL }
+}
+
+extension RunSettings {
+    /// What all pushes of a run that begins at `start` have in common.
+    /// - Parameter label: `PushOptions.label`.
+    func options(startingAt start: Timestamp, label: String = "") -> PushOptions {
+        var options = PushOptions(
+            topic: firstService.topic, pushType: pushType, priority: priority,
+            expiration: expiration(startingAt: start),
+            collapseID: collapseID)
+        // Another server replaces the service's own.
+        if case .named(let environment) = firstService.environment { options.isProduction = environment.reachesPeople }
+        (options.label, options.channel) = (label, channel)
+        return options
+    }
+
+    /// When the pushes of a run that begins at `start` expire, in epoch seconds; 0 for now or
+    /// never, nil for no expiry.
+    func expiration(startingAt start: Timestamp) -> Int64? {
+        switch expiry {
+        case nil: nil
+        case .immediately: 0
+        case .after(let seconds): start.epochSeconds + Int64(seconds)
+        case .at(let moment): moment.epochSeconds
+        }
+    }
+
+    /// The moment after which a push is no longer wanted, so none is sent; nil if pushes do not
+    /// expire at a moment.
+    func deadline(startingAt start: Timestamp) -> Timestamp? {
+        guard let expiration = expiration(startingAt: start), expiration > 0 else { return nil }
+        return Timestamp(epochSeconds: expiration)
+    }
+}
+
+/// A comparison of a run's report with the ledger of the simulator that it was sent to. The ledger
+/// has the pushes of one process only.
+public struct LedgerCheck: Sendable {
+    /// Whether the simulator accepted as many pushes as the report says.
+    public let agrees: Bool
+    /// The comparison in one sentence.
+    public let text: String
+
+    /// Compares the figures: every accepted recipient must be in the ledger, and any other device
+    /// that it accepted must be unknown in the report.
+    /// - Parameters:
+    ///   - ledgers: those of the simulators, by the numbers of their services.
+    ///   - before: the run's figures before this process, whose simulators have a ledger of their
+    ///     own.
+    package init(
+        _ ledgers: [Int: LedgerSummary], figures: RunFigures, acceptedBefore earlier: RunFigures = RunFigures()
+    ) {
+        func count(_ outcome: Outcome, of service: Int, _ figures: RunFigures) -> Int {
+            figures.figures(ofService: service).outcomes[outcome] ?? 0
+        }
+        let before = ledgers.keys.reduce(0) { $0 + count(.accepted, of: $1, earlier) }
+        let accepted = ledgers.keys.reduce(0) { $0 + count(.accepted, of: $1, figures) } - before
+        agrees = ledgers.allSatisfy { number, ledger in
+            let accepted = count(.accepted, of: number, figures) - count(.accepted, of: number, earlier)
+            return (accepted...accepted + count(.unknown, of: number, figures)).contains(ledger.acceptedTokens)
+        }
+        let requests = ledgers.values.reduce(0) { $0 + $1.requests },
+            devices = ledgers.values.reduce(0) { $0 + $1.acceptedTokens }
+        let whose = ledgers.count > 1 ? "The simulators' ledgers" : "The simulator's ledger"
+        let seen = "\(whose): \(TextFormat.count(requests)) requests, \(TextFormat.count(devices)) devices accepted"
+        text =
+            agrees
+            ? "\(seen); the report agrees."
+            : "\(seen); the report says \(TextFormat.count(accepted))\(before > 0 ? " since it was resumed" : ""). They should agree. Please report this: it is a defect in Volley."
+    }
+}
