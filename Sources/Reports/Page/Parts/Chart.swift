@@ -1,4 +1,5 @@
-import Base
+public import Base
+public import PushServices
 import Runs
 
 /// Columns side by side, each made of one or several stacked parts, with a value axis that begins
@@ -137,6 +138,219 @@ struct Chart {
         .unsent-base { fill: var(--unsent); } .gap { fill: var(--paper); }
         .whole { display: block; width: 100%; height: 1.1rem; border-radius: .35rem; margin: .6rem 0 .2rem; background: var(--track); }
         @media print { .plot svg { height: 5.5rem; } .chart, .whole, .swatch { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+
+        """
+}
+
+/// Names with numbers and bars, one below the other. Bars share one scale so that you can compare
+/// them.
+///
+/// ```swift
+/// let accepted = BarList.Item("accepted", "4,990", parts: [BarList.Part(4990)])
+/// let bars = BarList([accepted], whole: 5000)
+/// ```
+public struct BarList {
+    /// A line.
+    public struct Item {
+        var name: HTML
+        var number: HTML
+        var share: String
+        var parts: [Part]
+        var notes: [HTML]
+
+        /// - Parameters:
+        ///   - number: as it is shown.
+        ///   - share: the share of the whole, in words; blank for none.
+        ///   - parts: of the bar, from left to right.
+        ///   - notes: paragraphs below it; those that need attention have the class `trouble`.
+        public init(_ name: HTML, _ number: HTML, share: String = "", parts: [Part], notes: [HTML] = []) {
+            self.name = name
+            self.number = number
+            self.share = share
+            self.parts = parts
+            self.notes = notes
+        }
+    }
+
+    /// A part of a bar.
+    public struct Part {
+        var value: Int
+        var ink: String
+
+        /// - Parameter ink: an outcome, or `plain`.
+        public init(_ value: Int, ink: String = "plain") { (self.value, self.ink) = (value, ink) }
+    }
+
+    let items: [Item]
+    let whole: Int
+
+    /// - Parameter whole: the number of a bar over the whole width; nil for the largest number.
+    public init(_ items: [Item], whole: Int? = nil) {
+        self.items = items
+        self.whole = max(1, whole ?? items.map { $0.parts.reduce(0) { $0 + $1.value } }.max() ?? 1)
+    }
+
+    /// The list; empty without items.
+    public var html: HTML {
+        guard !items.isEmpty else { return "" }
+        return "<ul class=\"bars\">\(items.map(line))</ul>"
+    }
+
+    private func line(_ item: Item) -> HTML {
+        let notes: [HTML] = item.notes.map { "<p class=\"note\">\($0)</p>" }
+        return """
+            <li><div class="line"><span class="name">\(item.name)</span><span class="number"><b>\(item.number)</b> <span class="share">\(item.share)</span></span>\
+            <svg class="track" viewBox="0 0 \(Self.width) 10" preserveAspectRatio="none" aria-hidden="true">\(bars(item.parts))</svg></div>\(notes)</li>
+            """
+    }
+
+    /// Units of a bar over the whole width. A width in a style attribute would be refused by
+    /// servers that forbid them.
+    private static let width = 1000
+
+    private func bars(_ parts: [Part]) -> [HTML] {
+        var left = 0
+        return parts.filter { $0.value > 0 }.map { part in
+            // A number above zero is always visible.
+            let width = max(4, Int((Double(part.value) / Double(whole) * Double(Self.width)).rounded()))
+            defer { left += width }
+            return "<rect class=\"\(part.ink)-bar\" x=\"\(left)\" width=\"\(width)\" height=\"10\"/>"
+        }
+    }
+
+    static let style: HTML = """
+
+        .bars { list-style: none; margin: 0; padding: 0; }
+        .bars li { padding: .45rem 0; border-top: 1px solid var(--line); break-inside: avoid; }
+        .bars li:first-child { border-top: 0; }
+        .line { display: grid; grid-template-columns: minmax(9rem, 15rem) minmax(0, 1fr) minmax(8.5rem, auto); gap: 0 1rem; align-items: center; }
+        .line .name { grid-column: 1; min-width: 0; overflow-wrap: anywhere; }
+        .line .number { grid-column: 3; grid-row: 1; text-align: right; font-variant-numeric: tabular-nums; }
+        .line .share { display: inline-block; min-width: 4rem; color: var(--soft); font-size: .875rem; }
+        .track { grid-column: 2; grid-row: 1; display: block; width: 100%; height: .7rem; background: var(--track); border-radius: .35rem;
+          overflow: hidden; }
+        .plain-bar { fill: var(--bar); } .accepted-bar { fill: var(--accepted); } .invalid_token-bar { fill: var(--invalid); }
+        .rejected-bar { fill: var(--rejected); } .failed-bar { fill: var(--failed); } .unknown-bar { fill: var(--unknown); }
+        .unsent-bar { fill: var(--unsent); } .lost-bar { fill: var(--lost); }
+        .bars .note { max-width: 46rem; margin-top: .15rem; }
+        .trouble { color: var(--warn); }
+        @media (min-width: 40.01rem) { .columns .line { grid-template-columns: minmax(0, 1.6fr) minmax(3rem, 1fr) minmax(8rem, auto); } }
+        @media (max-width: 40rem) {
+          .line, .columns .line { grid-template-columns: minmax(0, 1fr) auto; }
+          .track { grid-column: 1 / -1; grid-row: 2; height: .5rem; margin-top: .2rem; }
+          .line .number { grid-column: 2; }
+          .line .share { min-width: 3.4rem; }
+        }
+        @media print { .bars li { padding: .2rem 0; } .track { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+
+        """
+}
+
+/// From the rows of an export to the devices for which it was accepted, step by step, with what
+/// each step left out. Every skip reason belongs to exactly one step: a step's number is that of
+/// the step before minus what is listed between them.
+public struct Funnel {
+    /// The reason why rows were left out, in a sentence.
+    public struct Note {
+        var text: String
+        var isTrouble: Bool
+
+        /// - Parameter isTrouble: whether it needs attention.
+        public init(_ text: String, isTrouble: Bool) { (self.text, self.isTrouble) = (text, isTrouble) }
+    }
+
+    struct Step {
+        var name: String
+        var count: Int
+        /// The name of the figure in the JSON; nil for one that follows from others.
+        var path: String?
+        var drops: [(reason: SkipReason, rows: Int)] = []
+        /// What else was lost since the step before.
+        var losses: [HTML] = []
+    }
+
+    private(set) var steps: [Step]
+    private let target: TargetForm
+    private let notes: [SkipReason: [Note]]
+    private let figure: (_ path: String, _ number: Int) -> HTML
+
+    /// Of an export.
+    /// - Parameters:
+    ///   - target: what targets of the service are called.
+    ///   - notes: by reason; shown at once where they mean trouble.
+    ///   - figure: how to write a number that the JSON also holds.
+    public init(
+        rows: Int, skipped: [SkipReason: Int], audience: Int, target: TargetForm = PushServices.standard.target,
+        notes: [SkipReason: [Note]] = [:],
+        figure: @escaping (_ path: String, _ number: Int) -> HTML
+    ) {
+        self.target = target
+        self.notes = notes
+        self.figure = figure
+        steps = [Step(name: "Rows of the export", count: rows, path: "rows")]
+        let stages: [(name: String, reasons: [SkipReason])] = [
+            ("Named by the campaign", [.badRow, .duplicateToken, .notMatched]), ("Conditions met", [.filtered]),
+            ("Not excluded", [.excluded]),
+        ]
+        let last = SkipReason.allCases.filter { reason in !stages.contains { $0.reasons.contains(reason) } }
+        for (place, stage) in (stages + [("Audience", last)]).enumerated() {
+            let drops = stage.reasons.compactMap { reason in
+                skipped[reason].flatMap { $0 > 0 ? (reason: reason, rows: $0) : nil }
+            }
+            .sorted { $0.rows > $1.rows }
+            let isAudience = place == stages.count
+            // A step that loses nothing is not shown.
+            guard !drops.isEmpty || isAudience else { continue }
+            let before = steps.last?.count ?? rows
+            steps.append(
+                Step(
+                    name: stage.name, count: isAudience ? audience : before - drops.reduce(0) { $0 + $1.rows },
+                    path: isAudience ? "audience" : nil, drops: drops))
+        }
+    }
+
+    /// Adds the devices for which the service accepted it.
+    mutating func end(accepted: Int, losses: [HTML]) {
+        steps.append(Step(name: "Accepted", count: accepted, path: "outcomes/accepted", losses: losses))
+    }
+
+    /// The steps as bars on one scale, and, folded, what the reasons mean.
+    public var html: HTML {
+        let total = steps.first?.count ?? 0
+        let items = steps.map { step in
+            BarList.Item(
+                "\(step.name)", step.path.map { figure($0, step.count) } ?? "\(TextFormat.count(step.count))",
+                share: TextFormat.percent(total == 0 ? 0 : Double(step.count) / Double(total)),
+                parts: [.init(step.count, ink: step.path == "outcomes/accepted" ? "accepted" : "plain")],
+                notes: lines(step))
+        }
+        return
+            "<div class=\"funnel\">\(BarList(items, whole: total).html)</div>\(FoldedSection("What left them out, in detail", details).html)"
+    }
+
+    private func lines(_ step: Step) -> [HTML] {
+        let drops: [HTML] = step.drops.map { reason, rows in
+            let troubles: [HTML] = (notes[reason] ?? []).filter(\.isTrouble).map { ": \(Prose.html($0.text))" }
+            return
+                "<span class=\"drop\(troubles.isEmpty ? "" : " trouble" as HTML)\">− \(figure("skipped/\(reason.rawValue)", rows)) \(OutcomeGuide.note(skipped: reason.rawValue, target: target))\(HTML(joined: troubles))</span>"
+        }
+        return drops + step.losses.map { "<span class=\"drop\">\($0)</span>" }
+    }
+
+    private var details: HTML {
+        let told = steps.flatMap(\.drops).filter { !(notes[$0.reason] ?? []).isEmpty }
+        let items: [HTML] = told.map { reason, _ in
+            let texts: [HTML] = (notes[reason] ?? []).map { "<dd>\(Prose.html($0.text))</dd>" }
+            return "<dt>\(reason.rawValue)</dt>\(texts)"
+        }
+        return items.isEmpty ? "" : "<dl class=\"facts\">\(items)</dl>"
+    }
+
+    static let style: HTML = """
+
+        .funnel { break-inside: avoid; }
+        .funnel .bars li { border-top: 0; padding: .3rem 0; }
+        .funnel .note { padding-left: 1rem; border-left: .15rem solid var(--line); }
 
         """
 }
