@@ -100,3 +100,44 @@ public enum LogFormat: String, CaseIterable, Sendable {
     /// the message. Source: sd-daemon(3).
     case journal
 }
+
+/// Whether standard error leads into the journal of systemd.
+public enum JournalStream {
+    /// Compares the file that the variable JOURNAL_STREAM names by device and inode with standard
+    /// error: a child with its messages going elsewhere also inherits the variable. Source:
+    /// systemd.exec(5).
+    public static var isStandardError: Bool {
+        guard let text = EnvironmentVariables["JOURNAL_STREAM"] else { return false }
+        var status = stat()
+        return fstat(STDERR_FILENO, &status) == 0 && text == "\(status.st_dev):\(status.st_ino)"
+    }
+}
+
+/// What a message is about, as far as that is known.
+public struct LogSubject: Hashable, Sendable {
+    /// The app in volley.yaml.
+    public var app: String?
+    /// The campaign's name.
+    public var campaign: String?
+    /// The run's id.
+    public var run: String?
+    /// Of a run that has ended: `audience`, and how many of its recipients have each outcome.
+    public var figures: [String: Int]
+
+    /// Creates a subject.
+    public init(app: String? = nil, campaign: String? = nil, run: String? = nil, figures: [String: Int] = [:]) {
+        (self.app, self.campaign, self.run, self.figures) = (app, campaign, run, figures)
+    }
+
+    /// Nothing in particular.
+    public static let none = LogSubject()
+
+    /// The names and values, as a log event has them. Figures are numbers.
+    public var metadata: Logger.Metadata {
+        var metadata = figures.mapValues { Logger.MetadataValue.stringConvertible($0) }
+        for (name, value) in [("app", app), ("campaign", campaign), ("run", run)] where value != nil {
+            metadata[name] = "\(value ?? "")"
+        }
+        return metadata
+    }
+}
