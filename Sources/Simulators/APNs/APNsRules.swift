@@ -111,3 +111,57 @@ extension PushRequest {
         return LedgerMarks(target: TokenHash(hexDigits: token), id: TokenHash(hexDigits: id))
     }
 }
+
+extension Answer {
+    static func badRequest(_ reason: String) -> Answer { Answer(status: 400, reason: reason) }
+    static func forbidden(_ reason: String) -> Answer { Answer(status: 403, reason: reason) }
+
+    /// The JSON body of APNs; empty for 200.
+    var body: [UInt8] {
+        guard !isAccepted else { return [] }
+        let since = invalidSinceMilliseconds.map { ",\"timestamp\":\($0)" } ?? ""
+        return Array("{\"reason\":\"\(reason)\"\(since)}".utf8)
+    }
+}
+
+extension StandIn {
+    /// A strict stand-in for APNs on a loopback port, with its own thread.
+    ///
+    /// It checks every request as APNs would, and more strictly where Apple's documentation forbids
+    /// something that APNs is known to accept. `RequestChecker` documents its answers,
+    /// `SimulatorFaults` the faults that you can configure, and `TokenRules` the device tokens with
+    /// fixed answers.
+    public static let apns = StandIn(
+        service: "apns", displayName: "APNs",
+        rules: """
+            Accepts provider tokens signed with the keys of volley.yaml, or makes a key if there is none. Device tokens that begin with \
+            00000410 get the answer 410 Unregistered, 00000400 gets 400 BadDeviceToken; 00000429 and 00000503 are refused once and then \
+            accepted. It also keeps broadcast channels, until it ends: `volley channels create` makes one.
+            """, credential: .signingKey(keyID: "SIMULATOR1", teamID: "VOLLEYTEAM"), keyFile: "AuthKey_SIMULATOR1.p8",
+        ignoresCase: true,
+        gone: SimulatedAnswer(status: 410, reason: "Unregistered"),
+        unknown: SimulatedAnswer(status: 400, reason: "BadDeviceToken"),
+        guardsConnections: true, makeRules: { configuration, _ in APNsRules(configuration) })
+}
+
+/// The rules that depend on push types, kept separate from the sender's rules.
+/// Source: Apple, "Sending notification requests to APNs".
+extension PushType {
+    /// The suffix that a topic must have for this type; empty if the topic is the bundle id itself.
+    var topicSuffix: String {
+        switch self {
+        case .alert, .background, .mdm: ""
+        case .voip: ".voip"
+        case .complication: ".complication"
+        case .fileprovider: ".pushkit.fileprovider"
+        case .location: ".location-query"
+        case .liveactivity: ".push-type.liveactivity"
+        case .pushtotalk: ".voip-ptt"
+        case .widgets: ".push-type.widgets"
+        case .controls: ".push-type.controls"
+        }
+    }
+
+    /// The largest payload in bytes.
+    var maximumPayloadBytes: Int { self == .voip ? 5120 : 4096 }
+}

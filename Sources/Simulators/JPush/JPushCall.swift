@@ -74,3 +74,168 @@ extension StandIn {
         hasOwnAudiences: true,
         makeRules: { configuration, _ in JPushRules(configuration) })
 }
+
+/// How many calls an app may make in a minute or a day, which begins with the first one.
+struct CallBudget {
+    /// Calls of the push API in a minute. Source: docs.jiguang.cn, "API rate limit": 600 for each
+    /// app key.
+    static let usualLimit = 600
+    /// Pushes to everyone in a day. Source: calvinit/jiguang-sdk-go, return code 2008. Neither says
+    /// when a day begins.
+    static let usualBroadcasts = 10
+    static let secondsOfDay = 86_400.0
+
+    let limit: Int
+    private let seconds: Double
+    private(set) var left: Int
+    private var end: Timestamp?
+
+    init(limit: Int, seconds: Double = 60) {
+        self.limit = limit
+        self.seconds = seconds
+        left = limit
+    }
+
+    /// Counts a call; false if it is one too many.
+    mutating func take(at now: Timestamp) -> Bool {
+        guard hasRoom(at: now) else { return false }
+        if end.map({ now >= $0 }) ?? true { (left, end) = (limit, now.adding(seconds: seconds)) }
+        left -= 1
+        return true
+    }
+
+    /// Whether one more call may be made.
+    func hasRoom(at now: Timestamp) -> Bool { left > 0 || limit > 0 && end.map { now >= $0 } ?? true }
+
+    /// The headers of an answer. The page calls the limit a quota, and JPush's SDK a limit.
+    func fields(at now: Timestamp) -> [AnswerField] {
+        let seconds = end.map { max(0, ($0.epochMilliseconds - now.epochMilliseconds + 999) / 1000) } ?? 0
+        return [
+            AnswerField(name: "x-rate-limit-quota", value: "\(limit)"),
+            AnswerField(name: "x-rate-limit-limit", value: "\(limit)"),
+            AnswerField(name: "x-rate-limit-remaining", value: "\(left)"),
+            AnswerField(name: "x-rate-limit-reset", value: "\(seconds)"),
+        ]
+    }
+}
+
+/// The cids that were given out, and the results of the pushes that carried them. Source:
+/// docs.jiguang.cn, Push API v3, "cid": one from the pool is good for a day; a push with one that
+/// was taken before is not sent again, and gets the answer of the first.
+struct CidPool {
+    /// What a push that carries a cid may do.
+    enum Finding: Equatable {
+        /// The push continues.
+        case fresh
+        /// It was taken before, with this answer.
+        case taken(messageID: String)
+        /// It is not a cid, is another app's, or is older than a day.
+        case unknown
+    }
+
+    private static let lifetimeSeconds = 86_400.0
+
+    private struct Cid {
+        let app: String, end: Timestamp
+        var messageID: String?
+    }
+
+    private var cids: [String: Cid] = [:]
+
+    /// Gives out cids.
+    mutating func give(_ count: Int, to app: String, now: Timestamp) -> [String] {
+        (0..<count).map { _ in
+            var bytes: [UInt8] = []
+            PushID(runSeed: .random(), recipient: 0).append(to: &bytes)
+            let cid = "\(app)-\(String(decoding: bytes, as: UTF8.self))"
+            cids[cid] = Cid(app: app, end: now.adding(seconds: Self.lifetimeSeconds))
+            return cid
+        }
+    }
+
+    func finding(_ cid: String, of app: String, now: Timestamp) -> Finding {
+        guard let known = cids[cid], known.app == app, now < known.end else { return .unknown }
+        return known.messageID.map { .taken(messageID: $0) } ?? .fresh
+    }
+
+    /// Notes the push that carried a cid.
+    mutating func take(_ cid: String, messageID: String) { cids[cid]?.messageID = messageID }
+}
+
+/// Registration ids with fixed answers: those of `SimulatorFaults.answers`, and always those that
+/// begin with one of these eight digits:
+///
+/// | first digits | answer |
+/// |---|---|
+/// | `00001003` | 1003: the call is refused, as for an id that is no registration id |
+/// | `00001011` | no device has it: 1011 if so for all ids of a call, otherwise it is taken |
+/// | `00000429` | 2002 for its call the first time, then taken |
+/// | `00000500` | 1000 for its call the first time, then taken |
+/// | `00000503` | 1030 for its call the first time, then taken |
+///
+/// Aliases and tags that begin with `00001011` belong to no device, and those with `00000429`,
+/// `00000500` and `00000503` make their call fail once; all others have devices.
+///
+/// JPush does not document what registration ids look like. Those of today have 18 or 19 hex
+/// digits, those of its pages 11 and 12 letters and digits.
+struct JPushTargets {
+    private enum Kind {
+        case known, malformed, unknown
+        /// Fails once, with this status.
+        case failing(Int)
+    }
+
+    private static let lengths = 10...30
+
+    private var fixed: [String: SimulatedAnswer]
+    private var seen: Set<String> = []
+
+    init(_ answers: [String: SimulatedAnswer]) { fixed = answers }
+
+    /// The refusal of a call with the right content; nil if it is taken.
+    mutating func refusal(of ids: [String]) -> JPushError? {
+        var malformed: [String] = [], unknown = 0, failure: Int?
+        for id in ids {
+            switch kind(of: id) {
+            case .known: break
+            case .malformed: malformed.append(id)
+            case .unknown: unknown += 1
+            case .failing(let status): failure = failure ?? status
+            }
+        }
+        if !malformed.isEmpty { return JPushError(1003, "The registration_id is invalid", illegalIDs: malformed) }
+        if let failure { return .fault(status: failure) }
+        return unknown == ids.count && !ids.isEmpty ? JPushError(1011, "cannot find user by this audience") : nil
+    }
+
+    /// The refusal of a call to aliases or tags; nil if it is taken.
+    mutating func refusal(ofNames names: [String]) -> JPushError? {
+        let kinds = names.map { kind(ofDigits: $0) }
+        for kind in kinds { if case .failing(let status) = kind { return .fault(status: status) } }
+        let hasDevices = kinds.contains { if case .unknown = $0 { false } else { true } }
+        return hasDevices || names.isEmpty ? nil : JPushError(1011, "cannot find user by this audience")
+    }
+
+    private mutating func kind(of id: String) -> Kind {
+        if let answer = fixedAnswer(id) { return answer.reason == "1011" ? .unknown : .malformed }
+        guard Self.lengths.contains(id.utf8.count), id.utf8.allSatisfy(isLetterOrDigit) else { return .malformed }
+        return kind(ofDigits: id)
+    }
+
+    private mutating func kind(ofDigits id: String) -> Kind {
+        switch id.prefix(8) {
+        case "00001003": return .malformed
+        case "00001011": return .unknown
+        case "00000429" where seen.insert(id).inserted: return .failing(429)
+        case "00000500" where seen.insert(id).inserted: return .failing(500)
+        case "00000503" where seen.insert(id).inserted: return .failing(503)
+        default: return .known
+        }
+    }
+
+    private mutating func fixedAnswer(_ id: String) -> SimulatedAnswer? {
+        guard !fixed.isEmpty, let answer = fixed[id], answer.times != 0 else { return nil }
+        if let times = answer.times { fixed[id]?.times = times - 1 }
+        return answer.status == 200 ? nil : answer
+    }
+}

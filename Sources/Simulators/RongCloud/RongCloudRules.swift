@@ -231,3 +231,159 @@ struct RongCloudReply: Equatable {
         1050: (504, "An internal call timed out."), 2007: (403, "An app in development has at most 100 users."),
     ]
 }
+
+/// How many recipients an app may send to in each second of the clock.
+/// Source: RongCloud, "send a push to users": 100 a second, where a call to 100 users counts
+/// as 100. That seconds are counted from clock tick to clock tick is a guess.
+struct RecipientQuota {
+    static let usual = 100
+
+    let limit: Int
+    private var second = Int64.min
+    private var count = 0
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Whether this many more recipients may be sent to now.
+    func allows(_ recipients: Int, at now: Timestamp) -> Bool {
+        (second == now.epochSeconds ? count : 0) + recipients <= limit
+    }
+
+    mutating func take(_ recipients: Int, at now: Timestamp) {
+        if second != now.epochSeconds { (second, count) = (now.epochSeconds, 0) }
+        count += recipients
+    }
+}
+
+/// How often an app may make a call, in any hour and on each day of the calendar in Beijing.
+/// Source: RongCloud, "send a push to all users" and "Push Plus".
+struct CallQuota {
+    private static let offsetOfBeijing: Int64 = 8 * 3600, day: Int64 = 86400, hour: Int64 = 3600
+
+    private let perHour: Int, perDay: Int
+    private var seconds: [Int64] = []
+
+    init(perHour: Int, perDay: Int) { (self.perHour, self.perDay) = (perHour, perDay) }
+
+    /// Whether another call may be made now.
+    func allows(at now: Timestamp) -> Bool {
+        let today = Self.dayNumber(now.epochSeconds)
+        return seconds.count(where: { $0 > now.epochSeconds - Self.hour }) < perHour
+            && seconds.count(where: { Self.dayNumber($0) == today }) < perDay
+    }
+
+    mutating func take(at now: Timestamp) {
+        seconds.removeAll { $0 <= now.epochSeconds - Self.day }
+        seconds.append(now.epochSeconds)
+    }
+
+    private static func dayNumber(_ seconds: Int64) -> Int64 { (seconds + offsetOfBeijing) / day }
+}
+
+extension StandIn {
+    /// A strict stand-in for the part of RongCloud's server API that sends pushes, on a loopback
+    /// port, with its own thread.
+    ///
+    /// `RongCloudCall` documents what it demands of bodies, `RequestSignatures` of callers,
+    /// `UserRules` the users with fixed answers, and `SimulatorFaults` the faults that you can
+    /// configure.
+    public static let rongcloud = StandIn(
+        service: "rongcloud", displayName: "RongCloud",
+        rules: """
+            Requests are signed with the app secret of volley.yaml, or with a new one for the app key volleysimulator, which is written to a \
+            file. It takes 100 recipients a second, or as many as --limit-per-minute says. A request to a user whose ID begins with 0000 and a \
+            code gets that code: 00001002 is 400, 00001005 400, 00001009 430, 00002007 403, 00001050 504; 00001000 (500) and 00001008 (429) are \
+            refused once and then accepted. Whether a user exists is never said.
+            """,
+        credential: .secret(app: StandInName("app_key", "volleysimulator"), names: [], key: "app_secret"),
+        keyFile: "app-secret.txt",
+        ignoresCase: false, gone: nil, unknown: nil, isLimited: true,
+        makeRules: { configuration, _ in RongCloudRules(configuration) })
+}
+
+/// The headers with which each request identifies its app: `App-Key`, a number that is used once,
+/// the time, and the SHA-1 of secret, number and time, each as the request has it. Source:
+/// RongCloud, "API signature"; its SDKs for the hex digits in lower case.
+///
+/// The page says that the time is in milliseconds, and the SDKs write seconds: both are accepted.
+/// How far a clock may be off, and whether a number may be used again, is not documented: what is
+/// stricter is meant.
+struct RequestSignatures {
+    static let headers: [StaticString] = [account, nonce, timestamp, signature]
+    private static let account: StaticString = "app-key", nonce: StaticString = "nonce",
+        timestamp: StaticString = "timestamp"
+    private static let signature: StaticString = "signature"
+
+    static let mostNonceCharacters = 18
+    /// How far a sender's clock may be off.
+    static let clockSkewSeconds: Int64 = 300
+    /// From this number on, numbers that are too old to be used again are forgotten.
+    private static let manyNonces = 4096
+
+    /// What the headers say.
+    enum Verdict {
+        case app(String)
+        case refused(RongCloudReply)
+    }
+
+    private let secrets: [TrustedSecret]
+    private var nonces: [String: Timestamp] = [:]
+    private var usedApps: Set<String> = []
+    /// The number of apps with accepted signatures.
+    var usedSecrets: Int { usedApps.count }
+
+    init(_ secrets: [TrustedSecret]) { self.secrets = secrets }
+
+    /// Checks the headers of a request.
+    func verdict(of request: PushRequest, now: Timestamp) -> Verdict {
+        func header(_ name: StaticString) -> String? {
+            request.own(name).flatMap { String(validating: $0, as: UTF8.self) }
+        }
+        func refused(_ text: String) -> Verdict { .refused(.refusal(1004, text)) }
+        guard let app = header(Self.account), let nonce = header(Self.nonce), let time = header(Self.timestamp),
+            let signature = header(Self.signature)
+        else { return refused("App-Key, Nonce, Timestamp and Signature are required.") }
+        guard let trusted = secrets.first(where: { $0.app == app }) else {
+            return .refused(.refusal(1001, "The App Key is unknown."))
+        }
+        guard (1...Self.mostNonceCharacters).contains(nonce.utf8.count) else {
+            return refused("Nonce has at most 18 characters.")
+        }
+        guard let seconds = Self.seconds(time) else {
+            return refused("Timestamp must be seconds or milliseconds since 1970.")
+        }
+        guard SHA1.hex(of: trusted.secret + nonce + time) == signature else {
+            return refused("The signature is wrong.")
+        }
+        guard abs(seconds - now.epochSeconds) <= Self.clockSkewSeconds else {
+            return refused("Timestamp is too far from now.")
+        }
+        guard nonces[Self.key(app, nonce)] == nil else { return refused("Nonce was used before.") }
+        return .app(app)
+    }
+
+    /// Remembers that a request with a right signature was processed.
+    mutating func note(_ request: PushRequest, now: Timestamp) {
+        func header(_ name: StaticString) -> String {
+            request.own(name).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
+        if nonces.count >= Self.manyNonces {
+            let oldest = now.adding(seconds: -2 * Double(Self.clockSkewSeconds))
+            nonces = nonces.filter { $0.value >= oldest }
+        }
+        usedApps.insert(header(Self.account))
+        nonces[Self.key(header(Self.account), header(Self.nonce))] = now
+    }
+
+    private static func key(_ app: String, _ nonce: String) -> String { "\(app) \(nonce)" }
+
+    /// The seconds since 1970 that ten digits of seconds, or thirteen of milliseconds, say.
+    private static func seconds(_ text: String) -> Int64? {
+        guard text.utf8.allSatisfy(isDigit), let number = Int64(text) else { return nil }
+        switch text.utf8.count {
+        case 10: return number
+        case 13: return number / 1000
+        default: return nil
+        }
+    }
+}
