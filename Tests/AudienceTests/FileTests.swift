@@ -181,7 +181,7 @@ import Testing
         let lines = text.split(separator: "\n")
         let header = lines[0].utf8.split(separator: separator).map { String($0) ?? "" }
         for line in lines.dropFirst() {
-            #expect(DelimitedReader.foreignForm(header, next: line.utf8) == nil, "\(line)")
+            #expect(HeaderCheck.foreignForm(header, next: line.utf8) == nil, "\(line)")
         }
     }
 

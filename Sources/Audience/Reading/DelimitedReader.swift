@@ -178,7 +178,11 @@ struct DelimitedReader: RowReader, ~Copyable {
                 remedy: "Remove that line: the first line must name the columns.")
         }
         try readAhead()
-        if let mistake = foreignForm(at: position) ?? title(at: position) { throw mistake }
+        let below = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start)
+        let check = HeaderCheck(header: header, separator: separator, targets: targets, position: position)
+        if let mistake = check.foreignForm(above: below) ?? check.title(above: below, firstLine: line) {
+            throw mistake
+        }
         state = .record
     }
 
@@ -187,83 +191,10 @@ struct DelimitedReader: RowReader, ~Copyable {
     private mutating func readAhead() throws(Diagnostic) {
         while !buffer.isAtEnd, buffer.end - buffer.start < min(HeaderLine.mostBytes, buffer.limits.maximumRecordSize) {
             let rest = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start)
-            if rest.count(where: { $0 == Self.lineFeed }) >= Self.mostTitleLines { return }
+            if rest.count(where: { $0 == Self.lineFeed }) >= HeaderCheck.mostTitleLines { return }
             try refill()
         }
     }
-
-    private func foreignForm(at position: SourcePosition) -> Diagnostic? {
-        let next = UnsafeBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start).prefix {
-            $0 != Self.lineFeed
-        }
-        return Self.foreignForm(header, next: next).map { Diagnostic($0.what, at: position, remedy: $0.remedy) }
-    }
-
-    /// What a file is if its header cannot be from a program that writes CSV: any other message
-    /// would name columns that do not exist. nil for CSV.
-    /// - Parameter next: the line after the header.
-    static func foreignForm(_ header: [String], next: some Collection<UInt8>) -> (what: String, remedy: String)? {
-        func isRule(_ line: some Collection<UInt8>) -> Bool {
-            line.allSatisfy { "+-|\r".utf8.contains($0) }
-                && line.split { $0 != UInt8(ascii: "-") }.contains { $0.count > 2 }
-        }
-        let first = header.first ?? ""
-        if header.count == 1 && isRule(first.utf8) || isRule(next) {
-            return (
-                "this is a table as a database program draws it, not CSV",
-                "Export it with `psql --csv`, or with `mysql --batch` instead of `mysql --table`."
-            )
-        }
-        // Not `<aa00…>`, a token.
-        if ["<!", "<?", "<html", "<head", "<body", "<meta", "<table"].contains(where: first.lowercased().hasPrefix) {
-            return ("this is a web page or XML, not CSV", "Export it as CSV, UTF-8.")
-        }
-        if first.hasPrefix("{\\rtf") {
-            return ("this is a document with formatted text (RTF), not CSV", "Export it as CSV, UTF-8.")
-        }
-        for (opening, closing) in [
-            ("'", "'"), ("\u{201C}", "\u{201D}"), ("\u{201D}", "\u{201D}"), ("\u{2018}", "\u{2019}"), ("`", "`"),
-        ]
-        where header.allSatisfy({ $0.count > 2 && $0.hasPrefix(opening) && $0.hasSuffix(closing) }) {
-            return (
-                "the names of the columns are in quotes that CSV does not have: \(TargetRedaction.cell(first, maximumBytes: 60))",
-                "Export the file with straight double quotes (\") around cells, or with none."
-            )
-        }
-        return nil
-    }
-
-    /// A title or notes above the names of the columns, which one of the next lines has, without a
-    /// target.
-    private func title(at position: SourcePosition) -> Diagnostic? {
-        let known = Set(
-            ExportColumns.Standard.allCases.flatMap { ExportColumns().candidates(for: $0) } + [targets.column])
-        guard !header.contains(where: { known.contains($0.lowercased()) }) else { return nil }
-        var rest = UnsafeBufferPointer(
-            start: buffer.base + buffer.start, count: min(buffer.end - buffer.start, HeaderLine.mostBytes))[...]
-        for number in line..<line + Self.mostTitleLines {
-            guard let end = rest.firstIndex(where: { $0 == Self.lineFeed }) else { return nil }
-            let text = UnsafeBufferPointer(rebasing: rest[..<end])
-            let separator = HeaderLine(UnsafeBufferPointer(rebasing: rest[...end]), expecting: separator).separator
-            let names = text.split(separator: separator).map {
-                String(decoding: $0.filter { $0 != Self.quote && $0 != Self.carriageReturn }, as: UTF8.self)
-                    .lowercased()
-            }
-            if names.count > 1, names.contains(where: known.contains),
-                !names.contains(where: { TargetRedaction.certain($0) != nil })
-            {
-                return Diagnostic(
-                    "the first line is not the names of the columns: line \(number) seems to have them", at: position,
-                    remedy:
-                        "Remove \(number == 2 ? "the line" : "the lines") above it: the first line must name the columns."
-                )
-            }
-            rest = rest[(end + 1)...]
-        }
-        return nil
-    }
-
-    private static let mostTitleLines = 5
 
     mutating func next() throws(Diagnostic) -> RowEvent {
         if state == .start, !passHeader() { return buffer.isAtEnd ? .end : .needsMore }

@@ -27,7 +27,7 @@ func fuzzCSV(_ bytes: [UInt8]) throws(FuzzFinding) {
     let below = text.drop { $0 == 0x0A || $0 == 0x0D }.dropFirst(head.count).drop { $0 == 0x0A || $0 == 0x0D }.prefix {
         $0 != 0x0A
     }
-    if let header = reference.rows.first?.cells, DelimitedReader.foreignForm(header, next: below) != nil { return }
+    if let header = reference.rows.first?.cells, HeaderCheck.foreignForm(header, next: below) != nil { return }
     let named = Set(ExportColumns.Standard.allCases.flatMap { ExportColumns().candidates(for: $0) })
     let hasNames = reference.rows.prefix(6).map { $0.cells?.contains { named.contains($0.lowercased()) } ?? true }
     if hasNames.first == false, hasNames.contains(true) { return }
