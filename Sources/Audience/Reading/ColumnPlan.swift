@@ -90,10 +90,7 @@ extension ColumnPlan {
             // That an activity's token is missing is said once.
             field.value == query.columns.tokensOfActivity?.rawValue ? activityColumn : named(field, in: .text)
         }
-        if !mistakes.isEmpty, let quoted = resolver.quotedRows { throw Diagnostics(quoted) }
-        // Without a header row nothing else can be said about columns.
-        if resolver.lacksHeader, let first = mistakes.first { throw Diagnostics(first) }
-        if !mistakes.isEmpty { throw Diagnostics(mistakes) }
+        if let failure = resolver.failure(of: mistakes) { throw failure }
 
         let further = [serviceColumn, validityColumn] + conditionColumns + fieldColumns
         for case let column? in standards + targetColumns + [activityColumn] + further where !columns.contains(column) {
@@ -225,13 +222,17 @@ struct ColumnResolver {
             remedy: "Export it again without quotes around whole rows: \(Self.shownRow(header[0])).")
     }
 
+    /// The mistakes in names of columns; nil without any. Where rows are in quotes or the header is
+    /// missing, nothing else can be said about columns.
+    func failure(of mistakes: [Diagnostic]) -> Diagnostics? {
+        guard let first = mistakes.first else { return nil }
+        return quotedRows.map { Diagnostics($0) } ?? Diagnostics(targetsInHeader == nil ? mistakes : [first])
+    }
+
     /// The beginning of a row, without targets.
     private static func shownRow(_ row: String) -> String {
         TargetRedaction.possible(row) ?? TextFormat.foreign(SecretText.withoutTokens(row), maximumBytes: 60)
     }
-
-    /// Whether the first line is a device, not a header.
-    var lacksHeader: Bool { targetsInHeader != nil }
 
     /// The form of the target that is found where the header should name columns.
     var targetsInHeader: TargetForm? {
