@@ -3,25 +3,25 @@ import PushServices
 
 /// Scans the rows of one block after another. One for each thread.
 struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
-    private let plan: ScanLayout
-    private var selector: RowSelector
+    let plan: ScanLayout
+    private(set) var selector: RowSelector
     private var filter: RowFilter
     private var watch: ComparisonChecker
     private let judge: RecipientChecker
-    private let targets: Targets
+    let targets: Targets
     private let separator: [UInt8]
-    private let latestActivity: Int64
+    let latestActivity: Int64
     private let hasConditions: Bool
     /// Whether some export says when devices were active.
     private let hasDates: Bool
-    private let hasExcludedDevices: Bool
-    private let suppressed: SuppressedDevices?
-    private let capped: CappedDevices?
+    let hasExcludedDevices: Bool
+    let suppressed: SuppressedDevices?
+    let capped: CappedDevices?
     private let reached: CappedDevices?
     private let today: CappedDevices?
     /// By number of a service, whether its targets are users.
-    private let areUsers: [Bool]
-    private let foreignForms: ForeignTargetForms
+    let areUsers: [Bool]
+    let foreignForms: ForeignTargetForms
     /// The file that the filter is prepared for.
     private var file = -1
     private var languages = BlockLanguages()
@@ -235,15 +235,6 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
             otherReason: otherReason)
     }
 
-    /// Why a person or a list leaves out another target of the row; nil for no such reason.
-    private func otherReason(
-        _ others: [TokenFingerprint], _ reading: TargetReading, _ fingerprint: TokenFingerprint, _ row: CellRow,
-        _ columns: ColumnPlan
-    ) -> SkipReason? {
-        let others = reading.owner == nil ? others : others + [fingerprint]
-        return others.isEmpty ? nil : reasonOfOthers(others, row, columns)
-    }
-
     @inline(never) private mutating func noteBadActivity(
         _ row: CellRow, _ columns: ColumnPlan, line: Int, _ blockResult: inout BlockResult
     ) {
@@ -261,33 +252,8 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         return early
     }
 
-    /// The fingerprint by which a list of excluded devices has the device of a row, under any of
-    /// its targets; and those of the targets that are not used. Called before the row is added to
-    /// the block's devices.
-    @inline(__always) private func otherTargets(
-        _ row: CellRow, _ columns: ColumnPlan, of reading: TargetReading, _ own: TokenFingerprint,
-        _ blockResult: inout BlockResult
-    ) -> (listed: TokenFingerprint?, others: [TokenFingerprint]) {
-        var listed = hasExcludedDevices && isListed(own, &blockResult) ? own : nil
-        if hasExcludedDevices, reading.owner != nil, let sent = reading.target.map(plan.hash.fingerprint) {
-            if isListed(sent, &blockResult), listed == nil { listed = sent }
-        }
-        var others: [TokenFingerprint] = []
-        let place = blockResult.devices.count
-        targets.forEachOther(of: row, columns, besides: reading.service) { other, service in
-            foreignForms.note(other, of: service, &blockResult.foreignTargets)
-            let fingerprint = plan.hash.fingerprint(other)
-            others.append(fingerprint)
-            if areUsers[service], blockResult.users.last?.row != place {
-                blockResult.users.append(.init(row: place, value: fingerprint))
-            }
-            if hasExcludedDevices, isListed(fingerprint, &blockResult), listed == nil { listed = fingerprint }
-        }
-        return (listed, others)
-    }
-
-    /// The same where the tags of a device's rows are united: the result is known when all are
-    /// read.
+    /// Processes a row where the tags of a device's rows are united: the result is known when all
+    /// are read.
     private mutating func processFacts(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult)
         -> SkipReason?
     {
@@ -372,18 +338,6 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let otherReason: SkipReason?
     }
 
-    /// What a person complained of holds for a phone whatever reaches it, and so do the pushes that
-    /// it got. What a service called gone does not.
-    private func reasonOfOthers(_ others: [TokenFingerprint], _ row: CellRow, _ columns: ColumnPlan) -> SkipReason? {
-        let isSuppressed = others.contains { other in
-            suppressed?.entry(other.word).map {
-                $0.isByPerson && !registered(after: $0.invalidSince, row, columns, latest: latestActivity)
-            } ?? false
-        }
-        if isSuppressed { return .suppressed }
-        return others.contains { capped?.contains($0.word) ?? false } ? .frequency : nil
-    }
-
     private mutating func sampleTags(
         _ row: CellRow, _ columns: ColumnPlan, of device: Device, _ blockResult: inout BlockResult
     ) {
@@ -393,43 +347,6 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         let tags = SequenceDigest.element(row.bytes(columns.tags), with: 0)
         blockResult.tagSamples.append(
             TagSample(fingerprint: device.fingerprint, lastActive: device.lastActive, tags: tags, token: device.id))
-    }
-
-    /// Whether a list of excluded devices has the token. This is noted for every row, even one that
-    /// nothing selects: lines of lists that are not a device at all cause a warning.
-    @inline(__always) private func isListed(_ fingerprint: TokenFingerprint, _ blockResult: inout BlockResult) -> Bool {
-        let place = plan.excluded.place(ofToken: fingerprint.word)
-        if place >= 0 { blockResult.listedDevices.append(UInt32(truncatingIfNeeded: place)) }
-        return place >= 0
-    }
-
-    /// The same of the row's registration id.
-    @inline(__always) private func isIDListed(_ row: CellRow, _ columns: ColumnPlan, _ blockResult: inout BlockResult)
-        -> Bool
-    {
-        let place = plan.excluded.place(ofID: row.bytes(columns.registrationID), targets)
-        if place >= 0 {
-            blockResult.listedDevices.append(UInt32(truncatingIfNeeded: place))
-        } else if Spelling.mayBeDisguised(row.bytes(columns.registrationID)) {
-            lookForListed(row.bytes(columns.registrationID), &blockResult)
-        }
-        return place >= 0
-    }
-
-    /// Notes a registration id that a list would have without the quotes or the blanks around it.
-    @inline(never) private func lookForListed(_ id: UnsafeBufferPointer<UInt8>, _ blockResult: inout BlockResult) {
-        let text = String(decoding: id, as: UTF8.self)
-        let place = Array(Spelling.core(text[...]).utf8).withUnsafeBufferPointer {
-            plan.excluded.place(ofID: $0, targets)
-        }
-        if place >= 0 { blockResult.listedInDisguise.add(text, of: 0, rows: 1) }
-    }
-
-    /// Everything that excludes an excluded row.
-    private func exclusions(_ row: CellRow, _ columns: ColumnPlan, _ fingerprint: TokenFingerprint) -> Exclusions {
-        let lists = plan.excluded.lists(
-            of: fingerprint.word, registrationID: row.bytes(columns.registrationID), targets)
-        return selector.exclusions.union(.lists(lists))
     }
 
     /// Adds a row that makes its device a recipient when it is the newest one, and what the judge
@@ -482,19 +399,6 @@ struct BlockScanner<Targets: TargetReader & ~Copyable>: ~Copyable {
         row.sending = DeviceClass.reached(
             sending: sending, cap: today?.firstCap(of: fingerprint.word).map { $0 + 1 } ?? 0)
         blockResult.devices.append(row)
-    }
-
-    /// Whether a device that was suppressed still is: the row has no later registration. What the
-    /// device's newest row says counts in the end, as with all that is judged here.
-    private func isStillSuppressed(
-        _ entry: (invalidSince: Int64, isByPerson: Bool), _ cell: UnsafeBufferPointer<UInt8>,
-        _ blockResult: inout BlockResult
-    ) -> Bool {
-        guard let registered = registration(cell, latest: entry.isByPerson ? latestActivity : .max) else {
-            if !Blank.isCell(cell) { blockResult.unreadRegistrations.note(cell) }
-            return true
-        }
-        return registered <= entry.invalidSince
     }
 
     /// Milliseconds since 1970; `never` for a cell that is not a date, or is in the future.
