@@ -222,3 +222,132 @@ extension SkipReason {
         }
     }
 }
+
+/// A checksum of a sequence, made from those of its pieces: it tells two audiences apart, but does
+/// not withstand an attacker that wants them to look alike.
+struct SequenceDigest: Hashable, Sendable {
+    private(set) var count = 0
+    private var polynomial: UInt64 = 0
+    private var sum: UInt64 = 0
+
+    private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15 | 1
+
+    /// Adds an element.
+    @inline(__always) mutating func append(_ element: UInt64) {
+        count += 1
+        polynomial = polynomial &* Self.factor &+ element
+        sum = sum &+ Self.mixed(element, right: 0xC2B2_AE3D_27D4_EB4F)
+    }
+
+    /// Adds the elements of another sequence.
+    mutating func append(_ other: SequenceDigest) {
+        var (factor, power, exponent) = (Self.factor, UInt64(1), other.count)
+        while exponent > 0 {
+            if exponent & 1 == 1 { power = power &* factor }
+            factor = factor &* factor
+            exponent >>= 1
+        }
+        count += other.count
+        polynomial = polynomial &* power &+ other.polynomial
+        sum = sum &+ other.sum
+    }
+
+    /// Its words, for a hash over more than this.
+    var words: [UInt64] { [UInt64(count), polynomial, sum] }
+
+    /// An element made from bytes: words of eight are multiplied into each other (as in wyhash by
+    /// Wang Yi).
+    @inline(__always) static func element(_ bytes: UnsafeBufferPointer<UInt8>, with seed: UInt64) -> UInt64 {
+        let raw = UnsafeRawBufferPointer(bytes)
+        var state = seed ^ UInt64(truncatingIfNeeded: raw.count)
+        var place = 0
+        while place + 16 <= raw.count {
+            let first = raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            let second = raw.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self)
+            state = mixed(first ^ 0xA076_1D64_78BD_642F, right: second ^ state)
+            place += 16
+        }
+        var (first, second, shift) = (UInt64(0), UInt64(0), UInt64(0))
+        while place < raw.count {
+            if shift < 64 { first |= UInt64(raw[place]) << shift } else { second |= UInt64(raw[place]) << (shift - 64) }
+            shift += 8
+            place += 1
+        }
+        return mixed(mixed(first ^ 0xE703_7ED1_A0B4_28DB, right: second ^ state), right: 0x8EBC_6AF0_9C88_C6E3)
+    }
+
+    @inline(__always) private static func mixed(_ left: UInt64, right: UInt64) -> UInt64 {
+        let product = left.multipliedFullWidth(by: right)
+        return product.high ^ product.low
+    }
+}
+
+/// A row's device and tags, examined to find out whether an export has a row for each tag.
+struct TagSample {
+    let fingerprint: TokenFingerprint
+    /// Milliseconds since 1970.
+    let lastActive: Int64
+    /// A hash of the cell.
+    let tags: UInt64
+    /// The token's first four bytes and its last four; nil for one that is not longer than these,
+    /// which is not shown at all.
+    private let ends: (UInt32, UInt32)?
+
+    init(fingerprint: TokenFingerprint, lastActive: Int64, tags: UInt64, token: UnsafeBufferPointer<UInt8>) {
+        self.fingerprint = fingerprint
+        self.lastActive = lastActive
+        self.tags = tags
+        let raw = UnsafeRawBufferPointer(token)
+        ends =
+            raw.count > 8
+            ? (raw.loadUnaligned(as: UInt32.self), raw.loadUnaligned(fromByteOffset: raw.count - 4, as: UInt32.self))
+            : nil
+    }
+
+    /// The device as it may be shown.
+    var shown: String {
+        func text(_ digits: UInt32) -> String { withUnsafeBytes(of: digits) { String(decoding: $0, as: UTF8.self) } }
+        return ends.map { "\(text($0.0))…\(text($0.1))" } ?? "…"
+    }
+
+    /// Whether rows of a device are examined in every block, not only in the first: one device in
+    /// 256, by its token, so that they are the same devices whenever the export is read.
+    @inline(__always) static func isAlwaysTaken(_ token: UnsafeBufferPointer<UInt8>) -> Bool {
+        token.count > 1 && token[token.count - 1] == UInt8(ascii: "0") && token[token.count - 2] == UInt8(ascii: "0")
+    }
+}
+
+/// Finds out whether an export has a row for each tag: several rows of a device in one file, with
+/// the same last activity but different tags.
+struct TagRows {
+    private struct Seen {
+        var file: Int
+        var lastActive: Int64
+        var tags: UInt64
+    }
+
+    private var seen: [TokenFingerprint: Seen] = [:]
+    /// The first device with such rows, to be shown, and the file that has them.
+    private(set) var found: (token: String, file: Int)?
+
+    /// The most devices that are remembered.
+    private static let limit = 50_000
+
+    mutating func add(_ samples: [TagSample], file: Int) {
+        guard found == nil else { return }
+        for sample in samples {
+            guard let earlier = seen[sample.fingerprint] else {
+                if seen.count < Self.limit {
+                    seen[sample.fingerprint] = Seen(file: file, lastActive: sample.lastActive, tags: sample.tags)
+                }
+                continue
+            }
+            if earlier.file == file, earlier.lastActive == sample.lastActive, earlier.tags != sample.tags {
+                found = (sample.shown, file)
+                seen = [:]
+                return
+            }
+            seen[sample.fingerprint] = Seen(file: file, lastActive: sample.lastActive, tags: sample.tags)
+        }
+    }
+}
