@@ -4,6 +4,7 @@ import Delivery
 import Runs
 import Workspace
 
+/// What the gate reads of a run apart from its own record: its scheduled time and its approval.
 extension ScheduledTime {
     /// Finds out which run has the scheduled time, and why this run cannot have it; nil if it can.
     func inspect(_ step: SendGate.Step) throws -> (SendGate.Facts.Time, Diagnostic?) {
