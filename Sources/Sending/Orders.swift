@@ -69,14 +69,18 @@ private func isOfScheduler(_ run: RunFile) -> Bool {
 }
 
 /// Lets the process that paused a run continue it, if the run may continue now.
+/// - Returns: why the store could not be asked: another machine may have ended the run meanwhile,
+///   and then it does not continue.
 /// - Throws: `Diagnostic`: the run is not paused; why it may not continue.
-public func wake(_ run: RunFile, in choice: ProjectChoice) throws {
+public func wake(_ run: RunFile, in choice: ProjectChoice) throws -> Diagnostic? {
     guard try run.status().state == .paused else {
         throw Diagnostic(
             "another volley process is sending this run", file: run.place,
             remedy: "There is nothing to do; `volley report \(run.plan.id)` shows its progress.",
             [.watch(run: run.plan.id)])
     }
+    let doubt = try requireNotEnded(run, in: choice)
     try SendPermission(run, in: choice).check(.goOn)
     try run.append(.ordered(.goOn, at: .now()))
+    return doubt
 }

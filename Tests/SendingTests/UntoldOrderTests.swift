@@ -135,6 +135,25 @@ struct UntoldOrderTests {
         #expect(try bench.file.status().state == .finished && bench.file.sharedSince() == nil)
     }
 
+    @Test(
+        "a paused run that another machine has ended is not said to continue",
+        arguments: [RunState.cancelled, .finished])
+    func endedMeanwhile(state: RunState) throws {
+        let bench = try Bench("woken_\(state)")
+        defer { bench.close() }
+        _ = try bench.give(.pause)
+        let other = try bench.place.address.open(asked: Cancellation()).open(
+            bench.file.plan.id, in: RunsFolder(bench.folder.path))
+        try other.append(.state(state, cause: state == .cancelled ? .cancelled : nil, at: .now()))
+        #expect { _ = try wake(bench.file, in: bench.choice) } throws: {
+            "\($0)".contains("the run is \(state.rawValue): another machine has ended it")
+        }
+        // Its process does not wake.
+        #expect(try bench.file.status().state == .paused)
+        bench.setStore(isAway: true)
+        #expect(try requireNotEnded(bench.file, in: bench.choice) != nil)
+    }
+
     @Test("a run that other machines may send is not cancelled here alone because volley.yaml cannot be read")
     func unreadableProject() throws {
         let bench = try Bench("untold_project")

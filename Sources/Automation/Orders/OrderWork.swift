@@ -308,7 +308,7 @@ extension OrderWork {
     private func resume(_ run: RunFile, _ deliver: (SendProposal) throws -> OrderState) throws -> OrderState {
         if run.sendingSince != nil {
             // It is paused, and the process that paused it continues.
-            try wake(run, in: choice)
+            _ = try wake(run, in: choice)
             return .done(OrderResult(run: run.plan.id))
         }
         return try deliver(proposeToGoOn(run, in: choice, work.options.context))

@@ -112,6 +112,30 @@ func pauseInStore(_ run: RunFile, in choice: ProjectChoice) throws -> Bool {
     } catch { throw isUntold(.pause, run, Diagnostic(explaining: error), isGiven: false) }
 }
 
+/// Checks that a run which is paused here has not been ended by another machine, before the process
+/// that sends it here has noticed.
+/// - Returns: why that is not known.
+/// - Throws: `Diagnostic`: it has ended.
+func requireNotEnded(_ run: RunFile, in choice: ProjectChoice) throws -> Diagnostic? {
+    guard try run.sharedSince() != nil, !run.isWithoutStore else { return nil }
+    let state: RunState
+    do {
+        guard let settings = try projectToStop(run, in: choice)?.store else { return namesNoStore }
+        guard let ledger = try StoreAddress(variable: settings.variable).open(asked: nil).reopen(run) else {
+            return nil
+        }
+        state = try ledger.status().state
+    } catch { return Diagnostic(explaining: error) }
+    guard state.hasEnded else { return nil }
+    let id = run.plan.id
+    throw Diagnostic(
+        "according to the store, the run is \(state.rawValue): another machine has ended it", file: run.place,
+        remedy: state == .finished
+            ? "`volley report \(id)` shows what was sent, once its process here has ended."
+            : "Its process here ends as well. Once it has, `volley resume \(id)` continues the run for all machines.",
+        [state == .finished ? .readReport(run: id) : .resume(run: id)])
+}
+
 /// What cancelling a run in the store has shown.
 struct StoreCancellation {
     /// What the store has forgotten: devices that count as unsent in the file may have got the

@@ -21,10 +21,13 @@ public enum ResumeCommand {
                 id, .running, text: "\(id) continues on the machines that paused it.", options, console)
         }
         if run.sendingSince != nil {
-            try wake(run, in: options.project)
+            if let doubt = try wake(run, in: options.project) {
+                console.warn(
+                    "The store could not be asked whether another machine has ended \(id) meanwhile: then it does not continue. \(doubt)"
+                )
+            }
             return RunAnswer.show(
-                run.plan.id, .running, text: "\(run.plan.id) continues in the process that paused it.", options, console
-            )
+                id, .running, text: "\(id) continues in the process that paused it.", options, console)
         }
         var stageOptions = console.running(options)
         let proposal = try proposeToGoOn(run, in: options.project, stageOptions.context)
