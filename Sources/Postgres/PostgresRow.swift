@@ -34,4 +34,7 @@ public struct PostgresRow {
 
     /// Text; blank for NULL.
     public func text(_ column: Int) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+    /// The same; nil for NULL.
+    public func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
 }

@@ -25,4 +25,7 @@ public enum PostgresValue: Hashable, Sendable {
 extension PostgresValue {
     /// NULL for nil.
     public static func optional(_ number: Int?) -> PostgresValue { number.map(PostgresValue.int) ?? .null }
+
+    /// NULL for nil.
+    public static func optional(_ text: String?) -> PostgresValue { text.map(PostgresValue.text) ?? .null }
 }

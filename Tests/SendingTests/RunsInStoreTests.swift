@@ -39,10 +39,29 @@ struct RunsInStoreTests {
             return ledger
         }
 
-        /// Begins and ends a run, of which nothing is sent.
-        func send(_ run: RunFile, to state: RunState, epoch: String = "1-a", isAfterAll: Bool = false) throws {
+        /// Begins and ends a run.
+        /// - Parameters:
+        ///   - devices: that it is sent to; nil for none.
+        ///   - moment: when.
+        func send(
+            _ run: RunFile, devices: Range<Int>? = nil, at moment: Timestamp = .now(), to state: RunState,
+            epoch: String = "1-a", isAfterAll: Bool = false
+        ) throws {
             let ledger = try place.address.open(asked: Cancellation()).publish(run)
             try ledger.takeUp(epoch: epoch, after: isAfterAll ? "1-a" : "", isAfterAll: isAfterAll, at: .now())
+            if let devices {
+                let ids = try #require(try ledger.lease(atMost: devices.count, of: run.plan.segments[0].ids))
+                #expect(ids == devices)
+                try ledger.append(.claimed(ids, at: moment))
+                try ledger.append(
+                    .settled([
+                        ids.map {
+                            Settlement(
+                                recipient: $0, outcome: .accepted, status: 200, reason: "", attempts: 1,
+                                settledAt: moment)
+                        }
+                    ]))
+            }
             try ledger.append(.state(state, cause: state == .cancelled ? .cancelled : nil, at: .now()))
             try ledger.leave()
         }
@@ -135,6 +154,84 @@ struct RunsInStoreTests {
         for plan in [known, unknown] {
             #expect(try bench.refusal(of: plan, .begin)?.why == .isSuperseded, "\(plan.plan.id)")
         }
+    }
+
+    // MARK: - Runs that were removed from the store
+
+    @Test(
+        "what another machine has sent keeps a plan, and a retry, from being sent after it was removed from the store, until a new plan is made",
+        arguments: [false, true])
+    func removed(isForced: Bool) throws {
+        let bench = try Bench("removed_\(isForced)"), home = try #require(bench.home), away = try #require(bench.away)
+        let earlier = try away.plan(Self.second, at: .now().adding(seconds: -60))
+        let run = try home.plan(Self.first)
+        try bench.send(run, devices: 0..<4, to: .cancelled)
+        let copy = try bench.fetch(Self.first, into: away)
+        try bench.send(run, devices: 4..<6, to: .cancelled, epoch: "2-b", isAfterAll: true)
+        if !isForced { try bench.fetch(Self.first, into: home).close() }
+        try bench.store.remove(Self.first, evenIfUnfetched: isForced, fetchedInto: RunsFolder(home.path))
+        #expect(try bench.store.runs().isEmpty)
+        let refused = try #require(try bench.refusal(of: earlier, .begin))
+        #expect(refused.why == .isSuperseded && "\(refused)".contains("Plan the campaign again"), "\(refused)")
+        #expect(!"\(refused)".contains("store fetch"))
+        // The copy lacks what was sent since.
+        let retried = try #require(try bench.refusal(of: copy, .retry))
+        #expect(
+            retried.why == .isOutdated && "\(retried)".contains("on the machine that has its whole file"), "\(retried)")
+        #expect(
+            try bench.refusal(of: away.plan(Self.third, devices: 4..<10, retryOf: Self.first), .begin)?.why
+                == .parentWentOn)
+        var later = away.settings
+        later.plannedInStore = .now().adding(seconds: 60)
+        #expect(try bench.refusal(of: away.plan("20261101-090300-c-0004", later), .begin) == nil)
+        copy.close()
+    }
+
+    @Test("a run whose file has all of it is retried after it was removed from the store, and is not continued")
+    func removedAndFetched() throws {
+        let bench = try Bench("removed_fetched"), home = try #require(bench.home), away = try #require(bench.away)
+        let planned = try home.plan(Self.first), earlier = try away.plan(Self.second, at: .now().adding(seconds: -60))
+        try planned.closeIntoOneFile()
+        let before = try Data(contentsOf: URL(fileURLWithPath: planned.path)), run = try RunFile(path: planned.path)
+        try bench.send(run, devices: 0..<4, to: .cancelled)
+        let copies = [try bench.fetch(Self.first, into: home), try bench.fetch(Self.first, into: away)]
+        try bench.store.remove(Self.first, evenIfUnfetched: false, fetchedInto: RunsFolder(home.path))
+        for copy in copies { #expect(try bench.refusal(of: copy, .retry) == nil) }
+        #expect(try bench.refusal(of: earlier, .begin) == nil)
+        let refused = try #require(try bench.refusal(of: copies[0], .goOn))
+        #expect("\(refused)".contains("was removed from it since: it does not continue"), "\(refused)")
+        for file in copies + [run] { file.close() }
+        // The plan's file was put back as it was before: nothing in it says that it was sent.
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: run.path + suffix) }
+        try before.write(to: URL(fileURLWithPath: run.path))
+        let restored = try RunFile(path: run.path)
+        #expect("\(try #require(try bench.refusal(of: restored, .begin)))".contains("it does not continue"))
+        #expect { _ = try place(bench).publish(restored) } throws: { "\($0)".contains("it does not continue") }
+        restored.close()
+    }
+
+    @Test("a run that is not whole in the store, as its removal was cut off, counts as removed until it is whole again")
+    func removalCutOff() throws {
+        let bench = try Bench("removal_cut"), home = try #require(bench.home), away = try #require(bench.away)
+        let plan = try away.plan(Self.second, at: .now().adding(seconds: -60)), run = try home.plan(Self.first)
+        try bench.send(run, devices: 0..<4, to: .cancelled)
+        let ended = try Cancellation()
+        // Before the first blocks are removed.
+        try bench.place.server.sql(
+            """
+            CREATE FUNCTION \(bench.place.schema).fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''cut off''; END';
+            CREATE TRIGGER cut BEFORE DELETE ON \(bench.place.schema).volley_block EXECUTE FUNCTION \(bench.place.schema).fail()
+            """)
+        #expect(throws: Diagnostic.self) {
+            try bench.place.address.open(asked: ended).remove(
+                Self.first, evenIfUnfetched: true, fetchedInto: RunsFolder(home.path))
+        }
+        #expect(try bench.refusal(of: plan, .begin)?.why == .isSuperseded)
+        try bench.place.server.sql("DROP TRIGGER cut ON \(bench.place.schema).volley_block")
+        _ = try place(bench).publish(run)
+        #expect(try bench.place.server.sql("SELECT count(*) FROM \(bench.place.schema).volley_removed") == "0")
+        try bench.fetch(Self.first, into: away).close()
+        run.close()
     }
 
     @Test(

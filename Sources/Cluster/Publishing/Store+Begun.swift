@@ -16,6 +16,50 @@ package struct BegunRun: Sendable {
     package let takenBackBy: String
     /// Those whose processes send it, as far as they were not declared dead.
     package let machines: [String]
+    /// What is left of a run that was removed from the store.
+    package let removed: Removed?
+
+    /// What tells which devices and runs a run has to do with.
+    package struct Facts: Sendable {
+        /// Its list (`RunSettings.listName`), the time of a schedule that it was for, and what it
+        /// retries. Nothing is known of a plan that was damaged when it was removed.
+        package let list: String?, occurrence: String?, retryOf: String?
+
+        init(list: String?, occurrence: String?, retryOf: String?) {
+            (self.list, self.occurrence, self.retryOf) = (list, occurrence, retryOf)
+        }
+
+        /// - Throws: `Diagnostic`: the plan's settings cannot be read.
+        init(_ plan: RunPlan) throws {
+            let settings = try plan.settings.get()
+            self.init(
+                list: settings.listName, occurrence: settings.schedule?.occurrence.map { "\($0)" },
+                retryOf: plan.retryOf)
+        }
+    }
+
+    /// The row that outlives a removal. It ended when it was removed at the latest, and sends
+    /// nothing any more.
+    package struct Removed: Sendable {
+        package let facts: Facts
+        /// The last entries of its journal: a file that has them knows which devices it reached.
+        let entries: Set<FetchMark>
+
+        /// - Throws: `Diagnostic`: the row is damaged.
+        init(_ facts: Facts, entries text: String, of id: String) throws(Diagnostic) {
+            self.facts = facts
+            var entries: Set<FetchMark> = []
+            for line in text.split(separator: "\n", omittingEmptySubsequences: true) {
+                let numbers = line.split(separator: " ", omittingEmptySubsequences: false).map { Int($0) }
+                guard numbers.count == 3, let sender = numbers[0], let writer = numbers[1], let number = numbers[2]
+                else {
+                    throw StoreError.damaged("what it keeps of the removed run \(TextFormat.foreign(id))")
+                }
+                entries.insert(FetchMark(sender: sender, writer: writer, number: number))
+            }
+            self.entries = entries
+        }
+    }
 
     /// Whether it is being sent, is paused, or will be continued by the next machine that helps.
     package var isActive: Bool { [.running, .paused].contains(state) && takenBackBy.isEmpty }
@@ -77,7 +121,8 @@ extension Store {
         }
     }
 
-    /// The runs of a campaign that were begun on any machine, in the order of publishing.
+    /// The runs of a campaign that were begun on any machine, in the order of publishing; also
+    /// those that were removed.
     /// - Throws: `Diagnostic`: the store cannot be queried, or the row of such a run is damaged.
     package func begunRuns(of campaign: String, app: String) throws -> [BegunRun] {
         var runs: [BegunRun] = []
@@ -86,40 +131,47 @@ extension Store {
                 runs = []
                 try connection.run(
                     """
-                    SELECT r.id, r.number, r.state, r.ended_at, r.taken_home, r.life, coalesce(
-                        (SELECT string_agg(DISTINCT s.machine, chr(10)) FROM volley_sender s WHERE s.run = r.number AND s.dead_at IS NULL), '')
-                    FROM volley_run r WHERE r.campaign = $1 AND r.app = $2 AND r.is_published AND r.life <> '' ORDER BY r.number
+                    SELECT id, number, state, ended_at, taken_home, life, coalesce(
+                        (SELECT string_agg(DISTINCT s.machine, chr(10)) FROM volley_sender s WHERE s.run = r.number AND s.dead_at IS NULL), ''),
+                        false, NULL, NULL, NULL, ''
+                    FROM volley_run r WHERE campaign = $1 AND app = $2 AND is_published AND life <> ''
+                    UNION ALL SELECT id, number, 'stopped', ended_at, taken_home, life, '', true, list, occurrence, retry_of, entries
+                    FROM volley_removed WHERE campaign = $1 AND app = $2 ORDER BY 2
                     """, [.text(campaign), .text(app)], within: looking.answerSeconds
-                ) { cells in
-                    let id = cells.text(0)
-                    guard let state = RunState(rawValue: cells.text(2)) else {
-                        throw StoreError.damaged("the state", ofRun: id)
-                    }
-                    runs.append(
-                        BegunRun(
-                            id: id, number: cells.int(1), epoch: cells.text(5), state: state,
-                            endedAt: try cells.optionalMoment(3),
-                            takenBackBy: cells.text(4), machines: cells.text(6).split(separator: "\n").map(String.init))
-                    )
-                }
+                ) { runs.append(try Self.begun($0)) }
             }
         }
         return runs
     }
 
-    /// Whether the file of a run holds all that the store knows of it.
-    package func holds(_ file: RunFile, allOf run: BegunRun) throws -> Bool {
-        try holds(file, allOf: run.number, looking)
+    private static func begun(_ cells: PostgresRow) throws(Diagnostic) -> BegunRun {
+        let id = cells.text(0)
+        guard let state = RunState(rawValue: cells.text(2)) else { throw StoreError.damaged("the state", ofRun: id) }
+        let facts = BegunRun.Facts(
+            list: cells.optionalText(8), occurrence: cells.optionalText(9), retryOf: cells.optionalText(10))
+        return BegunRun(
+            id: id, number: cells.int(1), epoch: cells.text(5), state: state, endedAt: try cells.optionalMoment(3),
+            takenBackBy: cells.text(4), machines: cells.text(6).split(separator: "\n").map(String.init),
+            removed: cells.int(7) == 1 ? try BegunRun.Removed(facts, entries: cells.text(11), of: id) : nil)
     }
 
-    /// The plan of a run.
-    /// - Parameter catalog: where it is kept while it is read.
+    /// Whether the file of a run holds all that the store knows of it. What a machine sent alone
+    /// since then is in no other file.
+    package func holds(_ file: RunFile, allOf run: BegunRun) throws -> Bool {
+        guard run.takenBackBy.isEmpty else { return false }
+        if let removed = run.removed { return try Set(file.fetchMarks()).isSuperset(of: removed.entries) }
+        return try holds(file, allOf: run.number, looking)
+    }
+
+    /// What a run has to do with.
+    /// - Parameter catalog: where its plan is kept while it is read.
     /// - Throws: `Diagnostic`: the store does not have it, or it is damaged there.
-    package func plan(of id: String, in catalog: RunsFolder) throws -> RunPlan {
-        let row = try storedPlan(id), scratch = try catalog.scratchFolder()
-        let bare = try StoreError.bareFile(row.bare, of: id, in: scratch)
+    package func facts(of run: BegunRun, in catalog: RunsFolder) throws -> BegunRun.Facts {
+        if let removed = run.removed { return removed.facts }
+        let row = try storedPlan(run.id), scratch = try catalog.scratchFolder()
+        let bare = try StoreError.bareFile(row.bare, of: run.id, in: scratch)
         defer { bare.close() }
-        return bare.plan
+        return try BegunRun.Facts(bare.plan)
     }
 
     /// Checks in the transaction in which a run begins or continues that no other run of its

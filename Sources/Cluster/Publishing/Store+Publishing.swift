@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Postgres
 package import Runs
 
@@ -78,6 +78,9 @@ extension Store {
     private func enter(_ file: RunFile, _ connection: PostgresConnection) throws -> Known {
         if let known = try Self.find(file.plan.id, connection) { return known }
         let plan = file.plan
+        try connection.run("SELECT 1 FROM volley_removed WHERE id = $1", [.text(plan.id)], within: Self.answerSeconds) {
+            _ in throw Self.wasSentAndRemoved(file)
+        }
         // The store would hand out recipients again that were claimed before.
         if let since = try file.sharedSince() { throw Self.isForgotten(file, since) }
         guard try file.claims().made == 0, try file.fetchMarks().isEmpty else { throw Self.hasBegun(file) }
@@ -135,7 +138,7 @@ extension Store {
             // not begun nothing can be forgotten.
             _ = try Self.hold(number, connection)
             let epoch = try DatabaseEpoch.current(connection)
-            return try connection.run(
+            let count = try connection.run(
                 """
                 UPDATE volley_run SET is_published = true,
                     published_in = CASE WHEN is_published OR life <> '' THEN published_in ELSE $3 END,
@@ -143,8 +146,24 @@ extension Store {
                 WHERE number = $1 AND (SELECT count(*) FROM volley_block WHERE run = $1) = $2
                 """, [.int(number), .int(RecipientBlock.count(of: file.plan.audience)), .int(epoch)],
                 within: Self.answerSeconds)
+            guard count == 1 else { return count }
+            // Its removal was cut off.
+            try connection.run(
+                "DELETE FROM volley_removed WHERE number = $1", [.int(number)], within: Self.answerSeconds)
+            return count
         }
         if count != 1 { throw Self.isRemoved(file) }
+    }
+
+    /// A run that was begun and is there no longer.
+    package static func wasSentAndRemoved(_ file: RunFile) -> Diagnostic {
+        let id = file.plan.id
+        return Diagnostic(
+            "this run was sent through the store, and was removed from it since: it does not continue",
+            file: file.place,
+            remedy:
+                "`volley cancel \(id)` ends it. Then `volley retry \(id) --outcome unsent` sends to the devices that are left, if this file is "
+                + "the newest one of the run.", [.cancelThenRetry(run: id)])
     }
 
     /// Blocks refer to the run's row: without it none can be written.

@@ -8,7 +8,8 @@ extension Store {
     private static let blocksRemovedTogether = 500
 
     /// Removes a run. What workers recorded is removed last, at once, so that a run whose removal
-    /// was interrupted, and that is published again, continues where it was.
+    /// was interrupted, and that is published again, continues where it was. What keeps machines
+    /// that did not fetch it from sending to its devices again stays (`BegunRun.Removed`).
     /// - Parameters:
     ///   - evenIfUnfetched: whether it is removed even if its outcomes are lost with it.
     ///   - catalog: where its file is.
@@ -23,23 +24,27 @@ extension Store {
         guard let known = try StoreError.explaining({ try storeConnection.retrying { try Self.find(id, $0) } }) else {
             throw Self.isMissing(id)
         }
+        var plan: RunPlan?
         if known.isPublished {
             // A plan that is damaged there can only be removed.
             let ledger = evenIfUnfetched ? try? open(id, in: catalog) : try open(id, in: catalog)
             try ledger?.requireAbsence(for: "removed", silent: silent)
             if !evenIfUnfetched { try requireFetched(known, id, in: catalog, storeConnection) }
+            plan = ledger?.plan
         }
-        try remove(known.number, id)
+        try remove(known.number, id, plan)
     }
 
     /// Removes a run that has no workers, whatever became of it.
     /// - Parameters:
     ///   - number: the run's in the store.
     ///   - id: the run's, for messages.
-    func remove(_ number: Int, _ id: String) throws {
+    ///   - plan: nil if it cannot be read.
+    func remove(_ number: Int, _ id: String, _ plan: RunPlan? = nil) throws {
         let storeConnection = storeConnection(answerSeconds: Self.answerSeconds)
+        let facts = try? plan.map(BegunRun.Facts.init)
         try StoreError.explaining {
-            guard try storeConnection.retrying({ try close(number, $0) }) else { throw Self.isSent(id) }
+            guard try storeConnection.retrying({ try close(number, facts, $0) }) else { throw Self.isSent(id) }
             while try storeConnection.retrying({ try removeBlocks(of: number, $0) }) > 0 {
                 if retryDeadline.isAsked { throw CancellationError() }
             }
@@ -66,9 +71,9 @@ extension Store {
         }
     }
 
-    /// Keeps workers from joining.
+    /// Keeps workers from joining, and keeps what must outlive a run that has begun.
     /// - Returns: false if there are some.
-    private func close(_ number: Int, _ connection: PostgresConnection) throws -> Bool {
+    private func close(_ number: Int, _ facts: BegunRun.Facts?, _ connection: PostgresConnection) throws -> Bool {
         try connection.transaction(within: Self.answerSeconds) {
             // A worker that joins holds the row under FOR KEY SHARE.
             try connection.run(
@@ -79,6 +84,19 @@ extension Store {
                 within: Self.answerSeconds
             ) { workers = $0.int(0) }
             guard workers == 0 else { return false }
+            // A removal that was cut off left the row.
+            try connection.run(
+                """
+                INSERT INTO volley_removed
+                SELECT id, number, app, campaign, $2, $3, $4, life,
+                    coalesce(ended_at, (extract(epoch FROM clock_timestamp()) * 1000)::bigint), taken_home,
+                    coalesce((SELECT string_agg(concat_ws(' ', sender, lane, last), chr(10)) FROM
+                        (SELECT sender, lane, max(number) AS last FROM volley_journal WHERE run = $1 GROUP BY 1, 2) j), '')
+                FROM volley_run WHERE number = $1 AND life <> '' ON CONFLICT (id) DO NOTHING
+                """,
+                [
+                    .int(number), .optional(facts?.list), .optional(facts?.occurrence), .optional(facts?.retryOf),
+                ], within: Self.answerSeconds)
             try connection.run(
                 "UPDATE volley_run SET is_published = false WHERE number = $1", [.int(number)],
                 within: Self.answerSeconds)

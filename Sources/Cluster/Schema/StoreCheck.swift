@@ -94,6 +94,6 @@ extension StoreSchema {
         "volley_run", "volley_block", "volley_leg", "volley_sender", "volley_lease", "volley_returned",
         "volley_journal", "volley_pace",
         "volley_service", "volley_firing", "volley_list", "volley_suppressed", "volley_reached",
-        "volley_life", "volley_present",
+        "volley_life", "volley_present", "volley_removed",
     ]
 }

@@ -9,7 +9,7 @@ import Postgres
 /// since 1970. Ids of recipients are those of the run file.
 public enum StoreSchema {
     /// The version that this Volley makes and reads.
-    public static let version = 1
+    public static let version = 2
 
     /// What leads from each version to the next; the first entry makes the tables.
     static let steps: [[String]] = [
@@ -186,7 +186,26 @@ public enum StoreSchema {
             "CREATE INDEX volley_reached_at ON volley_reached (app, list, at)",
             "ALTER TABLE volley_reached ALTER COLUMN data SET STORAGE EXTERNAL",
             "INSERT INTO volley_store VALUES (1, uuid_send(gen_random_uuid()))",
-        ]
+        ],
+        [
+            // Some hundred bytes for each run, kept for good: without them a machine that did not
+            // fetch the run could send to its devices again.
+            """
+            CREATE TABLE volley_removed (               -- runs that had begun, and were removed
+                id text PRIMARY KEY,
+                number bigint NOT NULL,                 -- as it was in volley_run
+                app text NOT NULL, campaign text NOT NULL,
+                list text,                              -- null, here and below: its plan could not be read
+                occurrence text,                        -- also null without a time of a schedule
+                retry_of text,                          -- also null for what is no retry
+                life text NOT NULL,
+                ended_at bigint NOT NULL,               -- or when it was removed
+                taken_home text NOT NULL,
+                entries text NOT NULL                   -- the last ones of its journal, a line each: sender, lane, number
+            )
+            """,
+            "CREATE INDEX volley_removed_campaign ON volley_removed (campaign, app)",
+        ],
     ]
 }
 

@@ -46,7 +46,9 @@ struct RunsInStore {
 
     private func judge(_ step: SendGate.Step, isTimed: Bool) throws -> [BegunRun] {
         let rows = try store.begunRuns(of: run.plan.campaign, app: run.plan.app)
-        guard rows.contains(where: { $0.id != run.plan.id }) || step == .retry, !isTimed else { return rows }
+        guard rows.contains(where: { $0.id != run.plan.id || $0.removed != nil }) || step == .retry, !isTimed else {
+            return rows
+        }
         let chain = try RunChain(of: run)
         defer { chain.close() }
         let isFresh = try step == .begin && RelatedRuns.isFresh(run)
@@ -66,12 +68,12 @@ struct RunsInStore {
             guard row.isActive || row.number > oldest && !isFresh || row.endedAt.map({ $0 >= since }) ?? false else {
                 continue
             }
-            let plan = try store.plan(of: row.id, in: run.catalog), theirs = try plan.settings.get()
-            if let parent = plan.retryOf, family.contains(parent) {
+            let theirs = try store.facts(of: row, in: run.catalog)
+            if let parent = theirs.retryOf, family.contains(parent) {
                 family.insert(row.id)
                 try judge(relative: row, step)
-            } else if step != .retry, settings.sharesList(with: theirs.listName),
-                !isOther(theirs.schedule?.occurrence, isFresh)
+            } else if step != .retry, theirs.list.map(settings.sharesList) ?? true,
+                !isOther(theirs.occurrence, isFresh)
             {
                 try judge(unrelated: row, isFresh: isFresh, since)
             }
@@ -91,7 +93,11 @@ struct RunsInStore {
     /// A run that this one retries, a retry of it, or another retry of the same run.
     private func judge(relative row: BegunRun, _ step: SendGate.Step) throws {
         let isOwn = row.id == run.plan.id
-        guard try !isHome(row) else { return }
+        if isOwn, row.removed != nil, step != .retry {
+            throw SendRefused(why: .isOutdated, diagnostics: [Store.wasSentAndRemoved(run)])
+        }
+        // The file of a removed run may have been put back from a backup.
+        guard try row.removed != nil || !isHome(row) else { return }
         let why: SendGate.Refusal = isOwn ? .isOutdated : row.id == run.plan.retryOf ? .parentWentOn : .isRetried
         let what = isOwn || row.id == run.plan.retryOf ? "the run \(row.id)" : "\(row.id), a retry of the same devices,"
         if row.isActive { throw RefusalText.isSentElsewhere(run, row, what, why) }
@@ -107,9 +113,9 @@ struct RunsInStore {
     }
 
     /// Each time of a schedule is sent once, so another time does not count for it (`RelatedRuns`).
-    private func isOther(_ theirs: LocalTime?, _ isFresh: Bool) -> Bool {
+    private func isOther(_ theirs: String?, _ isFresh: Bool) -> Bool {
         guard let time = settings.schedule?.occurrence else { return false }
-        return theirs.map { $0 != time } ?? isFresh
+        return theirs.map { $0 != "\(time)" } ?? isFresh
     }
 
     /// Whether the run was planned in this folder, and its file here has all of it, or gets it:
@@ -207,12 +213,24 @@ extension RefusalText {
             isCopy
             ? "`volley store fetch \(other.id)` brings that here."
             : "`volley resume \(other.id)`, or `volley store fetch \(other.id)` once it has ended, brings that here."
-        let remedy =
-            other.takenBackBy.isEmpty
-            ? "\(fetch) Then repeat this command: it leaves out those devices, or says what to do."
-            : "\(TextFormat.foreign(other.takenBackBy)) continued it without the store: repeat this command there, with its file."
+        let remedy: String, remedies: [Remedy]
+        if !other.takenBackBy.isEmpty {
+            let machine = TextFormat.foreign(other.takenBackBy)
+            remedy = "\(machine) continued it without the store: repeat this command there, with its file."
+            remedies = [.ask(.restoreRun(other.id))]
+        } else if other.removed == nil {
+            remedy = "\(fetch) Then repeat this command: it leaves out those devices, or says what to do."
+            remedies = [.ask(.restoreRun(other.id))]
+        } else if why == .isSuperseded, run.plan.retryOf == nil {
+            remedy =
+                "It was removed from the store before this machine had fetched all of it. Plan the campaign again if its devices may get it once more."
+            remedies = [.planAgain, .newPlanRepeats]
+        } else {
+            remedy =
+                "It was removed from the store before this machine had fetched all of it: repeat this command on the machine that has its whole file."
+            remedies = [.ask(.restoreRun(other.id))]
+        }
         return SendRefused(
-            why: why, diagnostics: [Diagnostic(message, file: run.place, remedy: remedy, [.ask(.restoreRun(other.id))])]
-        )
+            why: why, diagnostics: [Diagnostic(message, file: run.place, remedy: remedy, remedies)])
     }
 }
