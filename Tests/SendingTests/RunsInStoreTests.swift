@@ -156,6 +156,29 @@ struct RunsInStoreTests {
         }
     }
 
+    @Test(
+        "a plan that could not ask the store is older than all that others have sent, also what was fetched of it")
+    func unknownTime() throws {
+        let bench = try Bench("unknown_time"), home = try #require(bench.home), away = try #require(bench.away)
+        // Its clock was ahead by less than the time since then.
+        let plan = try away.plan(Self.second, at: .now())
+        try bench.send(home.plan(Self.first), devices: 0..<4, at: .now().adding(seconds: -60), to: .cancelled)
+        #expect(try bench.refusal(of: plan, .begin)?.why == .isSuperseded)
+        try bench.fetch(Self.first, into: away).close()
+        #expect(try bench.refusal(of: plan, .begin) == nil)
+        let superseding = try #require(try SupersedingRuns(of: plan, plan.plan.settings.get()))
+        #expect(superseding.runs.map(\.plan.id) == [Self.first] && superseding.reached == 4)
+        // By the store's clock it was planned before, or after; the machine's says the opposite.
+        for (seconds, reached) in [(-120.0, 4), (0, nil)] {
+            var settings = away.settings
+            settings.plannedInStore = .now().adding(seconds: seconds)
+            let known = try away.plan(Self.third, at: .now().adding(seconds: -seconds - 90), settings)
+            #expect(try SupersedingRuns(of: known, settings)?.reached == reached)
+            known.close()
+            try known.remove()
+        }
+    }
+
     // MARK: - Runs that were removed from the store
 
     @Test(

@@ -54,7 +54,7 @@ struct RunsInStore {
         let isFresh = try step == .begin && RelatedRuns.isFresh(run)
         let since =
             try isFresh
-            ? planned()
+            ? settings.plannedInStore ?? .unknownInStore
             : (chain.runs.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt)
                 .adding(seconds: store.clockOffsetSeconds())
         var family = Set(chain.runs.map(\.plan.id) + [run.plan.retryOf].compactMap(\.self))
@@ -79,15 +79,6 @@ struct RunsInStore {
             }
         }
         return rows
-    }
-
-    /// When the run was planned, by the store's clock. A plan that could not ask the store has only
-    /// the time of this machine; one in the future came from a clock that was wrong, and says
-    /// nothing of what was before.
-    private func planned() throws -> Timestamp {
-        if let inStore = settings.plannedInStore { return inStore }
-        let planned = run.plan.plannedAt
-        return planned > .now() ? Timestamp(epochSeconds: 0) : planned.adding(seconds: try store.clockOffsetSeconds())
     }
 
     /// A run that this one retries, a retry of it, or another retry of the same run.

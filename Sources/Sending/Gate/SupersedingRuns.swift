@@ -148,6 +148,12 @@ extension UnsafeRawBufferPointer {
     }
 }
 
+extension Timestamp {
+    /// When a plan was made that could not ask the store: it counts as older than all that other
+    /// machines have sent, as this machine's clock may have been ahead.
+    static var unknownInStore: Timestamp { Timestamp(epochMilliseconds: 0) }
+}
+
 /// The runs of a campaign that count for one of them, and from which moment.
 struct RelatedRuns {
     let run: RunFile
@@ -223,6 +229,10 @@ struct RelatedRuns {
         // that.
         if first.settings.beside.contains(other.plan.id), try isFresh || !other.claimedWithoutOutcome().isEmpty {
             return Timestamp(epochMilliseconds: 0)
+        }
+        // What other machines did is dated by the store's clock, and in no order of this machine's.
+        if try other.copiedAt() != nil {
+            return first.settings.plannedInStore ?? (isFresh ? .unknownInStore : moment)
         }
         return try order.start(of: other.plan.id, epoch: other.status().epoch, after: place, at: moment)
     }
