@@ -19,16 +19,45 @@ public struct YAMLEdit: Sendable {
     }
 
     /// The text, with all changes so far.
-    public private(set) var text: String
-    /// Each is checked by reading the text once more.
+    public var text: String { current.text }
+    private var current: ReadText
     private static let mostComments = 200
     /// How a refused change is made all the same.
     private static let remedy = "Change it in the source."
 
     /// - Returns: nil if the text has no `key: value` lines that could be changed.
     public init?(_ text: String) {
-        guard YAMLTree.read(text) != nil else { return nil }
-        self.text = text
+        guard let read = ReadText(text) else { return nil }
+        current = read
+    }
+
+    /// A text with its tree: a form looks at it hundreds of times, so it is read once.
+    private struct ReadText: Sendable {
+        let text: String
+        let tree: YAMLTree
+        /// As offsets count them: without a byte order mark.
+        let scalars: [Unicode.Scalar]
+        /// The offsets of the beginnings of lines.
+        let lineStarts: [Int]
+
+        /// - Returns: nil if the text is no YAML, or has no `key: value` lines.
+        init?(_ text: String) {
+            guard let tree = YAMLTree.read(text) else { return nil }
+            (self.text, self.tree) = (text, tree)
+            let scalars = Array(text.unicodeScalars.drop { $0 == "\u{FEFF}" })
+            self.scalars = scalars
+            lineStarts = [0] + scalars.indices.lazy.filter { scalars[$0] == "\n" }.map { $0 + 1 }
+        }
+
+        /// The line of an offset, from 1.
+        func line(_ offset: Int) -> Int {
+            var (low, high) = (0, lineStarts.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if lineStarts[middle] <= offset { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
     }
 
     /// What is at a path of keys: nil if there is nothing.
@@ -51,7 +80,7 @@ public struct YAMLEdit: Sendable {
     }
 
     private func node(at path: [String]) throws(Mistake) -> YAMLTree? {
-        var node = try tree()
+        var node = current.tree
         for key in path {
             if node.isNull { return nil }
             guard case .mapping(_, let entries) = node.content else {
@@ -71,7 +100,7 @@ public struct YAMLEdit: Sendable {
     /// The keys of the group at a path, in the order of the file; empty where there is no group. An
     /// empty path is the whole text.
     public func keys(at path: [String]) -> [String] {
-        guard var node = YAMLTree.read(text) else { return [] }
+        var node = current.tree
         for key in path {
             guard let entry = node.entry(key) else { return [] }
             node = entry.value
@@ -82,26 +111,22 @@ public struct YAMLEdit: Sendable {
 
     /// The lines that a value takes, from its key on; nil without a value.
     public func lines(at path: [String]) -> ClosedRange<Int>? {
-        let scalars = scalars
-        func line(_ offset: Int) -> Int { 1 + scalars.prefix(offset).count { $0 == "\n" } }
-        return extent(at: path, in: scalars).map { line($0.lowerBound)...line($0.upperBound) }
+        extent(at: path).map { current.line($0.lowerBound)...current.line($0.upperBound) }
     }
 
     /// Whether a place of the text, counted from 1 in lines and Unicode scalars, lies in a value or
     /// in its key: of several values in one line, it says which is meant.
     public func holds(line: Int, column: Int, at path: [String]) -> Bool {
-        let scalars = scalars
-        let starts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
-        guard starts.indices.contains(line - 1), let extent = extent(at: path, in: scalars) else { return false }
+        let starts = current.lineStarts
+        guard starts.indices.contains(line - 1), let extent = extent(at: path) else { return false }
         return extent.contains(starts[line - 1] + column - 1)
     }
 
-    /// As offsets count them.
-    private var scalars: [Unicode.Scalar] { Array(text.unicodeScalars.drop { $0 == "\u{FEFF}" }) }
-
     /// Where a value is, from its key on; nil without a value.
-    private func extent(at path: [String], in scalars: [Unicode.Scalar]) -> ClosedRange<Int>? {
-        guard var node = YAMLTree.read(text), let last = path.last else { return nil }
+    private func extent(at path: [String]) -> ClosedRange<Int>? {
+        guard let last = path.last else { return nil }
+        let scalars = current.scalars
+        var node = current.tree
         for key in path.dropLast() {
             guard let entry = node.entry(key) else { return nil }
             node = entry.value
@@ -125,19 +150,18 @@ public struct YAMLEdit: Sendable {
         } catch  where value == nil {
             // More than a form can show can still be removed.
         }
-        let tree = try tree()
+        let tree = current.tree
         var writer = YAMLWriter(text)
         let isDone = value.map { writer.write($0, at: path[...], in: tree) } ?? writer.remove(path[...], from: tree)
         guard isDone else {
             throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy)
         }
-        let after = writer.text
-        guard let read = YAMLTree.read(after),
-            read.meaning == tree.meaning.setting(value.map(Meaning.init), at: path[...])
+        guard let after = ReadText(writer.text),
+            after.tree.meaning == tree.meaning.setting(value.map(Meaning.init), at: path[...])
         else {
             throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy)
         }
-        text = after
+        current = after
     }
 
     // MARK: - Comments
@@ -151,8 +175,8 @@ public struct YAMLEdit: Sendable {
     /// - Throws: `Mistake`: there is nothing at the path, or no line for it.
     public mutating func addComment(_ comment: String, above path: [String]) throws(Mistake) {
         precondition(!comment.contains(where: \.isNewline), "a comment is one line")
-        var scalars = scalars
-        var node = try tree(), place: Int?
+        var scalars = current.scalars
+        var node = current.tree, place: Int?
         for key in path {
             guard let entry = node.entry(key) else { throw Mistake("there is no \(name(path))", remedy: Self.remedy) }
             let key = entry.key.extent.lowerBound, line = (scalars[..<key].lastIndex(of: "\n") ?? -1) + 1
@@ -168,51 +192,58 @@ public struct YAMLEdit: Sendable {
     /// Removes comments that have a line of their own and begin with a text.
     /// - Parameter isMeant: whether a comment, without the sign before it, goes.
     public mutating func removeComments(beginningWith start: String, where isMeant: (String) -> Bool) throws(Mistake) {
-        for line in commentLines(beginningWith: start).reversed() where isMeant(line.text) {
-            var scalars = scalars
-            scalars.removeSubrange(line.extent)
-            try replace(with: scalars, "the comment")
+        let meant = commentLines(beginningWith: start).filter { isMeant($0.text) }
+        guard !meant.isEmpty else { return }
+        try replace(with: Self.without(meant.map(\.extent), current.scalars), "the comment")
+    }
+
+    /// - Parameter extents: ascending.
+    private static func without(_ extents: [Range<Int>], _ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        var rest: [Unicode.Scalar] = [], place = 0
+        for extent in extents {
+            rest += scalars[place..<extent.lowerBound]
+            place = extent.upperBound
         }
+        return rest + scalars[place...]
     }
 
     /// The lines that are comments. A line of a text may look like one: without it, the file would
     /// mean something else.
     private func commentLines(beginningWith text: String) -> [(text: String, extent: Range<Int>)] {
-        let scalars = scalars
-        guard self.text.contains(text), let meaning = YAMLTree.read(self.text)?.meaning else { return [] }
-        var lines: [(text: String, extent: Range<Int>)] = [], start = 0
-        while start < scalars.count {
-            let end = scalars[start...].firstIndex(of: "\n").map { $0 + 1 } ?? scalars.count
+        let (scalars, starts) = (current.scalars, current.lineStarts)
+        var lines: [(text: String, extent: Range<Int>)] = []
+        for (number, start) in starts.enumerated() where lines.count < Self.mostComments {
+            let end = number + 1 < starts.count ? starts[number + 1] : scalars.count
+            guard scalars[start..<end].first(where: { $0 != " " && $0 != "\t" }) == "#" else { continue }
             let line = String(String.UnicodeScalarView(scalars[start..<end].filter { $0 != "\r" && $0 != "\n" }))
                 .trimmingSpaces()
             let comment = line.hasPrefix("#") ? String(line.dropFirst()).trimmingSpaces() : ""
-            if !comment.isEmpty, comment.hasPrefix(text), lines.count < Self.mostComments {
-                var rest = scalars
-                rest.removeSubrange(start..<end)
-                if YAMLTree.read(String(String.UnicodeScalarView(rest)))?.meaning == meaning {
-                    lines.append((comment, start..<end))
-                }
-            }
-            start = end
+            if !comment.isEmpty, comment.hasPrefix(text) { lines.append((comment, start..<end)) }
         }
-        return lines
+        let meaning = current.tree.meaning
+        func areComments(_ extents: [Range<Int>]) -> Bool {
+            YAMLTree.read(String(String.UnicodeScalarView(Self.without(extents, scalars))))?.meaning == meaning
+        }
+        // Mostly all of them are: then one more reading is enough.
+        return lines.isEmpty || areComments(lines.map(\.extent)) ? lines : lines.filter { areComments([$0.extent]) }
     }
 
     /// Another text with the same meaning.
     private mutating func replace(with scalars: [Unicode.Scalar], _ what: String) throws(Mistake) {
         let mark = text.unicodeScalars.first == "\u{FEFF}" ? "\u{FEFF}" : ""
-        let after = mark + String(String.UnicodeScalarView(scalars))
-        guard let meaning = YAMLTree.read(after)?.meaning, meaning == (try tree().meaning) else {
+        guard let after = ReadText(mark + String(String.UnicodeScalarView(scalars))),
+            after.tree.meaning == current.tree.meaning
+        else {
             throw Mistake("\(what) cannot be changed without changing what stands around it", remedy: Self.remedy)
         }
-        text = after
+        current = after
     }
 
     /// Puts a value into a group of its own: `tags: [a]` becomes `tags: {any: [a]}`, so that the
     /// group can have further keys.
     /// - Throws: `Mistake`: it cannot be changed without changing something else.
     public mutating func wrap(_ path: [String], under key: String) throws(Mistake) {
-        let tree = try tree()
+        let tree = current.tree
         var (node, inner): (YAMLTree?, Meaning?) = (tree, nil)
         for key in path { node = node?.entry(key)?.value }
         inner = node?.meaning
@@ -221,17 +252,10 @@ public struct YAMLEdit: Sendable {
             throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy)
         }
         let group = Meaning.mapping([.init(key: .scalar(key, isText: true), value: inner)])
-        guard let read = YAMLTree.read(writer.text), read.meaning == tree.meaning.setting(group, at: path[...]) else {
+        guard let after = ReadText(writer.text), after.tree.meaning == tree.meaning.setting(group, at: path[...]) else {
             throw Mistake("\(name(path)) cannot be changed without changing what stands around it", remedy: Self.remedy)
         }
-        text = writer.text
-    }
-
-    private func tree() throws(Mistake) -> YAMLTree {
-        guard let tree = YAMLTree.read(text) else {
-            throw Mistake("the file cannot be read as YAML", remedy: Self.remedy)
-        }
-        return tree
+        current = after
     }
 
     private func name(_ path: [String]) -> String { "'\(path.joined(separator: "."))'" }

@@ -205,8 +205,8 @@ struct YAMLWriter {
 
 /// A YAML text as nodes that know which characters they are, for edits. Offsets count Unicode
 /// scalars.
-struct YAMLTree {
-    indirect enum Content {
+struct YAMLTree: Sendable {
+    indirect enum Content: Sendable {
         case scalar(String, SourceText.Style)
         case sequence(isFlow: Bool, [YAMLTree])
         case mapping(isFlow: Bool, [Entry])
@@ -215,7 +215,7 @@ struct YAMLTree {
         case shared
     }
 
-    struct Entry {
+    struct Entry: Sendable {
         var key: YAMLTree
         var value: YAMLTree
     }
