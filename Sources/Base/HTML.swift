@@ -47,22 +47,30 @@ public struct HTML: ExpressibleByStringInterpolation, Sendable {
     }
 
     /// Text for use between tags and in quoted attributes.
-    public static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            case "\n", "\t": escaped.unicodeScalars.append(scalar)
-            default:
-                // Browsers do not accept control characters, not even as references.
-                let isControl = scalar.properties.generalCategory == .control
-                escaped.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
+    public static func escaped(_ text: String) -> String { shown(text, isEscaped: true) }
+
+    /// Text as a page has it: browsers do not accept control characters, not even as references.
+    public static func shown(_ text: String) -> String { shown(text, isEscaped: false) }
+
+    private static func shown(_ text: String, isEscaped: Bool) -> String {
+        var shown: [UInt8] = []
+        shown.reserveCapacity(text.utf8.count + text.utf8.count / 8)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "&") where isEscaped: shown += "&amp;".utf8
+            case UInt8(ascii: "<") where isEscaped: shown += "&lt;".utf8
+            case UInt8(ascii: ">") where isEscaped: shown += "&gt;".utf8
+            case UInt8(ascii: "\"") where isEscaped: shown += "&quot;".utf8
+            case UInt8(ascii: "'") where isEscaped: shown += "&#39;".utf8
+            case 0x0A, 0x09: shown.append(byte)
+            // U+0000 to U+001F, and U+007F to U+009F, which begin with C2 from U+0080 on.
+            case ..<0x20, 0x7F: shown += "\u{FFFD}".utf8
+            case 0x80..<0xA0 where shown.last == 0xC2:
+                shown.removeLast()
+                shown += "\u{FFFD}".utf8
+            default: shown.append(byte)
             }
         }
-        return escaped
+        return String(decoding: shown, as: UTF8.self)
     }
 }

@@ -161,6 +161,9 @@ struct RouteTests {
             for route in RouteTable.all where route.method == .post {
                 let large = String(repeating: "a", count: route.bodyLimit + 1)
                 #expect(try server.form(route.path, session: anna, [("a", large)]).status == 413, "\(route.path)")
+                // A campaign with many texts has many fields.
+                let many = try server.form(route.path, session: anna, (0..<1_500).map { ("field\($0)", "x") }).status
+                #expect((many == 413) == (route.bodyLimit != Route.campaignBodyLimit), "\(route.path): \(many)")
             }
         }
     }

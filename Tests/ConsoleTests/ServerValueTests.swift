@@ -269,6 +269,9 @@ struct ServerValueTests {
     func manyFields() {
         #expect(FormFields.parse(String(repeating: "a=1&", count: 1_000)) != nil)
         #expect(FormFields.parse(String(repeating: "a=1&", count: 1_100)) == nil)
+        let many = String(repeating: "a=1&", count: FormFields.mostOfCampaign)
+        #expect(FormFields.parse(many, most: FormFields.mostOfCampaign) != nil)
+        #expect(FormFields.parse(many + "a=1", most: FormFields.mostOfCampaign) == nil)
     }
 
     @Test(

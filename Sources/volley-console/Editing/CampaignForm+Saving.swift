@@ -23,13 +23,10 @@ extension CampaignForm {
     /// A text as the page has it for a field: saving another field does not change characters that
     /// no page can hold, nor line breaks of what is one line there.
     static func inPage(_ text: String, for field: Field) -> String {
-        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
-        let type =
-            switch field.kind {
-            case .line, .number, .zone: "text"
-            default: "hidden"
-            }
-        return FormControls("<input type=\"\(type)\" name=\"a\" value=\"\(HTML.escaped(text))\">").values["a"] ?? text
+        switch field.kind {
+        case .line, .number, .zone: HTML.shown(text).replacing("\n", with: "")
+        default: HTML.shown(text)
+        }
     }
 
     /// The value of a field; nil for none.
@@ -52,7 +49,10 @@ extension CampaignForm {
 
     /// Without white space around it.
     static func trimmed(_ text: String) -> String {
-        String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+        guard let first = text.firstIndex(where: { !$0.isWhitespace }),
+            let last = text.lastIndex(where: { !$0.isWhitespace })
+        else { return "" }
+        return String(text[first...last])
     }
 
     /// What a form holds for a field, as text; nil when it has no such field.

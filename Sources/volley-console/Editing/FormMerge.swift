@@ -46,8 +46,11 @@ struct FormControls {
     private static func text(_ markup: [UInt8], from start: Int, until end: String) -> String {
         let end = Array(end.utf8)
         var text: [UInt8] = [], place = start, isInTag = false
-        while place < markup.count, !markup[place...].starts(with: end) {
-            if markup[place] == UInt8(ascii: "<") { isInTag = true }
+        while place < markup.count {
+            if markup[place] == UInt8(ascii: "<") {
+                if markup[place...].starts(with: end) { break }
+                isInTag = true
+            }
             if !isInTag { text.append(markup[place]) }
             if markup[place] == UInt8(ascii: ">") { isInTag = false }
             place += 1

@@ -172,7 +172,8 @@ struct Gate: Sendable {
             refusal.headers[.connection] = "close"
             throw refusal
         }
-        guard let fields = FormFields.parse(String(buffer: bytes)) else { throw Refusal.tooLarge }
+        let most = route.bodyLimit == Route.campaignBodyLimit ? FormFields.mostOfCampaign : FormFields.most
+        guard let fields = FormFields.parse(String(buffer: bytes), most: most) else { throw Refusal.tooLarge }
         return fields
     }
 
