@@ -62,6 +62,19 @@ struct RestoredRunsTests {
         return folder
     }
 
+    @Test("approvals ahead, which may have been withdrawn since, are forgotten; unless nothing was done since")
+    func approvals() throws {
+        let folder = try TemporaryFolder(), store = try ScheduleStore(folder: folder.path)
+        let key = ScheduledRun.Key(campaign: "c", occurrence: "2026-12-01T09:00")
+        try store.save(AdvanceApproval(key: key, digest: "d", mostDevices: 10, name: "anna", approvedAt: noon))
+        store.close()
+        for isKept in [false, true] {
+            let copy = try putBack(folder, nothingSentSince: isKept).folder
+            #expect(
+                try ScheduleStore.read(folder: copy.path, since: noon).approvals.map(\.key) == (isKept ? [key] : []))
+        }
+    }
+
     @Test("what had not ended is held, with the moment of the backup in the reason; what had ended is as it was")
     func held() throws {
         let folder = try makeFolder()

@@ -134,14 +134,15 @@ public final class ScheduleStore: Sendable {
 
     // MARK: - After a backup was put back
 
-    /// Ends what was open, and keeps times up to a moment from firing: what a schedule did between
-    /// a backup and now is not known.
+    /// Ends what was open, keeps times up to a moment from firing, and forgets approvals ahead:
+    /// what a schedule did between a backup and now, and what was withdrawn, is not known.
     /// - Parameter begun: runs that were begun; what was open with another one is skipped.
     func noteRestored(begun: Set<String>, at now: Timestamp) throws {
         try Self.format.translating(path) {
             try database.write { db in
                 try db.execute(sql: "CREATE TABLE IF NOT EXISTS restored (at INTEGER NOT NULL)  -- epoch milliseconds")
                 try db.execute(sql: "INSERT INTO restored VALUES (?)", arguments: [now.epochMilliseconds])
+                try db.execute(sql: "DELETE FROM approval")
                 for scheduledRun in try Self.scheduledRuns(db, since: now) where scheduledRun.state.isOpen {
                     var ended = scheduledRun
                     ended.state = scheduledRun.run.map(begun.contains) ?? false ? .stopped : .skipped
