@@ -53,6 +53,17 @@ import Testing
     /// Everything in the folder, file after file.
     private func contents(_ folder: TemporaryFolder) -> String { shell("cat '\(folder.path)'/* | tr '\\000' ' '") }
 
+    @Test("what other machines have of the run, or may have, stays known") func shared() throws {
+        let folder = try TemporaryFolder(), run = try endedRun(folder)
+        let mark = FetchMark(sender: 7, writer: 1, number: 3)
+        try run.noteCopy(at: noon)
+        try run.noteShared(at: noon)
+        try run.apply([], marks: [mark])
+        try run.prune(at: noon.adding(seconds: 86_400))
+        let pruned = try RunFile(path: run.path, readOnly: true)
+        #expect(try pruned.copiedAt() == noon && pruned.sharedSince() == noon && pruned.fetchMarks() == [mark])
+    }
+
     @Test("no token, id, alias or cell is left in any file, and all else is as it was")
     func removed() throws {
         let folder = try TemporaryFolder()

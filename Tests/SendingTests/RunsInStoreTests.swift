@@ -179,6 +179,20 @@ struct RunsInStoreTests {
         }
     }
 
+    @Test("a copy that was pruned here is still a copy: what its run sent since keeps a plan from being sent")
+    func prunedCopy() throws {
+        let bench = try Bench("pruned_copy"), home = try #require(bench.home), away = try #require(bench.away)
+        let run = try home.plan(Self.first)
+        try bench.send(run, devices: 0..<4, to: .cancelled)
+        try bench.fetch(Self.first, into: away).prune(at: .now())
+        let plan = try away.plan(Self.second)
+        try bench.send(run, devices: 4..<6, to: .cancelled, epoch: "2-b", isAfterAll: true)
+        #expect(try bench.refusal(of: plan, .begin)?.why == .isSuperseded)
+        #expect { _ = try bench.fetch(Self.first, into: away) } throws: {
+            "\($0)".contains("were pruned from its file")
+        }
+    }
+
     // MARK: - Runs that were removed from the store
 
     @Test(

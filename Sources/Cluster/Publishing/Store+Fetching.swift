@@ -161,6 +161,11 @@ extension Store {
                 "there is another run with this id", file: file.place,
                 remedy: "Name another folder with --into. Nothing was changed.")
         }
+        guard file.prunedAt == nil else {
+            throw Diagnostic(
+                "the recipients of this run were pruned from its file, so that it takes nothing over", file: file.place,
+                remedy: "Move the file away and fetch again, or name another folder with --into. Nothing was changed.")
+        }
         // Two that fetch at the same moment would record the same twice.
         try file.lockForSending(isSending: false)
         return file

@@ -16,6 +16,8 @@ enum RunPruning {
         "run", "approval", "outcome_name", "wave", "skipped_wave", "leg", "leg_state", "life", "life_answers",
         "rest_answers", "receipt",
         "statistics", "statistics_count",
+        // What other machines have, or may have, of the run.
+        "shared_out", "fetched", "fetched_copy", "without_store", "order_to_pass_on",
     ]
 
     /// When a file was pruned; nil when it was not.
