@@ -60,7 +60,8 @@ struct MakerBodiesTests {
         )
         #expect(
             message["push_channel"]?["harmony"]?.text
-                == #"{"notification":{"notify_id":\#(number),\#(shown),"category":"MARKETING",\#(click)}}"#)
+                == #"{"notification":{"notify_id":\#(number),\#(shown),"category":"MARKETING","click_type":"startapp"}}"#
+        )
     }
 
     @Test("JPush: the makers' channels have a class, and HarmonyOS a notification of its own")

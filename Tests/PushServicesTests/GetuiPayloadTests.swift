@@ -329,9 +329,26 @@ struct GetuiPayloadTests {
         #expect(
             try payload(#"{"category":"MARKETING","want":{"abilityName":"Sale"}}"#)
                 == Self.expected(harmony: harmony(#""click_type":"want","want":"{\"abilityName\":\"Sale\"}""#)))
+        // With a payload it would be a message for the app's extension, for which Huawei demands a
+        // permission.
         #expect(
             try payload(#"{"category":"MARKETING"}"#, link: "shop://a").contains(
-                harmony(#""click_type":"payload","payload":"{\"link\":\"shop://a\"}""#)))
+                harmony(#""click_type":"startapp""#)))
+    }
+
+    @Test("on HarmonyOS a tap opens the app without link and data, a loss unless the campaign says where it leads")
+    func lossesOnHarmony() throws {
+        func losses(_ harmony: String) throws -> [ContentLoss] {
+            let node = try FCMPayloadTests.node(harmony), data = try FCMPayloadTests.node(#"{"a":1}"#)
+            return Self.draft {
+                Self.greet(&$0)
+                ($0.link, $0.data, $0.own) = (Self.text("shop://a"), data, [.init(Self.text("harmony"), node)])
+            }.losses
+        }
+        let lost = try losses(#"{"category":"MARKETING"}"#)
+        #expect(lost.map(\.key) == [.link, .data] && lost.allSatisfy(\.isPartial))
+        #expect(lost.first?.effect == "a tap there opens the app without this 'link'")
+        #expect(try losses(#"{"category":"MARKETING","want":{"uri":"shop://a"}}"#).isEmpty)
     }
 
     @Test(

@@ -99,8 +99,8 @@ public struct Getui: PushService {
     /// Bytes of the payload as Volley makes it.
     public func payloadLimit(of type: PushType) -> Int { Self.payloadLimit }
 
-    /// Getui publishes limits of parts (`GetuiPayload`), and none of the whole. Its own channel,
-    /// makers and HarmonyOS have the texts and the data each.
+    /// Getui publishes limits of parts (`GetuiPayload`), and none of the whole. Its own channel and
+    /// makers have the texts and the data each, and HarmonyOS the texts.
     static let payloadLimit = 16_000
 }
 

@@ -60,13 +60,13 @@ struct GetuiPayload: ContentFindings {
             }
         var draft = PayloadDraft(
             root: root, pushType: pushType, byteLimit: Getui.payloadLimit, findings: payload.findings)
-        draft.losses = losses(content)
+        draft.losses = lossesInApp(content) + lossesOnHarmony(content)
         return draft
     }
 
     /// What the app does not get on Android, where a message in the app takes the place of the
     /// notification: what that message does not have under the same key.
-    private static func losses(_ content: MessageContent) -> [ContentLoss] {
+    private static func lossesInApp(_ content: MessageContent) -> [ContentLoss] {
         guard !content.isSilent, content.payload == nil,
             let inApp = content.own.first(where: { $0.name.value == inAppKey }),
             case .object(let members, _) = inApp.value
@@ -95,6 +95,27 @@ struct GetuiPayload: ContentFindings {
             }
     }
 
+    /// What the app does not get on HarmonyOS, where a tap leads to what the campaign names, or to
+    /// the app alone: data make a notification there one that the app's extension handles, for which
+    /// Huawei demands a permission of its own. Source: Getui's SDK for Java, `HarmonyNotification`
+    /// (payload); Huawei, "Sending notification extension messages".
+    private static func lossesOnHarmony(_ content: MessageContent) -> [ContentLoss] {
+        guard !content.isSilent, content.payload == nil,
+            let own = content.own.first(where: { $0.name.value == CampaignRules.harmonyKey })?.value,
+            case .object(let members, _) = own, !members.contains(where: { $0.name.value == "want" })
+        else { return [] }
+        let places: [(ContentKey, SourcePosition?)] = [
+            (.link, content.link?.position), (.data, content.data?.position),
+        ]
+        return places.compactMap { key, place in
+            guard let place else { return nil }
+            return ContentLoss(
+                key: key, reason: "Getui hands data to apps on HarmonyOS only with a permission of Huawei's",
+                effect: "a tap there opens the app without this '\(key.rawValue)'", place: place,
+                remedy: "Say where a tap leads there: harmony: {want: {uri: …, parameters: {…}}}", isPartial: true)
+        }
+    }
+
     static func strategyText(_ strategy: AppleStrategy) -> String {
         "\"strategy\":{\"default\":1,\"ios\":\(strategy.rawValue)}"
     }
@@ -121,7 +142,7 @@ struct GetuiPayload: ContentFindings {
         let ios = PayloadNode.limited(
             .object(ios(content, data)),
             Self.limit(Self.largestForApple, .bytes, of: "part for iPhones", at: content.position))
-        let channel = [("ios", ios)] + ups(content, data) + harmonyPart(content, data)
+        let channel = [("ios", ios)] + ups(content, data) + harmonyPart(content)
         return Self.root(settings: [("strategy", Self.strategy(strategy))], channel: channel, message: [message])
     }
 
@@ -251,7 +272,7 @@ struct GetuiPayload: ContentFindings {
 
     /// What HarmonyOS 5 and later show: nothing without the group `harmony`, as Huawei demands a
     /// category. Source: Getui's SDK for Java, `HarmonyDTO`.
-    private mutating func harmonyPart(_ content: MessageContent, _ data: [Member]) -> [Member] {
+    private mutating func harmonyPart(_ content: MessageContent) -> [Member] {
         let own = harmony(content, valid: ["want"])
         guard let own, let title = content.title, let body = content.body else { return [] }
         var notification = texts(title, body)
@@ -266,12 +287,8 @@ struct GetuiPayload: ContentFindings {
             if case .object = member.value { return .encoded(.content(member.value)) }
             return nonBlankText(member).map { .text($0) } ?? .constant(.null)
         }
-        func kind(_ kind: String) -> Member { ("click_type", .constant(.string(kind))) }
-        if let want {
-            notification += [kind("want"), ("want", want)]
-        } else {
-            notification += data.isEmpty ? [kind("startapp")] : [kind("payload"), payload(content, data)]
-        }
+        notification.append(("click_type", .constant(.string(want == nil ? "startapp" : "want"))))
+        if let want { notification.append(("want", want)) }
         return [("harmony", .object([("notification", .object(notification))]))]
     }
 
