@@ -129,7 +129,8 @@ test-servers: servers ## Test Volley with other projects' servers, proxies and c
 ANSWER_SEEDS = $(if $(filter file,$(origin SEEDS)),2,$(SEEDS))
 ANSWER_FIRST ?= 1
 ANSWER_DEVICES ?= 20000
-ANSWERS_TOGETHER ?= 4
+# A campaign waits for minutes and works for seconds. Each needs about 120 MB.
+ANSWERS_TOGETHER ?= 40
 
 test-answers: build ## Draw every documented answer at random in SEEDS=2 campaigns over five services; compare report, ledger and suppression
 	@$(call install,$(FOREIGN_PACKAGES))

@@ -1,8 +1,8 @@
 """Stand-ins for all five services in one process: each answer of their documentation is drawn at random, from a seed.
 
 `answers_check.py` starts it. The ledger has a line for each target: `accepted` (the push was carried out), `gone` (a complete answer said that
-the app is gone from the device; `gone-410` with a status that wrong settings do not cause), `doubtful` (the same in an answer that the client may not have got whole). Requests are not judged here; the
-other stand-ins do that.
+the app is gone from the device; `gone-410` with a status that wrong settings do not cause), `doubtful` (the same in an answer that the client may not have got whole). `kinds` says how many answers
+a service may give instead of the usual one, and `drawn-STATUS` that one of them was given. Requests are not judged here; the other stand-ins do that.
 """
 
 import argparse
@@ -101,6 +101,8 @@ WAYS = ["page", "cut-before", "cut-after", "half", "hang"]
 class Services:
     def __init__(self):
         self.cids, self.statuses = {}, {}
+        for service, rows in ROWS.items():
+            self.note("kinds", service, [len(rows) + len(WAYS)])
 
     def note(self, what, service, targets):
         ledger.writelines(f"{what} {service} {target}\n" for target in targets)
@@ -184,7 +186,8 @@ class Services:
             return await reply(send, *carry_out(True))
         if draw.random() < 0.1:
             return await self.lost(draw.choice(WAYS), service, targets, send, connection, carry_out)
-        status, document, means, headers = draw.choice(ROWS[service])
+        kind = draw.randrange(len(ROWS[service]))
+        status, document, means, headers = ROWS[service][kind]
         if cid in self.cids:
             # The service knows this call: its first successful answer is the answer.
             return await reply(send, *carry_out(True))
@@ -196,7 +199,7 @@ class Services:
             means = None
         if means == MAYBE and draw.random() < 0.5:
             carry_out(True)
-        self.note(f"drawn-{status}", service, [json.dumps(document).replace(" ", "")[:80]])
+        self.note(f"drawn-{status}", service, [f"{kind} {json.dumps(document).replace(' ', '')[:80]}"])
         if means == GONE:
             said.setdefault(connection, []).append((time.monotonic(), service, targets))
             self.note("gone-410" if status == 410 else "gone", service, targets)
@@ -206,7 +209,7 @@ class Services:
         await reply(send, status, document, headers)
 
     async def lost(self, way, service, targets, send, connection, carry_out):
-        self.note(f"drawn-{way}", service, ["-"])
+        self.note(f"drawn-{way}", service, [way])
         if way in ("cut-after", "hang") or way == "page" and draw.random() < 0.5:
             carry_out(True)
         if way == "page":

@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--volley", required=True)
-for name, usual in [("seeds", 2), ("first", 1), ("devices", 400), ("together", 4), ("seconds", 900)]:
+for name, usual in [("seeds", 2), ("first", 1), ("devices", 400), ("together", 4), ("seconds", 1800)]:
     parser.add_argument(f"--{name}", type=int, default=usual)
 parser.add_argument("--keep", action="store_true", help="keep the folders of seeds that differ")
 options = parser.parse_args()
@@ -159,8 +159,14 @@ def compare(folder):
         "accepted, and the report says otherwise": {pair for pair in taken if report.get(pair) not in ("accepted", "unknown")},
         "gone, but not suppressed": must_go - doubtful - suppressed, "suppressed, but never called gone": suppressed - gone}
     counts = dict(collections.Counter(report.values()), suppressed=len(suppressed))
-    drawn = sum(count for what, targets in ledger.items() if what.startswith("drawn") for count in targets.values())
-    return {what: [(*pair, report.get(pair)) for pair in sorted(found)] for what, found in problems.items() if found}, counts, drawn
+    drawn = collections.Counter()
+    for what, answers in ledger.items():
+        if what.startswith("drawn"):
+            for (service, answer), count in answers.items():
+                drawn[service, answer.split()[0]] += count
+    kinds = {service: int(number) for service, number in ledger["kinds"]}
+    found = {what: [(*pair, report.get(pair)) for pair in sorted(pairs)] for what, pairs in problems.items() if pairs}
+    return found, counts, drawn, kinds, unsure
 
 
 def play(seed):
@@ -172,28 +178,38 @@ def play(seed):
                                    f"--seed={seed}", f"--certificate={folder}/server.pem", f"--ledger={folder}/ledger"], stdout=log, stderr=log)
     try:
         for _ in range(200):
+            if server.poll() is not None:
+                raise RuntimeError(f"the server has ended: see {folder}/answers.log")
             with socket.socket() as tried:
                 if tried.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.1)
         resumed, end = send(folder)
-        problems, counts, drawn = compare(folder)
+        problems, counts, drawn, kinds, unsure = compare(folder)
     except Exception as error:
-        problems, counts, drawn, resumed, end = {"failed": [repr(error)[:1500]]}, {}, 0, 0, ""
+        problems, counts, drawn, kinds, unsure, resumed, end = {"failed": [repr(error)[:1500]]}, {}, collections.Counter(), {}, set(), 0, ""
     finally:
         server.kill()
         server.wait()
-    print(f"seed {seed}: {time.monotonic() - begun:.0f} s, {drawn} answers drawn, {resumed} resumptions, {end}: {counts}", flush=True)
+    doubts = f", {' and '.join(sorted(unsure))} mostly refused" if unsure else ""
+    print(f"seed {seed}: {'differs' if problems else 'agrees'} after {time.monotonic() - begun:.0f} s, {drawn.total()} answers drawn, {resumed} resumptions, "
+          f"{end}{doubts}: {counts}", flush=True)
     for what, found in problems.items():
         print(f"  {what}: {len(found)}, such as {found[:3]}", flush=True)
     if not (problems and options.keep):
         subprocess.run(["rm", "-r", folder], check=True)
     else:
         print(f"  kept: {folder}", flush=True)
-    return bool(problems)
+    return bool(problems), drawn, kinds
 
 
 with concurrent.futures.ThreadPoolExecutor(options.together) as pool:
-    differing = sum(pool.map(play, range(options.first, options.first + options.seeds)))
+    played = list(pool.map(play, range(options.first, options.first + options.seeds)))
+differing = sum(differs for differs, _, _ in played)
+drawn = sum((drawn for _, drawn, _ in played), collections.Counter())
+kinds = {service: number for _, _, kinds in played for service, number in kinds.items()}
+for service in SERVICES:
+    given = {answer: count for (name, answer), count in drawn.items() if name == service}
+    print(f"{service}: {sum(given.values())} answers drawn, {len(given)} kinds of {kinds.get(service, 0)}")
 print(f"{options.seeds} seeds of {options.devices} devices, {differing} where report, ledger and suppression list differ")
 sys.exit(differing > 0)
