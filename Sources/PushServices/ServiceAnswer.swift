@@ -86,8 +86,8 @@ public enum AnswerMeaning: Hashable, Sendable {
     /// count as an attempt. If the request has a single target, the push is refused permanently,
     /// and a text that several targets do not get on their own is at fault itself.
     case split
-    /// Something in front of the service answered, or the answer was cut off before its reason: the
-    /// service may have accepted the push.
+    /// Something in front of the service answered, the answer was cut off before its reason, or the
+    /// service failed at the request: it may have accepted the push.
     case maybeTaken
     /// Something other than the service answers in its place. It settles no push: the run stops as
     /// for `stop`, or the push is tried again.

@@ -8,11 +8,11 @@ import Testing
 struct JPushAnswersTests {
     /// What JPush documents: the status, the code, and what it means for many devices of a call.
     private static let described: [(status: Int, code: Int, meaning: AnswerMeaning)] = [
-        (500, 1000, .retry(.serviceBusy)), (405, 1001, .stop), (400, 1002, .stop), (400, 1003, .split),
+        (500, 1000, .maybeTaken), (405, 1001, .stop), (400, 1002, .stop), (400, 1003, .split),
         (401, 1004, .stop),
         (400, 1005, .rejected), (400, 1008, .stop), (400, 1009, .stop),
         (400, 1011, .invalidTarget(blamesSettings: true)),
-        (400, 1012, .usedUp), (404, 1020, .stop), (503, 1030, .retry(.serviceBusy)), (429, 2002, .retry(.quota)),
+        (400, 1012, .usedUp), (404, 1020, .stop), (503, 1030, .maybeTaken), (429, 2002, .retry(.quota)),
         (403, 2003, .stop),
         (403, 2004, .stop), (403, 2005, .usedUp), (403, 2006, .stop), (403, 2007, .stop), (403, 2008, .usedUp),
     ]

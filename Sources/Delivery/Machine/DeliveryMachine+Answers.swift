@@ -98,7 +98,10 @@ extension DeliveryMachine {
             self.retry(request, retry, answer, connection: connection, at: now)
         case .split: break
         case .maybeTaken:
-            lastServiceReason = "\(reasonText(answer)), apparently not from \(settings.service.displayName) itself"
+            lastServiceReason =
+                settings.service.words(about: answer.reason) == nil
+                ? "\(reasonText(answer)), apparently not from \(settings.service.displayName) itself"
+                : "\(answer.status) \(answer.reason)"
             // This push stays in doubt, but the others need not meet the same trouble.
             if answer.status >= 500, settings.hasSpareServers {
                 actions.append(.changeServer(name: nil))

@@ -123,11 +123,14 @@ extension JPush {
             explanation:
                 "The app had made as many calls as it may in a minute, until it was too late for these devices. \(again)",
             advice: "Wait a minute: an app may make 600 calls in it, unless it pays for more.", probe: .busy),
+        // JPush does not say that it did nothing, and the call may have been through.
         DocumentedAnswer(
-            500, 1000, .retry(.serviceBusy),
-            explanation: "JPush had internal errors until the retries ran out. \(again)", probe: .busy),
+            500, 1000, .maybeTaken,
+            explanation: "JPush had internal errors each time. It may have sent to these devices all the same.",
+            probe: .busy),
         DocumentedAnswer(
-            503, 1030, .retry(.serviceBusy), explanation: "JPush was overloaded until the retries ran out. \(again)",
+            503, 1030, .maybeTaken,
+            explanation: "JPush did not finish in time. It may have sent to these devices all the same.",
             probe: .busy),
     ]
 }
