@@ -41,25 +41,66 @@ struct PageTests {
         "each page leads to its part of the documentation, which the console shows as it is installed",
         arguments: HelpPart.allCases)
     func help(part: HelpPart) async throws {
-        let docs = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/console.md")
-            .standardizedFileURL
-        let text = try String(contentsOf: docs, encoding: .utf8)
+        let text = try Self.guide()
         let page = HelpPage.html(text).markup
-        #expect(page.contains("<h2 id=\"\(HelpPage.anchor(part.rawValue))\">\(part.rawValue)</h2>"))
-        #expect(!page.contains("!["), "pictures are left out")
-        #expect(
-            text.contains("](#\(HelpPage.anchor(part.rawValue)))") || part != .oneHand,
-            "the anchors are those of Markdown")
+        let anchor = Markdown.anchor(part.rawValue)
+        #expect(page.contains(try Regex("<h[23] id=\"\(anchor)\">\(part.rawValue)</h[23]>")))
+        #expect(text.contains("](#\(anchor))") || part != .oneHand, "the anchors are those of Markdown")
         let folder = try TestFolder()
         let signIn = FixedSignIn.usual
         let session = signIn.begin("anna")
         try await TestServer.with(folder.site(signIn)) { server throws in
             let shown = try server.request("GET", HelpPage.path, session: session)
-            #expect(shown.status == 200 && shown.body.contains("id=\"\(HelpPage.anchor(part.rawValue))\""))
+            #expect(shown.status == 200 && shown.body.contains("id=\"\(anchor)\""))
             #expect(
                 try server.request("GET", "/runs", session: session).body.contains(
                     "Help: <a href=\"/help#for-users\">For users</a>"))
         }
+    }
+
+    private static func guide() throws -> String {
+        let docs = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/console.md")
+        return try String(contentsOf: docs.standardizedFileURL, encoding: .utf8)
+    }
+
+    @Test("the guide is shown without its marks, whole, and its links lead to headings of the page")
+    func guideIsRendered() throws {
+        let text = try Self.guide()
+        let page = HelpPage.html(text).markup
+        let sentences = page.replacing(#/<(code|pre)\b.*?<\/\1>/#.dotMatchesNewlines(), with: "")
+        for mark in ["**", "*", "`", "](", "![", "|", "\n- ", "\n#", ">- ", ">#"] {
+            #expect(!sentences.contains(mark), "\(mark)")
+        }
+        for link in page.matches(of: #/href="#([^"]+)"/#) {
+            #expect(page.contains(" id=\"\(link.1)\">"), "\(link.1)")
+        }
+        #expect(page.contains("<td data-name=\"approver\">yes</td>"))
+        // Nothing is lost: what is left of both are the same letters.
+        let source = text.replacing(#/^(?:!\[.*|```.*)$/#.anchorsMatchLineEndings(), with: "").replacing(#/\]\([^\s)]+\)/#, with: "")
+        let shown = page.replacing(#/<nav.*?<\/nav>/#.dotMatchesNewlines(), with: "")
+            .replacing(#/<span class="note">.*?<\/span>/#, with: "").replacing(#/<[^>]*>/#, with: "")
+            .replacing(#/&(?:amp|lt|gt|quot|#39);/#, with: "")
+        #expect(shown.filter { $0.isLetter || $0.isNumber } == source.filter { $0.isLetter || $0.isNumber })
+    }
+
+    @Test("no text of a guide becomes markup")
+    func guideIsEscaped() {
+        let text = """
+            ## <b>A</b>
+            <script>1</script> `<i>` **<i>x** [<u>](javascript:alert(1)) [b](#"onclick=")
+
+            | <s> |
+            |---|
+            | <s>"' |
+            - <hr>
+            ```
+            </code><hr>
+            """
+        let page = Markdown.blocks(text).map { Markdown.html($0).markup }.joined()
+        let tags = Set(page.matches(of: #/<\/?([a-z0-9]+)/#).map { String($0.1) })
+        #expect(
+            tags == ["h2", "p", "code", "b", "span", "a", "table", "thead", "tbody", "tr", "th", "ul", "li", "pre"])
+        #expect(!page.contains("href=\"javascript") && page.contains("href=\"#&quot;onclick=&quot;\""))
     }
 
     @Test("Today says that nothing sends, what is being sent, what waits and what went wrong")

@@ -314,7 +314,7 @@ class ConsoleJourney(Journey):
         paths = [
             "/", "/campaigns", "/campaign?file=spring-sale.yaml", "/campaign/form?file=autumn.yaml", "/campaign/edit?file=spring-sale.yaml",
             "/campaign/history?file=spring-sale.yaml", "/campaign/preview?file=spring-sale.yaml", "/campaigns/new", "/calendar", "/runs",
-            plan, f"/runs/{run}", f"/runs/{run}/report", "/system", "/users/1", "/invite", "/account",
+            plan, f"/runs/{run}", f"/runs/{run}/report", "/system", "/users/1", "/invite", "/account", "/help",
         ]
         state = anna.context.storage_state()
         for width, scheme in [(390, "light"), (390, "dark"), (1280, "dark"), (320, "light")]:
@@ -352,7 +352,7 @@ class ConsoleJourney(Journey):
             "/", "/campaigns", f"/campaign?file={long}.yaml", f"/campaign/form?file={long}.yaml", f"/campaign/edit?file={long}.yaml",
             f"/campaign/history?file={long}.yaml", f"/campaign/preview?file={long}.yaml", "/campaigns/new", "/calendar", "/runs", f"/runs/{run}",
             f"/runs/{run}/report", "/suppression", "/suppression/app?app=shop", "/users", "/users/1", "/invite", "/activity", "/account",
-            "/account/proof?to=/runs", "/system", "/nowhere", link.replace(self.house.origin, ""),
+            "/account/proof?to=/runs", "/system", "/help", "/nowhere", link.replace(self.house.origin, ""),
         ]
         state = anna.context.storage_state()
         visitor = Person(

@@ -79,6 +79,8 @@ enum ConsoleStyle {
         .action > * + * { margin-top: .5rem; }
         .action h3 { margin-top: 0; }
         .said { white-space: pre-wrap; overflow-wrap: anywhere; }
+        .guide > * + * { margin-top: .7rem; } .guide > h3 { margin-top: 1.4rem; } .guide > p, .guide > ul { max-width: 46rem; }
+        .guide ul { margin-bottom: 0; padding-left: 1.3rem; } .guide li + li { margin-top: .35rem; }
         .shortcuts { display: none; }
         .confirm summary { cursor: pointer; list-style: none; } .confirm p { margin-top: .6rem; }
         summary.grave { border-color: var(--rejected); color: var(--rejected); }
@@ -136,6 +138,7 @@ enum ConsoleStyle {
           .rows th, .rows td { display: block; padding: .1rem 0; border: 0; }
           .rows th:first-child { min-width: 0; }
           .rows td::before { content: attr(data-name) ": "; color: var(--soft); font-size: .8125rem; }
+          .guide .rows td:empty { display: none; }
           .rows .number { text-align: left; }
           .filters .field { max-width: none; }
           .month, .month tbody, .month tr, .month td { display: block; height: auto; }

@@ -21,10 +21,10 @@ enum HelpPart: String, CaseIterable, Sendable {
             }
     }
 
-    var link: HTML { "<a href=\"\(HelpPage.path)#\(HelpPage.anchor(rawValue))\">\(rawValue)</a>" }
+    var link: HTML { "<a href=\"\(HelpPage.path)#\(Markdown.anchor(rawValue))\">\(rawValue)</a>" }
 }
 
-/// docs/console.md as it is installed, with an anchor for each heading.
+/// docs/console.md as it is installed, as a page.
 enum HelpPage {
     static let path = "/help"
     private static let limit = 1 << 20
@@ -52,30 +52,24 @@ enum HelpPage {
         return places
     }
 
-    /// The text by its headings, as it is written; pictures are left out.
+    /// The text below its title: links to its headings, and a section for each of the larger ones.
     static func html(_ text: String) -> HTML {
-        var sections: [(heading: String, lines: [Substring])] = []
-        var isCode = false
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) where !line.hasPrefix("![") {
-            if line.hasPrefix("```") { isCode.toggle() }
-            if !isCode, line.hasPrefix("#") {
-                sections.append((String(line.drop { $0 == "#" }.dropFirst()), []))
-            } else if !sections.isEmpty {
-                sections[sections.count - 1].lines.append(line)
+        var title = "Help", links: [HTML] = [], sections: [[HTML]] = [[]]
+        for block in Markdown.blocks(text) {
+            if case .heading(let level, let heading) = block {
+                if level == 1 {
+                    title = heading
+                    continue
+                }
+                if level == 2 { sections.append([]) }
+                links.append("<li><a href=\"#\(Markdown.anchor(heading))\">\(Markdown.words(heading))</a></li>")
             }
+            sections[sections.count - 1].append(Markdown.html(block))
         }
-        let links: [HTML] = sections.dropFirst().map { "<li><a href=\"#\(anchor($0.heading))\">\($0.heading)</a></li>" }
-        let parts: [HTML] = sections.map { heading, lines in
+        let parts: [HTML] = sections.map { "<section class=\"panel guide\">\($0)</section>" }
+        return """
+            \(Words.head("\(title)"))
+            <nav class="guide" aria-label="Parts"><ul>\(links)</ul></nav>\(parts)
             """
-            <section aria-labelledby="\(anchor(heading))"><h2 id="\(anchor(heading))">\(heading)</h2>\
-            <pre class="said">\(lines.joined(separator: "\n").trimming)</pre></section>
-            """
-        }
-        return "\(Words.head("Help"))<nav aria-label=\"Parts\"><ul class=\"list\">\(links)</ul></nav>\(parts)"
-    }
-
-    /// As links to headings are written in Markdown: `the-composer`.
-    static func anchor(_ heading: String) -> String {
-        heading.lowercased().filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }.replacing(" ", with: "-")
     }
 }
