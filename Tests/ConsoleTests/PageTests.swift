@@ -76,7 +76,8 @@ struct PageTests {
         }
         #expect(page.contains("<td data-name=\"approver\">yes</td>"))
         // Nothing is lost: what is left of both are the same letters.
-        let source = text.replacing(#/^(?:!\[.*|```.*)$/#.anchorsMatchLineEndings(), with: "").replacing(#/\]\([^\s)]+\)/#, with: "")
+        let source = text.replacing(#/^(?:!\[.*|```.*)$/#.anchorsMatchLineEndings(), with: "")
+            .replacing(#/\]\([^\s)]+\)/#, with: "")
         let shown = page.replacing(#/<nav.*?<\/nav>/#.dotMatchesNewlines(), with: "")
             .replacing(#/<span class="note">.*?<\/span>/#, with: "").replacing(#/<[^>]*>/#, with: "")
             .replacing(#/&(?:amp|lt|gt|quot|#39);/#, with: "")
