@@ -28,6 +28,8 @@ public enum Remedy: Hashable, Sendable {
         case checkExport
         /// Send a push to a single device.
         case pushToOne
+        /// Name devices of people that test campaigns.
+        case addTestDevices
         /// Let Volley use more memory, or more space for temporary files.
         case giveMemory
         /// Remove what an interrupted command left in the folder of runs.

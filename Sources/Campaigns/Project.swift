@@ -130,10 +130,12 @@ public struct AppService: Sendable {
 public struct TestDevice: Sendable {
     /// For people; `device 2` when the file gives none.
     public var name: String
-    /// Never shown whole.
+    /// Never shown whole. Blank where an alias is named.
     public var token: Target
     /// The number of its service among the app's.
     public var service: Int
+    /// Of a person, whose devices the exports of the app have; nil for a device with its own token.
+    public var alias: String?
     /// A language tag as written; nil for a device that gets every text.
     public var language: String?
     /// Cells by column, for templates; columns that are not here take those of a recipient.
@@ -189,7 +191,7 @@ extension App {
         guard let number = services.firstIndex(where: { $0.service.name == name }) else { return nil }
         var app = self
         app.services = [services[number]]
-        app.testDevices = testDevices.filter { $0.service == number }.map { device in
+        app.testDevices = testDevices.filter { $0.alias != nil || $0.service == number }.map { device in
             var device = device
             device.service = 0
             return device

@@ -14,6 +14,9 @@ struct TestPlanner {
     /// What of it is wanted.
     var choice = TestChoice()
 
+    /// The most devices of one alias: more are not those of a person.
+    private static let mostOfAlias = 10
+
     /// A text for a device.
     private struct Push {
         var device: TestDevice
@@ -39,9 +42,10 @@ struct TestPlanner {
                 at: context.app.name.position,
                 remedy: "Choose the devices of the test again.")
         }
-        let devices = try devices().filter(choice.holds)
-        options.observer(.warnings(untestedServices))
-        let examples = try examples(catalog)
+        let wanted = try located(context.app.testDevices.filter(choice.holds), catalog)
+        let devices = try devices(among: wanted)
+        options.observer(.warnings(untestedServices(wanted)))
+        let examples = try examples(for: wanted, catalog)
         let pushes = devices.flatMap { device in
             messages(for: device).map {
                 Push(device: device, message: $0, fields: fields(device, message: $0, examples))
@@ -75,14 +79,60 @@ struct TestPlanner {
             [.ask(.nameProject)])
     }
 
-    /// The app's test devices; for a Live Activity, those with one. Its token is a cell of theirs,
-    /// and is the target where it is that of other devices.
+    /// Test devices with the devices of people in place of their aliases, as the exports of the app
+    /// have them now: never those that the campaign names, so that only volley.yaml decides which
+    /// devices get a test. Each device is in it once.
+    /// - Throws: `Diagnostic`: an alias has more devices than a person, or none of the devices is
+    ///   found; what reading the exports throws.
+    private func located(_ named: [TestDevice], _ catalog: RunsFolder) throws -> [TestDevice] {
+        let exports = AliasDevices(app: context.app, project: context.project, catalog: catalog)
+        var known = Set(named.map(\.token)), missing: [Diagnostic] = []
+        let all = try named.flatMap { device -> [TestDevice] in
+            guard let alias = device.alias else { return [device] }
+            guard !context.app.devices.isEmpty || context.app.deviceQuery != nil else {
+                throw Diagnostic(
+                    "the test device '\(device.name)' is named by an alias, and the app '\(context.app.name.value)' has no exports of its own",
+                    at: device.position,
+                    remedy: "Write `devices: exports/devices.csv` in the app, or the token of the device.")
+            }
+            options.observer(.readingSomewhere)
+            defer { options.observer(.readingEnds) }
+            let found = try exports.find(alias, atMost: Self.mostOfAlias + 1, options, at: now)
+            guard found.count <= Self.mostOfAlias else {
+                throw Diagnostic(
+                    "the alias of the test device '\(device.name)' has more than \(Self.mostOfAlias) devices, so it is not that of a person",
+                    at: device.position, remedy: "Name another alias, or the token of a device.")
+            }
+            if found.isEmpty {
+                missing.append(
+                    Diagnostic(
+                        "no device of the exports has the alias of the test device '\(device.name)'",
+                        at: device.position, remedy: "Name an alias that the exports of the app have.",
+                        severity: .warning))
+            }
+            return found.compactMap { service, target in
+                guard known.insert(target).inserted else { return nil }
+                var own = device
+                (own.alias, own.service, own.token) = (nil, service, target)
+                return own
+            }
+        }
+        if all.isEmpty, var first = missing.first {
+            first.severity = .error
+            throw first
+        }
+        options.observer(.warnings(missing))
+        return all
+    }
+
+    /// Those of some test devices that can get it: for a Live Activity, those with one. Its token
+    /// is a cell of theirs, and is the target where it is that of other devices.
     /// - Throws: `Diagnostic`: none has one, or a token is none.
-    private func devices() throws -> [TestDevice] {
-        guard let tokens = context.campaign.content.activity?.tokens else { return context.app.testDevices }
+    private func devices(among wanted: [TestDevice]) throws -> [TestDevice] {
+        guard let tokens = context.campaign.content.activity?.tokens else { return wanted }
         let names = [tokens.rawValue, context.app.columns.name(of: tokens)]
         var lacking: [TestDevice] = []
-        let devices = try context.app.testDevices.compactMap { device -> TestDevice? in
+        let devices = try wanted.compactMap { device -> TestDevice? in
             let service = context.app.services[device.service].service
             guard let form = service.rules.activities, form.needsToken else { return device }
             guard let cell = names.lazy.compactMap({ device.cells[$0] }).first, !cell.isEmpty else {
@@ -120,9 +170,9 @@ struct TestPlanner {
 
     /// Services of several that reach no test device: the person that tests does not see what their
     /// devices get.
-    private var untestedServices: [Diagnostic] {
-        context.app.services.indices.filter { number in !context.app.testDevices.contains { $0.service == number } }.map
-        { number in
+    private func untestedServices(_ wanted: [TestDevice]) -> [Diagnostic] {
+        let tested = Set((context.app.testDevices.filter { $0.alias == nil } + wanted).map(\.service))
+        return context.app.services.indices.filter { !tested.contains($0) }.map { number in
             let service = context.app.services[number].service
             return Diagnostic(
                 "no test device is reached through \(service.displayName), so what it delivers is not tested",
@@ -155,10 +205,10 @@ struct TestPlanner {
 
     /// For each text, a recipient that gets it, or else the first one; nil for all when the test
     /// devices' own cells are enough.
-    private func examples(_ catalog: RunsFolder) throws -> [Recipient?] {
+    private func examples(for wanted: [TestDevice], _ catalog: RunsFolder) throws -> [Recipient?] {
         let all = context.messages.messages
         let columns = context.messages.columns.map(\.value)
-        guard context.app.testDevices.contains(where: { device in columns.contains { device.cells[$0] == nil } }) else {
+        guard wanted.contains(where: { device in columns.contains { device.cells[$0] == nil } }) else {
             options.observer(.warnings(context.warnings))
             return all.map { _ in nil }
         }

@@ -225,7 +225,7 @@ struct MistakesInProjectTests {
             volley.yaml:7:22: unknown key 'tokn' in the test device. Did you mean 'token'?
             volley.yaml:8:45: 'german german' is not a language. Write a language tag such as de, pt-BR or zh-Hans.
             volley.yaml:8:67: 'cells' must be a group of keys, not a list. For example: cells: {first_name: Anna}.
-            volley.yaml:8:72: unknown key 'colour' in the test device. Valid here: name, token, language, cells.
+            volley.yaml:8:72: unknown key 'colour' in the test device. Valid here: name, token, alias, language, cells.
             volley.yaml:9:9: the test device aabb…2233 is already in line 8. Keep one of them.
             """),
         MistakeCase(
@@ -532,9 +532,26 @@ struct MistakesInProjectTests {
             "volley.yaml:1:51: unknown key 'timezone' in 'shop'. It belongs in a campaign, under 'schedule'. For a column of the exports write columns: {timezone: NAME}."
         ),
         MistakeCase(
-            "a test device by its alias",
-            "apps: {shop: {topic: a.b, environment: simulator, test_devices: [{name: Anna, alias: a, token: \"00001111\"}]}}\n",
-            "volley.yaml:1:79: unknown key 'alias' in the test device. Name a test device by its token: {name: Anna, token: 7276…}."
-        ),
+            "a test device by its registration id, and aliases that are not alone",
+            #"""
+            apps:
+              shop:
+                topic: com.example.shop
+                environment: simulator
+                test_devices:
+                  - {name: Anna, registration_id: a}
+                  - {name: Ben, alias: b, token: "00001111"}
+                  - {name: Carl, alias: c, service: apns}
+                  - {name: Dora, alias: " "}
+                  - {name: Eva, alias: b}
+
+            """#,
+            """
+            volley.yaml:6:22: unknown key 'registration_id' in the test device. Name a test device by its token, or a person by their alias: {name: Anna, token: 7276…}.
+            volley.yaml:7:31: 'token' and 'alias' are both given: the exports say which devices an alias has. Remove one of them.
+            volley.yaml:8:32: 'service' and 'alias' are both given: the exports say which devices an alias has. Remove one of them.
+            volley.yaml:9:29: 'alias' is blank. For example: alias: user4711.
+            volley.yaml:10:28: the test device with the alias 'b' is already in line 7. Keep one of them.
+            """),
     ]
 }

@@ -151,6 +151,7 @@ struct SchemaTests {
             "    environment: {url: \"https://localhost:2197\", ca: ca.pem}\n    certificate: {file: a.p12, passphrase_env: P}\n",
             "    environment: simulator\n    proxy: {url: \"socks5h://p:1080\", user: u, password_env: P}\n    devices: [a.csv, b.csv]\n",
             "    environment: simulator\n    test_devices: [aabbccdd00112233, {token: \"AABBCCDD00112244\", language: de-AT, cells: {a: 1, b: }}]\n",
+            "    environment: simulator\n    test_devices: [{name: Anna, alias: 4711}]\n",
         ]
         for yaml in projects {
             _ = try readProject(app + yaml)

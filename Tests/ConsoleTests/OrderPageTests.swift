@@ -109,12 +109,20 @@ struct OrderPageTests {
             "name: daily\napp: news\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\n")
         try await TestServer.with(office.site) { server throws in
             let page = try server.request("GET", "/campaign?file=daily.yaml", session: ben).body
-            #expect(page.contains("news has no test devices.") && !page.contains("/campaign/test"))
+            #expect(
+                page.contains("news has no test devices. Ask the people who run Volley to add your phone:")
+                    && !page.contains("test_devices") && !page.contains("/campaign/test"))
             #expect(
                 try !server.request("GET", "/campaign?file=daily.yaml", session: vera).body.contains("test devices"))
             #expect(
                 try server.request("GET", "/campaign?file=spring-sale.yaml", session: ben).body.contains(
                     "/campaign/test"))
+            let project = try String(contentsOfFile: "\(office.folder.path)/volley.yaml", encoding: .utf8)
+            try office.folder.write(
+                "volley.yaml", project.replacing("test_devices: [", with: "test_devices: [{name: Anna, alias: anna}, "))
+            #expect(
+                try server.request("GET", "/campaign?file=spring-sale.yaml", session: ben).body.contains(
+                    "the test devices of its app, 1 device and the devices of 1 person."))
         }
     }
 

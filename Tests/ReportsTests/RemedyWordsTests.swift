@@ -48,7 +48,8 @@ struct RemedyWordsTests {
         case .giveOwnSender: .checkCredentials
         case .checkCredentials: .checkExport
         case .checkExport: .pushToOne
-        case .pushToOne: .giveMemory
+        case .pushToOne: .addTestDevices
+        case .addTestDevices: .giveMemory
         case .giveMemory: .tidyRuns
         case .tidyRuns: .mendOrders
         case .mendOrders: .shortenName

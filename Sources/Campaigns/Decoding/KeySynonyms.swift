@@ -105,8 +105,8 @@ enum KeySynonyms {
         if group.valid == CampaignKeys.deviceQuery.valid, ["sql", "select", "statement"].contains(key) {
             return ("Volley calls it 'query'.", "query")
         }
-        if group.valid == ProjectKeys.testDevice.valid, ["alias", "registration_id"].contains(key) {
-            return ("Name a test device by its token: {name: Anna, token: 7276…}.", nil)
+        if group.valid == ProjectKeys.testDevice.valid, key == "registration_id" {
+            return ("Name a test device by its token, or a person by their alias: {name: Anna, token: 7276…}.", nil)
         }
         if group.name == ProjectKeys.columns.name { return columnRemedy(for: key, of: group.services) }
         let isRoot = group.name.isEmpty && group.valid == ProjectKeys.root.valid

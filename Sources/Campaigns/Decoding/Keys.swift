@@ -198,7 +198,7 @@ enum ProjectKeys {
     static let clientSecret = KeyGroup("client_secret", valid: ["file", "env"], holdsSecrets: true)
     static let claimedRoles = KeyGroup("roles", valid: ["claim", "map"])
     static let testDevice: KeyGroup = {
-        var group = KeyGroup("the test device", valid: ["name", "token", "language", "cells"])
+        var group = KeyGroup("the test device", valid: ["name", "token", "alias", "language", "cells"])
         group.unlisted = [service]
         return group
     }()

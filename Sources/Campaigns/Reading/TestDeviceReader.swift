@@ -26,16 +26,18 @@ struct TestDeviceReader {
                 "'test_devices' is an empty list", at: node.position,
                 remedy: "For example: \(example). Or remove the key.")
         }
-        var first: [Target: SourcePosition] = [:]
+        var first: [String: SourcePosition] = [:]
         return items.enumerated().compactMap { index, item in
             guard let device = device(item, number: index + 1) else { return nil }
-            if let other = first[device.token] {
+            let shown = device.alias.map { "with the alias \(quoted($0))" } ?? "\(device.token)"
+            let key = device.alias.map { "alias \($0)" } ?? device.token.text
+            if let other = first[key] {
                 findings.error(
-                    "the test device \(device.token) is already in line \(other.line)", at: device.position,
+                    "the test device \(shown) is already in line \(other.line)", at: device.position,
                     remedy: "Keep one of them.")
                 return nil
             }
-            first[device.token] = device.position
+            first[key] = device.position
             return device
         }
     }
@@ -62,6 +64,16 @@ struct TestDeviceReader {
         let name = device.text("name", example: "name: \(service.phoneExample)")
         let language = device.text("language", example: "language: de").flatMap { tag($0) }
         let cells = readCells(device)
+        if let alias = device.text("alias", example: "alias: user4711") {
+            for key in ["token", ProjectKeys.service] where device.node(key) != nil {
+                findings.error(
+                    "'\(key)' and 'alias' are both given: the exports say which devices an alias has",
+                    at: device.place(of: key), remedy: "Remove one of them.")
+            }
+            return TestDevice(
+                name: name?.value ?? usualName, token: Target(normalized: ""), service: 0, alias: alias.value,
+                language: language, cells: cells, position: alias.position)
+        }
         let named = device.choice(ProjectKeys.service, services.enumerated().map { ($1.name, $0) })
         guard let found = device.requiredText("token", example: token).flatMap({ self.token($0, of: named) }) else {
             return nil

@@ -461,9 +461,13 @@ public struct ProjectSchema {
             ("pattern", .string(#"^\s*"# + service.target.pattern + #"\s*$"#)),
         ])
         let device = SchemaNode.object(
-            ProjectKeys.testDevice, "A test device.", required: ["token"],
+            ProjectKeys.testDevice, "A test device.",
+            rules: [("anyOf", .array(["token", "alias"].map(SchemaNode.has)))],
             [
                 "name": SchemaNode.text("For people.", example: service.phoneExample), "token": token,
+                "alias": SchemaNode.text(
+                    "In place of a token: the devices that the exports of the app have for this alias, at most 10.",
+                    example: "user4711"),
                 ProjectKeys.service: SchemaNode.choice(
                     "Its service, in an app with several; otherwise the first one that has such targets.",
                     services.map(\.name)),

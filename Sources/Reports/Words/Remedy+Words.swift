@@ -52,6 +52,7 @@ extension Remedy.Task {
         case .checkCredentials: "check the app’s credentials and hosts"
         case .checkExport: "make sure that the export is complete and that its tags are written as before"
         case .pushToOne: "push to that single device"
+        case .addTestDevices: "add your phone: they need its token, or the alias that you have in the app"
         case .tidyRuns: "remove what an interrupted command left"
         case .giveMemory: "give Volley more memory, or more space for temporary files"
         case .mendOrders:

@@ -53,8 +53,7 @@ enum CampaignOrders {
             : !visit.may(Action.test.right, app: app.name.value)
                 ? ""
                 : """
-                <h3>Send a test</h3><p>\(app.name.value) has no test devices. The people who run Volley can enter some in volley.yaml \
-                (<code>test_devices</code>).</p>
+                <h3>Send a test</h3><p>\(app.name.value) has no test devices. \(Remedy.ask(.addTestDevices).sentence)</p>
                 """
         let plan =
             item.isScheduled

@@ -46,8 +46,13 @@ enum TestForm {
         let own: HTML =
             offer.languages.count > 1 && app.testDevices.contains { $0.language != nil }
             ? " A device with a language gets the texts of that language." : ""
+        let people = app.testDevices.count { $0.alias != nil }, named = app.testDevices.count - people
+        let devices = [
+            named == 0 ? nil : TextFormat.devices(named),
+            people == 0 ? nil : "the devices of \(TextFormat.counted(people, one: "person", many: "people"))",
+        ].compactMap(\.self).joined(separator: " and ")
         return """
-            <p>This campaign goes now to the test devices of its app, \(TextFormat.devices(app.testDevices.count))\(texts).\(own)</p>
+            <p>This campaign goes now to the test devices of its app, \(devices)\(texts).\(own)</p>
             <input type="hidden" name="\(mark)" value="1">
             \(boxes("To", offer.devices.map { (device($0), $0) }))
             \(boxes("Variants", offer.variants.map { (variant($0), $0) }))
