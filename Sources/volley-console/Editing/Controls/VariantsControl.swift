@@ -94,7 +94,8 @@ enum VariantsControl {
         return """
             <details class="variants"\(isUsed ? " open" : "" as HTML)><summary>Variants: different texts for parts of the devices</summary>
             <fieldset class="field controls" id="variants"><legend>Variants</legend>
-            <p class="note">Each device always gets the same one. The shares, with that of devices that get nothing, add up to 100.\
+            <p class="note">Each device gets the same one in every run of this campaign, until its variants or their shares change. The shares, with \
+            that of devices that get nothing, add up to 100.\
             <span data-shares></span></p>
             \(content)</fieldset></details>
             """
