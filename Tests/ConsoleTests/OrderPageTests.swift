@@ -3,8 +3,10 @@ import Automation
 import Base
 import Foundation
 import GRDB
+import Glibc
 import Planning
 import Runs
+import TestCommands
 import Testing
 import Workspace
 
@@ -666,6 +668,72 @@ struct OrderPageTests {
             }
             #expect(try office.ordered().isEmpty)
         }
+    }
+
+    @Test("what a cancelled run never sent goes out from its page, to each device once; the page leads to the new run")
+    func retriesUnsent() async throws {
+        let office = try Office(), folder = office.folder, url = URL(fileURLWithPath: office.folder.path)
+        let devices = 16
+        try folder.write("devices.csv", "token\n" + (0..<devices).map { TestFolder.token($0) + "\n" }.joined())
+        try folder.write(
+            "daily.yaml",
+            "name: daily\napp: news\naudience: {devices: devices.csv, everyone: true}\ncontent: {title: Hi}\ndelivery: {pace: 2/s}\n"
+        )
+        let ben = try office.session("ben", [.approver])
+        let first = try VolleyBinary.start(["send", "daily.yaml", "--yes"], in: url)
+        defer { kill(first.processID, SIGKILL) }
+        try Self.wait("the run did not begin") {
+            let report = try VolleyBinary.run(["report", "last", "--format", "json"], in: url)
+            return try report.status == 0 && (report.json()["outcomes"]?["accepted"]?.integerValue ?? 0) > 1
+        }
+        #expect(try VolleyBinary.run(["cancel", "last"], in: url).status == 0)
+        _ = first.finish()
+        let cancelled = try #require(office.site.archive.listing().runs.first)
+        let unsent = cancelled.count(.unsent)
+        #expect(cancelled.state == .cancelled && unsent > 0 && unsent < devices - 1)
+        try await TestServer.with(office.site) { server throws in
+            let path = "/runs/\(cancelled.id)"
+            let page = try server.request("GET", path, session: ben).body
+            let fields = try #require(Self.fields(page, action: "\(path)/retry-unsent"))
+            #expect(page.contains("type the number of devices: \(unsent)<") && !page.contains("Retried by"))
+            func order(_ count: Int) throws -> Int {
+                try server.form("\(path)/retry-unsent", session: ben, fields + [(OrderForm.count, "\(count)")]).status
+            }
+            #expect(try order(devices) == 422 && office.ordered().isEmpty)
+            #expect(try order(unsent) == 303 && office.ordered() == ["retry_unsent by ben"])
+            let sender = try VolleyBinary.start(["schedule", "."], in: url)
+            defer { kill(sender.processID, SIGKILL) }
+            let orders = OrderRecords(folder: folder.runs)
+            try Self.wait("the order did not end") { try orders.read().orders.first?.state.hasEnded ?? false }
+            guard case .done(let result)? = try orders.read().orders.first?.state, let retry = result.run else {
+                Issue.record("\(try orders.read().orders), \(sender.errorsSoFar)")
+                return
+            }
+            #expect(result.end == .finished && retry != cancelled.id)
+            Thread.sleep(forTimeInterval: 0.6)
+            let after = try server.request("GET", path, session: ben).body
+            #expect(after.contains("Sent to its end. <a href=\"/runs/\(retry)\">The retry</a>"))
+            #expect(after.contains("<dt>Retried by</dt>"))
+            #expect(try server.request("GET", "/runs/\(retry)", session: ben).body.contains("<dt>Retries</dt>"))
+            var accepted: [Target] = []
+            for id in [cancelled.id, retry] {
+                let run = try office.site.catalog.open(id)
+                defer { run.close() }
+                try run.forEachResult { _, recipient, outcome, _ in
+                    if outcome?.outcome == .accepted { accepted.append(recipient.token) }
+                }
+            }
+            #expect(accepted.count == devices && Set(accepted).count == devices)
+        }
+    }
+
+    /// Waits for at most a minute.
+    private static func wait(_ what: Comment, until isSo: () throws -> Bool) throws {
+        for _ in 0..<600 {
+            if try isSo() { return }
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        Issue.record(what)
     }
 
     @Test(

@@ -281,7 +281,43 @@ class ConsoleJourney(Journey):
         carl.go("/")
         expect(page.get_by_text("approved it ahead, but")).to_be_visible()
         self.look(carl, "ahead-outdated")
-        self.failures += carl.troubles
+        return carl
+
+    # A run that is cancelled midway; the devices that it never sent to get it later, each once.
+    def unsent(self, anna, carl):
+        self.house.campaign("last-chance", "https://shop.example.com/", tags=["new"])
+        anna.go("/campaign?file=last-chance.yaml")
+        anna.page.get_by_role("button", name="Plan and ask for approval").click()
+        expect(anna.page.get_by_role("heading", name="The plan")).to_be_visible(timeout=30_000)
+        carl.go(anna.page.url.split("#")[0].replace(self.house.origin, ""))
+        page = carl.page
+        page.get_by_role("button", name="Approve").click()
+        expect(page.get_by_role("button", name="Send")).to_be_visible(timeout=30_000)
+        page.get_by_label("To go on, type the number of devices").fill("30")
+        page.get_by_role("button", name="Send").click()
+        expect(page.get_by_role("button", name="Pause")).to_be_visible(timeout=30_000)
+        reached = lambda: [token for token in self.house.accepted() if int(token, 16) % 2 == 0]
+        self.until(lambda: len(reached()) > 2)
+        page.locator("summary", has_text="Cancel").click()
+        page.get_by_role("button", name="Yes, send nothing more of it").click()
+        retry = page.get_by_role("button", name="Retry unsent")
+        expect(retry).to_be_visible(timeout=30_000)
+        first = reached()
+        self.check(2 < len(first) < 30, f"it was cancelled midway: {len(first)}")
+        number = page.get_by_label("To go on, type the number of devices")
+        number.fill("30")
+        retry.click()
+        expect(page.get_by_text(f"That is not the number of devices, which is {30 - len(first)}")).to_be_visible()
+        self.look(carl, "retry-unsent")
+        number.fill(str(30 - len(first)))
+        retry.click()
+        self.until(lambda: len(reached()) == 30)
+        page.get_by_role("link", name="The retry").click(timeout=30_000)
+        expect(page.get_by_text("finished").first).to_be_visible(timeout=30_000)
+        expect(page.locator("#about + dl").get_by_text("Retries", exact=True)).to_be_visible()
+        self.look(carl, "retried")
+        self.check(len(set(reached())) == 30, "each device got it once")
+        self.failures += anna.troubles + carl.troubles
 
     # Two tabs, one file.
     def conflict(self):
@@ -414,7 +450,7 @@ def walk(journey):
     journey.sizes(anna, run)
     journey.zoomed(anna, run)
     journey.plain(anna)
-    journey.ahead()
+    journey.unsent(anna, journey.ahead())
 
 
 travel(ConsoleJourney, House(sys.argv[1]), walk)

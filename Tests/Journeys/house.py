@@ -173,6 +173,15 @@ class Journey:
             self.failures.append(what)
             print(f"  not so: {what}", flush=True)
 
+    @staticmethod
+    def until(holds):
+        """Until something is so, for at most a minute."""
+        for _ in range(300):
+            if holds():
+                return
+            time.sleep(0.2)
+        raise TimeoutError("it did not come about")
+
     def look(self, person, name):
         """A picture, and what axe-core finds, in light and dark."""
         page = person.page

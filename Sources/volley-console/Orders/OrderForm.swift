@@ -84,15 +84,19 @@ enum OrderForm {
     }
 
     /// The results of orders about a run, newest first; blank without any.
-    static func list(_ orders: [PlacedOrder], ofRun run: String, at now: OrderMoment) -> HTML {
+    static func list(_ orders: [PlacedOrder], of viewModel: RunOrders.ViewModel, at now: OrderMoment) -> HTML {
         let items: [HTML] = orders.map { placed in
             let state = state(placed, at: now)
-            // The reader is on the run's page.
-            let sentence = Words.sentence(state.sentence(for: .console).replacing(" (\(run))", with: ""))
+            // The reader is on the run's page, and a retry has a link.
+            let retry = viewModel.retries.first { $0.id == placed.made }
+            let known = [viewModel.run.id, retry?.id].compactMap(\.self)
+            let sentence = Words.sentence(
+                known.reduce(state.sentence(for: .console)) { $0.replacing(" (\($1))", with: "") })
+            let link: HTML = retry.map { " <a href=\"\(Words.path(of: $0.id))\">The retry</a>" } ?? ""
             let look: HTML = state.hasEnded ? "" : " class=\"open\""
             return """
                 <li\(look)><p><b dir="auto">\(placed.order.by)</b>: \(placed.order.kind.name.replacing("_", with: " ")), \(Words.moment(placed.order.askedAt))</p>
-                <p class="note">\(Prose.html(sentence))</p></li>
+                <p class="note">\(Prose.html(sentence))\(link)</p></li>
                 """
         }
         return items.isEmpty ? "" : "<ul class=\"list\">\(items)</ul>"

@@ -55,13 +55,17 @@ enum RunOrders {
         var needsApproval: Bool
         /// Why this person may not approve it; nil if they may, or no approval is needed.
         var eyes: OrderRefusal?
+        /// The runs that reached devices that it missed, newest first.
+        var retries: [RunSummary]
         var run: RunSummary { liveState.run }
     }
 
     /// Looks at a run for a person.
     static func viewModel(of run: RunSummary, _ visit: Visit, _ site: Site) throws -> ViewModel {
         let needsApproval = try needsApproval(run, site)
-        var viewModel = ViewModel(liveState: try LiveState(run, site), digest: "", needsApproval: needsApproval)
+        let retries = try site.archive.listing().runs.filter { $0.retryOf == run.id }
+        var viewModel = ViewModel(
+            liveState: try LiveState(run, site), digest: "", needsApproval: needsApproval, retries: retries)
         guard run.state == .planned else { return viewModel }
         viewModel.digest = try digest(of: run.id, site)
         if RunAction.approve.isOffered(for: run, needsApproval: needsApproval), visit.may(.approve, app: run.app),
@@ -167,7 +171,7 @@ enum RunOrders {
             "<p class=\"stop\">\(Words.sentence($0.mistake.inConsole))</p>"
         }
         let list: HTML =
-            "\(damaged)\(OrderForm.list(Array(liveState.orders.prefix(most)), ofRun: liveState.run.id, at: .now()))"
+            "\(damaged)\(OrderForm.list(Array(liveState.orders.prefix(most)), of: viewModel, at: .now()))"
         return list.markup.isEmpty ? "" : Words.panel("What was ordered", id: "orders", list)
     }
 

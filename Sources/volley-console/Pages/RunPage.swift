@@ -46,7 +46,7 @@ enum RunPage {
             \(plan != nil ? "" : RunOrders.panel(viewModel, visit, typed: typed))
             \(try TestForm.sent(run, site))
             \(RunOrders.history(viewModel))
-            \(Words.panel("About this run", id: "about", try facts(run, visit, site)))
+            \(Words.panel("About this run", id: "about", try facts(viewModel, visit, site)))
             \(report)\(results)\(export)
             \(plan != nil ? RunOrders.shortcuts(viewModel, visit) : "")
             """
@@ -157,7 +157,8 @@ enum RunPage {
             """
     }
 
-    private static func facts(_ run: RunSummary, _ visit: Visit, _ site: Site) throws -> HTML {
+    private static func facts(_ viewModel: RunOrders.ViewModel, _ visit: Visit, _ site: Site) throws -> HTML {
+        let run = viewModel.run
         let file =
             visit.may(.seeCampaigns, app: run.app)
             ? try site.campaigns.items(project: site.project(), now: visit.now).first { item in
@@ -177,6 +178,10 @@ enum RunPage {
         if let retried = run.retryOf {
             facts.append(("Retries", "<a href=\"\(Words.path(of: retried))\">\(retried)</a>"))
         }
+        let retries: [HTML] = viewModel.retries.map {
+            "<li><a href=\"\(Words.path(of: $0.id))\">\($0.id)</a>, \(TextFormat.devices($0.audience))</li>"
+        }
+        if !retries.isEmpty { facts.append(("Retried by", "<ul class=\"list\">\(retries)</ul>")) }
         if run.isPruned { facts.append(("Recipients", "Removed; only the figures are left")) }
         let rows: [HTML] = facts.map { "<dt>\($0)</dt><dd dir=\"auto\">\($1)</dd>" }
         return "<dl class=\"facts\">\(rows)</dl>"
