@@ -69,8 +69,8 @@ private func isOfScheduler(_ run: RunFile) -> Bool {
 }
 
 /// Lets the process that paused a run continue it, if the run may continue now.
-/// - Returns: why the store could not be asked: another machine may have ended the run meanwhile,
-///   and then it does not continue.
+/// - Returns: why the store could not be asked: another machine may have ended the run, and
+///   then it does not continue.
 /// - Throws: `Diagnostic`: the run is not paused; why it may not continue.
 public func wake(_ run: RunFile, in choice: ProjectChoice) throws -> Diagnostic? {
     guard try run.status().state == .paused else {

@@ -132,7 +132,7 @@ func requireNotEnded(_ run: RunFile, in choice: ProjectChoice) throws -> Diagnos
         "according to the store, the run is \(state.rawValue): another machine has ended it", file: run.place,
         remedy: state == .finished
             ? "`volley report \(id)` shows what was sent, once its process here has ended."
-            : "Its process here ends as well. Once it has, `volley resume \(id)` continues the run for all machines.",
+            : "Its process here also ends. Once it has, `volley resume \(id)` continues the run for all machines.",
         [state == .finished ? .readReport(run: id) : .resume(run: id)])
 }
 

@@ -23,7 +23,7 @@ public enum ResumeCommand {
         if run.sendingSince != nil {
             if let doubt = try wake(run, in: options.project) {
                 console.warn(
-                    "The store could not be asked whether another machine has ended \(id) meanwhile: then it does not continue. \(doubt)"
+                    "The store could not be asked whether another machine has ended \(id): then it does not continue. \(doubt)"
                 )
             }
             return RunAnswer.show(
