@@ -193,6 +193,30 @@ struct RunsInStoreTests {
         }
     }
 
+    @Test(
+        "a run that a machine continues without the store is not retried from a copy, and counts for plans from before")
+    func takenBack() throws {
+        let bench = try Bench("taken_back"), home = try #require(bench.home), away = try #require(bench.away)
+        let run = try home.plan(Self.first)
+        try bench.send(run, devices: 0..<4, to: .cancelled)
+        let copy = try bench.fetch(Self.first, into: away)
+        #expect(try bench.refusal(of: copy, .retry) == nil)
+        usleep(10_000)
+        var settings = away.settings
+        settings.plannedInStore = .now()
+        let plan = try away.plan(Self.second, settings)
+        #expect(try bench.refusal(of: plan, .begin) == nil)
+        usleep(10_000)
+        let ledger = try #require(try bench.place.address.open(asked: Cancellation()).reopen(run))
+        try ledger.takeBack(at: .now())
+        for (file, step) in [(copy, SendGate.Step.retry), (plan, .begin)] {
+            #expect("\(try #require(try bench.refusal(of: file, step)))".contains("continued it without the store"))
+        }
+        settings.plannedInStore = .now().adding(seconds: 60)
+        #expect(try bench.refusal(of: away.plan(Self.third, settings), .begin) == nil)
+        copy.close()
+    }
+
     // MARK: - Runs that were removed from the store
 
     @Test(

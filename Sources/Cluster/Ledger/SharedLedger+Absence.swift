@@ -139,9 +139,13 @@ extension SharedLedger {
     package func takeBack(at now: Timestamp, waiting: ([String]) -> Void = { _ in }) throws {
         try requireAbsence(for: "resumed", leavingSeconds: Self.leavingSeconds, silent: waiting)
         try ask { connection in
+            // What is sent from now on, no other machine learns: to plans from before, it counts as
+            // the end.
             try connection.run(
-                "UPDATE volley_run SET taken_home = $2 WHERE number = $1 AND taken_home = ''",
-                [.int(run), .text(MachineName.process)],
+                """
+                UPDATE volley_run SET taken_home = $2, ended_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+                WHERE number = $1 AND taken_home = ''
+                """, [.int(run), .text(MachineName.process)],
                 within: asking.answerSeconds)
         }
         try refresh()
