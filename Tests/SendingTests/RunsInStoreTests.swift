@@ -179,6 +179,25 @@ struct RunsInStoreTests {
         }
     }
 
+    @Test(
+        "a run that began while the machine's clock was ahead is resumed only with what others have sent since its plan"
+    )
+    func begunAhead() throws {
+        let bench = try Bench("begun_ahead"), home = try #require(bench.home), away = try #require(bench.away)
+        let other = try home.plan(Self.first)
+        _ = try place(bench).publish(other)
+        var settings = away.settings
+        settings.plannedInStore = .now()
+        let run = try away.plan(Self.second, settings), ahead = Timestamp.now().adding(seconds: 7200)
+        try bench.send(run, to: .stopped)
+        try run.append(.epochBegan("1-a", at: ahead, from: [.planned]))
+        try run.append(.state(.stopped, at: ahead))
+        try bench.send(other, to: .finished)
+        #expect(try bench.refusal(of: run, .goOn)?.why == .isSuperseded)
+        try bench.fetch(Self.first, into: away).close()
+        #expect(try bench.refusal(of: run, .goOn) == nil)
+    }
+
     @Test("a copy that was pruned here is still a copy: what its run sent since keeps a plan from being sent")
     func prunedCopy() throws {
         let bench = try Bench("pruned_copy"), home = try #require(bench.home), away = try #require(bench.away)

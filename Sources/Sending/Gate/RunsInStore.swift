@@ -53,10 +53,11 @@ struct RunsInStore {
         defer { chain.close() }
         let isFresh = try step == .begin && RelatedRuns.isFresh(run)
         let since =
-            try isFresh
-            ? settings.plannedInStore ?? .unknownInStore
-            : (chain.runs.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt)
-                .adding(seconds: store.clockOffsetSeconds())
+            try chain.runs.first?.plan.settings.get().plannedInStore
+            ?? (isFresh
+                ? .unknownInStore
+                : (chain.runs.compactMap { try? $0.status().startedAt }.min() ?? run.plan.plannedAt)
+                    .adding(seconds: store.clockOffsetSeconds()))
         var family = Set(chain.runs.map(\.plan.id) + [run.plan.retryOf].compactMap(\.self))
         let oldest = rows.first { family.contains($0.id) }?.number ?? 0
         for row in rows {
