@@ -223,9 +223,15 @@ enum MarkControl {
     /// The marks of texts without fields of their own.
     /// - Parameter shown: what has the others.
     static func rest(besides shown: HTML, _ context: ComposerContext) -> HTML {
-        let marks = TranslationMark.all(in: context.edit).filter { mark in
-            !shown.markup.contains("name=\"\(HTML.escaped(name(mark.path)))\"")
-                && context.edit.lines(at: mark.path) != nil
+        let all = TranslationMark.all(in: context.edit)
+        guard !all.isEmpty else { return "" }
+        // The attributes of the others, which may have long texts between them.
+        let names = Set(
+            shown.markup.utf8.split(separator: UInt8(ascii: "\"")).filter { $0.starts(with: name([]).utf8) }.map {
+                String(decoding: $0, as: UTF8.self)
+            })
+        let marks = all.filter { mark in
+            !names.contains(HTML.escaped(name(mark.path))) && context.edit.lines(at: mark.path) != nil
         }
         let parts: [HTML] = marks.map { mark in
             let texts = mark.keys.map { CampaignForm.text(of: (try? context.edit.value(at: mark.path + [$0])) ?? nil) }
