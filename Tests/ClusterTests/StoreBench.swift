@@ -23,7 +23,7 @@ struct StoreBench {
         address = try PostgresAddress(
             server.address(user: role) + " options='-c search_path=\(schema)'", of: "VOLLEY_TEST_STORE")
         let connection = try PostgresConnection.open(address, Cancellation())
-        for statement in StoreSchema.steps.joined() { try connection.execute(statement, within: 30) }
+        _ = try StoreSchema.migrate(connection)
         store = try Store.open(address, asked: Cancellation())
     }
 

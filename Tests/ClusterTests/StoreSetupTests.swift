@@ -42,7 +42,9 @@ struct StoreSetupTests {
     @Test("tables of an older version are upgraded step by step, and keep what is in them") func upgraded() throws {
         let connection = try connection("setup_upgraded")
         #expect(StoreSchema.steps.count == StoreSchema.version)
-        _ = try StoreSchema.migrate(connection)
+        _ = try StoreSchema.migrate(connection, by: [StoreSchema.steps[0]])
+        #expect(message { try StoreSchema.check(connection) }.contains("are of version 1, and this Volley needs"))
+        #expect(try StoreSchema.migrate(connection) == StoreMigration(before: 1, now: StoreSchema.version))
         let newer =
             StoreSchema.steps + [["ALTER TABLE volley_store ADD note text"], ["UPDATE volley_store SET note = 'kept'"]]
         let now = newer.count
