@@ -210,6 +210,10 @@ struct RunsInStoreTests {
         #expect { _ = try bench.fetch(Self.first, into: away) } throws: {
             "\($0)".contains("were pruned from its file")
         }
+        try bench.fetch(Self.first, into: home).prune(at: .now())
+        #expect {
+            try bench.store.remove(Self.first, evenIfUnfetched: false, fetchedInto: RunsFolder(home.path))
+        } throws: { "\($0)".contains("does not hold all that the store knows") }
     }
 
     @Test(

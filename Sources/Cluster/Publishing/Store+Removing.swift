@@ -152,7 +152,7 @@ extension Store {
             throw Diagnostic(
                 "the file of this id is another run than the one in the store", file: file.place, remedy: remedy)
         }
-        guard try holds(file, allOf: known.number, storeConnection) else {
+        guard try file.prunedAt == nil && holds(file, allOf: known.number, storeConnection) else {
             throw Diagnostic(
                 "the run's file does not hold all that the store knows of it", file: file.place, remedy: remedy)
         }
