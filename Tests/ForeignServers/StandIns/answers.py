@@ -43,7 +43,8 @@ def apns_rows():
     for status, reasons in {
         400: "BadCollapseId BadExpirationDate BadMessageId BadPriority BadTopic DuplicateHeaders InvalidPushType MissingDeviceToken "
              "MissingTopic PayloadEmpty TopicDisallowed IdleTimeout",
-        403: "ExpiredProviderToken InvalidProviderToken MissingProviderToken BadCertificate BadCertificateEnvironment Forbidden",
+        403: "ExpiredProviderToken InvalidProviderToken MissingProviderToken BadCertificate BadCertificateEnvironment Forbidden "
+             "BadEnvironmentKeyInToken BadEnvironmentKeyIdInToken UnrelatedKeyIdInToken",
         404: "BadPath", 405: "MethodNotAllowed", 413: "PayloadTooLarge", 429: "TooManyRequests TooManyProviderTokenUpdates",
         500: "InternalServerError", 503: "ServiceUnavailable Shutdown",
     }.items():
@@ -52,17 +53,19 @@ def apns_rows():
 
 
 def fcm_rows():
-    def error(code, status, error_code=None, field=None, means=None, headers=()):
+    def error(code, status, error_code=None, field=None, means=None, headers=(), message="Refused"):
         details = [{"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": error_code}] if error_code else []
         if field:
             details.append({"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [{"field": field, "description": "Invalid"}]})
-        return row(code, {"error": {"code": code, "status": status, "message": "Refused", "details": details}}, means, headers)
+        return row(code, {"error": {"code": code, "status": status, "message": message, "details": details}}, means, headers)
 
     return [error(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", "message.token", GONE), error(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
-            error(401, "UNAUTHENTICATED"), error(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"),
+            error(400, "INVALID_ARGUMENT", means=GONE, message="The registration token is not a valid FCM registration token"),
+            error(401, "UNAUTHENTICATED"), error(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"), error(401, "UNAUTHENTICATED", "APNS_AUTH_ERROR"),
             error(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", None, GONE), error(403, "PERMISSION_DENIED"),
             error(404, "NOT_FOUND", "UNREGISTERED", None, GONE), error(404, "NOT_FOUND"),
-            error(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", None, None, {"retry-after": "1"}), error(500, "INTERNAL", "INTERNAL"),
+            error(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", None, None, {"retry-after": "1"}),
+            error(429, "RESOURCE_EXHAUSTED", None, None, None, {"retry-after": "1"}), error(500, "INTERNAL", "INTERNAL"),
             error(503, "UNAVAILABLE", "UNAVAILABLE", None, None, {"retry-after": "1"})]
 
 
@@ -72,7 +75,7 @@ def jpush_rows():
     limits = {"x-rate-limit-limit": 600, "x-rate-limit-remaining": 0, "x-rate-limit-reset": 1}
     rows = [row(status.get(code, 400), {"error": {"code": code, "message": "refused"}},
                 GONE if code == 1011 else MAYBE if code in (1000, 1030) else None, limits if code == 2002 else {}) for code in codes]
-    return rows + [row(400, "illegal"), row(400, "illegal")]
+    return rows + [row(400, "illegal"), row(400, "illegal, told above")]
 
 
 def getui_rows():
@@ -90,7 +93,8 @@ def getui_status():
 
 def rongcloud_rows():
     codes = {1000: 500, 1050: 504, 1001: 401, 1004: 401, 1006: 401, 1002: 400, 1003: 400, 1005: 400, 1007: 401, 1009: 430, 1008: 429, 2007: 403}
-    return [row(status, {"code": code, "errorMessage": "refused"}, MAYBE if code == 1050 else None) for code, status in codes.items()]
+    rows = [row(status, {"code": code, "errorMessage": "refused"}, MAYBE if code == 1050 else None) for code, status in codes.items()]
+    return rows + [row(404, {"code": 404, "errorMessage": "no such path"})]
 
 
 ROWS = {"apns": apns_rows(), "fcm": fcm_rows(), "jpush": jpush_rows(), "getui": getui_rows(), "rongcloud": rongcloud_rows()}
@@ -191,9 +195,10 @@ class Services:
         if cid in self.cids:
             # The service knows this call: its first successful answer is the answer.
             return await reply(send, *carry_out(True))
-        if document == "illegal":
+        if service == "jpush" and isinstance(document, str):
             targets = draw.sample(targets, min(3, len(targets)))
-            document, means = {"error": {"code": 1003, "message": "bad value", "illegal_rids": targets}}, GONE
+            error, named = {"code": 1003, "message": "bad value"}, {"illegal_rids": targets}
+            document, means = {"error": error, **named} if "above" in document else {"error": error | named}, GONE
         elif means == GONE and service == "getui" and len(targets) > 1:
             # It says that one of them is gone, and not which.
             means = None
@@ -213,7 +218,8 @@ class Services:
         if way in ("cut-after", "hang") or way == "page" and draw.random() < 0.5:
             carry_out(True)
         if way == "page":
-            return await reply(send, 502, "<!DOCTYPE html><title>502 Bad Gateway</title>")
+            status = draw.choice([502, 504])
+            return await reply(send, status, f"<!DOCTYPE html><title>{status}</title>")
         if way == "hang":
             return await asyncio.sleep(3600)
         if way == "half":
