@@ -152,7 +152,9 @@ def compare(folder):
     listed = {name: set(re.split("[,\\n]", volley(folder, "suppression", "export", "--service", name).stdout)) for name in SERVICES}
     suppressed = {pair for pair in report if pair[1] in listed[pair[0]]}
     taken, accepted = ledger["accepted"], {pair for pair, what in report.items() if what == "accepted"}
-    gone, doubtful = set(ledger["gone"]) | set(ledger["gone-410"]), set(ledger["doubtful"])
+    gone = set(ledger["gone"]) | set(ledger["gone-410"])
+    # An answer that a cut may have swallowed counts if the report has it.
+    doubtful = {pair for pair in ledger["doubtful"] if report.get(pair) != "invalid_token"}
     unsure = {name for name in SERVICES if may_be_settings(name, parts, report)}
     must_go = set(ledger["gone-410"]) | {pair for pair in ledger["gone"] if pair[0] not in unsure}
     problems = {
