@@ -146,15 +146,17 @@ def compare(folder):
     table = volley(folder, "report", "last", "--format", "csv").stdout
     rows = list(csv.reader(io.StringIO(table)))
     place = {name: number for number, name in enumerate(rows[0])}
-    names, outcome = place["service"], place["outcome"]
+    names, outcome, reason = place["service"], place["outcome"], place["reason"]
     target = place.get("target", place.get("token", 0))
     report = {(row[names], row[target]): row[outcome] for row in rows[1:]}
+    reasons = {(row[names], row[target]): row[reason] for row in rows[1:]}
     listed = {name: set(re.split("[,\\n]", volley(folder, "suppression", "export", "--service", name).stdout)) for name in SERVICES}
     suppressed = {pair for pair in report if pair[1] in listed[pair[0]]}
     taken, accepted = ledger["accepted"], {pair for pair, what in report.items() if what == "accepted"}
     gone = set(ledger["gone"]) | set(ledger["gone-410"])
-    # An answer that a cut may have swallowed counts if the report has it.
-    doubtful = {pair for pair in ledger["doubtful"] if report.get(pair) != "invalid_token"}
+    # An answer that a cut may have swallowed, or that came after Volley had stopped waiting, counts if the report has it.
+    late = {pair for pair in gone if reasons.get(pair) == "NoAnswer"}
+    doubtful = late | {pair for pair in ledger["doubtful"] if report.get(pair) != "invalid_token"}
     unsure = {name for name in SERVICES if may_be_settings(name, parts, report)}
     must_go = set(ledger["gone-410"]) | {pair for pair in ledger["gone"] if pair[0] not in unsure}
     problems = {
