@@ -433,6 +433,20 @@ struct OrderPageTests {
         #expect(!other.contains("frequency"), "\(other)")
     }
 
+    @Test("while a service takes no push, the run says which, since when, and how many devices wait")
+    func silentService() throws {
+        let office = try Office(), run = try office.folder.run(Self.id, .running)
+        defer { run.close() }
+        var summary = try RunSummary(run, figures: run.figures(), known: HistorySnapshot(of: office.site.catalog))
+        let now = TestFolder.start.adding(seconds: 600)
+        func words(_ seconds: Double) -> String { RunPage.silence(of: summary, seconds: seconds, at: now).markup }
+        #expect(words(2).isEmpty)
+        #expect(words(300).contains("APNs has taken no push since \(Words.moment(now.adding(seconds: -300)).markup)"))
+        #expect(words(300).contains(": 2 devices wait. The sender keeps trying."), "\(words(300))")
+        summary.services.append("FCM")
+        #expect(words(300).contains("The services have taken no push"))
+    }
+
     @Test("a run that is paused or cancelled on one machine only says so, and its button tells the others")
     func onlyHere() throws {
         let office = try Office()

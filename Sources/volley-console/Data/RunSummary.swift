@@ -41,6 +41,8 @@ struct RunSummary: Sendable {
     var leftOutByFrequency: Int
     /// Where it went.
     var badges: HTML
+    /// What takes its pushes, at least one, as people call it.
+    var services: [String]
     /// Since when a process has been sending it, and when its figures were counted; nil unless one
     /// is.
     var sendingSince: Timestamp?, countedAt: ContinuousClock.Instant?
@@ -122,6 +124,7 @@ struct RunSummary: Sendable {
         secondsBetweenPushes =
             paces.flatMap { [$0.targets, $0.calls] }.compactMap { $0.map { 1 / $0.perSecond } }.max() ?? 0
         badges = EnvironmentBadge.html(of: plan)
+        services = settings?.services.map(\.service.displayName) ?? [plan.service.displayName]
         (waves, quietHours) = (plan.waves, settings?.schedule?.quietHours)
         restored = RestoredRun(run, among: known)
         orderToPassOn = try run.orderToPassOn()

@@ -142,16 +142,18 @@ enum RunPage {
         }
         let next = run.state == .running ? run.waves.first { $0.due > now } : nil
         let wait: HTML = next.map { "<p class=\"note\">The next part goes out at \(Words.moment($0.due)).</p>" } ?? ""
-        let quiet = next == nil ? silence(of: run, seconds: rates.secondsWithoutOutcome(of: run, at: now)) : ""
+        let quiet =
+            next == nil ? silence(of: run, seconds: rates.secondsWithoutOutcome(of: run, at: now), at: now) : ""
         return "<p class=\"lead\">\(words)</p>\(quiet)\(Words.outcomes(of: run))\(wait)"
     }
 
-    /// The text while devices wait and nothing is answered.
-    private static func silence(of run: RunSummary, seconds: Double) -> HTML {
+    /// The text while devices wait and no push is taken; blank for a few seconds.
+    static func silence(of run: RunSummary, seconds: Double, at now: Timestamp) -> HTML {
         let waiting = run.audience - run.settled
         guard seconds >= timeoutSeconds + run.secondsBetweenPushes * 2, waiting > 0 else { return "" }
         return """
-            <p class="stop" role="status">No push has been answered for \(TextFormat.span(seconds: Int64(seconds))): \
+            <p class="stop" role="status">\(run.services.count == 1 ? "\(run.services[0]) has" : "The services have" as HTML) taken no push since \
+            \(Words.moment(now.adding(seconds: -seconds))): \
             \(TextFormat.devices(waiting)) \(TextFormat.plural(waiting, one: "waits", many: "wait")). The sender keeps trying. \
             \(Remedy.ask(.checkCredentials).sentence)</p>
             """
