@@ -194,7 +194,7 @@ class Journey:
         page.emulate_media(color_scheme=person.scheme)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         self.check(wide <= 0, f"{name} is {wide} px wider than the window")
-        codes = "[...document.querySelectorAll('main code')].map(code => code.textContent).filter(text => text.startsWith('volley '))"
+        codes = "[...document.querySelectorAll('main code:not(.guide *)')].map(code => code.textContent).filter(text => text.startsWith('volley '))"
         commands = page.evaluate(codes)
         self.check(not commands, f"{name} names commands, which people at a browser do not have: {commands}")
         if self.pictures:

@@ -72,7 +72,7 @@ enum Markdown {
         case .paragraph(let text): "<p>\(words(text))</p>"
         case .list(let items): "<ul>\(items.map { "<li>\(words($0))</li>" as HTML })</ul>"
         case .table(let rows): table(rows)
-        case .code(let text): "<pre class=\"plan\"><code>\(text)</code></pre>"
+        case .code(let text): "<pre class=\"plan\">\(text)</pre>"
         }
     }
 
