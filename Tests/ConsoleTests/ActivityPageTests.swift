@@ -201,6 +201,16 @@ struct ActivityPageTests {
             #expect(three.body.contains("Check two runs; 3 runs are checked."))
             #expect(
                 try server.request("GET", "/comparison?run.\(Self.id)=on&run.\(news)=on", session: ed).status == 404)
+            // From a run's page, whatever page of the list the other one is on.
+            let run = try server.request("GET", "/runs/\(Self.id)", session: ed).body
+            let way = "/runs?q=spring-sale&amp;with=\(Self.id)"
+            #expect(run.contains("<a href=\"\(way)\">Compare it with another run</a>"), "\(run)")
+            let list = try server.request("GET", "/runs?with=\(Self.id)", session: ed).body
+            #expect(list.contains("<input type=\"hidden\" name=\"run.\(Self.id)\" value=\"on\">"))
+            #expect(list.contains("name=\"run.\(other)\"") && list.contains("Compare it with the one that is checked"))
+            #expect(!list.contains("type=\"checkbox\" name=\"run.\(Self.id)\""))
+            let hidden = try server.request("GET", "/runs?with=\(news)", session: ed).body
+            #expect(!hidden.contains(news) && hidden.contains("Compare the two that are checked"))
         }
     }
 

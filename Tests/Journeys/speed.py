@@ -67,7 +67,7 @@ class SpeedJourney(Journey):
         return [
             "/", "/campaigns", f"/campaign?{file}", f"/campaign/form?{file}", f"/campaign/edit?{file}", f"/campaign/history?{file}",
             f"/campaign/preview?{file}", "/campaigns/new", f"/campaigns/new?{file}", f"/campaigns/new?run={sent}", "/calendar", "/calendar?week=2026-11-30",
-            "/runs", f"/runs/{sent}", f"/runs/{sent}/report", f"/runs/{planned}", f"/comparison?a={sent}&b={sent}", "/draft",
+            "/runs", f"/runs/{sent}", f"/runs/{sent}/report", f"/runs/{planned}", f"/comparison?run.{sent}=on&run.{planned}=on", "/draft",
             "/suppression", "/suppression/app?app=shop", "/users", "/users/1", "/invite", "/activity", "/account", "/account/proof?to=/runs",
             "/system", "/nowhere",
         ]

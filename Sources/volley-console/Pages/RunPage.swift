@@ -33,7 +33,11 @@ enum RunPage {
             visit.may(.edit, app: run.app) && !run.isPruned && run.startedAt != nil
             ? "<p><a href=\"\(path)/devices.csv\">Every device with its result (CSV)</a> <span class=\"note\">tokens and registration ids are shortened</span></p>"
             : ""
-        let report: HTML = run.startedAt == nil ? "" : "<p><a href=\"\(path)/report\">Read the report</a></p>"
+        let compare: HTML =
+            visit.maySomewhere(.readReports)
+            ? " · <a href=\"\(RunsPage.path(comparing: run))\">Compare it with another run</a>" : ""
+        let report: HTML =
+            run.startedAt == nil ? "" : "<p><a href=\"\(path)/report\">Read the report</a>\(compare)</p>"
         // An approver decides at the top, and reads on below it.
         let plan = run.state == .planned ? try PlanPart.html(run, site) : nil
         let content: HTML = """

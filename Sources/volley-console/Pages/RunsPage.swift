@@ -17,18 +17,39 @@ enum RunsPage {
         let number = min(max(1, Int(visit.query["page"] ?? "") ?? 1), pages)
         let shown = runs.dropFirst((number - 1) * pageLength).prefix(pageLength)
         let apps = Set(all.map(\.app)).sorted().map { (value: $0, words: $0) }
+        let first = filter.with.isEmpty ? nil : all.first { $0.id == filter.with }
         let content: HTML = """
             \(Words.head("Runs"))
-            <form class="filters" method="get" action="/runs" role="search">
+            \(first.map { "<p class=\"note\">Check the run to compare with \(Words.link(to: $0)) of \(Words.moment($0.plannedAt)).</p>" as HTML } ?? "")
+            <form class="filters" method="get" action="/runs" role="search">\(first.map { hidden("with", $0.id) } ?? "")
             \(Form.text("Campaign or run", name: "q", value: filter.text, attributes: " type=\"search\""))
             \(Form.choice("App", name: "app", among: apps, chosen: filter.app, none: "All"))
             \(Form.choice("State", name: "state", among: RunState.allCases.map { ($0.rawValue, Words.state($0)) }, chosen: filter.state, none: "All"))
             <p><button>Show</button></p></form>
             <p class="note">\(TextFormat.counted(runs.count, one: "run"))\(filter.isAll ? "" : " of \(TextFormat.count(all.count))" as HTML)</p>
-            \(runs.count > 1 ? "<form method=\"get\" action=\"/comparison\">\(table(shown, isChoice: true))<p><button>Compare the two that are checked</button></p></form>" : table(shown))
+            \(comparable(shown, with: first))
             \(turns(number, of: pages, filter))
             """
         return .page(Page(title: "Runs", place: .runs, content: content))
+    }
+
+    private static func hidden(_ name: String, _ value: String) -> HTML {
+        "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
+    }
+
+    /// Runs with boxes to compare two of them, or one with a run that was chosen on its page.
+    private static func comparable(_ runs: ArraySlice<RunSummary>, with first: RunSummary?) -> HTML {
+        let others = first.map { first in runs.filter { $0.id != first.id }[...] } ?? runs
+        guard others.count > (first == nil ? 1 : 0) else { return table(runs) }
+        return """
+            <form method="get" action="/comparison">\(first.map { hidden(box + $0.id, "on") } ?? "")\(table(others, isChoice: true))\
+            <p><button>\(first == nil ? "Compare the two that are checked" : "Compare it with the one that is checked" as HTML)</button></p></form>
+            """
+    }
+
+    /// Where the runs of a campaign are shown, to compare one of them with another.
+    static func path(comparing run: RunSummary) -> String {
+        "/runs" + FormFields.query([("q", run.campaign), ("with", run.id)])
     }
 
     /// What the boxes of runs begin with: their names are the runs, so that a browser sends those
@@ -75,9 +96,12 @@ enum RunsPage {
 
     private struct Filter {
         var text: String, app: String, state: String
+        /// The run that was chosen on its page, to compare it with one of these.
+        var with: String
 
         init(_ query: [String: String]) {
             (text, app, state) = (query["q"]?.trimming ?? "", query["app"] ?? "", query["state"] ?? "")
+            with = query["with"] ?? ""
         }
 
         var isAll: Bool { text.isEmpty && app.isEmpty && state.isEmpty }
@@ -89,7 +113,9 @@ enum RunsPage {
 
         func path(page: Int) -> String {
             "/runs"
-                + FormFields.query([("q", text), ("app", app), ("state", state), ("page", page > 1 ? "\(page)" : "")])
+                + FormFields.query([
+                    ("q", text), ("app", app), ("state", state), ("with", with), ("page", page > 1 ? "\(page)" : ""),
+                ])
         }
     }
 
