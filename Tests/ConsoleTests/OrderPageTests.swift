@@ -295,7 +295,8 @@ struct OrderPageTests {
                 try #require(page.range(of: text), "\(text)").lowerBound
             }
             let order = try [
-                "<b>5 devices</b>", "20 % off", "Doubt 30", "/approve\"", "/reject\"", "aria-label=\"Warnings\"",
+                "<b>5 devices</b>", "20 % off", "When this was planned, <time", "Doubt 30", "/approve\"", "/reject\"",
+                "aria-label=\"Warnings\"",
                 "How the devices were counted", "Since it was sent last",
             ].map(place)
             #expect(order == order.sorted())

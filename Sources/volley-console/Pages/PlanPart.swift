@@ -121,13 +121,16 @@ enum PlanPart {
         func name(_ warning: JSONValue) -> String { warning["name"]?.stringValue ?? "" }
         let recent = WarningName.sentRecently.rawValue
         return (
-            list(all.filter { name($0) == recent }, label: "Sent lately"),
+            // Their words count the minutes until the plan was made.
+            list(
+                all.filter { name($0) == recent }, label: "Sent lately",
+                about: "<p class=\"note\">When this was planned, \(Words.moment(plan.plannedAt)):</p>"),
             list(all.filter { name($0) != recent }, label: "Warnings")
         )
     }
 
     /// A line for each kind: its first warning, with some more of it below a fold.
-    private static func list(_ warnings: [JSONValue], label: HTML) -> HTML {
+    private static func list(_ warnings: [JSONValue], label: HTML, about: HTML = "") -> HTML {
         var kinds: [[JSONValue]] = []
         for warning in warnings {
             let name = warning["name"]?.stringValue ?? ""
@@ -147,7 +150,8 @@ enum PlanPart {
                 <ul>\(more)\(rest)</ul></details></li>
                 """
         }
-        return items.isEmpty ? "" : "<section class=\"warnings\" aria-label=\"\(label)\"><ul>\(items)</ul></section>"
+        return items.isEmpty
+            ? "" : "<section class=\"warnings\" aria-label=\"\(label)\">\(about)<ul>\(items)</ul></section>"
     }
 
     private static func words(_ warning: JSONValue) -> HTML {
