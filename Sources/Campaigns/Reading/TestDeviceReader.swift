@@ -64,7 +64,8 @@ struct TestDeviceReader {
         let name = device.text("name", example: "name: \(service.phoneExample)")
         let language = device.text("language", example: "language: de").flatMap { tag($0) }
         let cells = readCells(device)
-        if let alias = device.text("alias", example: "alias: user4711") {
+        if device.node("alias") != nil {
+            guard let alias = device.text("alias", example: "alias: user4711") else { return nil }
             for key in ["token", ProjectKeys.service] where device.node(key) != nil {
                 findings.error(
                     "'\(key)' and 'alias' are both given: the exports say which devices an alias has",
