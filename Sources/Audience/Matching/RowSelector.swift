@@ -190,14 +190,20 @@ struct JoinedNames {
 
     /// nil for a name without a separator.
     init?(_ name: String) {
+        func parts(_ texts: [String.SubSequence]) -> [String] {
+            texts.map { trimmedText(String($0)) }.filter { !$0.isEmpty }
+        }
         let certain = [",", "，", "、", ";", "；", "|"]
         for mark in certain + [" and ", " und ", " or ", " oder ", "/", "&", "+", " "] {
-            let parts = name.split(separator: mark).map { trimmedText(String($0)) }.filter { !$0.isEmpty }
-            guard parts.count > 1 else { continue }
-            (self.parts, isCertain) = (parts, certain.contains(mark))
-            return
+            self.parts = parts(name.split(separator: mark))
+            isCertain = certain.contains(mark)
+            if self.parts.count > 1 { return }
         }
-        return nil
+        // Tabs, line separators, and the blanks of other scripts and of typesetting. A Japanese
+        // name has a wide blank.
+        self.parts = parts(name.split { $0.unicodeScalars.allSatisfy(Blank.isInvisible) })
+        isCertain = !name.contains("\u{3000}")
+        if self.parts.count <= 1 { return nil }
     }
 
     /// The parts of the names of a table, which a scan also looks for.

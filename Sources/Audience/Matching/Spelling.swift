@@ -234,9 +234,10 @@ enum Spelling {
     /// Whether a text holds an invisible character, which no one writes on purpose.
     static func hasInvisible(_ text: String) -> Bool { text.unicodeScalars.contains(where: isOddBlank) }
 
-    /// Zero-width characters, marks of direction, and blanks that a keyboard does not write.
+    /// Zero-width characters, marks of direction, control characters, and blanks that a keyboard
+    /// does not write.
     private static func isOddBlank(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value > 0x7F && scalar != "\u{3000}" && Blank.isInvisible(scalar)
+        scalar != " " && scalar != "\u{3000}" && Blank.isInvisible(scalar)
     }
 
     /// `U+00A0`
