@@ -729,6 +729,7 @@ struct OrderPageTests {
             let after = try server.request("GET", path, session: ben).body
             #expect(after.contains("Sent to its end. <a href=\"/runs/\(retry)\">The retry</a>"))
             #expect(after.contains("<dt>Retried by</dt>"))
+            #expect(after.contains("<b>Earlier retries took over \(TextFormat.devices(unsent)).</b>"))
             #expect(try server.request("GET", "/runs/\(retry)", session: ben).body.contains("<dt>Retries</dt>"))
             var accepted: [Target] = []
             for id in [cancelled.id, retry] {

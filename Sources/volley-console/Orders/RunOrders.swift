@@ -156,9 +156,13 @@ enum RunOrders {
                 <input id="\(id)" name="\(OrderForm.count)" inputmode="numeric" autocomplete="off" required></p>
                 """
         }
+        let taken = viewModel.retries.reduce(0) { $0 + $1.audience }
+        let before: HTML =
+            taken > 0 && [.retry, .retryUnsent].contains(action)
+            ? " <b>Earlier retries took over \(TextFormat.devices(taken)).</b>" : ""
         return """
             <form class="action" id="order-\(action.rawValue)" method="post" action="\(Words.path(of: run.id))/\(action.rawValue)">
-            <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run, at: visit.now))</p>
+            <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run, at: visit.now))\(before)</p>
             \(OrderForm.hidden(visit, digest: viewModel.digest))\(fields)
             \(action.confirmation.map { Form.confirmed("\(action.button)", does: "\($0)") } ?? "<p><button\(action.look)>\(action.button)</button></p>")</form>
             """
