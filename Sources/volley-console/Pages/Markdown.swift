@@ -93,30 +93,38 @@ enum Markdown {
     /// none of them.
     static func words(_ text: String) -> HTML {
         var pieces: [HTML] = [], rest = text[...]
-        while let place = rest.firstIndex(where: { "`*[".contains($0) }) {
+        /// What is between two marks, of which the first begins the rest; nil without them.
+        func take(_ first: String, _ last: String) -> String? {
+            guard rest.hasPrefix(first) else { return nil }
+            let inner = rest.dropFirst(first.count)
+            guard let end = inner.firstRange(of: last), end.lowerBound > inner.startIndex else { return nil }
+            rest = inner[end.upperBound...]
+            return String(inner[..<end.lowerBound])
+        }
+        while let place = rest.firstIndex(where: { $0 == "`" || $0 == "*" || $0 == "[" }) {
             pieces.append("\(String(rest[..<place]))")
             rest = rest[place...]
-            if let found = rest.prefixMatch(of: #/`([^`]+)`/#) {
-                pieces.append("<code>\(String(found.1))</code>")
-                rest = rest[found.range.upperBound...]
-            } else if let found = rest.prefixMatch(of: #/\*\*(.+?)\*\*/#) {
-                pieces.append("<b>\(words(String(found.1)))</b>")
-                rest = rest[found.range.upperBound...]
-            } else if let found = rest.prefixMatch(of: #/\*(.+?)\*/#) {
-                pieces.append("<em>\(words(String(found.1)))</em>")
-                rest = rest[found.range.upperBound...]
-            } else if let found = rest.prefixMatch(of: #/\[([^\]]+)\]\(([^\s)]+)\)/#) {
-                let (words, target) = (words(String(found.1)), String(found.2))
-                let file = String(target.prefix { $0 != "#" })
-                pieces.append(
-                    file.isEmpty
-                        ? "<a href=\"\(target)\">\(words)</a>" : "\(words) <span class=\"note\">(docs/\(file))</span>")
-                rest = rest[found.range.upperBound...]
+            let before = rest
+            if let code = take("`", "`") {
+                pieces.append("<code>\(code)</code>")
+            } else if let strong = take("**", "**") {
+                pieces.append("<b>\(words(strong))</b>")
+            } else if let emphasis = take("*", "*") {
+                pieces.append("<em>\(words(emphasis))</em>")
+            } else if let name = take("[", "]("), !name.contains("]"), let target = take("", ")") {
+                pieces.append(link(name, to: target))
             } else {
-                pieces.append("\(String(rest.removeFirst()))")
+                rest = before.dropFirst()
+                pieces.append("\(String(before.prefix(1)))")
             }
         }
         return HTML(joined: pieces + ["\(String(rest))"])
+    }
+
+    private static func link(_ name: String, to target: String) -> HTML {
+        let file = String(target.prefix { $0 != "#" })
+        return file.isEmpty
+            ? "<a href=\"\(target)\">\(words(name))</a>" : "\(words(name)) <span class=\"note\">(docs/\(file))</span>"
     }
 
     /// As links to headings are written: `the-composer`.
