@@ -62,6 +62,23 @@ import Testing
         #expect(try retries() == ["first", "other", "second"])
     }
 
+    @Test("a look at a run opens its file once and closes it, and its mark is known from then on")
+    func looks() throws {
+        let folder = try TemporaryFolder(), runs = RunsFolder(folder.path)
+        let path = try makeRun(folder, id: "first", audience: 3, plannedAt: noon).place
+        func isOpen() -> Int {
+            let names = (try? Folder.names(in: "/proc/self/fd")) ?? []
+            return names.count { FilePaths.absolute("/proc/self/fd/\($0)") == FilePaths.absolute(path) }
+        }
+        let look = try runs.withRun("first") { run in
+            (try run.status().state, try run.figures().outcomes[.unsent], isOpen: isOpen())
+        }
+        #expect(look == (.planned, 3, 1))
+        #expect(isOpen() == 0)
+        #expect(runs.marks.mark(of: path, FileStamp(path: path))?.id == "first")
+        #expect(throws: Diagnostic.self) { try runs.withRun("second") { _ in } }
+    }
+
     @Test(
         "folders for temporary files are apart, vanish with their owners, and those of killed processes with the next one"
     )

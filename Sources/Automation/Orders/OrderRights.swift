@@ -1,5 +1,5 @@
 public import Accounts
-import Base
+public import Base
 import Campaigns
 import Cryptography
 import Reports
@@ -75,20 +75,20 @@ public final class AccountRights: Sendable {
     }
 
     /// The accounts that wrote the text of a plan, since the campaign was sent last.
-    /// - Parameter earlier: runs of the campaign that were begun before, newest first; nil to look
-    ///   for the last twenty.
-    public func writers(of run: RunFile, since earlier: [RunFile]? = nil) throws -> Set<String> {
+    /// - Parameter sent: digests of the texts of the campaign's runs that were begun before
+    ///   (`ShownFile`); nil to look for those of the last twenty.
+    public func writers(of run: RunFile, after sent: Set<String>? = nil) throws -> Set<String> {
         try writers(
             of: run.plan.campaignSource, in: run.plan.campaignFile,
-            since: earlier ?? run.earlierRuns(limit: Self.mostEarlierRuns))
+            after: sent ?? Self.digests(run.earlierRuns(limit: Self.mostEarlierRuns)))
     }
 
     private static let mostEarlierRuns = 20
 
     /// The accounts that wrote the text of a campaign's file, since the campaign was sent last.
-    private func writers(of text: String, in file: String, since earlier: [RunFile]) throws -> Set<String> {
+    private func writers(of text: String, in file: String, after sent: Set<String>) throws -> Set<String> {
         let name = file.split(separator: "/").last.map(String.init) ?? ""
-        return try opened()?.writers(ofText: Self.digest(text), in: name, after: Self.digests(earlier)) ?? []
+        return try opened()?.writers(ofText: Self.digest(text), in: name, after: sent) ?? []
     }
 
     /// Digests of the texts of a campaign that were sent last: others have approved them.
@@ -129,7 +129,7 @@ public final class AccountRights: Sendable {
         else { return nil }
         let earlier = try files.catalog.lastStarted(of: name, app: app, limit: Self.mostEarlierRuns)
         return CampaignFacts(
-            writers: Result { try writers(of: text, in: file, since: earlier) },
+            writers: Result { try writers(of: text, in: file, after: Self.digests(earlier)) },
             askers: Result { try askers(ofCampaign: name, app: app, at: occurrence) }, text: text,
             last: earlier.first?.plan)
     }
@@ -137,33 +137,43 @@ public final class AccountRights: Sendable {
     /// - Throws: `Diagnostic`: a request cannot be read, which may be that of the account that
     ///   wants to approve.
     private func askers(ofCampaign name: String, app: String?, at occurrence: String) throws -> Set<String> {
-        let (requests, isDamaged) = try allTimeRequests(ofCampaign: name, app: app)
+        let (requests, isDamaged) = try allTimeRequests(
+            ActivityFilter(app: app, kind: .timeApprovalAsked, subject: name))
         guard !isDamaged else {
             throw Diagnostic(
                 "a request for an approval ahead cannot be read, as the file of accounts is damaged",
                 remedy: "Restore it from a backup.")
         }
-        return Set(requests.filter { $0.kind == .timeApprovalAsked(occurrence) }.compactMap(\.person.name?.text))
+        return Set(
+            requests.filter { $0.app == app && $0.kind == .timeApprovalAsked(occurrence) }.compactMap(
+                \.person.name?.text))
     }
 
     /// All requests to approve times of a campaign ahead, the newest first: an older one counts for
     /// four eyes, too.
     public func timeRequests(ofCampaign name: String, app: String?) throws -> [Activity] {
-        try allTimeRequests(ofCampaign: name, app: app).requests
+        try allTimeRequests(ActivityFilter(app: app, kind: .timeApprovalAsked, subject: name)).requests.filter {
+            $0.app == app
+        }
     }
 
-    private func allTimeRequests(ofCampaign name: String, app: String?) throws -> (
+    /// Requests to approve times of all campaigns ahead, the newest first.
+    /// - Parameter moment: some that are older than this are left out.
+    public func timeRequests(since moment: Timestamp) throws -> [Activity] {
+        try allTimeRequests(ActivityFilter(kind: .timeApprovalAsked), since: moment).requests
+    }
+
+    private func allTimeRequests(_ filter: ActivityFilter, since moment: Timestamp = .distantPast) throws -> (
         requests: [Activity], isDamaged: Bool
     ) {
         guard let accounts = try opened() else { return ([], false) }
-        let filter = ActivityFilter(app: app, kind: .timeApprovalAsked, subject: name)
         var (requests, isDamaged, next): ([Activity], Bool, Int64?) = ([], false, nil)
         repeat {
             let page = try accounts.activities(filter, before: next, count: 500)
-            requests += page.activities.filter { $0.app == app }
+            requests += page.activities
             isDamaged = isDamaged || !page.damaged.isEmpty
             next = page.next
-        } while next != nil
+        } while next != nil && requests.last.map { $0.at >= moment } ?? true
         return (requests, isDamaged)
     }
 
@@ -192,15 +202,15 @@ public final class AccountRights: Sendable {
 
     /// Why a person may not approve a run although they have the right to approve: four eyes. nil
     /// if they may.
-    /// - Parameter earlier: as for `writers`.
-    public func fourEyes(run id: String, approver: String, since earlier: [RunFile]? = nil) throws -> OrderRefusal? {
+    /// - Parameter sent: as for `writers`.
+    public func fourEyes(run id: String, approver: String, after sent: Set<String>? = nil) throws -> OrderRefusal? {
         let run = try files.catalog.open(id)
         defer { run.close() }
         let orders = try files.catalog.orders.open()
         defer { orders.close() }
         // The person that had the run made, with a plan or a retry, requested its approval.
         let askers = try orders.askers(ofRun: id)
-        let writers = try writers(of: run, since: earlier)
+        let writers = try writers(of: run, after: sent)
         return try fourEyes(writers: writers, askers: askers, approver: approver)
     }
 }

@@ -168,12 +168,17 @@ extension DatabaseFile {
     static func read<Value>(_ path: String, _ timeoutSeconds: Double, _ body: (Database) throws -> Value) throws
         -> Value
     {
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = DatabaseWait.mode(path, atMost: timeoutSeconds)
-        let database = try DatabaseQueue(path: path, configuration: configuration)
+        let database = try connection(path, timeoutSeconds)
         let result = try database.read(body)
         try database.close()
         return result
+    }
+
+    /// Opens a database for reading.
+    static func connection(_ path: String, _ timeoutSeconds: Double) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = DatabaseWait.mode(path, atMost: timeoutSeconds)
+        return try DatabaseQueue(path: path, configuration: configuration)
     }
 }

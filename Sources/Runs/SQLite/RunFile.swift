@@ -52,8 +52,10 @@ public final class RunFile: RunLedger {
     /// The file as it was when it was last compared with its digest; nil when it never was.
     let unchangedAt = Mutex<[FileStamp?]?>(nil)
 
-    /// What is open; at most one of the two.
+    /// What is open; at most one of them.
     private struct Connections {
+        /// Of one thread (`RunsFolder.withRun`).
+        var single: DatabaseQueue?
         var reading: DatabasePool?
         var writing: DatabasePool?
     }
@@ -65,10 +67,13 @@ public final class RunFile: RunLedger {
         try self.init(path: path, readOnly: readOnly, observer: observer, marks: RunOverviewCache())
     }
 
-    /// - Parameter timeoutSeconds: how long to wait for another program that holds the file.
+    /// - Parameters:
+    ///   - timeoutSeconds: how long to wait for another program that holds the file.
+    ///   - staysOpen: whether what is read next, by one thread, is read through the connection that
+    ///     the plan was read through. To open a file takes longer than to read its state.
     init(
         path: String, readOnly: Bool, observer: Observer<RunConversion> = .silent, marks: RunOverviewCache,
-        timeoutSeconds: Double = 10
+        timeoutSeconds: Double = 10, staysOpen: Bool = false
     ) throws {
         (self.marks, self.timeoutSeconds) = (marks, timeoutSeconds)
         givenPath = path
@@ -79,7 +84,9 @@ public final class RunFile: RunLedger {
         identity = DatabaseFile.identity(real)
         do {
             try RunDiagnostics.checkKind(ofRun: path)
-            (plan, planDigest, prunedAt) = try Self.openedPlan(real, observer, timeoutSeconds)
+            let connection: DatabaseQueue
+            ((plan, planDigest, prunedAt), connection) = try Self.openedPlan(real, observer, timeoutSeconds)
+            if staysOpen { connections.withLock { $0.single = connection } } else { try? connection.close() }
         } catch var mistake as Diagnostic where mistake.file == real {
             mistake.file = path
             throw mistake
@@ -128,20 +135,23 @@ public final class RunFile: RunLedger {
     /// The same of this run, 4 s for 1 GB.
     public func pageDamage() -> Diagnostic? { Self.pageDamage(path) }
 
+    private typealias CheckedPlan = (plan: RunPlan, digest: String, prunedAt: Timestamp?)
+
     private static func openedPlan(
         _ path: String, _ observer: Observer<RunConversion>, _ timeoutSeconds: Double
-    ) throws -> (plan: RunPlan, digest: String, prunedAt: Timestamp?) {
-        try RunDiagnostics.translating(path, .reading) {
+    ) throws -> (CheckedPlan, DatabaseQueue) {
+        func opened() throws -> (CheckedPlan, DatabaseQueue)? {
+            let connection = try DatabaseFile.connection(path, timeoutSeconds)
+            return try connection.read { try checkedPlan($0, path: path) }.map { ($0, connection) }
+        }
+        return try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
-                if let checked = try DatabaseFile.read(path, timeoutSeconds, { try checkedPlan($0, path: path) }) {
-                    return checked
-                }
+                if let opened = try opened() { return opened }
                 try RunUpgrade.run(path, observer)
-                guard let checked = try DatabaseFile.read(path, timeoutSeconds, { try checkedPlan($0, path: path) })
-                else {
+                guard let opened = try opened() else {
                     throw RunDiagnostics.damaged(path, what: "its format cannot be converted")
                 }
-                return checked
+                return opened
             }
         }
     }
@@ -157,9 +167,7 @@ public final class RunFile: RunLedger {
     }
 
     /// nil for a file of an older format.
-    private static func checkedPlan(_ db: Database, path: String) throws -> (
-        plan: RunPlan, digest: String, prunedAt: Timestamp?
-    )? {
+    private static func checkedPlan(_ db: Database, path: String) throws -> CheckedPlan? {
         guard try checkedVersion(db, path: path) >= RunSchema.version else { return nil }
         guard let plan = try RunSchema.plan(from: db, path: path),
             let digest = try db.first("SELECT digest FROM run", reading: { try $0.string(0) })
@@ -202,6 +210,7 @@ public final class RunFile: RunLedger {
             return connections
         }
         try RunDiagnostics.translating(path, .sending) {
+            try closing.single?.close()
             try closing.reading?.close()
             guard let writing = closing.writing else {
                 unlock()
@@ -299,7 +308,10 @@ public final class RunFile: RunLedger {
     /// may be changing the file's mode just then.
     func read<T>(_ body: (Database) throws -> T) throws -> T {
         try RunDiagnostics.translating(path, .reading) {
-            try InterruptedChange.takingBack(path) { try pool(toWrite: false).read(body) }
+            try InterruptedChange.takingBack(path) {
+                if let single = connections.withLock({ $0.single }) { return try single.read(body) }
+                return try pool(toWrite: false).read(body)
+            }
         }
     }
 

@@ -54,10 +54,28 @@ public struct RunsFolder: Sendable {
     ///   holds the file.
     /// - Throws: `Diagnostic`: missing, not a run, damaged, of a newer version, not permitted.
     public func open(_ run: String, readOnly: Bool = true, timeoutSeconds: Double = 10) throws -> RunFile {
-        let opened = try RunFile(
-            path: place(of: run), readOnly: readOnly, observer: observer, marks: marks, timeoutSeconds: timeoutSeconds)
-        if let mistake = opened.misnamed, !opened.isCopyNextToRun { throw mistake }
-        return opened
+        try opened(run, readOnly: readOnly, timeoutSeconds: timeoutSeconds)
+    }
+
+    /// Opens a run for reading, and closes it again: twice as fast as `open` where little is read.
+    /// - Parameter body: reads it from this thread only.
+    /// - Throws: as `open`; what `body` throws.
+    public func withRun<Value>(_ id: String, _ body: (RunFile) throws -> Value) throws -> Value {
+        let run = try opened(id, readOnly: true, staysOpen: true)
+        defer { run.close() }
+        return try body(run)
+    }
+
+    private func opened(_ id: String, readOnly: Bool, timeoutSeconds: Double = 10, staysOpen: Bool = false) throws
+        -> RunFile
+    {
+        let path = place(of: id), stamp = FileStamp(path: path)
+        let run = try RunFile(
+            path: path, readOnly: readOnly, observer: observer, marks: marks, timeoutSeconds: timeoutSeconds,
+            staysOpen: staysOpen)
+        if let mistake = run.misnamed, !run.isCopyNextToRun { throw mistake }
+        if let stamp, !run.isMisnamed, let mark = RunOverview(run.plan) { marks.note(mark, of: path, stamp) }
+        return run
     }
 
     /// Opens the run that a command's argument means: its id, `last` for the one planned last, the

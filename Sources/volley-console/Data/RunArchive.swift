@@ -8,9 +8,15 @@ final class RunArchive: Sendable {
     /// The runs at one moment.
     struct Listing: Sendable {
         /// Newest first.
-        var runs: [RunSummary] = []
+        var runs: [RunSummary] = [] {
+            didSet { places = Dictionary(zip(runs.map(\.id), runs.indices)) { first, _ in first } }
+        }
+        private var places: [String: Int] = [:]
         /// What is wrong with files that cannot be shown.
         var broken: [Diagnostic] = []
+
+        /// A run; nil for one that is not there, or cannot be shown.
+        subscript(_ id: String) -> RunSummary? { places[id].map { runs[$0] } }
     }
 
     private struct Entry {
@@ -51,15 +57,19 @@ final class RunArchive: Sendable {
             if let at = memory.listedAt, now - at < timeToLive { return memory.listing }
             let stamps = catalog.isThere ? try catalog.stamps() : [:]
             let history = history(&memory)
-            memory.entries = memory.entries.filter { stamps[$0.key] != nil }
+            var isChanged = memory.entries.count != stamps.count
             for (id, stamp) in stamps {
                 let mark = history.mark(of: id)
                 if let entry = memory.entries[id], entry.stamp == stamp, entry.mark == mark, !entry.isPassing {
                     continue
                 }
                 memory.entries[id] = read(id, stamp, mark, history)
+                isChanged = true
             }
-            memory.listing = Self.listing(of: memory.entries)
+            if isChanged {
+                memory.entries = memory.entries.filter { stamps[$0.key] != nil }
+                memory.listing = Self.listing(of: memory.entries)
+            }
             memory.listedAt = now
             return memory.listing
         }
@@ -69,8 +79,7 @@ final class RunArchive: Sendable {
     /// - Throws: `Diagnostic`: the folder cannot be listed, or the run cannot be shown.
     /// - Returns: nil for an unknown run.
     func summary(of id: String) throws -> RunSummary? {
-        let listing = try listing()
-        if let run = listing.runs.first(where: { $0.id == id }) { return run }
+        if let run = try listing()[id] { return run }
         return try memory.withLock { try $0.entries[id]?.result?.get() }
     }
 
@@ -81,14 +90,14 @@ final class RunArchive: Sendable {
     }
 
     /// The runs of a campaign that were begun before one of them was planned, newest first, at most
-    /// twenty: tests and retries do not count. Plans that were never sent are not opened.
-    func begun(before run: RunSummary) throws -> [RunFile] {
+    /// twenty: tests and retries do not count.
+    func begun(before run: RunSummary) throws -> [RunSummary] {
         let found = try listing().runs.filter { other in
             other.campaign == run.campaign && other.app == run.app && !other.isTest && other.retryOf == nil
                 && other.startedAt != nil
                 && other.plannedAt < run.plannedAt
         }
-        return try found.prefix(20).map { try catalog.open($0.id) }
+        return Array(found.prefix(20))
     }
 
     private func history(_ memory: inout Memory) -> HistorySnapshot {
@@ -103,14 +112,13 @@ final class RunArchive: Sendable {
         -> Entry
     {
         do {
-            let run = try catalog.open(id)
-            // No file stays open: there may be more runs than a process may open files.
-            defer { run.close() }
-            guard run.plan.id == id else { return Entry(stamp: stamp, mark: mark, result: nil, isPassing: false) }
-            var summary = try RunSummary(run, figures: live.figures(of: run), known: history)
-            summary.countedAt = live.countedAt(id)
-            let isPassing = summary.isLive || summary.cause == .ledger(.processGone) || summary.doubt != nil
-            return Entry(stamp: stamp, mark: mark, result: .success(summary), isPassing: isPassing)
+            return try catalog.withRun(id) { run in
+                guard run.plan.id == id else { return Entry(stamp: stamp, mark: mark, result: nil, isPassing: false) }
+                var summary = try RunSummary(run, figures: live.figures(of: run), known: history)
+                summary.countedAt = live.countedAt(id)
+                let isPassing = summary.isLive || summary.cause == .ledger(.processGone) || summary.doubt != nil
+                return Entry(stamp: stamp, mark: mark, result: .success(summary), isPassing: isPassing)
+            }
         } catch {
             // A run that cannot be opened now may be readable a moment later.
             return Entry(stamp: stamp, mark: mark, result: .failure(Diagnostic(explaining: error)), isPassing: true)
@@ -118,15 +126,15 @@ final class RunArchive: Sendable {
     }
 
     private static func listing(of entries: [String: Entry]) -> Listing {
-        var listing = Listing()
+        var listing = Listing(), runs: [RunSummary] = []
         for entry in entries.values {
             switch entry.result {
-            case .success(let run): listing.runs.append(run)
+            case .success(let run): runs.append(run)
             case .failure(let why): listing.broken.append(why)
             case nil: break
             }
         }
-        listing.runs.sort { ($1.plannedAt, $1.id) < ($0.plannedAt, $0.id) }
+        listing.runs = runs.sorted { ($1.plannedAt, $1.id) < ($0.plannedAt, $0.id) }
         listing.broken.sort { ($0.file ?? "") < ($1.file ?? "") }
         return listing
     }

@@ -1,3 +1,4 @@
+import Automation
 import Base
 import PushServices
 import Reports
@@ -10,6 +11,8 @@ struct RunSummary: Sendable {
     var app: String
     /// The paths of its campaign's file, with links kept and resolved.
     var campaignFiles: Set<String>
+    /// Of the text that it was planned from (`ShownFile`).
+    var sourceDigest: String
     var state: RunState
     /// Why it stopped; nil for most.
     var cause: StopCause?
@@ -107,6 +110,7 @@ struct RunSummary: Sendable {
         (plannedAt, audience, outcomes) = (plan.plannedAt, plan.audience, figures?.outcomes)
         left = figures.map(plan.left) ?? 0
         (isTest, retryOf, isPruned) = (plan.isTest, plan.retryOf, run.prunedAt != nil)
+        sourceDigest = ShownFile.digest(of: Array(plan.campaignSource.utf8))
         isOfCalls = plan.service.choosesDevices
         isApproved = try run.approval() != nil
         let settings = try? plan.settings.get()

@@ -73,7 +73,8 @@ enum RunOrders {
         {
             do {
                 viewModel.eyes = try site.rights.fourEyes(
-                    run: run.id, approver: person.account, since: site.archive.begun(before: run))
+                    run: run.id, approver: person.account,
+                    after: Set(site.archive.begun(before: run).map(\.sourceDigest)))
             } catch {
                 // A damaged record may say that this person planned it.
                 viewModel.eyes = .described(Diagnostics(explaining: error).inConsole)
@@ -87,9 +88,7 @@ enum RunOrders {
     }
 
     private static func digest(of id: String, _ site: Site) throws -> String {
-        let run = try site.catalog.open(id)
-        defer { run.close() }
-        return run.planDigest
+        try site.catalog.withRun(id) { $0.planDigest }
     }
 
     /// The panel: every action that the person may order now, with what it will do; blank without

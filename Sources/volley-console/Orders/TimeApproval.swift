@@ -88,9 +88,14 @@ enum TimeApproval {
     /// - Returns: those that this person may approve, and those that wait for another one.
     static func waiting(_ times: [ScheduleList.Time], _ visit: Visit, _ site: Site) -> (own: [HTML], others: [HTML]) {
         var (own, others): ([HTML], [HTML]) = ([], [])
+        // A time can be asked for as soon as it is listed.
+        let start = visit.now.adding(seconds: -2 * ScheduleList.daysAhead * 86_400)
+        let requests = Dictionary(grouping: (try? site.rights.timeRequests(since: start)) ?? []) { $0.subject }
         for time in times where isMissing(time, at: visit.now) {
             guard let file = time.file?.split(separator: "/").last.map(String.init),
-                let request = try? request(for: time, site)
+                let request = requests[time.campaign]?.first(where: {
+                    $0.app == time.app && $0.kind == .timeApprovalAsked(time.occurrence)
+                })
             else {
                 continue
             }

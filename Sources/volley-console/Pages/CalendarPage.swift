@@ -42,7 +42,7 @@ enum CalendarPage {
     /// as paused.
     static func visible(_ list: ScheduleList, _ listing: RunArchive.Listing, _ visit: Visit) -> [ScheduleList.Time] {
         list.times.compactMap { time in
-            let run = time.run.flatMap { id in listing.runs.first { $0.id == id } }
+            let run = time.run.flatMap { listing[$0] }
             guard visit.may(.seeCampaigns, app: time.app ?? run?.app) else { return nil }
             guard time.state == .sending, let run, run.state == .paused else { return time }
             var paused = time

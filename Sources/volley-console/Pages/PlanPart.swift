@@ -15,7 +15,7 @@ enum PlanPart {
         defer { run.close() }
         let plan = run.plan
         let earlier = try site.archive.begun(before: summary)
-        let writers = Result { try site.rights.writers(of: run, since: earlier) }
+        let writers = Result { try site.rights.writers(of: run, after: Set(earlier.map(\.sourceDigest))) }
         let counted: HTML = """
             <details><summary>As the terminal shows it</summary>\
             <pre class="plan" dir="auto" tabindex="0">\(UntrustedText.shown(plan.previewText))</pre></details>
@@ -32,7 +32,7 @@ enum PlanPart {
             \(PlannedTextCards.html(of: plan))
             \(doubts)
             \(figures(plan))
-            \(comparison(run, with: earlier.first))
+            \(comparison(run, with: try earlier.first.map { try site.catalog.withRun($0.id) { $0.plan } }))
             \(plan.previewText.isEmpty ? "" : counted)
             """
         return (first, Words.panel("The plan", id: "plan", content))
@@ -208,12 +208,11 @@ enum PlanPart {
     }
 
     /// The campaign as it is planned, next to its run that was begun last.
-    private static func comparison(_ run: RunFile, with earlier: RunFile?) -> HTML {
-        guard let earlier else {
+    private static func comparison(_ run: RunFile, with earlier: RunPlan?) -> HTML {
+        guard let plan = earlier else {
             return "<h3>Since it was sent last</h3><p class=\"note\">This campaign was not sent before.</p>"
         }
-        defer { earlier.close() }
-        let (plan, now) = (earlier.plan, run.plan)
+        let now = run.plan
         let then: HTML =
             plan.audience == now.audience ? "the same number as now" : "\(TextFormat.devices(plan.audience)) then"
         let list = changes(from: plan, to: now)
