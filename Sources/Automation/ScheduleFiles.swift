@@ -5,6 +5,7 @@ import Campaigns
 import Glibc
 import PushServices
 public import Runs
+import Synchronization
 
 /// The campaign files that `volley schedule` sends: the named files, and the files in the named
 /// folders.
@@ -41,8 +42,8 @@ public struct ScheduleFiles: Sendable {
     }
 
     /// What was read of campaigns without mistakes: they are not read again while neither they nor
-    /// what they refer to have changed.
-    public struct Memory: Sendable {
+    /// what they refer to have changed. Readings of one folder may share it, on any threads.
+    public final class Memory: Sendable {
         fileprivate struct Entry {
             /// Of the file, its volley.yaml and the file of its zone.
             var stamps: [FileStamp?]
@@ -61,7 +62,8 @@ public struct ScheduleFiles: Sendable {
             var namePlace: SourcePosition, file: String
         }
 
-        fileprivate var entries: [String: Entry] = [:]
+        /// By the paths of the files.
+        fileprivate let entries = Mutex<[String: Entry]>([:])
 
         /// Without anything.
         public init() {}
@@ -84,11 +86,15 @@ public struct ScheduleFiles: Sendable {
     private var zones: Set<String> = []
     private var mistakes: [String: [Diagnostic]] = [:]
     private var looksSinceReading = 0
-    private var memory = Memory()
+    private let memory: Memory
 
-    /// - Parameter arguments: files and folders.
+    /// - Parameters:
+    ///   - arguments: files and folders.
+    ///   - memory: of other readings.
     /// - Throws: a `Diagnostic` if one of them does not exist.
-    public init(_ arguments: [String], catalog: RunsFolder, in choice: ProjectChoice) throws(Diagnostic) {
+    public init(_ arguments: [String], catalog: RunsFolder, in choice: ProjectChoice, memory: Memory = Memory())
+        throws(Diagnostic)
+    {
         for path in arguments where !FilePaths.exists(path) {
             if let problem = FilePaths.misencoded(path) ?? FileAccess.lookupProblem(path) ?? FileKind.deadLink(path) {
                 throw problem
@@ -100,6 +106,7 @@ public struct ScheduleFiles: Sendable {
         self.arguments = arguments
         self.catalog = catalog
         self.choice = choice
+        self.memory = memory
         folders = Set(arguments.filter(Self.isFolder))
         for path in folders.sorted()
         where [".yaml", ".yml"].contains(where: path.lowercased().hasSuffix) && files(of: path)?.isEmpty == true {
@@ -131,9 +138,7 @@ public struct ScheduleFiles: Sendable {
             return nil
         }
         for folder in folders { if let files = files(of: folder) { seen[folder] = Set(files.map(path)) } }
-        var known = memory
-        let reading = read(now: now, keeping: &known)
-        memory = known
+        let reading = read(now: now)
         let found = reading.mistakes.mapValues(\.all)
         let isNew = !isAgain || found != mistakes
         (stamps, pending, mistakes, looksSinceReading) = (present, nil, found, 0)
@@ -142,16 +147,10 @@ public struct ScheduleFiles: Sendable {
         return isNew ? reading : nil
     }
 
-    /// Reads all files.
+    /// Reads all files; those that have not changed since the last reading, from its memory.
     public func read(now: Timestamp) -> Reading {
-        var memory = Memory()
-        return read(now: now, keeping: &memory)
-    }
-
-    /// Reads the files that have changed.
-    /// - Parameter memory: of the reading before, and for the next one.
-    public func read(now: Timestamp, keeping memory: inout Memory) -> Reading {
         var reading = Reading()
+        let known = memory.entries.withLock { $0 }
         var entries: [String: Memory.Entry] = [:]
         var found: [Memory.Timed] = []
         for file in files() {
@@ -159,7 +158,7 @@ public struct ScheduleFiles: Sendable {
             do {
                 guard !folders.contains(file) else { throw unreadable(file, &reading) }
                 let entry =
-                    try memory.entries[path].flatMap { isCurrent($0, file, now) ? $0 : nil } ?? entry(file, path, now)
+                    try known[path].flatMap { isCurrent($0, file, now) ? $0 : nil } ?? entry(file, path, now)
                 entries[path] = entry
                 if let timed = entry.timed { found.append(timed) } else { reading.unscheduledFiles.append(path) }
             } catch let mistakes as Diagnostics {
@@ -173,7 +172,10 @@ public struct ScheduleFiles: Sendable {
                 reading.mistakes[path] = Diagnostics(explaining: error, file: file)
             }
         }
-        memory.entries = entries
+        memory.entries.withLock { known in
+            // Files that are gone are forgotten by a reading of their folder.
+            known = folders.isEmpty ? known.merging(entries) { $1 } : entries
+        }
         reading.ignoredFiles = ignoredFiles()
         add(found, to: &reading)
         reading.unreadable.formUnion(reading.mistakes.keys)

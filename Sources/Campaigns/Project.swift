@@ -272,10 +272,11 @@ extension Project {
     /// a blank at an end. It is found, so that no file further up takes its place, and reading it
     /// says what to do.
     private static func isLookAlike(_ name: String) -> Bool {
-        // A folder may hold thousands of other files.
-        guard !fileNames.contains(name), name.utf8.count < 40, name.lowercased().contains("volley") else {
-            return false
-        }
+        // A folder may hold thousands of other files, and is looked through with each campaign.
+        let letters = name.utf8.map { $0 | 0x20 }
+        guard letters.count < 40, letters.indices.contains(where: { letters[$0...].starts(with: "volley".utf8) }),
+            !fileNames.contains(name)
+        else { return false }
         func trimmed(_ text: some StringProtocol) -> String {
             let end = text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }
             return String(end.reversed())

@@ -140,8 +140,11 @@ struct Program: AsyncParsableCommand {
             }
             log.info("The console is at \(address.shown(channel.localAddress)).")
         }
-        // The first listing reads every run; no request should have to wait for it.
+        // The first look reads every run and every campaign; no request should have to wait for it.
         Task { try? await server.pages.run { _ = try site.archive.listing() } }
+        Task {
+            try? await server.pages.run { _ = try site.campaigns.hindrances(project: site.project(), now: .now()) }
+        }
         var quiet = log
         quiet.logLevel = .error
         let group = ServiceGroup(

@@ -49,7 +49,8 @@ final class Site: Sendable {
         orders = OrderSubmission(catalog.orders)
         saving = CampaignSaving(accounts, folder: folder)
         jobs = PlanningJobs(folder: folder, choice: campaigns.choice, program: program)
-        rights = AccountRights(accounts, try ScheduleFiles([folder], catalog: catalog, in: campaigns.choice))
+        rights = AccountRights(
+            accounts, try ScheduleFiles([folder], catalog: catalog, in: campaigns.choice, memory: campaigns.times))
         startedAt = now
     }
 

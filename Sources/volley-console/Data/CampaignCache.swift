@@ -36,7 +36,6 @@ final class CampaignCache: Sendable {
     private struct Memory {
         var entries: [String: Entry] = [:]
         var schedule: (key: ScheduleKey, list: ScheduleList)?
-        var files = ScheduleFiles.Memory()
     }
 
     /// The data behind the coming times. They are computed again every minute, as the clock moves.
@@ -50,6 +49,8 @@ final class CampaignCache: Sendable {
 
     let folder: String
     let choice: ProjectChoice
+    /// What was read of the files with times.
+    let times = ScheduleFiles.Memory()
     private let catalog: RunsFolder
     private let memory = Mutex(Memory())
 
@@ -89,13 +90,12 @@ final class CampaignCache: Sendable {
             isAtWork: records.isAtWork,
             minute: now.epochSeconds / 60)
         if let known = memory.withLock({ $0.schedule }), known.key == key { return known.list }
-        var files = memory.withLock { $0.files }
         let saved = try records.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
         let list = ScheduleList(
-            try ScheduleFiles([folder], catalog: catalog, in: choice).read(now: now, keeping: &files), saved: saved,
+            try ScheduleFiles([folder], catalog: catalog, in: choice, memory: times).read(now: now), saved: saved,
             isAtWork: key.isAtWork, here: ZoneDatabase.system.displayZone, now: now,
             needsApproval: { project.app(named: $0)?.needsApproval ?? false })
-        memory.withLock { ($0.schedule, $0.files) = ((key, list), files) }
+        memory.withLock { $0.schedule = (key, list) }
         return list
     }
 
@@ -104,7 +104,7 @@ final class CampaignCache: Sendable {
     func nextTimes(of item: Item, count: Int, project: Project, now: Timestamp) throws -> [ScheduleList.Time] {
         let records = catalog.schedule
         let saved = try records.read(since: now.adding(seconds: -ScheduleList.daysBack * 86_400))
-        let reading = try ScheduleFiles([item.path], catalog: catalog, in: choice).read(now: now)
+        let reading = try ScheduleFiles([item.path], catalog: catalog, in: choice, memory: times).read(now: now)
         var times: [ScheduleList.Time] = []
         // The times of most rules come soon; those of others, and a distant moment, can be years
         // away.
