@@ -16,7 +16,8 @@ struct CalendarGrid {
     /// What is on a day.
     private struct Entry {
         var at: LocalTime
-        var content: HTML
+        /// A month shows few of a day's many.
+        var content: () -> HTML
     }
 
     private static let minutesOfDay = 24 * 60
@@ -37,12 +38,12 @@ struct CalendarGrid {
         span = Self.week(visit.query["week"]) ?? Self.month(visit.query["month"]) ?? Self.month(of: today)
         let scheduled = Set(times.compactMap(\.run))
         let planned: [Entry] = times.compactMap { time in
-            LocalTime(time.occurrence).map { Entry(at: $0, content: Self.entry(time, at: $0)) }
+            LocalTime(time.occurrence).map { local in Entry(at: local) { Self.entry(time, at: local) } }
         }
         let sent: [Entry] = runs.compactMap { run in
             guard let begun = run.startedAt, !run.isTest, !scheduled.contains(run.id) else { return nil }
             let local = zone.localTime(at: begun)
-            return Entry(at: local, content: Self.entry(run, begun, at: local, zone, file: campaigns[run.campaign]))
+            return Entry(at: local) { Self.entry(run, begun, at: local, zone, file: campaigns[run.campaign]) }
         }
         entries = Dictionary(grouping: planned + sent, by: \.at.dayNumber).mapValues { $0.sorted { $0.at < $1.at } }
     }
@@ -131,7 +132,7 @@ struct CalendarGrid {
         let more: HTML =
             shown.count < own.count
             ? "<li><a href=\"/calendar?week=\(week)\">\(TextFormat.count(own.count - shown.count)) more</a></li>" : ""
-        let list: HTML = own.isEmpty ? "" : "<ul>\(shown.map { "<li>\($0.content)</li>" as HTML })\(more)</ul>"
+        let list: HTML = own.isEmpty ? "" : "<ul>\(shown.map { "<li>\($0.content())</li>" as HTML })\(more)</ul>"
         let looks = [
             own.isEmpty ? "empty" : "", month.map { $0 != local.date.month } ?? false ? "other" : "",
             day == today ? "today" : "",
