@@ -262,6 +262,35 @@ struct FormMergeTests {
         #expect(merged.lost.count == 1 && merged.lost[0].hasSuffix(": B"))
     }
 
+    private static func text(_ title: String, _ aliases: [String]) -> String {
+        "name: spring-sale\napp: shop\naudience:\n  aliases: [\(aliases.joined(separator: ", "))]\ncontent: {title: \(title)}\n"
+    }
+
+    @Test("a long list is in its page once, and is merged as any other value")
+    func long() async throws {
+        let list = (0..<500).map { "customer-\($0)" }
+        let office = try Office()
+        try office.folder.write(Self.file, Self.text("Hi", list))
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            let page = try server.request("GET", Self.path, session: edith).body
+            #expect(page.components(separatedBy: "customer-499").count == 2)
+            /// What the form holds after a colleague saved another title, and perhaps another list.
+            func merged(_ typed: [String: String?], theirs: [String]) throws -> (status: Int, values: [String: String])
+            {
+                try office.folder.write(Self.file, Self.text("Theirs", theirs))
+                let reply = try server.form(Self.path, session: edith, Self.filled(page, typed))
+                return (reply.status, FormControls(reply.body).values)
+            }
+            let others = list + ["other"], name = "audience.aliases"
+            let untouched = try merged(["content.body": "Mine"], theirs: others)
+            #expect(untouched.status == 409 && untouched.values["content.title"] == "Theirs")
+            #expect(untouched.values[name] == others.joined(separator: "\n"))
+            let own = (list + ["mine"]).joined(separator: "\n")
+            #expect(try merged([name: own], theirs: list).values[name] == own)
+        }
+    }
+
     // MARK: - Drafts
 
     @Test(

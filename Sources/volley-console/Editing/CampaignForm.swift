@@ -122,6 +122,9 @@ enum CampaignForm {
         let context = try ComposerContext(item, edit, trial, visit, site)
         let anyway: HTML =
             trial.edit == nil ? "" : " <button name=\"anyway\" value=\"1\">Save with its mistakes</button>"
+        let form = HTML(joined: head.map(context.control) + sections.map { section($0, context) })
+        // What a person typed is not what the file has.
+        let shown = trial.typed.isEmpty ? FormControls(form.markup) : try controls(item, edit, visit, site)
         let content: HTML = """
             \(Words.head("\(title)", "<p>\(Words.file(of: item))</p>"))
             \(trial.notice)
@@ -129,9 +132,8 @@ enum CampaignForm {
             <div class="composer">
             <form class="panel editor" id="composer" method="post" action="\(context.address)">
             \(Form.token(visit))<input type="hidden" name="\(OrderForm.digest)" value="\(ShownFile.digest(of: bytes))">\
-            <input type="hidden" name="\(FormMerge.shown)" value="\(FormMerge.written(try controls(item, edit, visit, site)))">
-            \(head.map(context.control))
-            \(sections.map { section($0, context) })
+            <input type="hidden" name="\(FormMerge.shown)" value="\(FormMerge.written(shown))">
+            \(form)
             \(RestOfCampaign.html(edit, source))
             <p><button class="main">Save</button>\(anyway)
             \(DraftPages.controls(.form, file: item.file, visit))</p>

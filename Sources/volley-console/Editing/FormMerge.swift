@@ -1,4 +1,5 @@
 import Base
+import Cryptography
 
 /// The controls of a page with what a browser sends for each of them if no person touches anything.
 /// They are read from the markup, so that no kind of control can be left out.
@@ -116,9 +117,16 @@ struct FormMerge {
     /// gone.
     static let shown = "shown"
 
-    /// The same as a value of that field.
+    /// The same as a value of that field. Long texts are not sent twice.
     static func written(_ controls: FormControls) -> String {
-        JSONValue.object(pairs: controls.values.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }).text
+        JSONValue.object(
+            pairs: controls.values.sorted { $0.key < $1.key }.map { ($0.key, .string(compared($0.value))) }
+        ).text
+    }
+
+    /// What a value is compared by: a long one by its digest.
+    private static func compared(_ value: String) -> String {
+        value.utf8.count < 1_000 ? value : "sha256 \(SHA256.hex(SHA256.digest(of: Array(value.utf8))))"
     }
 
     /// A choice that decides whether other controls count, by the beginnings of their names.
@@ -160,7 +168,7 @@ struct FormMerge {
             for name in names { fields[name] = isOwn ? mine[name] : theirs[name] }
             guard isOwn else { continue }
             own.insert(unit)
-            let text = m.sorted { $0.key < $1.key }.map(\.value).filter { !$0.isEmpty }.joined(separator: " ")
+            let text = m.keys.sorted().compactMap { mine[$0] }.filter { !$0.isEmpty }.joined(separator: " ")
             if !b.isEmpty, t.isEmpty, !text.isEmpty, !ConditionsControl.isRow(unit) {
                 lost.append(
                     "\(unit.split(separator: ".").map { FieldWords.label(String($0)) }.joined(separator: " › ")): \(text)"
@@ -216,7 +224,7 @@ struct FormMerge {
     private static func value(of names: [String], in form: [String: String]) -> [String: String] {
         Dictionary(
             uniqueKeysWithValues: names.compactMap { name in
-                form[name].map { (name, TagsControl.isBox(name) ? "1" : $0) }
+                form[name].map { (name, TagsControl.isBox(name) ? "1" : compared($0)) }
             })
     }
 }
