@@ -15,6 +15,7 @@ struct Gate: Sendable {
     let signIns: WorkPool
     let knownSignIns: WorkPool
     let providers: WorkPool
+    let forms: WorkPool
 
     /// Answers a request for a route, signed out or in.
     /// - Throws: `Refusal`.
@@ -88,6 +89,7 @@ struct Gate: Sendable {
     /// strangers, whose number is unlimited: among them, each account has its turns.
     private func place(of route: Route, _ visit: Visit) -> (WorkPool, turn: String?) {
         if route.asksProvider { return (providers, visit.turn) }
+        if route.bodyLimit == Route.campaignBodyLimit { return (forms, visit.turn) }
         guard route.isSignIn, visit.person != nil || visit.form["name"] != nil else {
             return (route.isSignIn ? signIns : pages, visit.turn)
         }

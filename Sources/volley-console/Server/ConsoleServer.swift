@@ -16,6 +16,8 @@ struct ConsoleServer {
     /// For people that signed in from there before, or are signed in.
     var knownSignIns = WorkPool(threads: 1, waiting: 16)
     var providers = WorkPool(threads: 4, waiting: 32)
+    /// For forms of whole campaigns, which may be long, and write lists of all devices of a run.
+    var forms = WorkPool(threads: 4, waiting: 32)
 
     /// The limits on the bytes of a head, and on the number of its fields.
     private static let headBytes = 16 << 10, headFields = 100
@@ -31,7 +33,8 @@ struct ConsoleServer {
         let hosts = HostRules(settings)
         let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: RequestMiddleware(hosts: hosts, site: site, pages: pages, log: log))
-        let gate = Gate(site: site, pages: pages, signIns: signIns, knownSignIns: knownSignIns, providers: providers)
+        let gate = Gate(
+            site: site, pages: pages, signIns: signIns, knownSignIns: knownSignIns, providers: providers, forms: forms)
         for route in routes {
             router.on(RouterPath(route.path), method: route.method == .get ? .get : .post) { request, context in
                 try await gate.answer(route, request, context).response
