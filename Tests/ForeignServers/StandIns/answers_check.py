@@ -33,7 +33,8 @@ for name, usual in [("seeds", 2), ("first", 1), ("devices", 400), ("together", 4
 parser.add_argument("--keep", action="store_true", help="keep the folders of seeds that differ")
 options = parser.parse_args()
 SERVICES = ["apns", "fcm", "getui", "jpush", "rongcloud"]
-RESUMES = 12
+# Most refusals of a call with hundreds of devices stop the run, and nothing is suppressed before it has finished.
+RESUMES = 60
 
 
 def digits(text, count):
