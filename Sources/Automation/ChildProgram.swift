@@ -1,4 +1,5 @@
 public import Base
+import CLinux
 public import Glibc
 
 /// Starts programs, each in a process group of its own: Ctrl-C for this process does not reach
@@ -78,4 +79,21 @@ private func withPointers<Value>(_ texts: [String], _ body: ([UnsafeMutablePoint
     let pointers = texts.map { strdup($0) } + [nil]
     defer { for pointer in pointers { free(pointer) } }
     return body(pointers)
+}
+
+/// Signals that Volley does not use, and that would end it: their default action in POSIX is
+/// termination.
+public enum IgnoredSignals {
+    /// The signals that the command line ignores. Hooks get their default actions back.
+    public static let all = [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF]
+}
+
+/// What this program was started with.
+public enum ProgramArguments {
+    /// The arguments, without the program's name. They do not depend on /proc, as those of
+    /// `CommandLine` do.
+    public static let all: [String] = {
+        let given = volley_program_arguments()
+        return (0..<Int(given.count)).dropFirst().compactMap { given.texts[$0].map { String(cString: $0) } }
+    }()
 }

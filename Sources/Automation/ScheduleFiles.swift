@@ -1,11 +1,11 @@
-public import Workspace
-import Planning
 public import Base
 import Campaigns
 import Glibc
+import Planning
 import PushServices
 public import Runs
 import Synchronization
+public import Workspace
 
 /// The campaign files that `volley schedule` sends: the named files, and the files in the named
 /// folders.
@@ -307,4 +307,19 @@ public struct ScheduleFiles: Sendable {
     }
 
     private static func names(in folder: String) -> [String]? { try? Folder.names(in: folder) }
+}
+
+extension CampaignContext {
+    /// Rejects a campaign with another runs folder than that of `volley schedule`: that folder has
+    /// another record, and other orders.
+    func checkPlace(of catalog: RunsFolder) throws(Diagnostic) {
+        let folder = FilePaths.absolute(self.catalog.place)
+        guard folder == FilePaths.absolute(catalog.place) else {
+            throw Diagnostic(
+                "its runs folder is \(folder), but this volley schedule uses \(catalog.place)", file: campaign.file,
+                remedy:
+                    "Start another volley schedule for this campaign, or name one runs folder for all campaigns with --runs.",
+                [.ask(.giveOwnSender)])
+        }
+    }
 }
