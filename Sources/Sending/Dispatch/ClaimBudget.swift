@@ -1,6 +1,7 @@
 import Base
 import Delivery
 import PushServices
+import Synchronization
 
 /// The limit on how far ahead of the wire recipients may be claimed. If the process dies, claimed
 /// devices without an outcome are unknown. So the reader claims no more than the sender starts in a
@@ -73,5 +74,26 @@ final class ClaimBudget: @unchecked Sendable {
         while marks.count > 2, now - marks[1].at > Self.memory { marks.removeFirst() }
         let seconds = (now - marks[0].at) / .seconds(1)
         return seconds > 0.01 ? Double(started - marks[0].started) / seconds : 0
+    }
+}
+
+/// How many claims of a run were made, counted by all threads that claim.
+final class ClaimCount: Sendable {
+    private let count = Mutex(0)
+
+    /// Counts on from the claims of earlier epochs and rounds.
+    func start(at claims: Int) { count.withLock { $0 = claims } }
+
+    /// The claims so far.
+    var value: Int { count.withLock { $0 } }
+
+    /// Counts claims, and notes their new number.
+    /// - Parameter note: called with the number of claims so far, one call after the other; returns
+    ///   false if it could not be noted.
+    func add(_ claims: Int, noting note: (Int) -> Bool) -> Bool {
+        count.withLock { count in
+            count += claims
+            return note(count)
+        }
     }
 }
