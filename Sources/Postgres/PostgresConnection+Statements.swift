@@ -2,22 +2,6 @@ import Base
 import CPostgreSQL
 import Glibc
 
-/// A column that a statement would return.
-public struct PostgresColumn: Hashable, Sendable {
-    /// Its name; not unique.
-    public var name: String
-    /// The object id of its type; of a domain, of the type below it.
-    public var type: UInt32
-}
-
-/// What a statement takes and returns.
-public struct PostgresDescription: Hashable, Sendable {
-    /// How many values it takes: `$1`.
-    public var parameters: Int
-    /// In its order; empty for a statement that returns no rows.
-    public var columns: [PostgresColumn]
-}
-
 extension PostgresConnection {
     /// Runs statements, separated by semicolons.
     /// - Parameter seconds: how long the answer may take.

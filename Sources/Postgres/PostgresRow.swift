@@ -38,3 +38,51 @@ public struct PostgresRow {
     /// The same; nil for NULL.
     public func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
 }
+
+/// A value that a statement is given: `$1`, `$2`, …
+public enum PostgresValue: Hashable, Sendable {
+    case null
+    /// For `bigint`, `int` and `smallint`.
+    case int(Int)
+    case text(String)
+    case bool(Bool)
+    case bytes([UInt8])
+    /// For `bigint[]`.
+    case ints([Int])
+
+    /// As libpq sends it: everything but bytes as text, which the server reads as whatever type the
+    /// statement needs there.
+    var text: String? {
+        switch self {
+        case .null, .bytes: nil
+        case .int(let number): String(number)
+        case .text(let text): text
+        case .bool(let value): value ? "t" : "f"
+        case .ints(let numbers): "{\(numbers.map(String.init).joined(separator: ","))}"
+        }
+    }
+}
+
+extension PostgresValue {
+    /// NULL for nil.
+    public static func optional(_ number: Int?) -> PostgresValue { number.map(PostgresValue.int) ?? .null }
+
+    /// NULL for nil.
+    public static func optional(_ text: String?) -> PostgresValue { text.map(PostgresValue.text) ?? .null }
+}
+
+/// A column that a statement would return.
+public struct PostgresColumn: Hashable, Sendable {
+    /// Its name; not unique.
+    public var name: String
+    /// The object id of its type; of a domain, of the type below it.
+    public var type: UInt32
+}
+
+/// What a statement takes and returns.
+public struct PostgresDescription: Hashable, Sendable {
+    /// How many values it takes: `$1`.
+    public var parameters: Int
+    /// In its order; empty for a statement that returns no rows.
+    public var columns: [PostgresColumn]
+}
