@@ -249,12 +249,10 @@ public struct Target: Hashable, Sendable, CustomStringConvertible {
         guard digits.count >= SecretText.fewestHexDigits, digits.count % 2 == 0, !digits.contains(nil) else {
             return nil
         }
-        let bits = digits.flatMap { digit in (0..<4).reversed().map { (digit ?? 0) >> $0 & 1 } }
-        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-        return String(
-            stride(from: 0, to: bits.count, by: 6).map { start in
-                letters[(start..<start + 6).reduce(0) { $0 << 1 | ($1 < bits.count ? bits[$1] : 0) }]
-            })
+        let bytes = stride(from: 0, to: digits.count, by: 2).map {
+            UInt8((digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0))
+        }
+        return String(Base64.text(bytes).prefix { $0 != "=" })
     }
 
     private func redacting(_ written: String, in text: String) -> String {

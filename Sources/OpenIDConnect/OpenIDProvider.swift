@@ -176,7 +176,7 @@ public final class OpenIDProvider: Sendable {
             {
                 fields += [("client_id", settings.clientID), ("client_secret", secret)]
             } else {
-                headers.append(("Authorization", "Basic \(base64(Array(encoded.utf8)))"))
+                headers.append(("Authorization", "Basic \(Base64.text(Array(encoded.utf8)))"))
             }
         } else {
             fields.append(("client_id", settings.clientID))

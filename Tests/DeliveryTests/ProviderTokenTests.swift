@@ -69,13 +69,6 @@ struct ProviderTokenTests {
         #expect(common.offsetSeconds == -3600.25)
     }
 
-    @Test(
-        "base64url follows RFC 4648",
-        arguments: [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("??>>", "Pz8-Pg")])
-    func base64(plain: String, encoded: String) {
-        #expect(base64URL(Array(plain.utf8)) == encoded)
-    }
-
     @Test("no token is used for longer than 50 minutes, and none replaced before")
     func age() {
         let source = source()

@@ -405,15 +405,6 @@ struct OpenIDConnectTests {
         #expect(bench.problem() == .unreadable(.discovery, reason))
     }
 
-    @Test(
-        "base64url has one form for each value",
-        arguments: ["", "AA", "AAA", "AAAA", "-_-_", "Zm9vYmE", "AB", "A", "AA==", "A A", "+/+/", "ABC"])
-    func base64URL(text: String) {
-        guard let bytes = Base64URL.bytes(text) else { return }
-        #expect(Base64URL.text(bytes) == text)
-        #expect(text.isEmpty || Data(base64Encoded: base64(bytes)).map(Array.init) == bytes)
-    }
-
     @Test("a claim may be a part of another, and a name with dots is a name first")
     func nested() {
         let claims = JSONValue.object(pairs: [

@@ -139,7 +139,7 @@ struct HTTPConnect: ProxyDialogue {
         let target = "\(host):\(destination.port)"
         var head = "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n"
         if let user = proxy.user {
-            head += "Proxy-Authorization: Basic \(base64(Array("\(user):\(proxy.password ?? "")".utf8)))\r\n"
+            head += "Proxy-Authorization: Basic \(Base64.text(Array("\(user):\(proxy.password ?? "")".utf8)))\r\n"
         }
         opening = .say(Array("\(head)\r\n".utf8))
     }
