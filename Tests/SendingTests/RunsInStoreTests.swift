@@ -242,6 +242,20 @@ struct RunsInStoreTests {
 
     // MARK: - Runs that were removed from the store
 
+    @Test("a run that a machine continued without the store is retried there after it was removed from the store")
+    func takenBackAndRemoved() throws {
+        let bench = try Bench("taken_removed"), home = try #require(bench.home), away = try #require(bench.away)
+        let run = try home.plan(Self.first)
+        try bench.send(run, devices: 0..<4, to: .cancelled)
+        let copy = try bench.fetch(Self.first, into: away)
+        let ledger = try #require(try bench.place.address.open(asked: Cancellation()).reopen(run))
+        try ledger.takeBack(at: .now())
+        try bench.store.remove(Self.first, evenIfUnfetched: false, fetchedInto: RunsFolder(home.path))
+        #expect(try bench.refusal(of: home.plan(Self.second, retryOf: Self.first), .begin) == nil)
+        #expect(try bench.refusal(of: copy, .retry)?.why == .isOutdated)
+        copy.close()
+    }
+
     @Test(
         "what another machine has sent keeps a plan, and a retry, from being sent after it was removed from the store, until a new plan is made",
         arguments: [false, true])

@@ -156,9 +156,9 @@ extension Store {
     }
 
     /// Whether the file of a run holds all that the store knows of it. What a machine sent alone
-    /// since then is in no other file.
+    /// since then is only in the file that it continued.
     package func holds(_ file: RunFile, allOf run: BegunRun) throws -> Bool {
-        guard run.takenBackBy.isEmpty else { return false }
+        guard run.takenBackBy.isEmpty || file.isWithoutStore else { return false }
         if let removed = run.removed { return try Set(file.fetchMarks()).isSuperset(of: removed.entries) }
         return try holds(file, allOf: run.number, looking)
     }
