@@ -131,7 +131,7 @@ struct TestPlanner {
     private func devices(among wanted: [TestDevice]) throws -> [TestDevice] {
         guard let tokens = context.campaign.content.activity?.tokens else { return wanted }
         let names = [tokens.rawValue, context.app.columns.name(of: tokens)]
-        var lacking: [TestDevice] = []
+        var lacking: [TestDevice] = [], entries: Set<SourcePosition> = []
         let devices = try wanted.compactMap { device -> TestDevice? in
             let service = context.app.services[device.service].service
             guard let form = service.rules.activities, form.needsToken else { return device }
@@ -139,6 +139,8 @@ struct TestPlanner {
                 lacking.append(device)
                 return nil
             }
+            // The devices of an alias have the cell in common: its activity gets each text once.
+            guard entries.insert(device.position).inserted else { return nil }
             var device = device
             device.cells[tokens.rawValue] = cell
             // Apple's, whichever service carries it.

@@ -364,6 +364,17 @@ struct ActivityCampaignTests {
         #expect(warnings.contains("'Ida' has no start_token, so it gets no test of a Live Activity"))
     }
 
+    @Test("a person with several devices gets the test of an activity once: their cells name one")
+    func testOfPerson() throws {
+        let token = ProjectFolder.token
+        let folder = try several(
+            testDevices: "    test_devices: [{name: Anna, alias: anna, cells: {start_token: \"\(token(19))\"}}]")
+        try folder.write(
+            "devices.csv",
+            "device_token,service,alias,start_token\n\(token(1)),apns,anna,\(token(11))\n\(token(2)),apns,anna,\n")
+        #expect(try testRun(folder).targets == ["\(token(19)) \(token(19))"])
+    }
+
     @Test("without a token of an activity there is no test, and the mistake says where to write it")
     func noTest() throws {
         let folder = try project(
