@@ -166,8 +166,12 @@ struct RunsInStoreTests {
         #expect(try bench.refusal(of: plan, .begin)?.why == .isSuperseded)
         try bench.fetch(Self.first, into: away).close()
         #expect(try bench.refusal(of: plan, .begin) == nil)
-        let superseding = try #require(try SupersedingRuns(of: plan, plan.plan.settings.get()))
-        #expect(superseding.runs.map(\.plan.id) == [Self.first] && superseding.reached == 4)
+        let choice = ProjectChoice(file: "\(home.path)/volley.yaml", runs: away.path)
+        let gate = SendPermission(run: plan, settings: try plan.plan.settings.get(), choice: choice)
+        let superseding = try gate.supersession([CurrentProject(of: plan, in: choice)])
+        #expect(superseding?.message.contains("\(Self.first), has reached 4 of the devices") == true)
+        // Where volley.yaml names no store, a plan never has its date.
+        #expect(try gate.supersession([]) == nil)
         // By the store's clock it was planned before, or after; the machine's says the opposite.
         for (seconds, reached) in [(-120.0, 4), (0, nil)] {
             var settings = away.settings

@@ -193,7 +193,7 @@ struct SendPermission {
         look.facts.isSuperseded =
             step != .retry
             && !look.keep(.isSuperseded) {
-                if let why = try supersession() { throw why }
+                if let why = try supersession(presents) { throw why }
             }
         if let time {
             let (whose, mistake) = try time.inspect(step)
@@ -213,9 +213,12 @@ struct SendPermission {
     }
 
     /// Why other runs of the campaign keep this one from being sent; nil if none does.
-    private func supersession() throws -> Diagnostic? {
+    /// - Parameter presents: every volley.yaml that counts for the run; not needed once it has
+    ///   begun.
+    func supersession(_ presents: [CurrentProject]) throws -> Diagnostic? {
+        let isShared = presents.first.map { RunToSend.goesThroughStore(run.plan, $0.project, settings) } ?? false
         for _ in 0..<Self.mostLooks {
-            guard let others = try SupersedingRuns(of: run, settings) else { return nil }
+            guard let others = try SupersedingRuns(of: run, settings, isShared: isShared) else { return nil }
             do { return try RefusalText.isSuperseded(run, settings, others, isKept: isKept) } catch {
                 // The other was a plan that was about to be sent, was refused and has been removed.
                 guard others.runs.contains(where: { !run.catalog.holds($0.plan.id) }) else { throw error }
@@ -228,7 +231,7 @@ struct SendPermission {
     /// left of it; nil if it may be.
     private func retryOfSuperseded(_ step: SendGate.Step) throws -> Diagnostic? {
         guard step == .retry, try run.status().state == .stopped else { return nil }
-        return try supersession()
+        return try supersession([])
     }
 
     /// Commands that begin and are refused at the same moment are few.

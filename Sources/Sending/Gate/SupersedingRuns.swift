@@ -27,12 +27,14 @@ struct SupersedingRuns {
     /// chain, and a run that a process is only about to send and whose lock it took after this
     /// run's. Each scheduled time is sent once, so runs for other times do not count; for a plan of
     /// a scheduled time, neither do runs without one.
+    /// - Parameter isShared: whether the run goes through a store.
     /// - Returns: nil if no run counts.
     /// - Throws: `Diagnostic`: the folder, the record of what was sent, or a file of the campaign
     ///   cannot be read.
-    init?(of run: RunFile, _ settings: RunSettings) throws {
+    init?(of run: RunFile, _ settings: RunSettings, isShared: Bool = false) throws {
         if run.plan.isTest { return nil }
-        let search = try RelatedRuns(run, settings)
+        var search = try RelatedRuns(run, settings)
+        search.isShared = isShared
         defer { search.chain?.close() }
         var devices = Devices(run, settings)
         var there: Set<String> = []
@@ -171,6 +173,8 @@ struct RelatedRuns {
     private let moment: Timestamp
     /// The first plan of the chain, and the settings that it froze.
     private let first: (plan: RunPlan, settings: RunSettings)
+    /// Whether the run goes through a store. Where volley.yaml names none, no plan has a date of it.
+    fileprivate(set) var isShared = false
 
     /// Reads the run's folder.
     package init(_ run: RunFile, _ settings: RunSettings) throws {
@@ -232,7 +236,7 @@ struct RelatedRuns {
         }
         // What other machines did is dated by the store's clock, and in no order of this machine's.
         if try other.copiedAt() != nil {
-            return first.settings.plannedInStore ?? (isFresh ? .unknownInStore : moment)
+            return first.settings.plannedInStore ?? (isFresh && isShared ? .unknownInStore : moment)
         }
         return try order.start(of: other.plan.id, epoch: other.status().epoch, after: place, at: moment)
     }
