@@ -1,5 +1,4 @@
 public import Base
-import CLinux
 public import Glibc
 
 /// Starts programs, each in a process group of its own: Ctrl-C for this process does not reach
@@ -86,14 +85,4 @@ private func withPointers<Value>(_ texts: [String], _ body: ([UnsafeMutablePoint
 public enum IgnoredSignals {
     /// The signals that the command line ignores. Hooks get their default actions back.
     public static let all = [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF]
-}
-
-/// What this program was started with.
-public enum ProgramArguments {
-    /// The arguments, without the program's name. They do not depend on /proc, as those of
-    /// `CommandLine` do.
-    public static let all: [String] = {
-        let given = volley_program_arguments()
-        return (0..<Int(given.count)).dropFirst().compactMap { given.texts[$0].map { String(cString: $0) } }
-    }()
 }

@@ -1,4 +1,5 @@
 import Base
+import CLinux
 import Glibc
 
 /// The manager of services (systemd) that started this process, if one did. It is told when the
@@ -114,4 +115,14 @@ public struct ServiceManager: Sendable {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body(descriptor, $0, length) }
         }
     }
+}
+
+/// What this program was started with.
+public enum ProgramArguments {
+    /// The arguments, without the program's name. They do not depend on /proc, as those of
+    /// `CommandLine` do.
+    public static let all: [String] = {
+        let given = volley_program_arguments()
+        return (0..<Int(given.count)).dropFirst().compactMap { given.texts[$0].map { String(cString: $0) } }
+    }()
 }
