@@ -13,7 +13,7 @@ enum ConditionsControl {
     private static func place(_ row: Int) -> CampaignForm.Field {
         .init(path: ["where", "\(row)"], label: "", kind: .line)
     }
-    private static let blankRows = 2, mostRows = 200
+    private static let blankRows = 2, mostRows = FormFields.mostOfCampaign / parts.count
 
     /// How a cell is compared.
     enum Test: String, CaseIterable {

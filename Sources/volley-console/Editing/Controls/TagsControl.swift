@@ -119,9 +119,8 @@ enum TagsControl {
             key.hasPrefix(box(name)) ? (tag: String(key.dropFirst(box(name).count)), place: Int(place) ?? .max) : nil
         }
         .sorted { ($0.place, $0.tag) < ($1.place, $1.tag) }.map(\.tag)
-        let tags = (checked + typed(form[more(name)] ?? "")).reduce(into: [String]()) { tags, tag in
-            if !tags.contains(tag) { tags.append(tag) }
-        }
+        var known: Set<String> = []
+        let tags = (checked + typed(form[more(name)] ?? "")).filter { known.insert($0).inserted }
         return tags == list(shown) ? shown : tags.joined(separator: "\n")
     }
 
