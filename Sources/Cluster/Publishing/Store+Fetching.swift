@@ -163,7 +163,8 @@ extension Store {
         }
         guard file.prunedAt == nil else {
             throw Diagnostic(
-                "the recipients of this run were pruned from its file, so that it takes nothing over", file: file.place,
+                "the recipients of this run were pruned from its file, so nothing can be fetched into it",
+                file: file.place,
                 remedy: "Move the file away and fetch again, or name another folder with --into. Nothing was changed.")
         }
         // Two that fetch at the same moment would record the same twice.
