@@ -372,7 +372,8 @@ struct ActivityCampaignTests {
         try folder.write(
             "devices.csv",
             "device_token,service,alias,start_token\n\(token(1)),apns,anna,\(token(11))\n\(token(2)),apns,anna,\n")
-        #expect(try testRun(folder).targets == ["\(token(19)) \(token(19))"])
+        let targets = try testRun(folder).targets.map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(targets == ["\(token(19)) \(token(19))"])
     }
 
     @Test("without a token of an activity there is no test, and the mistake says where to write it")
