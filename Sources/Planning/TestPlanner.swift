@@ -71,7 +71,11 @@ struct TestPlanner {
     private func checkWhoseDevices() throws {
         let file = context.campaign.file
         let demand = ApprovalDemand(app: context.app.name.value, campaignFile: file, realFile: FilePaths.absolute(file))
-        guard demand.binds, context.project.app(named: context.app.name.value)?.needsApproval != true else { return }
+        switch demand {
+        case .none: return
+        case .made(let other) where FilePaths.areOneFile(other, context.project.file): return
+        case .made, .unknown: break
+        }
         throw Diagnostic(
             "the volley.yaml of the campaign requires approval, or cannot be read, but the test devices are those of \(context.project.file)",
             at: context.app.name.position,

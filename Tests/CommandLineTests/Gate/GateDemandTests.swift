@@ -47,12 +47,14 @@ struct GateDemandTests: GateTesting {
     }
 
     @Test(
-        "a test goes to no devices that another volley.yaml calls test devices where the campaign's own demands approval"
-    )
-    func testDevices() throws {
+        "a test goes to no devices that another volley.yaml calls test devices where the campaign's own demands approval, whatever the other one demands",
+        arguments: ["", "    approval: required\n"])
+    func testDevices(demand: String) throws {
         let folder = try campaignInFolder(demands: true)
         let devices = "    test_devices: [{name: Anna, token: \(ProjectFolder.token(1))}]"
-        try Shell.run("cd '\(folder.url.path)'; echo '\(devices)' | tee -a other/volley.yaml >> camp/volley.yaml")
+        try Shell.run(
+            "cd '\(folder.url.path)'; echo '\(devices)' | tee -a other/volley.yaml >> camp/volley.yaml; printf %s '\(demand)' >> other/volley.yaml"
+        )
         try expectRefusal(
             folder, ["send", "camp/a.yaml", "--test", "--yes"] + Self.other,
             saying: "but the test devices are those of other/volley.yaml")
