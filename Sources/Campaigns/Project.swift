@@ -128,6 +128,9 @@ public struct AppService: Sendable {
 
 /// A device of `test_devices`.
 public struct TestDevice: Sendable {
+    /// The most devices of one alias: more are not those of a person.
+    public static let mostOfAlias = 10
+
     /// For people; `device 2` when the file gives none.
     public var name: String
     /// Never shown whole. Blank where an alias is named.

@@ -14,9 +14,6 @@ struct TestPlanner {
     /// What of it is wanted.
     var choice = TestChoice()
 
-    /// The most devices of one alias: more are not those of a person.
-    private static let mostOfAlias = 10
-
     /// A text for a device.
     private struct Push {
         var device: TestDevice
@@ -101,10 +98,10 @@ struct TestPlanner {
             }
             options.observer(.readingSomewhere)
             defer { options.observer(.readingEnds) }
-            let found = try exports.find(alias, atMost: Self.mostOfAlias + 1, options, at: now)
-            guard found.count <= Self.mostOfAlias else {
+            let found = try exports.find(alias, atMost: TestDevice.mostOfAlias + 1, options, at: now)
+            guard found.count <= TestDevice.mostOfAlias else {
                 throw Diagnostic(
-                    "the alias of the test device '\(device.name)' has more than \(Self.mostOfAlias) devices, so it is not that of a person",
+                    "the alias of the test device '\(device.name)' has more than \(TestDevice.mostOfAlias) devices, so it is not that of a person",
                     at: device.position, remedy: "Name another alias, or the token of a device.")
             }
             if found.isEmpty {

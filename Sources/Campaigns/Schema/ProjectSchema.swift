@@ -466,7 +466,7 @@ public struct ProjectSchema {
             [
                 "name": SchemaNode.text("For people.", example: service.phoneExample), "token": token,
                 "alias": SchemaNode.text(
-                    "In place of a token: the devices that the exports of the app have for this alias, at most 10.",
+                    "In place of a token: the devices that the exports of the app have for this alias, at most \(TestDevice.mostOfAlias).",
                     example: "user4711"),
                 ProjectKeys.service: SchemaNode.choice(
                     "Its service, in an app with several; otherwise the first one that has such targets.",
