@@ -276,6 +276,9 @@ struct RunsInStoreTests {
         let refused = try #require(try bench.refusal(of: earlier, .begin))
         #expect(refused.why == .isSuperseded && "\(refused)".contains("Plan the campaign again"), "\(refused)")
         #expect(!"\(refused)".contains("store fetch"))
+        let own = "\(try #require(try bench.refusal(of: run, .goOn)))"
+        #expect(own.contains("`volley report \(Self.first)` says how") == isForced, "\(own)")
+        #expect(own.contains("`volley retry \(Self.first) --outcome unsent`") != isForced, "\(own)")
         // The copy lacks what was sent since.
         let retried = try #require(try bench.refusal(of: copy, .retry))
         #expect(

@@ -158,12 +158,19 @@ extension Store {
     /// A run that was begun and is there no longer.
     package static func wasSentAndRemoved(_ file: RunFile) -> Diagnostic {
         let id = file.plan.id
-        return Diagnostic(
+        var found = Diagnostic(
             "this run was sent through the store, and was removed from it since: it does not continue",
             file: file.place,
             remedy:
                 "`volley cancel \(id)` ends it. Then `volley retry \(id) --outcome unsent` sends to the devices that are left, if this file is "
                 + "the newest one of the run.", [.cancelThenRetry(run: id)])
+        if (try? file.sharedSince()) != nil {
+            found.remedy =
+                "What other machines sent is not in this file: retry the run on the machine that fetched all of it. "
+                + "If none did, only a new plan reaches the rest: `volley report \(id)` says how."
+            found.remedies = [.ask(.restoreRun(id)), .readReport(run: id)]
+        }
+        return found
     }
 
     /// Blocks refer to the run's row: without it none can be written.
