@@ -353,6 +353,27 @@ struct FormControlTests {
         }
     }
 
+    @Test(
+        "a text that is cleared in the form is a mistake at the title, unless the push is meant to be silent or variants have texts",
+        arguments: [
+            ("content: {title: Hi, body: There, sound: default}\n", ["content.title": "", "content.body": " "], true),
+            ("content: {title: Hi, link: shop://sale}\n", ["content.title": ""], true),
+            ("content: {title: Hi}\n", ["content.title": ""], true),
+            ("content: {sound: default}\n", ["content.sound": "", "content.badge": "1"], true),
+            ("content: {title: Hi, body: There}\n", ["content.title": ""], false),
+            ("content: {title: Hi}\n", ["content.title": "", "content.silent": "true"], false),
+            (
+                "content: {title: Hi, sound: default}\nvariants: {a: {share: 100, content: {title: A}}}\n",
+                ["content.title": ""], false
+            ),
+            ("content: {sound: default}\n", ["content.sound": "ding.caf"], false),
+        ])
+    func clearedText(source: String, form: [String: String], isRefused: Bool) throws {
+        var edit = try #require(YAMLEdit("name: x\n" + source))
+        let mistakes = WhatSection.apply(form, to: &edit)
+        #expect((mistakes["content.title"]?.message == "there is no text") == isRefused, "\(mistakes) \(edit.text)")
+    }
+
     @Test("a tag for devices that do not want pushes is warned of at its field")
     func optOut() async throws {
         let office = try Office()

@@ -42,10 +42,12 @@ enum WhatSection: ComposerSection {
         .init(
             path: ["content", "wake_app"], label: "Also wake the app in the background", kind: .box,
             hint: "So that it can load what the push is about."),
-        .init(
-            path: ["content", "silent"], label: "Show nothing, only wake the app", kind: .box,
-            hint: "Then it has no title, text, sound or number."),
+        silent,
     ]
+
+    private static let silent = CampaignForm.Field(
+        path: ["content", "silent"], label: "Show nothing, only wake the app", kind: .box,
+        hint: "Then it has no title, text, sound or number.")
 
     private static let interruptions = [
         ("", "As usual"), ("passive", "Not at all: it is only in the list"),
@@ -74,12 +76,26 @@ enum WhatSection: ComposerSection {
     }
 
     static func apply(_ form: [String: String], to edit: inout YAMLEdit) -> [String: Mistake] {
+        let before = edit
         var mistakes = CampaignForm.apply(form, to: &edit, texts + extras)
         mistakes.merge(DataControl.apply(form, to: &edit)) { first, _ in first }
         mistakes.merge(LanguagesControl.apply(form, to: &edit)) { first, _ in first }
         mistakes.merge(VariantsControl.apply(form, to: &edit)) { first, _ in first }
         mistakes.merge(MarkControl.applyRest(form, to: &edit)) { first, _ in first }
+        if lacksText(edit), edit.keys(at: content) != before.keys(at: content), mistakes[texts[0].name] == nil {
+            mistakes[texts[0].name] = Mistake(
+                "there is no text", remedy: "Write a title or a text, or choose “\(silent.label)”.")
+        }
         return mistakes
+    }
+
+    private static let content = ["content"]
+
+    /// Whether pushes come without a word, although they are not meant to be silent. A file may say
+    /// so, for a sound or a number alone; in the form it is a text that was cleared.
+    private static func lacksText(_ edit: YAMLEdit) -> Bool {
+        let worded: Set = ["title", "subtitle", "body", "localized", "payload", "silent"]
+        return edit.keys(at: ["variants"]).isEmpty && edit.keys(at: content).allSatisfy { !worded.contains($0) }
     }
 }
 
