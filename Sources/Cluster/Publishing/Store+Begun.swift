@@ -73,7 +73,7 @@ package struct JudgedRuns: Sendable {
     package var lock: BeginningLock?
 
     package init(_ runs: [BegunRun], _ lock: BeginningLock?) {
-        epochs = Dictionary(uniqueKeysWithValues: runs.map { ($0.id, $0.epoch) })
+        epochs = Dictionary(runs.map { ($0.id, $0.epoch) }) { first, _ in first }
         self.lock = lock
     }
 }

@@ -222,9 +222,9 @@ struct FormMerge {
 
     /// The place of a tag among the boxes is no value.
     private static func value(of names: [String], in form: [String: String]) -> [String: String] {
-        Dictionary(
-            uniqueKeysWithValues: names.compactMap { name in
-                form[name].map { (name, TagsControl.isBox(name) ? "1" : compared($0)) }
-            })
+        let values = names.compactMap { name in
+            form[name].map { (name, TagsControl.isBox(name) ? "1" : compared($0)) }
+        }
+        return Dictionary(values) { first, _ in first }
     }
 }
