@@ -104,3 +104,8 @@ enum UsersPage {
     /// The page of a person.
     static func path(of id: AccountID) -> String { "/users/\(id.number)" }
 }
+
+/// What can be asked about people.
+enum PeopleRoutes {
+    static var all: [Route] { ReauthenticationPage.routes + AccountForms.routes + InvitePage.routes + UserForms.routes }
+}

@@ -1,4 +1,0 @@
-/// What can be asked about people.
-enum PeopleRoutes {
-    static var all: [Route] { ReauthenticationPage.routes + AccountForms.routes + InvitePage.routes + UserForms.routes }
-}
