@@ -1,6 +1,7 @@
 import Accounts
 import Automation
 import Base
+import Foundation
 import PushServices
 import Reports
 import Runs
@@ -97,22 +98,92 @@ struct ConsoleWordsTests {
         }
     }
 
-    @Test("each warning of a plan has its file and line, without the server's path")
-    func placedWarnings() {
-        func place(_ warning: Diagnostic) -> String { PlanPart.place(of: warning.json) }
-        let row = SourcePosition(file: "/srv/exports/devices.csv", line: 7, column: 1)
-        #expect(place(Diagnostic("the row has 7 fields instead of 11", at: row)) == "devices.csv, line 7: ")
+    /// Warnings as the terminal shows them in other tests, and one of each kind that names keys, a
+    /// path and a command.
+    private static func allWarnings() throws -> [Diagnostic] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Snapshots/mistakes")
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        let lines = try files.flatMap { try String(contentsOf: $0, encoding: .utf8).split(separator: "\n") }
+        let shown = lines.compactMap { line in
+            line.wholeMatch(of: #/([^ ]+?):(\d+):(\d+): warning: (.+?)(?:\. (.+))? \[([a-z-]+)\]/#).map { found in
+                Diagnostic.warning(
+                    WarningName(String(found.6), from: []), message: String(found.4),
+                    at: SourcePosition(file: "/srv/\(found.1)", line: Int(found.2) ?? 0, column: Int(found.3) ?? 0),
+                    remedy: found.5.map { String($0) })
+            }
+        }
+        #expect(shown.count > 100, "the snapshots moved")
+        let places = SourcePosition(file: "/srv/exports/devices.csv", line: 7, column: 1)
+        let made = WarningName.own.map { name in
+            Diagnostic.warning(
+                name,
+                message: "in 'last_active' 48 rows hold {\(name.rawValue)}; the first is /srv/exports/devices.csv:124",
+                at: places, remedy: "Write languages: {ja: {body: \"…\"}} in spring-sale.yaml, or `volley check`.")
+        }
+        return shown + made
+    }
+
+    /// What a page shows before anything is unfolded, and the sentences of a kind.
+    private static func visible(_ page: String) -> String {
+        page.replacing(
+            #/<details><summary>(?:In the source|For the people who [^<]*)<\/summary>(?s:.*?)<\/details>/#, with: "")
+    }
+
+    @Test("no warning of any kind says a key, a path, a place or a code before its terminal's words are unfolded")
+    func plainWarnings() throws {
+        let codes = WarningName.own.map(\.rawValue).filter { $0.contains("-") }
+        for warning in try Self.allWarnings() {
+            for words in [WarningWords(warning), WarningWords(warning.json)] {
+                let item = HTML(WarningWords.items([words], form: "/campaign/form?file=a")).markup
+                let seen = Self.visible(item).replacing(#/<[^>]*>/#, with: "")
+                #expect(
+                    !seen.contains(#/[{}`\[\]]|&#39;|'|&quot;|&#34;|\.csv|\.yaml|\/srv|_active|\bline [0-9]/#),
+                    "\(seen)")
+                #expect(!codes.contains { seen.contains($0) }, "\(seen)")
+                #expect(!item.contains("/srv/") && item.contains("[\(warning.name?.rawValue ?? "")]"), "\(item)")
+            }
+        }
+        for name in WarningName.own {
+            #expect(WarningWords.kinds[name.rawValue] != nil, "\(name.rawValue) has no sentence")
+        }
+    }
+
+    @Test("ten rows that cannot be read are one sentence, with the places for the people who prepare the exports")
+    func groupedWarnings() {
+        let rows = (1...10).map { line in
+            WarningWords(
+                .warning(
+                    .badRow, message: "the row has 7 fields instead of 11",
+                    at: SourcePosition(file: "/srv/exports/devices.csv", line: line, column: 1)))
+        }
+        let items = WarningWords.items(rows, form: nil)
+        #expect(items.count == 1)
+        let item = items.first?.markup ?? ""
+        #expect(item.components(separatedBy: "A row of the export cannot be read").count == 2)
+        #expect(item.contains("devices.csv, line 10: the row has 7 fields instead of 11. [bad-row]"))
+        #expect(!item.contains("more of this kind"))
+    }
+
+    @Test("a warning about a text links to the section of the form for those that may edit, and keeps its facts")
+    func linkedWarnings() {
+        let words = WarningWords(
+            .warning(
+                .tagNotFound, message: "no row in the exports has the tag 'dayly'",
+                at: SourcePosition(file: "a.yaml", line: 4, column: 10), remedy: "Did you mean 'daily'?"))
         #expect(
-            place(Diagnostic("it is old", file: "/srv/exports/devices.csv")).isEmpty
-                && place(Diagnostic("it is empty")).isEmpty)
+            words.sentence("/campaign/form?file=a.yaml").markup
+                == "No row in the exports has the tag “dayly”. Did you mean “daily”? "
+                + "Change it under <a href=\"/campaign/form?file=a.yaml#who\">“Who”</a>.")
+        #expect(!words.sentence(nil).markup.contains("<a"))
     }
 
     @Test("a warning that a plan keeps in the terminal’s words is told by its name")
     func plannedWarnings() throws {
         for name in ["audience-empty", "audience-changed", "last-run-unfinished", "sent-recently", "schedule-past"] {
-            let remedies = try #require(PlanPart.remedies(ofWarning: name), "\(name)")
+            let remedies = try #require(WarningWords.remedies(ofWarning: name), "\(name)")
             #expect(!remedies.isEmpty)
         }
-        #expect(PlanPart.remedies(ofWarning: "curly-quotes") == nil)
+        #expect(WarningWords.remedies(ofWarning: "curly-quotes") == nil)
     }
 }

@@ -303,7 +303,7 @@ struct OrderPageTests {
             // three and a number.
             #expect(
                 try place("Doubt 30") < place("Doubt 0") && !page.contains("Doubt 3.")
-                    && page.contains("and 27 more</li>"))
+                    && page.contains("and 27 more</li>") && page.contains("doubt 9. Look. [bad-cell]"))
             #expect(
                 page.contains(
                     "Doubt 0. Look.<details><summary>29 more of this kind</summary><ul><li dir=\"auto\">Doubt 1."))

@@ -79,6 +79,31 @@ struct PreviewTests {
         }
     }
 
+    @Test("a preview says in sentences what is doubtful, and links to the form only for editors")
+    func plainPreview() async throws {
+        let office = try Office()
+        try office.folder.write(
+            "devices.csv", "token,tags\n\(TestFolder.token(1)),vip\n\(TestFolder.token(2)),vip,too,many\n")
+        try office.folder.write(
+            "spring-sale.yaml",
+            "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [vip, gone]}\ncontent: {title: Hi}\n")
+        let (vera, edith) = (try office.session("vera", [.viewer]), try office.session("edith", [.editor]))
+        try await TestServer.with(office.site) { server throws in
+            func page(_ session: String) throws -> String {
+                try Self.page(server) { try server.request("GET", Self.path, session: session) }
+            }
+            let link = "<a href=\"/campaign/form?file=spring-sale.yaml#who\">“Who”</a>"
+            let (viewed, edited) = (try page(vera), try page(edith))
+            #expect(edited.contains(link) && !viewed.contains("/campaign/form") && viewed.contains("under “Who”"))
+            let fold = #/<details><summary>(?:In the source|For the people who [^<]*)<\/summary>(?s:.*?)<\/details>/#
+            let seen = viewed.replacing(fold, with: "")
+            #expect(seen.contains("A row of the export cannot be read") && seen.contains("has the tag “gone”"))
+            for word in ["Plan hash", "Payload", "bad-row", "tag-not-found", "devices.csv:3", ":3:1"] {
+                #expect(!seen.contains(word), "\(word)")
+            }
+        }
+    }
+
     @Test("why a device gets it is explained for a token that is in no address")
     func why() async throws {
         let office = try Office()

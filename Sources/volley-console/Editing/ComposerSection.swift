@@ -235,7 +235,7 @@ enum FieldWords {
     }
 
     /// Labels instead of keys in quotes, and values without the key that a source has before them.
-    private static func plain(_ text: String) -> String {
+    static func plain(_ text: String) -> String {
         let text = labels.reduce(text) { $0.replacing("'\($1.key)'", with: "“\($1.value)”") }
         return text.replacing(/\b([a-z_]+): (?=\S)/) { labels[String($0.1)] == nil ? String($0.0) : "" }
             .replacing(/\ in line [0-9]+/, with: "")

@@ -27,7 +27,7 @@ enum CampaignPage {
             \(visit.query["saved"] == nil ? "" : "<p class=\"good\" role=\"status\">Saved.</p>" as HTML)
             \(links(item, visit))
             \(TranslationMark.doubt(in: CampaignSaving.text(of: bytes)))
-            \(state(errors, findings, item))
+            \(state(errors, findings, item, form: mayEdit ? "/campaign/form" + FormFields.query([("file", item.file)]) : nil))
             <section class="panel overview" aria-label="At a glance"><div class="seen">\(phone.first)</div>\(facts.html)\(phone.others)</section>
             \(try earlierPlans(item, visit, site))
             \(hindrances(facts.hindrances, item))
@@ -41,13 +41,17 @@ enum CampaignPage {
     }
 
     /// What was found, in the words of the form; the source has it at its lines.
-    private static func state(_ errors: [Diagnostic], _ findings: [Diagnostic], _ item: CampaignCache.Item) -> HTML {
+    private static func state(
+        _ errors: [Diagnostic], _ findings: [Diagnostic], _ item: CampaignCache.Item, form: String?
+    ) -> HTML {
         let words: HTML =
             errors.isEmpty
             ? "<p class=\"note\">No mistakes\(findings.isEmpty ? "." : ", but look at this:" as HTML)</p>"
             : "<p class=\"stop\">\(TextFormat.counted(errors.count, one: "mistake")). Nothing is sent from this file until it is mended.</p>"
         guard !findings.isEmpty else { return words }
-        let lines: [HTML] = findings.map { "<li dir=\"auto\">\(FieldWords.text($0, in: item.path))</li>" }
+        let mistakes: [HTML] = errors.map { "<li dir=\"auto\">\(FieldWords.text($0, in: item.path))</li>" }
+        let doubts = findings.filter { $0.severity == .warning }.map { WarningWords($0) }
+        let lines = mistakes + WarningWords.items(doubts, form: form)
         return "\(words)<section class=\"warnings\" aria-label=\"What was found\"><ul>\(lines)</ul></section>"
     }
 

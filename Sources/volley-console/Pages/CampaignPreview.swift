@@ -69,8 +69,15 @@ enum CampaignPreview {
             <form method="post" action="/campaign/preview\(query)" class="turns"><span class="note">As of \(Words.moment(result.at)).</span>\
             \(Form.token(visit))<button>Count again</button></form>
             \(result.hasMistakes ? "<p class=\"stop\">There is no preview before this is mended:</p>" : "" as HTML)
-            \(result.piece)
+            \(visit.may(.edit, app: item.app) ? result.piece : withoutForm(result))
             """
+    }
+
+    /// All readers see the same preview; those that may not edit see no link to the form. Text of
+    /// others holds no tag, as the child escaped it.
+    private static func withoutForm(_ result: PlanningJobs.Result) -> HTML {
+        HTML(
+            stringLiteral: result.output.replacing(#/<a href="\/campaign\/form[^>]*>([^<]*)<\/a>/#) { String($0.1) })
     }
 
     private static func back(_ item: CampaignCache.Item) -> HTML {

@@ -9,8 +9,9 @@ import Workspace
 /// A plan on the page of its run, as it is frozen: what an approver must see.
 enum PlanPart {
     /// What the plan holds, its writers, and the differences from what was sent last.
+    /// - Parameter form: the address of the campaign's form; nil for readers who may not edit.
     /// - Returns: what an approver must know before the buttons, and the rest, which is below them.
-    static func html(_ summary: RunSummary, _ site: Site) throws -> (first: HTML, rest: HTML) {
+    static func html(_ summary: RunSummary, _ site: Site, form: String?) throws -> (first: HTML, rest: HTML) {
         let run = try site.catalog.open(summary.id)
         defer { run.close() }
         let plan = run.plan
@@ -20,7 +21,7 @@ enum PlanPart {
             <details><summary>As the terminal shows it</summary>\
             <pre class="plan" dir="auto" tabindex="0">\(UntrustedText.shown(plan.previewText))</pre></details>
             """
-        let (lately, doubts) = warnings(plan)
+        let (lately, doubts) = warnings(plan, form: form)
         let first: HTML = """
             \(TranslationMark.doubt(in: plan.campaignSource))
             \(CampaignChange(since: plan, at: .now()).map { "<p class=\"stop\">\($0.sentences(calling: "The campaign’s file"))</p>" as HTML } ?? "")
@@ -111,65 +112,24 @@ enum PlanPart {
         }
     }
 
-    /// How many warnings of one name are shown one by one.
-    private static let mostOfAKind = 3
-
-    /// What was doubtful when it was planned: recent pushes to the same devices, and the rest, of
-    /// many warnings of one kind the first few.
-    private static func warnings(_ plan: RunPlan) -> (lately: HTML, rest: HTML) {
+    /// What was doubtful when it was planned: recent pushes to the same devices, and the rest.
+    private static func warnings(_ plan: RunPlan, form: String?) -> (lately: HTML, rest: HTML) {
         guard case .array(let all)? = plan.preview["warnings"], !all.isEmpty else { return ("", "") }
         func name(_ warning: JSONValue) -> String { warning["name"]?.stringValue ?? "" }
         let recent = WarningName.sentRecently.rawValue
         return (
             // Their words count the minutes until the plan was made.
             list(
-                all.filter { name($0) == recent }, label: "Sent lately",
+                all.filter { name($0) == recent }, form: form, label: "Sent lately",
                 about: "<p class=\"note\">When this was planned, \(Words.moment(plan.plannedAt)):</p>"),
-            list(all.filter { name($0) != recent }, label: "Warnings")
+            list(all.filter { name($0) != recent }, form: form, label: "Warnings")
         )
     }
 
-    /// A line for each kind: its first warning, with some more of it below a fold.
-    private static func list(_ warnings: [JSONValue], label: HTML, about: HTML = "") -> HTML {
-        var kinds: [[JSONValue]] = []
-        for warning in warnings {
-            let name = warning["name"]?.stringValue ?? ""
-            if !name.isEmpty, let known = kinds.firstIndex(where: { $0[0]["name"]?.stringValue == name }) {
-                kinds[known].append(warning)
-            } else {
-                kinds.append([warning])
-            }
-        }
-        let items: [HTML] = kinds.map { kind in
-            guard kind.count > 1 else { return "<li dir=\"auto\">\(words(kind[0]))</li>" }
-            let more: [HTML] = kind.dropFirst().prefix(mostOfAKind - 1).map { "<li dir=\"auto\">\(words($0))</li>" }
-            let rest: HTML =
-                kind.count > mostOfAKind ? "<li>… and \(TextFormat.count(kind.count - mostOfAKind)) more</li>" : ""
-            return """
-                <li dir="auto">\(words(kind[0]))<details><summary>\(TextFormat.count(kind.count - 1)) more of this kind</summary>\
-                <ul>\(more)\(rest)</ul></details></li>
-                """
-        }
-        return items.isEmpty
-            ? "" : "<section class=\"warnings\" aria-label=\"\(label)\">\(about)<ul>\(items)</ul></section>"
-    }
-
-    private static func words(_ warning: JSONValue) -> HTML {
-        let message = TextFormat.capitalized(warning["message"]?.stringValue ?? "")
-        let remedy =
-            remedies(ofWarning: warning["name"]?.stringValue ?? "")?.map(\.sentence).joined(separator: " ") ?? warning[
-                "remedy"]?
-            .stringValue
-            ?? ""
-        return "\(place(of: warning))\(Prose.html(message)). \(Prose.html(remedy))"
-    }
-
-    /// The file's name and the line of a warning: ten rows of an export may be wrong in the same
-    /// way. Blank without a line. Paths of the server are left to logs.
-    static func place(of warning: JSONValue) -> String {
-        guard let file = warning["file"]?.stringValue?.split(separator: "/").last, let line = warning["line"]?.text
-        else { return "" }
-        return line == "null" ? "" : "\(TextFormat.inLine(String(file))), line \(line): "
+    private static func list(_ warnings: [JSONValue], form: String?, label: HTML, about: HTML = "") -> HTML {
+        guard !warnings.isEmpty else { return "" }
+        let items = WarningWords.items(warnings.map { WarningWords($0) }, form: form)
+        return "<section class=\"warnings\" aria-label=\"\(label)\">\(about)<ul>\(items)</ul></section>"
     }
 
     /// What was sent to the app's devices since it was planned: its own warnings cannot include
@@ -193,18 +153,6 @@ enum PlanPart {
             } + [unread].compactMap(\.self)
         guard !items.isEmpty else { return "" }
         return "<section class=\"warnings\" aria-label=\"Sent since\"><ul>\(items)</ul></section>"
-    }
-
-    /// A plan keeps the remedies of its warnings as the terminal says them. nil for a warning whose
-    /// remedy names no command.
-    static func remedies(ofWarning name: String) -> [Remedy]? {
-        switch WarningName(name, from: []) {
-        case .audienceEmpty: [.explainDevice]
-        case .audienceChanged: [.ask(.checkExport), .seeRuns]
-        case .lastRunUnfinished, .sentRecently: [.seeRuns]
-        case .schedulePast: [.giveAnotherTime]
-        default: nil
-        }
     }
 
     /// The campaign as it is planned, next to its run that was begun last.

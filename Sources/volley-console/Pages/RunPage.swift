@@ -39,7 +39,11 @@ enum RunPage {
         let report: HTML =
             run.startedAt == nil ? "" : "<p><a href=\"\(path)/report\">Read the report</a>\(compare)</p>"
         // An approver decides at the top, and reads on below it.
-        let plan = run.state == .planned ? try PlanPart.html(run, site) : nil
+        let form = visit.may(.edit, app: run.app) ? try campaign(of: run, visit, site) : nil
+        let plan =
+            run.state == .planned
+            ? try PlanPart.html(
+                run, site, form: form.map { "/campaign/form" + FormFields.query([("file", $0.file)]) }) : nil
         let content: HTML = """
             \(Words.head("\(run.campaign)", "<p>\(run.badges) <span data-fill=\"state\">\(Words.chips(of: run))</span> <code>\(run.id)</code></p>"))
             \(run.doubt.map(Words.warning) ?? "")
@@ -163,13 +167,18 @@ enum RunPage {
             """
     }
 
+    /// The campaign as it is now; nil if there is no such file any more, or the reader may not see
+    /// it.
+    static func campaign(of run: RunSummary, _ visit: Visit, _ site: Site) throws -> CampaignCache.Item? {
+        guard visit.may(.seeCampaigns, app: run.app) else { return nil }
+        return try site.campaigns.items(project: site.project(), now: visit.now).first { item in
+            !run.campaignFiles.isDisjoint(with: [FilePaths.named(item.path), FilePaths.absolute(item.path)])
+        }
+    }
+
     private static func facts(_ viewModel: RunOrders.ViewModel, _ visit: Visit, _ site: Site) throws -> HTML {
         let run = viewModel.run
-        let file =
-            visit.may(.seeCampaigns, app: run.app)
-            ? try site.campaigns.items(project: site.project(), now: visit.now).first { item in
-                !run.campaignFiles.isDisjoint(with: [FilePaths.named(item.path), FilePaths.absolute(item.path)])
-            } : nil
+        let file = try campaign(of: run, visit, site)
         let campaign: HTML =
             file.map { "<a href=\"\(Words.path(ofCampaign: $0.file))\">\(run.campaign)</a>" } ?? "\(run.campaign)"
         var facts: [(HTML, HTML)] = [

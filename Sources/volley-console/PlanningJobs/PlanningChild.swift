@@ -46,7 +46,12 @@ enum PlanningChild {
             switch question {
             case .preview:
                 let preview = try Planning.preview(campaign, samples: nil, options, at: now)
-                write(PreviewPage(preview: preview, madeAt: now, for: .console).content)
+                let form =
+                    "/campaign/form" + FormFields.query([("file", String(file.split(separator: "/").last ?? ""))])
+                write(
+                    PreviewPage(preview: preview, madeAt: now, for: .console) { warnings in
+                        WarningWords.items(warnings.map { WarningWords($0) }, form: form)
+                    }.content)
             case .why:
                 let explanation = try explain(input(), campaign, options, at: now)
                 write(

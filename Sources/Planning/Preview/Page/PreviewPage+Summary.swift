@@ -41,7 +41,7 @@ extension PreviewPage {
             let size =
                 bytes.min == bytes.max
                 ? "\(bytes.max) bytes each" : "\(bytes.min)–\(bytes.max) bytes, half of them at most \(bytes.p50)"
-            answers.append(("Payload", "\(size)"))
+            if face == .terminal { answers.append(("Payload", "\(size)")) }
         }
         if let comparison = preview.comparison {
             answers.append(("Last run", "\(comparison.text), planned at \(moment(comparison.plannedAt))"))

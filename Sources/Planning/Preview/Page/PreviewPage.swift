@@ -13,12 +13,20 @@ public struct PreviewPage: Sendable {
     let madeAt: Timestamp
     /// The readers.
     let face: TextMedium
+    /// Makes the items of the warnings for readers in a browser; nil for the terminal's words.
+    let items: (@Sendable ([Diagnostic]) -> [HTML])?
 
-    /// - Parameter madeAt: the time shown in the footer.
-    public init(preview: Preview, madeAt: Timestamp, for face: TextMedium = .terminal) {
+    /// - Parameters:
+    ///   - madeAt: the time shown in the footer.
+    ///   - items: makes the items of the list of warnings; nil for the terminal's words.
+    public init(
+        preview: Preview, madeAt: Timestamp, for face: TextMedium = .terminal,
+        items: (@Sendable ([Diagnostic]) -> [HTML])? = nil
+    ) {
         self.preview = preview
         self.madeAt = madeAt
         self.face = face
+        self.items = items
     }
 
     var badge: EnvironmentBadge { EnvironmentBadge(preview.destination, of: preview.service) }
@@ -41,7 +49,7 @@ public struct PreviewPage: Sendable {
         \(groups)
         \(schedule)
         \(comparison)
-        <footer>Plan hash \(String(preview.planHash.prefix(16))) · made by Volley \(volleyVersion) at \(moment(madeAt)) \(preview.calls == nil ? " · \(preview.service.target.nouns) are shortened" : "")\
+        <footer>\(face == .terminal ? "Plan hash \(String(preview.planHash.prefix(16))) · " : "" as HTML)made by Volley \(volleyVersion) at \(moment(madeAt)) \(preview.calls == nil ? " · \(preview.service.target.nouns) are shortened" : "")\
         <span class="when-printed"> · folded sections are not printed</span></footer>
         """
     }
@@ -115,12 +123,15 @@ extension PreviewPage {
         let count = preview.lint.shown.count
         if count > 0 {
             parts.append(
-                "<section class=\"warnings\"><h2>\(count) \(TextFormat.plural(count, one: "warning"))</h2><ul>\(shown)</ul></section>"
+                "<section class=\"warnings\"><h2>\(count) \(TextFormat.plural(count, one: "warning"))</h2><ul>\(items?(preview.lint.shown) ?? shown)</ul></section>"
             )
         }
         if !preview.lint.silenced.isEmpty {
             let silenced: [HTML] = preview.lint.silenced.map { warning, reason in
-                "<li>\(warning.message) <span class=\"chip\">\(warning.name?.rawValue ?? "")</span><br><span class=\"note\">Allowed: \(reason)</span></li>"
+                let allowed: HTML = "<span class=\"note\">Allowed: \(reason)</span>"
+                if let items { return "\(items([warning]))<li>\(allowed)</li>" }
+                return
+                    "<li>\(warning.message) <span class=\"chip\">\(warning.name?.rawValue ?? "")</span><br>\(allowed)</li>"
             }
             let title: HTML = "\(silenced.count) allowed \(TextFormat.plural(silenced.count, one: "warning"))"
             parts.append(FoldedSection(title, "<ul>\(silenced)</ul>").html)
@@ -189,7 +200,8 @@ extension PreviewPage {
         let detail: HTML = """
             \(card.marks)<p class="note">\(sample.shownToken)\(names.isEmpty ? "" : " · \(names)")</p><pre dir="ltr">\(payload.indentedText)</pre>
             """
-        return "<article>\(card.html)\(FoldedSection("Payload, \(sample.payload.count) bytes", detail).html)</article>"
+        return
+            "<article>\(card.html)\(FoldedSection(face == .terminal ? "Payload, \(sample.payload.count) bytes" : "For app developers: what the service gets", detail).html)</article>"
     }
 }
 
