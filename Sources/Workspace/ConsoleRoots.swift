@@ -19,7 +19,7 @@ public struct ConsoleRoots: Sendable {
         /// It is not below any of the roots.
         case outside
         /// It is Volley's own, or a volley.yaml names it for another purpose: a key, a run, a
-        /// backup, a campaign. That may be the volley.yaml of another project, in any folder below
+        /// backup, a campaign; or it is a copy of one, or holds a key. That may be the volley.yaml of another project, in any folder below
         /// the roots or above them; one with mistakes closes its folder.
         case closed
     }
@@ -41,6 +41,8 @@ public struct ConsoleRoots: Sendable {
     /// Files and folders, without links.
     private let closedPaths: Set<String>
     private let closed: Set<Identity>
+    /// Files and folders, as they are named: copies of these files are closed, too.
+    private let originals: [String]
 
     /// The name of the file by which a folder is known for a backup.
     public static let backupMark = "volley-backup.json"
@@ -58,7 +60,8 @@ public struct ConsoleRoots: Sendable {
         folders = names.compactMap { Self.real(FilePaths.anchored($0)) }
         let runs = [FilePaths.resolve(project.runs, besideFile: project.file), project.catalog(choice).place]
         let others = OtherProjects(besides: project, around: folders, runs: runs[1])
-        let places = (project.closedFiles + runs + others.closedFiles).map(FilePaths.anchored)
+        originals = (project.closedFiles + others.closedFiles).map(FilePaths.anchored)
+        let places = originals + runs.map(FilePaths.anchored)
         closedPaths = Set(places.compactMap(Self.destination))
         closed = Set(places.compactMap(Identity.init))
     }
@@ -148,7 +151,38 @@ public struct ConsoleRoots: Sendable {
         if let objection = place(of: real) { return objection }
         if ProtectedFiles.holds(real) { return .closed }
         // Another campaign, or the settings of another program.
-        return Self.hasEndingOfYAML(real) || isLinkToYAML(real) || Self.isCampaign(real) ? .closed : nil
+        if Self.hasEndingOfYAML(real) || isLinkToYAML(real) { return .closed }
+        guard let size = FileStamp(path: real)?.size, (1...Self.longestClosed).contains(size),
+            let bytes = Self.bytes(of: real)
+        else { return nil }
+        return isCopy(bytes) || Self.holdsKey(bytes) || Self.isCampaign(bytes, file: real) ? .closed : nil
+    }
+
+    /// The console saves no longer campaigns, and keys are shorter. A longer list is not searched.
+    private static let longestClosed = 2 << 20
+
+    private static func bytes(of path: String) -> [UInt8]? {
+        try? RegularFile.bytes(of: path, atMost: longestClosed)
+    }
+
+    /// Whether these are the bytes of a closed file, as in a copy of it.
+    private func isCopy(_ bytes: [UInt8]) -> Bool {
+        originals.contains { FileStamp(path: $0)?.size == bytes.count && Self.bytes(of: $0) == bytes }
+    }
+
+    /// Whether a key or a certificate in PEM begins there (RFC 7468), perhaps within JSON. In
+    /// UTF-16 its letters have a zero between them.
+    private static func holdsKey(_ bytes: [UInt8]) -> Bool {
+        holds("-----BEGIN", isUTF16(bytes) ? bytes.filter { $0 != 0 } : bytes)
+    }
+
+    private static func isUTF16(_ bytes: [UInt8]) -> Bool {
+        bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+    }
+
+    private static func holds(_ word: String, _ bytes: [UInt8]) -> Bool {
+        let word = Array(word.utf8)
+        return bytes.indices.contains { bytes[$0] == word[0] && bytes[$0...].starts(with: word) }
     }
 
     private static func hasEndingOfYAML(_ path: String) -> Bool {
@@ -165,30 +199,19 @@ public struct ConsoleRoots: Sendable {
         }
     }
 
-    /// The console saves no longer campaigns.
-    private static let longestCampaign = 2 << 20
-
     /// Whether a file reads as a campaign of an app, whatever its name: a copy is no list.
-    private static func isCampaign(_ path: String) -> Bool {
-        guard let stamp = FileStamp(path: path), (1...longestCampaign).contains(stamp.size),
-            let bytes = try? RegularFile.bytes(of: path, atMost: longestCampaign)
-        else { return false }
+    private static func isCampaign(_ bytes: [UInt8], file: String) -> Bool {
         let keys = ["audience", "content", "variants"]
-        func holds(_ word: String) -> Bool {
-            let word = Array(word.utf8)
-            return bytes.indices.contains { bytes[$0] == word[0] && bytes[$0...].starts(with: word) }
-        }
         // The reader checks only files that may be one: most are exports. UTF-16 begins with a
         // mark.
-        let isUTF16 = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
-        guard isUTF16 || holds("app") && keys.contains(where: holds) else { return false }
+        guard isUTF16(bytes) || holds("app", bytes) && keys.contains(where: { holds($0, bytes) }) else { return false }
         let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
         if lines.contains(where: { $0.hasPrefix("app:") }),
             lines.contains(where: { line in keys.contains { line.hasPrefix("\($0):") } })
         {
             return true
         }
-        let draft = Campaign.draft(bytes: bytes, file: path, now: .now()) { _ in [PushServices.standard] }
+        let draft = Campaign.draft(bytes: bytes, file: file, now: .now()) { _ in [PushServices.standard] }
         return draft.app != nil && (draft.audience != nil || draft.content != nil || !draft.variants.isEmpty)
     }
 

@@ -111,7 +111,7 @@ struct ConsoleRootsTests {
             "health.json", "fcm.json", ".archive/x.txt", "old/runs/x.csv", "old/volley-backup.json", "other.yaml",
             "exports/a.csv",
             "vip.txt",
-        ] { try FilePaths.create("\(base)/house/\(file)", bytes: Array("x".utf8)) }
+        ] { try FilePaths.create("\(base)/house/\(file)", bytes: Array("what is in \(file)".utf8)) }
         try FilePaths.replace(
             "\(base)/house/volley.yaml",
             bytes: Array(
@@ -185,6 +185,36 @@ struct ConsoleRootsTests {
         let project = try Project.read(file: "\(house)/volley.yaml").0
         let moved = ConsoleRoots(project, ProjectChoice(runs: "\(house)/exports"))
         #expect(moved.objection(to: "\(house)/exports/a.csv") == .closed, "where --runs names them")
+    }
+
+    @Test("a copy of a closed file is closed under any name, and so is every file with a key in PEM; a list is not")
+    func copies() throws {
+        let base = FileManager.default.temporaryDirectory.appendingPathComponent("volley-roots-\(UUID().uuidString)")
+            .path
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        let roots = try Self.house(base)
+        let list = "\(base)/house/exports/list.txt"
+        func objection(_ bytes: [UInt8]) throws -> ConsoleRoots.Objection? {
+            try FilePaths.replace(list, bytes: bytes)
+            return roots.objection(to: list)
+        }
+        for name in ["volley.yaml", "keys/oidc.txt", "keys/jpush.txt", "AuthKey.p8", "ca.pem", "fcm.json", "hook.txt"] {
+            let secret = try RegularFile.bytes(of: "\(base)/house/\(name)", atMost: 10_000)
+            #expect(try objection(secret) == .closed, "\(name)")
+            #expect(try objection(Array(secret.reversed())) == nil, "as long as \(name)")
+        }
+        let key = "-----BEGIN PRIVATE KEY-----\nMIGTAgEA\n-----END PRIVATE KEY-----\n"
+        for text in [key, "u1\nu2\r\n\(key)", "{\"private_key\": \"-----BEGIN PRIVATE KEY-----\\nMIGT\"}"] {
+            #expect(try objection(Array(text.utf8)) == .closed, "\(text)")
+            #expect(try objection([0xFF, 0xFE] + text.utf8.flatMap { [$0, 0] }) == .closed, "\(text) in UTF-16")
+        }
+        for text in ["", "u1\n", "----BEGIN\n", "-----\nBEGIN\n"] {
+            #expect(try objection(Array(text.utf8)) == nil, "\(text)")
+        }
+        let opened = try RegularFile(path: list)
+        try FilePaths.replace("\(base)/house/keys/oidc.txt", bytes: Array("rotated".utf8))
+        #expect(roots.refusal(ofOpened: list, descriptor: opened.descriptor, stamp: opened.stamp) == nil)
+        #expect(try objection(Array("rotated".utf8)) == .closed, "as the secret is now")
     }
 
     @Test(
