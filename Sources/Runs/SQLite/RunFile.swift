@@ -142,7 +142,10 @@ public final class RunFile: RunLedger {
     ) throws -> (CheckedPlan, DatabaseQueue) {
         func opened() throws -> (CheckedPlan, DatabaseQueue)? {
             let connection = try DatabaseFile.connection(path, timeoutSeconds)
-            return try connection.read { try checkedPlan($0, path: path) }.map { ($0, connection) }
+            if let plan = try connection.read({ try checkedPlan($0, path: path) }) { return (plan, connection) }
+            // The conversion needs the file for itself.
+            try connection.close()
+            return nil
         }
         return try RunDiagnostics.translating(path, .reading) {
             try InterruptedChange.takingBack(path) {
