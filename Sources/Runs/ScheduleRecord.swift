@@ -142,7 +142,13 @@ public struct ScheduleRecords: Sendable {
     public func lock() throws -> ScheduleLock { try ScheduleLock(folder: folder) }
 
     /// Equal stamps mean that nothing was recorded in between.
-    public var stamp: [FileStamp?] { [place, place + "-wal"].map { FileStamp(path: $0) } }
+    public var stamp: [FileStamp?] {
+        // Where root reads, SQLite sets the log's owner each time, which changes that time alone.
+        let log = FileStamp(path: place + "-wal").map {
+            FileStamp(device: $0.device, inode: $0.inode, size: $0.size, modified: $0.modified, changed: $0.modified)
+        }
+        return [FileStamp(path: place), log]
+    }
 
     /// Whether a `volley schedule` works with it. Looks only; never takes the lock.
     public var isAtWork: Bool { ScheduleLock.isHeld(folder: folder) }
