@@ -1,6 +1,8 @@
 import Base
 import Campaigns
 import Foundation
+import Glibc
+import Synchronization
 import Testing
 
 @testable import volley_console
@@ -297,6 +299,72 @@ struct ServerTests {
                 isAnswered = (try? server.request("GET", "/sign-in"))?.status == 200
             }
             #expect(isAnswered && readers.count == 4 && server.connections.count <= 4)
+        }
+    }
+
+    @Test(
+        "requests that are sent before the answers to earlier ones wait until those are read, and are answered in order"
+    )
+    func pipelined() async throws {
+        let folder = try TestFolder()
+        let worked = Mutex(0)
+        let numbered = Route(method: .get, path: "/numbered", right: .anyone) { visit, _ in
+            worked.withLock { $0 += 1 }
+            let text = "<\(visit.query["number"] ?? "")>" + String(repeating: "a", count: 8_192)
+            return .download(name: "numbered", type: "text/plain") { try $0(Array(text.utf8)) }
+        }
+        // A machine that is busy must not be taken for a slow client.
+        var timeouts = Connections.ClientTimeouts()
+        (timeouts.head, timeouts.answer, timeouts.pause) = (600, 600, 0.01)
+        try await TestServer.with(folder.site(), timeouts: timeouts, routes: RouteTable.all + [numbered]) {
+            server throws in
+            func requests(_ count: Int) -> String {
+                (1...count).map { number in
+                    let end = number == count ? "Connection: close\r\n" : ""
+                    return "GET /numbered?number=\(number) HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\(end)\r\n"
+                }.joined()
+            }
+            let reader = try TestConnection(server.port, receiveBytes: 4_096)
+            #expect(reader.send(requests(200)))
+            // Until no more are worked on.
+            var before = -1
+            while before != worked.withLock({ $0 }) || before == 0 {
+                before = worked.withLock { $0 }
+                Thread.sleep(forTimeInterval: 1)
+            }
+            #expect((1...60).contains(before), "1.6 MB of answers do not fit into two buffers")
+            #expect(try server.request("GET", "/sign-in").status == 200)
+            let answers = String(decoding: reader.readToEnd(), as: UTF8.self)
+            #expect(answers.matches(of: #/<([0-9]+)>/#).map { Int($0.1) } == Array(1...200))
+            #expect(worked.withLock { $0 } == 200)
+            // One that leaves gets nothing more done.
+            do {
+                let leaving = try TestConnection(server.port, receiveBytes: 4_096)
+                #expect(leaving.send(requests(200)))
+                #expect(!leaving.isClosed(within: 0.5))
+            }
+            for _ in 0..<500 where server.connections.count > 0 { usleep(20_000) }
+            #expect(server.connections.count == 0)
+            #expect(worked.withLock { $0 } < 400)
+        }
+    }
+
+    @Test(
+        "a refusal, and an answer to a client that wants no more, ends the connection, and what follows is not worked on",
+        arguments: [
+            ("/nowhere", "", "404"), ("/", "", "303"), ("/sign-in", "Connection: close\r\n", "200"),
+            ("/sign-in", "Connection: Close\r\n", "200"),
+        ])
+    func lastAnswer(path: String, header: String, status: String) async throws {
+        let folder = try TestFolder()
+        try await TestServer.with(folder.site()) { server throws in
+            let connection = try TestConnection(server.port)
+            let request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\(header)\r\n"
+            connection.send(request + request + request)
+            let answers = String(decoding: connection.readToEnd(), as: UTF8.self)
+            #expect(answers.matches(of: #/HTTP\/1\.1 ([0-9]+) /#).map { String($0.1) } == [status])
+            for _ in 0..<500 where server.connections.count > 0 { usleep(20_000) }
+            #expect(server.connections.count == 0, "although its client is still there")
         }
     }
 

@@ -1,4 +1,5 @@
 import Base
+import Glibc
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
@@ -29,6 +30,10 @@ final class Connections: Sendable {
         var longestBody = 60.0
         /// For taking the next part of an answer.
         var answer = 30.0
+        /// How long the console waits before it takes a request that came before the previous
+        /// answer. An event loop that has the next request of many connections would not look at
+        /// its sockets until all are done.
+        var pause = 0.25
 
         /// For a body of which this much has arrived.
         func body(bytes: Int) -> Double { min(longestBody, body + Double(bytes) / ConnectionRegistry.slowestBody) }
@@ -89,7 +94,11 @@ extension Channel {
 }
 
 /// Watches one connection: no client may take too long, or send too much, and every answer has its
-/// headers, also those that Hummingbird writes. Used on the connection's event loop alone.
+/// headers, also those that Hummingbird writes. A request that a client sends before it has the
+/// answer to the one before waits here, until the system has taken all of that answer: a client that
+/// does not read gets no more work done than fits into the buffers of two sockets. An answer with
+/// `Connection: close` is the last one, and so is that to a request with it. Used on the
+/// connection's event loop alone.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -105,9 +114,21 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var bodyBegan: NIODeadline?
     private var bodyDeadline: Scheduled<Void>?
     private var answerDeadline: Scheduled<Void>?
+    private var pause: Scheduled<Void>?
     /// Requests without a complete answer. A client may send the next one before the answer.
     private var unanswered = 0
     private var unwritten = 0
+    /// What arrived behind a request without a complete answer. Nothing more is read from the
+    /// client as long as there is something.
+    private var held: CircularBuffer<HTTPRequestPart> = []
+    /// What the channel or a handler behind this one wanted in the meantime.
+    private var wantsRead = false, isInputClosed = false
+    /// Whether no further request is worked on.
+    private var isEnding = false
+
+    /// What a socket may keep of an answer, in addition to what is on the way: by itself, it would
+    /// take megabytes for a client that does not read.
+    private static let mostUnsentBytes = 16 << 10
 
     /// - Parameters:
     ///   - isSecure: whether people reach the console through https.
@@ -119,6 +140,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
+        // A Unix socket, which has no such option, has a small buffer.
+        _ = context.channel.setOption(
+            ChannelOptions.tcpOption(.init(rawValue: CInt(TCP_NOTSENT_LOWAT))), value: Self.mostUnsentBytes)
         id = connections.open(context.channel)
         context.fireChannelActive()
     }
@@ -127,14 +151,28 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         id.map(connections.close)
         bodyDeadline?.cancel()
         answerDeadline?.cancel()
+        pause?.cancel()
+        held.removeAll()
         context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
+        let part = unwrapInboundIn(data)
+        if isEnding, bodyBegan == nil { return }
+        if !held.isEmpty || waits(part) { held.append(part) } else { take(part, context) }
+    }
+
+    /// Whether it is the beginning of a request that must wait for an answer.
+    private func waits(_ part: HTTPRequestPart) -> Bool { if case .head = part { unanswered > 0 } else { false } }
+
+    private func isLast(_ headers: HTTPFields) -> Bool { headers[.connection]?.lowercased() == "close" }
+
+    private func take(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        switch part {
         case .head(let head):
             if let id { connections.begin(id, head.headerFields, context.channel) }
             unanswered += 1
+            if isLast(head.headerFields) { isEnding = true }
             bodyBytes = 0
             bodyBegan = .now()
             watchBody(context, after: connections.timeouts.body)
@@ -151,12 +189,50 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             bodyBegan = nil
             tellWait()
         }
-        context.fireChannelRead(data)
+        context.fireChannelRead(wrapInboundOut(part))
+        if isEnding, unanswered <= 0, bodyBegan == nil { context.close(promise: nil) }
     }
+
+    /// After an answer, the next request is taken in a moment, if it is there.
+    private func answered(_ context: ChannelHandlerContext) {
+        // To close a body that is still coming would take the answer from its client.
+        if isEnding, bodyBegan == nil { return context.close(promise: nil) }
+        guard !held.isEmpty else { return }
+        let (guardian, loopContext) = (
+            NIOLoopBound(self, eventLoop: context.eventLoop), NIOLoopBound(context, eventLoop: context.eventLoop)
+        )
+        pause = context.eventLoop.scheduleTask(in: Self.amount(connections.timeouts.pause)) {
+            guardian.value.takeHeld(loopContext.value)
+        }
+    }
+
+    private func takeHeld(_ context: ChannelHandlerContext) {
+        while let part = held.first, !waits(part) {
+            held.removeFirst()
+            take(part, context)
+        }
+        context.fireChannelReadComplete()
+        guard held.isEmpty else { return }
+        if isInputClosed {
+            isInputClosed = false
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        if wantsRead {
+            wantsRead = false
+            context.read()
+        }
+    }
+
+    func read(context: ChannelHandlerContext) { if held.isEmpty { context.read() } else { wantsRead = true } }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The server ends: a client that withholds a body must not hold it up.
         if event is ChannelShouldQuiesceEvent, bodyBegan != nil { return context.close(promise: nil) }
+        // The end of what a client sends comes after its requests.
+        if case .inputClosed? = event as? ChannelEvent, !held.isEmpty {
+            isInputClosed = true
+            return
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -165,6 +241,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch part {
         case .head(var head):
             SecurityHeaders.add(to: &head.headerFields, isSecure: isSecure)
+            if isLast(head.headerFields) { isEnding = true }
             part = .head(head)
         case .body, .end: break
         }
@@ -172,17 +249,24 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let written = promise ?? context.eventLoop.makePromise()
         unwritten += 1
         if answerDeadline == nil { watchAnswer(context.channel) }
-        let (guardian, channel) = (NIOLoopBound(self, eventLoop: context.eventLoop), context.channel)
-        written.futureResult.whenComplete { _ in guardian.value.wrote(channel, isEnd: isEnd) }
+        let (guardian, loopContext) = (
+            NIOLoopBound(self, eventLoop: context.eventLoop), NIOLoopBound(context, eventLoop: context.eventLoop)
+        )
+        written.futureResult.whenComplete { result in
+            // What was not written never will be: the connection ends.
+            if case .failure = result { guardian.value.held.removeAll() }
+            guardian.value.wrote(loopContext.value, isEnd: isEnd)
+        }
         context.write(wrapOutboundOut(part), promise: written)
     }
 
-    private func wrote(_ channel: any Channel, isEnd: Bool) {
+    private func wrote(_ context: ChannelHandlerContext, isEnd: Bool) {
         unwritten -= 1
         if isEnd { unanswered -= 1 }
         answerDeadline?.cancel()
         answerDeadline = nil
-        if unwritten > 0 { watchAnswer(channel) } else { tellWait() }
+        if unwritten > 0 { watchAnswer(context.channel) } else { tellWait() }
+        if isEnd, unanswered <= 0 { answered(context) }
     }
 
     /// Tells the roster what the connection waits for. A body that has not ended is known there

@@ -21,7 +21,13 @@ struct RequestMiddleware: RouterMiddleware {
         var context = context
         context.requestOrigin = hosts.requestOrigin(
             of: request.headers, authority: request.head.authority, peer: context.peer)
-        let response = await answer(request, context, next)
+        var response = await answer(request, context, next)
+        // Pages take turns among people and networks (`FairWorkQueue`); refusals and redirections
+        // do not wait, and cost time, too. One that must connect again for the next one cannot keep
+        // the threads busy.
+        if response.status == .serviceUnavailable || context.account.value == nil && response.status.code >= 300 {
+            response.headers[.connection] = "close"
+        }
         note(request, context, response.status, begin)
         return response
     }
