@@ -277,13 +277,14 @@ struct PreviewTests {
               news: {topic: com.example.news, environment: simulator, devices: devices.csv}
 
             """)
-        try office.folder.write("master.txt", "SECRETmaster0123456789ab\n")
+        for name in ["master.txt", "copy.txt"] { try office.folder.write(name, "SECRETmaster0123456789ab\n") }
         _ = try office.folder.run("20261201-090000-spring-sale-7f3a")
         try office.folder.write("runs/reached-x.csv", "token\n\(TestFolder.token(7))\n")
         let nora = try office.session("nora", [.editor], app: "news")
         try await TestServer.with(office.site) { server throws in
             for audience in [
-                "{aliases: {file: master.txt}}", "{everyone: true, devices: 'run[s]/reached-*.csv'}",
+                "{aliases: {file: master.txt}}", "{aliases: {file: copy.txt}}",
+                "{everyone: true, devices: 'run[s]/reached-*.csv'}",
                 "{everyone: true, devices: master.txt}",
                 "{tags: [a], exclude: {devices: 'mast*.txt'}}",
             ] {

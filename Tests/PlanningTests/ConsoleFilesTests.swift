@@ -65,8 +65,9 @@ struct ConsoleFilesTests {
         defer { try? FileManager.default.removeItem(atPath: base) }
         try FileManager.default.createDirectory(atPath: "\(base)/runs", withIntermediateDirectories: true)
         for file in ["runs/x.csv", "secret.txt", "a.csv"] {
-            try FilePaths.create("\(base)/\(file)", bytes: Array("token\nSECRET\n".utf8))
+            try FilePaths.create("\(base)/\(file)", bytes: Array("token\nSECRET of \(file)\n".utf8))
         }
+        try FilePaths.create("\(base)/copy.txt", bytes: Array("token\nSECRET of secret.txt\n".utf8))
         let project = """
             apps:
               shop:
@@ -85,7 +86,8 @@ struct ConsoleFilesTests {
             "{everyone: true, devices: 'run[s]/x.csv'}", "{everyone: true, devices: '*/x.csv'}",
             "{everyone: true, devices: '*/*.csv'}",
             "{aliases: {file: \"{{ date | date: 'secret' }}.txt\"}}", "{aliases: {file: secret.txt}}",
-            "{aliases: {file: ./secret.txt}}",
+            "{aliases: {file: ./secret.txt}}", "{aliases: {file: copy.txt}}",
+            "{everyone: true, exclude: {devices: 'c*.txt'}}",
             "{everyone: true, exclude: {devices: 's*.txt'}}", "{tags: {none: {file: secret.txt}, any: [a]}}",
             "{everyone: true, exclude: {registration_ids: {file: secret.txt}}}",
         ] {

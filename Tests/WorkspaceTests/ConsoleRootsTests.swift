@@ -233,7 +233,7 @@ struct ConsoleRootsTests {
             "\(other)/sruns/reached-x.csv", "\(lists)/jp.txt", "\(lists)/ca.txt", "\(lists)/hook.txt",
             "\(lists)/vip.txt",
         ] {
-            try FilePaths.create(file, bytes: Array("x".utf8))
+            try FilePaths.create(file, bytes: Array("what is in \(file)".utf8))
         }
         func roots() throws -> ConsoleRoots { ConsoleRoots(try Project.read(file: "\(base)/house/volley.yaml").0) }
         #expect(try roots().objection(to: "\(lists)/jp.txt") == nil)
