@@ -40,8 +40,13 @@ extension ScheduleDaemon {
 
     private func noteStore(_ trouble: Diagnostic?) {
         guard trouble != nil || service?.isInTouch ?? false else { return }
-        switch (storeAbsence.look(isAway: trouble != nil, uptime: Heartbeats.uptime), trouble) {
-        case (.away(let seconds), let trouble?): observer(.storeAway(trouble, seconds: seconds))
+        let since = storeAbsence?.since ?? .now()
+        storeAbsence = trouble.map { .init(why: $0, since: since) }
+        switch (storeOutageReports.look(isAway: trouble != nil, uptime: Heartbeats.uptime), trouble) {
+        case (.away(let seconds), let trouble?):
+            observer(.storeAway(trouble, seconds: seconds))
+            // The main loop may wait for the store now, as long as it is away.
+            report(isUp: true)
         case (.back(let seconds), _): observer(.storeBack(seconds: seconds))
         default: break
         }

@@ -205,13 +205,17 @@ extension ScheduleDaemon {
         let now = Timestamp.now()
         var next: [String: Occurrence] = [:]
         for name in scheduler.campaigns.keys { next[name] = scheduler.nextTime(of: name, after: now) }
+        var storeAbsence = isUp ? storeAbsence : nil
+        storeAbsence?.waiting = scheduler.campaigns.keys.sorted().compactMap { name in
+            scheduler.dueTime(of: name, at: now).map { .init(campaign: name, occurrence: $0.name) }
+        }
         let status = ScheduleMonitoring.Status(
             isUp: isUp, campaigns: scheduler.campaigns, next: next, open: scheduler.open.values.map(\.scheduledRun),
             mistakes: mistakes,
             last: ((try? store.lastEnded(at: now)) ?? []).filter { !($0.problem?.isElsewhere ?? false) },
             silentJobs: heartbeats.silentJobs,
             silentServices: work.metrics.longSilences(uptime: Heartbeats.uptime), trouble: end ?? recordAbsence,
-            obstacles: obstacles,
+            storeAbsence: storeAbsence, obstacles: obstacles,
             paused: work.metrics.paused)
         watchdog.note(status)
         monitoring.write(status, at: now)

@@ -79,7 +79,9 @@ public final class ScheduleDaemon {
     var claimed: Set<ScheduledRun.Key> = []
     /// Claimed times whose runs will not be sent, until the store has that state.
     var givenUp: [String: SharedFiring.State] = [:]
-    var storeAbsence = StoreOutageReports()
+    var storeOutageReports = StoreOutageReports()
+    /// What the health file says of a store that is away; without the times that wait for it.
+    var storeAbsence: ScheduleMonitoring.StoreAbsence?
     /// Whether the store has come up so recently that no time may become due.
     var isQuiet = false
     var inspection: ProjectInspection

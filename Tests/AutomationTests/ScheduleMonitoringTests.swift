@@ -180,6 +180,31 @@ struct ScheduleMonitoringTests {
             problems?.contains("volley schedule sends nothing: the record was removed") == true, "\(problems ?? "")")
     }
 
+    @Test("a store that is away is a problem, with its place, since when, and which times wait for it")
+    func storeAwayIsProblem() throws {
+        var status = try status()
+        (status.open, status.last) = ([], [])
+        #expect(ScheduleMonitoring.document(status, at: now)["status"]?.stringValue == "ok")
+        let why = Diagnostic(
+            "the store cannot be reached: the server does not answer",
+            at: SourcePosition(file: "/v/volley.yaml", line: 2, column: 9), remedy: "Check host and port.")
+        let keys = ["sale", "tips", "news"].map { ScheduledRun.Key(campaign: $0, occurrence: "2026-12-01T09:00") }
+        for (count, times) in [" ", " \(keys[0]) waits for it. ", " \(keys[0]) and 1 other time wait for it. "]
+            .enumerated()
+        {
+            status.storeAbsence = .init(why: why, since: now, waiting: Array(keys.prefix(count)))
+            let document = ScheduleMonitoring.document(status, at: now)
+            #expect(document["status"]?.stringValue == "problems")
+            guard case .array(let problems)? = document["problems"] else { throw Diagnostic("no problems") }
+            #expect(
+                problems.map { $0["message"]?.stringValue } == [
+                    "until the store can be reached, no time is sent; it has been away since \(now).\(times)"
+                        + "the store cannot be reached: the server does not answer. Check host and port."
+                ])
+            #expect(problems[0]["file"]?.stringValue == "/v/volley.yaml" && problems[0]["line"]?.text == "2")
+        }
+    }
+
     @Test("what names hold steers no terminal that shows the health file")
     func controlCharacters() throws {
         let file = "/c/e\u{1B}[2J\u{9B}\u{202E}.yaml"

@@ -192,18 +192,30 @@ struct SchedulePairTests {
         try pair.wait("the other's plan") { try pair.time(1, "sale").state == "waiting" }
     }
 
-    @Test("nothing is sent while the store is away, and it is said")
+    @Test("nothing is sent while the store is away, and the log and the health file say so until it is back")
     func away() throws {
-        let pair = try Pair("pair_away")
+        let pair = try Pair("pair_away"), folder = pair.folders[0]
+        let project = try String(contentsOf: folder.url.appendingPathComponent("volley.yaml"), encoding: .utf8)
+        try folder.write("volley.yaml", "monitoring: {health: health.json}\n" + project)
+        func health() -> String {
+            (try? String(contentsOf: folder.url.appendingPathComponent("health.json"), encoding: .utf8)) ?? ""
+        }
         try pair.server.sql("ALTER ROLE pair_away NOLOGIN")
         try pair.write("sale", minutesAgo: 1)
         let first = try pair.start(0, passesQuiet: false)
         try pair.wait("the warning") { first.errorsSoFar.contains("Until the store can be reached") }
         #expect(try pair.time(0, "sale").state == "")
+        try pair.wait("the problem") {
+            let text = health()
+            return text.contains("\"status\": \"problems\"")
+                && text.contains("no time is sent; it has been away since ")
+                && text.contains("sale ") && text.contains(" waits for it. ")
+        }
         try pair.server.sql("ALTER ROLE pair_away LOGIN")
         try pair.passQuiet()
         try pair.wait("the end") { try pair.time(0, "sale").state == "finished" }
         #expect(first.errorsSoFar.contains("The store can be reached again, after "))
+        try pair.wait("the end of the problem") { !health().isEmpty && !health().contains("no time is sent") }
     }
 
     @Test(

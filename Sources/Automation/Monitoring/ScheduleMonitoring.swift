@@ -25,6 +25,8 @@ final class ScheduleMonitoring {
         /// Why the process ended by itself, or sends nothing; nil for one that works, or that was
         /// told to end.
         var trouble: Diagnostic?
+        /// The store that machines share does not answer; nil while it does.
+        var storeAbsence: StoreAbsence?
         /// The files that this user cannot read, write or start although the work needs it.
         var obstacles: [Diagnostic] = []
         /// The runs that are paused.
@@ -32,6 +34,24 @@ final class ScheduleMonitoring {
 
         func isPaused(_ scheduledRun: ScheduledRun) -> Bool {
             scheduledRun.state == .sending && scheduledRun.run.map(paused.contains) ?? false
+        }
+    }
+
+    /// Why the store does not answer, since when, and the times that have come and wait for it.
+    struct StoreAbsence: Sendable {
+        var why: Diagnostic
+        var since: Timestamp
+        var waiting: [ScheduledRun.Key] = []
+
+        var sentence: String {
+            let times =
+                switch waiting.count {
+                case 0: ""
+                case 1: " \(waiting[0]) waits for it."
+                default: " \(waiting[0]) and \(TextFormat.counted(waiting.count - 1, one: "other time")) wait for it."
+                }
+            return "until the store can be reached, no time is sent; it has been away since \(since).\(times) "
+                + why.message + (why.remedy.map { ". \($0)" } ?? "")
         }
     }
 
@@ -119,6 +139,10 @@ final class ScheduleMonitoring {
         if let trouble = status.trouble {
             let what = status.isUp ? "sends nothing" : "has ended by itself"
             problem(nil, file: trouble.file ?? "", message: "volley schedule \(what): \(trouble.message)")
+        }
+        if let absence = status.storeAbsence {
+            let place = absence.why.position
+            problem(nil, file: place?.file ?? absence.why.file ?? "", line: place?.line, message: absence.sentence)
         }
         for obstacle in status.obstacles {
             let file = obstacle.file ?? obstacle.position?.file ?? ""
