@@ -62,6 +62,27 @@ struct PlanTests {
     }
 
     @Test(
+        "Ctrl-C ends what waits for a silent store with 130, also after a warning that it is away, which --quiet leaves",
+        arguments: [(["store", "list"], 1), (["work"], 1), (["send", "campaign.yaml", "--yes", "--quiet"], 2)])
+    func interruptedBySilence(command: [String], connections: Int) throws {
+        let (folder, environment, listener) = try silentStore(seconds: connections == 1 ? 300 : 4)
+        defer { Sockets.close(listener) }
+        let running = try VolleyBinary.start(command, in: folder.url, environment: environment)
+        var arrival = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        var opened: [Int32] = []
+        defer { for connection in opened { close(connection) } }
+        for _ in 0..<connections {
+            try #require(poll(&arrival, 1, 30_000) == 1, "\(running.errorsSoFar)")
+            opened.append(accept(listener, nil, nil))
+        }
+        #expect(running.errorsSoFar.contains("[store-away]") == (connections == 2), "\(running.errorsSoFar)")
+        running.interrupt()
+        let result = running.finish(timeout: 60)
+        #expect(result.status == 130 && result.errors.contains("interrupted. Nothing was sent."), "\(result)")
+        #expect(!folder.files(in: "runs").contains { $0.hasSuffix(".sqlite") && $0.hasPrefix("20") })
+    }
+
+    @Test(
         "a run file that was changed after planning is neither sent nor approved", .enabled(if: hasPython),
         arguments: [
             ("UPDATE recipient SET device_token = 'ff' || substr(device_token, 3) WHERE id = 12", "recipients"),

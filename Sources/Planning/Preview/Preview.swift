@@ -30,7 +30,7 @@ public struct Preview: Sendable {
     var lately: RecentlyReached?
     /// When the campaign goes out; nil without a schedule.
     var schedule: PreviewSchedule?
-    var lint: Lint
+    package var lint: Lint
     var planHash: String
     /// The calls where a service chooses the devices, so that recipients are calls; nil where
     /// Volley does.

@@ -23,7 +23,7 @@ extension RunToSend {
     /// - Throws: `Diagnostic`: the store cannot be used. Nothing was sent.
     static func askStore(of project: Project, for run: RunFile, _ context: SendingContext) throws {
         guard let settings = project.store else { return }
-        let store = try StoreAddress(variable: settings.variable).open(asked: nil)
+        let store = try StoreAddress(variable: settings.variable).open(asked: context.cancellation)
         context.clock.correct(bySeconds: try store.clockOffsetSeconds())
         let others = ((try? store.runsToSend(ofApps: project.apps.map(\.name.value))) ?? []).filter {
             $0 != run.plan.id

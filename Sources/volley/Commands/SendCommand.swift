@@ -79,6 +79,10 @@ public enum SendCommand {
             } else if !console.options.isQuiet || !isConfirmed {
                 try console.out(text + "\n")
             }
+            // A store that is away is waited for once more, and people are told within ten seconds.
+            if console.options.isQuiet {
+                for away in planned.preview.lint.shown where away.name == .storeAway { console.warn("\(away)") }
+            }
         } catch {
             try planned.run.remove()
             throw error

@@ -38,13 +38,17 @@ public func run(_ console: Console, isJSON: Bool, _ command: () throws -> ExitSt
         return .done
     } catch let error {
         // Another process held a file for as long as there was time to end.
-        if error is CancellationError || DatabaseWait.isInterrupted {
+        let isHeld = error is CancellationError || DatabaseWait.isInterrupted
+        var mistakes = isHeld ? [] : Diagnostics(explaining: error).all
+        // What was waited for when the end was requested, such as a silent store, fails soon after:
+        // that is the interruption. The error is shown in case it is another one.
+        let isInterrupted = isHeld || Interruption.isRequested
+        if isInterrupted {
             let hasSent = SendingFlag.word.pointee != 0
-            report([Diagnostic("interrupted", remedy: hasSent ? nil : "Nothing was sent.")], console, isJSON: isJSON)
-            return .interrupted
+            mistakes.append(Diagnostic("interrupted", remedy: hasSent ? nil : "Nothing was sent."))
         }
-        report(Diagnostics(explaining: error).all, console, isJSON: isJSON)
-        return .wrong
+        report(mistakes, console, isJSON: isJSON)
+        return isInterrupted ? .interrupted : .wrong
     }
 }
 

@@ -23,6 +23,9 @@ enum Interruption {
         return cancellation
     }
 
+    /// Whether a signal has requested the end; false also before `ensure`.
+    static var isRequested: Bool { (try? made.get())?.isRequested ?? false }
+
     /// Makes the cancellation.
     /// - Throws: a `Diagnostic` if no more files can be opened: then no signal could end the
     ///   command.
