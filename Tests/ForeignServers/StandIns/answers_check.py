@@ -157,9 +157,10 @@ def compare(folder, end):
     suppressed = {pair for pair in report if pair[1] in listed[pair[0]]}
     taken, accepted = ledger["accepted"], {pair for pair, what in report.items() if what == "accepted"}
     gone = set(ledger["gone"]) | set(ledger["gone-410"])
-    # An answer that a cut may have swallowed, or that came after Volley had stopped waiting, counts if the report has it.
-    late = {pair for pair in gone if reasons.get(pair) == "NoAnswer"}
-    doubtful = late | {pair for pair in ledger["doubtful"] if report.get(pair) != "invalid_token"}
+    # What a cut may have swallowed counts if the report has it. Volley itself ends a connection on which one answer does not come,
+    # and then has none of the others that are on their way.
+    lost = {pair for pair in gone if reasons.get(pair) in ("ConnectionLost", "NoAnswer")}
+    doubtful = lost | {pair for pair in ledger["doubtful"] if report.get(pair) != "invalid_token"}
     unsure = {name for name in SERVICES if may_be_settings(name, parts, report)}
     must_go = set(ledger["gone-410"]) | {pair for pair in ledger["gone"] if pair[0] not in unsure and end == "finished"}
     problems = {
