@@ -134,18 +134,24 @@ def may_be_settings(service, parts, report):
     outcomes = collections.Counter(what for pair, what in report.items() if pair[0] == service)
     others = sum(outcomes.values()) - outcomes["accepted"]
     refused = outcomes["rejected"] + outcomes["failed"]
-    return outcomes["accepted"] < 4 * others or any(
-        part["gone", service] and part["accepted", service] < 4 * (part["gone", service] + refused) for part in parts)
+
+    def is_doubtful(part):
+        gone = sum(what == "gone" and name == service for what, name, _ in part)
+        # An acceptance that did not arrive shows nothing to Volley.
+        accepted = sum(what == "accepted" and name == service and report.get((name, target)) == "accepted" for what, name, target in part)
+        return gone and accepted < 4 * (gone + refused)
+
+    return outcomes["accepted"] < 4 * others or any(is_doubtful(part) for part in parts)
 
 
 def compare(folder, end):
-    ledger, parts = collections.defaultdict(collections.Counter), [collections.Counter()]
+    ledger, parts = collections.defaultdict(collections.Counter), [[]]
     for line in open(f"{folder}/ledger", encoding="utf-8"):
         what, service, target = line.split(" ", 2)
         ledger[what][service, target.strip()] += 1
-        parts[-1][what, service] += 1
+        parts[-1].append((what, service, target.strip()))
         if what == "resumed":
-            parts.append(collections.Counter())
+            parts.append([])
     table = volley(folder, "report", "last", "--format", "csv").stdout
     rows = list(csv.reader(io.StringIO(table)))
     place = {name: number for number, name in enumerate(rows[0])}
