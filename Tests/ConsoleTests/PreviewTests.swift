@@ -2,6 +2,7 @@ import Accounts
 import Automation
 import Base
 import Foundation
+import Runs
 import TestServers
 import Testing
 import Workspace
@@ -86,7 +87,8 @@ struct PreviewTests {
             "devices.csv", "token,tags\n\(TestFolder.token(1)),vip\n\(TestFolder.token(2)),vip,too,many\n")
         try office.folder.write(
             "spring-sale.yaml",
-            "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [vip, gone]}\ncontent: {title: Hi}\n")
+            "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [vip, gone], max_bad_rows: 5}\ncontent: {title: Hi}\n"
+        )
         let (vera, edith) = (try office.session("vera", [.viewer]), try office.session("edith", [.editor]))
         try await TestServer.with(office.site) { server throws in
             func page(_ session: String) throws -> String {
@@ -98,7 +100,7 @@ struct PreviewTests {
             let fold = #/<details><summary>(?:In the source|For the people who [^<]*)<\/summary>(?s:.*?)<\/details>/#
             let seen = viewed.replacing(fold, with: "")
             #expect(seen.contains("A row of the export cannot be read") && seen.contains("has the tag “gone”"))
-            for word in ["Plan hash", "Payload", "bad-row", "tag-not-found", "devices.csv:3", ":3:1"] {
+            for word in ["Plan hash", "Payload", "bad-row", "tag-not-found", ":3:1"] {
                 #expect(!seen.contains(word), "\(word)")
             }
         }
@@ -110,12 +112,57 @@ struct PreviewTests {
         let vera = try office.session("vera", [.viewer])
         try await TestServer.with(office.site) { server throws in
             func ask(_ device: String) throws -> String {
-                try Self.page(server) {
-                    try server.form("/campaign/why?file=spring-sale.yaml", session: vera, [("device", device)])
-                }
+                try Self.explained(server, "/campaign/why?file=spring-sale.yaml", session: vera, device)
             }
-            #expect(try ask(TestFolder.token(1)).contains("devices.csv"))
+            let page = try ask(TestFolder.token(1))
+            #expect(page.contains("gets spring-sale.") && page.contains("The campaign goes to it"))
+            let folded = try #require(page.range(of: "For the people who prepare the exports"))
+            let terminal = try #require(page.range(of: "devices.csv:2"))
+            #expect(folded.lowerBound < terminal.lowerBound && !page[..<folded.lowerBound].contains("bytes"))
             #expect(try ask("<script>alert(1)</script>").contains("&lt;script&gt;"))
+            // Neither the campaign nor an export changes when a device is suppressed.
+            let list = SuppressionList(app: "shop", environment: "simulator", folder: office.folder.runs)
+            _ = try list.add(at: .now()) {
+                try $0.add(Target(normalized: TestFolder.token(1)), reason: "complaint", invalidSince: .now())
+            }
+            let later = try ask(TestFolder.token(1))
+            #expect(later.contains("does not get spring-sale.") && later.contains("on the suppression list since"))
+            #expect(later.contains("As of <time") && later.contains("<button>Ask again</button>"))
+        }
+    }
+
+    /// The answer about a device, which a script requests until it is there.
+    private static func explained(_ server: TestServer, _ path: String, session: String, _ device: String) throws
+        -> String
+    {
+        var fields = [("device", device)]
+        return try page(server) {
+            defer { fields = [("device", device), ("again", "1")] }
+            return try server.form(path, session: session, fields)
+        }
+    }
+
+    @Test("the pages of a run lead to the result of one device in it, and from there to the campaign as it is now")
+    func whyInRun() async throws {
+        let office = try Office(), id = "20261201-090000-spring-sale-7f3a"
+        let source = try String(contentsOfFile: office.folder.path + "/spring-sale.yaml", encoding: .utf8)
+        try office.folder.run(id, source: source).close()
+        let vera = try office.session("vera", [.viewer])
+        try await TestServer.with(office.site) { server throws in
+            let run = try server.request("GET", "/runs/\(id)", session: vera).body
+            #expect(run.contains("id=\"why\"") && run.contains("action=\"/runs/\(id)/why\""))
+            let report = try server.request("GET", "/runs/\(id)/report", session: vera).body
+            #expect(report.contains("href=\"/runs/\(id)#why\""))
+            func ask(_ device: String) throws -> String {
+                try Self.explained(server, "/runs/\(id)/why", session: vera, device)
+            }
+            #expect(try ask(TestFolder.token(0)).contains("was in this run: APNs accepted the push"))
+            #expect(try ask(TestFolder.token(2)).contains("was in this run: the app is no longer on the device"))
+            #expect(try ask(TestFolder.token(4)).contains("was in this run: nothing was sent to it"))
+            #expect(try ask("a").components(separatedBy: "was in this run:").count == 6, "all devices of an alias")
+            let other = try ask(TestFolder.token(9))
+            #expect(other.contains("was not in this run") && !other.contains(TestFolder.token(9).prefix(32)))
+            #expect(other.contains("href=\"/campaign/preview?file=spring-sale.yaml#why\""))
         }
     }
 

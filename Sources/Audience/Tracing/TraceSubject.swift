@@ -75,7 +75,7 @@ public struct TraceSubject: Sendable {
     }
 
     /// Whether a normalised token is meant.
-    func names(token digits: [UInt8]) -> Bool {
+    package func names(token digits: [UInt8]) -> Bool {
         switch token {
         case .none: false
         case .whole(let whole): whole.contains(digits)
@@ -93,5 +93,5 @@ public struct TraceSubject: Sendable {
     }
 
     /// Whether an alias or a registration id is meant.
-    func names(_ cell: UnsafeBufferPointer<UInt8>) -> Bool { cell.elementsEqual(name) }
+    package func names(_ cell: UnsafeBufferPointer<UInt8>) -> Bool { cell.elementsEqual(name) }
 }

@@ -100,32 +100,16 @@ enum CampaignPreview {
     // MARK: - Why one device
 
     private static func whyForm(_ query: String, _ visit: Visit) -> HTML {
-        Words.panel(
-            "Why this device?", id: "why",
-            """
-            <form method="post" action="/campaign/why\(query)">\(Form.token(visit))
-            \(Form.text("Token, alias or registration id", name: "device", value: "", attributes: " autocomplete=\"off\" required"))
-            <p><button>Explain</button></p></form>
-            """)
+        DeviceExplanation.form(action: "/campaign/why\(query)", visit)
     }
 
-    /// A form, as a device's token must not be in an address. The request waits for the answer,
-    /// which takes as long as a preview.
     private static func why(_ visit: Visit, _ site: Site) throws -> Answer {
         let item = try CampaignsPage.item(visit, site)
         var question = question(item, site)
         question.kind = .why
-        question.person = visit.person?.account ?? ""
-        question.input = visit.form["device"]?.trimming ?? ""
-        let query = FormFields.query([("file", item.file)])
-        let result = try site.jobs.answer(to: question, for: visit.person?.account)
-        let piece: HTML =
-            result.map { "\($0.piece)\(whyForm(query, visit))" }
-                ?? """
-                <form method="post" action="/campaign/why\(query)" class="panel" data-again>\(Form.token(visit))
-                <input type="hidden" name="device" value="\(question.input)">
-                <h2>The exports are being read</h2><p>This takes as long as a preview.</p><p><button>Look again</button></p></form>
-                """
+        question.input = visit.form[DeviceExplanation.device]?.trimming ?? ""
+        let action = "/campaign/why" + FormFields.query([("file", item.file)])
+        let piece = try DeviceExplanation.answer(to: question, action: action, visit, site)
         return .page(
             Page(
                 title: "Why this device?", place: .campaigns,

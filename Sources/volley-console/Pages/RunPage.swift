@@ -23,7 +23,9 @@ enum RunPage {
         // Its state already says that it was cancelled.
         let cause = run.cause == .cancelled ? nil : run.cause
         let why: HTML =
-            cause.map { Words.panel("Why it stopped", id: "why", "<p>\(Prose.html($0.sentence(for: .console)))</p>") }
+            cause.map {
+                Words.panel("Why it stopped", id: "stopped", "<p>\(Prose.html($0.sentence(for: .console)))</p>")
+            }
             ?? ""
         let export: HTML =
             visit.may(.exportTokens, app: run.app) && !run.isPruned && run.startedAt != nil
@@ -56,6 +58,7 @@ enum RunPage {
             \(RunOrders.history(viewModel))
             \(Words.panel("About this run", id: "about", try facts(viewModel, visit, site)))
             \(report)\(results)\(export)
+            \(DeviceExplanation.form(of: run, visit))
             \(plan != nil ? RunOrders.shortcuts(viewModel, visit) : "")
             """
         return .page(Page(status: status, title: run.campaign, place: .runs, content: content))
@@ -91,7 +94,10 @@ enum RunPage {
     static func report(_ visit: Visit, _ site: Site) throws -> Answer {
         let run = try run(visit, site)
         let report = try site.reports.page(of: run, madeBy: "Volley \(volleyVersion)", at: visit.now)
-        let back: HTML = "<p class=\"note\"><a href=\"\(Words.path(of: run.id))\">Back to the run</a></p>"
+        let why: HTML =
+            run.startedAt == nil || run.isPruned
+            ? "" : " · <a href=\"\(Words.path(of: run.id))#why\">Why this device?</a>"
+        let back: HTML = "<p class=\"note\"><a href=\"\(Words.path(of: run.id))\">Back to the run</a>\(why)</p>"
         return .page(Page(title: "Report of \(run.campaign)", place: .runs, content: "\(back)\(report)"))
     }
 

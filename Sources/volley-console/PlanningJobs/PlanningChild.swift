@@ -4,6 +4,7 @@ import Campaigns
 import Glibc
 import Planning
 import Reports
+import Runs
 import Workspace
 
 /// The process that reads exports for a page: a child of the console with limits of its own, so
@@ -23,6 +24,9 @@ enum PlanningChild {
         /// Which devices an alias has in the exports of an app, both read from standard input, as
         /// JSON. The file is volley.yaml.
         case alias
+        /// What the result of a device in a run was; run and device are read from standard input,
+        /// as JSON. The file is volley.yaml.
+        case recipient
     }
 
     /// Its exit code when the campaign has mistakes: then they are what it wrote.
@@ -53,10 +57,13 @@ enum PlanningChild {
                         WarningWords.items(warnings.map { WarningWords($0) }, form: form)
                     }.content)
             case .why:
-                let explanation = try explain(input(), campaign, options, at: now)
-                write(
-                    "<pre class=\"plan\" dir=\"auto\" tabindex=\"0\">\(UntrustedText.shown(explanation.text(width: 90, colour: false)))</pre>"
-                )
+                write(try explain(input(), campaign, options, at: now).html)
+            case .recipient:
+                let question = try JSONValue(parsing: input())
+                let run = try Project.catalog(ProjectChoice(file: file, runs: choice.runs)).open(
+                    question["run"]?.stringValue ?? "")
+                defer { run.close() }
+                write(DeviceExplanation.html(try recipients(named: question["device"]?.stringValue ?? "", in: run)))
             case .tags:
                 let counts = try tagCounts(campaign, most: mostTags, options, at: now)
                 write(Array(CountedTags(counts).json.text.utf8))

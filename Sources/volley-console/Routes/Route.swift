@@ -251,7 +251,8 @@ enum RouteTable {
         + SuppressionForms.routes
 
     private static let campaigns =
-        CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes + CampaignHistory.routes
+        CampaignEditor.routes + CampaignForm.routes + CampaignPreview.routes + DeviceExplanation.routes
+        + CampaignHistory.routes
         + NewCampaign.routes
         + CampaignArchiving.routes + DraftPages.routes
 }
