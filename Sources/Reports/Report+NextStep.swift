@@ -26,11 +26,10 @@ extension Report {
                 : "it is still being sent; this shows newer figures:"
             return [NextStep(words: words, command: "volley report \(id)")]
         case .running, .paused, .stopped, .cancelled:
-            if let retry = chain.last(where: { $0.retryOf == id && $0.hasBegun }) {
+            if let retry = takenOver {
                 return [
                     NextStep(
-                        words: "\(retry.id) has taken over; this shows its progress:",
-                        command: "volley report \(retry.id)")
+                        words: "\(retry) has taken over; this shows its progress:", command: "volley report \(retry)")
                 ]
             }
             return stepsToGoOn
@@ -45,6 +44,9 @@ extension Report {
         case .finished: return stepsAfterEnd
         }
     }
+
+    /// The last retry of this run that was begun; nil for none.
+    var takenOver: String? { chain.last { $0.retryOf == plan.id && $0.hasBegun }?.id }
 
     /// A run that had finished by the backup is not retried, as that may have been done since.
     private var stepOfRestored: NextStep {

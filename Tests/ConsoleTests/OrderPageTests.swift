@@ -729,7 +729,13 @@ struct OrderPageTests {
             let after = try server.request("GET", path, session: ben).body
             #expect(after.contains("Sent to its end. <a href=\"/runs/\(retry)\">The retry</a>"))
             #expect(after.contains("<dt>Retried by</dt>"))
-            #expect(after.contains("<b>Earlier retries took over \(TextFormat.devices(unsent)).</b>"))
+            #expect(
+                after.contains(
+                    "<p>A retry took over \(TextFormat.devices(unsent)): <a href=\"/runs/\(retry)\">\(retry)</a> (finished).</p>"
+                ))
+            #expect(!after.contains("id=\"order-retry-unsent\""), "no device is left for another one")
+            let report = try server.request("GET", "\(path)/report", session: ben).body
+            #expect(report.contains("A retry has taken over") && !report.contains("“Retry unsent”"))
             #expect(try server.request("GET", "/runs/\(retry)", session: ben).body.contains("<dt>Retries</dt>"))
             var accepted: [Target] = []
             for id in [cancelled.id, retry] {

@@ -453,6 +453,23 @@ import Testing
         #expect(try Report(run).sendAgain == command)
     }
 
+    @Test("the report of a run that a retry has taken over leads to it, and advises no other retry")
+    func takenOver() throws {
+        let folder = try TemporaryFolder(), later = start.adding(seconds: 60)
+        let first = try run(folder, [.accepted: 3, .unsent: 17], .cancelled)
+        func page() throws -> String {
+            var report = try Report(first, chain: RunChain(of: first))
+            report.face = .console
+            return ReportPage(report, madeBy: "V", madeAt: start).content.markup
+        }
+        #expect(try page().contains("“Retry unsent”"))
+        let retry = try makeRun(
+            folder, id: "20261202-090000-spring-sale-0002", plannedAt: later, retryOf: first.plan.id, recipients(17))
+        try retry.append(.state(.running, at: later))
+        #expect(try page().contains("The page of \(retry.plan.id) shows its progress."))
+        #expect(try !page().contains("“Retry unsent”"))
+    }
+
     @Test(
         "of a run that was put back elsewhere, the campaign that was put back with it is named; without one, the planned path"
     )

@@ -173,7 +173,7 @@ extension ReportPage {
     /// How missed devices can still get it.
     private var missedAdvice: HTML {
         let count = report.missedForGood
-        guard count > 0 else { return "" }
+        guard count > 0, report.face == .terminal || report.takenOver == nil else { return "" }
         let devices = TextFormat.counted(count, one: "\(noun) was", many: "\(noun)s were")
         let othersToo = report.count(.unsent) > count
         if report.face == .console {
@@ -264,7 +264,9 @@ extension ReportPage {
     private var consoleAdviceOfCancelled: HTML {
         let run = report.plan.id
         let (before, remedies): (String, [Remedy]) =
-            if report.status.startedAt == nil {
+            if let retry = report.takenOver {
+                ("A retry has taken over the devices that are left.", [.watch(run: retry)])
+            } else if report.status.startedAt == nil {
                 ("It was cancelled before any of it was sent.", planAnew)
             } else if report.isAnythingLeft {
                 (

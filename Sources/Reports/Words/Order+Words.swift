@@ -66,7 +66,8 @@ extension OrderRefusal {
         case .planDiffers: "the plan is not the one that you saw; look at it again, and order it from there"
         case .fileDiffers: "the campaign's file was changed after you saw it; look at it again, and order it from there"
         case .overtaken: "the run was paused or cancelled by a later order; resume it if you still want it sent"
-        case .nothingToRetry: "no device of this run failed or is unknown, so there is nothing to send again"
+        case .nothingToRetry:
+            "no device of this run is left for a retry: earlier retries took over all of them, or each has its result"
         case .noSuchTime: "the campaign has no such time to come; look at the calendar again"
         case .timeHasCome(let run?): "the time has come already; cancel its run, \(run), if you do not want it sent"
         case .timeHasCome(nil): "the time has come already, and nothing of it can be left out any more"

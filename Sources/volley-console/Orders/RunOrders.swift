@@ -58,6 +58,13 @@ enum RunOrders {
         /// The runs that reached devices that it missed, newest first.
         var retries: [RunSummary]
         var run: RunSummary { liveState.run }
+        /// The retries that sent, or may still: all but those that were cancelled before they
+        /// began.
+        var standingRetries: [RunSummary] { retries.filter { $0.state != .cancelled || $0.startedAt != nil } }
+        /// How many devices they took over.
+        var takenOver: Int { standingRetries.reduce(0) { $0 + $1.audience } }
+        /// Whether that is every device that a retry could reach.
+        var isTakenOver: Bool { takenOver > 0 && takenOver >= Outcome.retriable.reduce(0) { $0 + run.count($1) } }
     }
 
     /// Looks at a run for a person.
@@ -96,7 +103,9 @@ enum RunOrders {
     static func panel(_ viewModel: ViewModel, _ visit: Visit, typed: (action: RunAction, message: HTML)? = nil) -> HTML
     {
         let run = viewModel.run
-        let forms: [HTML] = offered(viewModel, visit).map { action in
+        let actions = offered(viewModel, visit)
+        let isRetried = viewModel.isTakenOver && actions.contains { [.retry, .retryUnsent].contains($0) }
+        let forms: [HTML] = actions.filter { !isRetried || ![.retry, .retryUnsent].contains($0) }.map { action in
             if action == .approve, let eyes = viewModel.eyes {
                 return """
                     <div class="action"><h3>\(action.button)</h3><p>\(Words.sentence(eyes.sentence))</p>\
@@ -112,7 +121,7 @@ enum RunOrders {
             ? "<p><b>Nobody would get it:</b> no device is in the audience of this plan. Change the campaign or its exports, and plan it again.</p>"
             : waits && !visit.may(.approve, app: run.app)
                 ? "<p>This plan waits for the approval of a person with the role of an approver. Nothing is sent before.</p>"
-                : ""
+                : isRetried ? "<p>\(retried(viewModel))</p>" : ""
         guard !forms.isEmpty || !note.markup.isEmpty else { return "" }
         return Words.panel("What you can do", id: "actions", "\(note)\(forms)")
     }
@@ -140,6 +149,18 @@ enum RunOrders {
         return buttons.isEmpty ? "" : "<p class=\"shortcuts\">\(buttons)</p>"
     }
 
+    /// Which retries took over devices of the run, and how far they are.
+    private static func retried(_ viewModel: ViewModel) -> HTML {
+        let links = viewModel.standingRetries.map { retry -> HTML in
+            "<a href=\"\(Words.path(of: retry.id))\">\(retry.id)</a> (\(Words.state(retry.state)))"
+        }
+        let count = viewModel.standingRetries.count
+        return """
+            \(count == 1 ? "A retry" : "Retries") took over \(TextFormat.devices(viewModel.takenOver)): \
+            \(HTML(joined: links.enumerated().map { $0 == 0 ? $1 : ", \($1)" })).
+            """
+    }
+
     private static func form(_ action: RunAction, _ viewModel: ViewModel, _ visit: Visit, message: HTML?) -> HTML {
         let run = viewModel.run
         let alert: HTML = message.map { "<p class=\"stop\" role=\"alert\">\($0)</p>" } ?? ""
@@ -155,10 +176,8 @@ enum RunOrders {
                 <input id="\(id)" name="\(OrderForm.count)" inputmode="numeric" autocomplete="off" required></p>
                 """
         }
-        let taken = viewModel.retries.reduce(0) { $0 + $1.audience }
         let before: HTML =
-            taken > 0 && [.retry, .retryUnsent].contains(action)
-            ? " <b>Earlier retries took over \(TextFormat.devices(taken)).</b>" : ""
+            viewModel.takenOver > 0 && [.retry, .retryUnsent].contains(action) ? " <b>\(retried(viewModel))</b>" : ""
         return """
             <form class="action" id="order-\(action.rawValue)" method="post" action="\(Words.path(of: run.id))/\(action.rawValue)">
             <h3>\(action.button)</h3>\(alert)<p>\(action.meaning(for: run, at: visit.now))\(before)</p>
