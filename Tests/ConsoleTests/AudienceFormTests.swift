@@ -128,6 +128,22 @@ struct AudienceFormTests {
     }
 
     @Test(
+        "a field for a list in a file is there only where the campaign names one",
+        arguments: ["aliases", "registration_ids"])
+    func listFiles(key: String) async throws {
+        let office = try Office()
+        let edith = try office.session("edith", [.editor])
+        try await TestServer.with(office.site) { server throws in
+            for (list, isThere) in [("[a]", false), ("{file: vip.txt}", true)] {
+                try Self.write(office, "{\(key): \(list)}")
+                let page = try server.request("GET", Self.path(Self.file), session: edith).body
+                #expect(page.contains("name=\"audience.\(key)\"") || isThere)
+                #expect(page.contains("name=\"audience.\(key).file\"") == isThere, "\(list)")
+            }
+        }
+    }
+
+    @Test(
         "another choice writes what it needs, and removes what no longer chooses devices",
         arguments: [
             ("{tags: [vip], devices: a.csv}", ["audience.choice": "everyone"], "{devices: a.csv, everyone: true}"),

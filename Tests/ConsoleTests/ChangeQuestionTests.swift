@@ -120,6 +120,11 @@ struct ChangeQuestionTests {
                 ("shown.content.body", "Old"),
             ]
             let page = try server.form("/campaign/form?file=spring-sale.yaml", session: edith, form).body
+            let change = try #require(
+                page.firstMatch(of: #/<li[^>]*>You changed the text, but not that of ([^<]*)\.<\/li>/#))
+            #expect(
+                change.1.contains("variant short, German (de)") && !change.1.contains("“")
+                    && !change.1.contains("&#39;"))
             let fields = page.matches(of: #/<fieldset(?s:.*?)<\/fieldset>/#).map { String($0.output) }
             let short = try #require(fields.first { $0.contains("variant short, German (de)</legend>") })
             #expect(short.contains("<b>Keep it</b>, because it is still right: these devices read “Kurz”."))

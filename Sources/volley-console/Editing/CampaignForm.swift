@@ -113,7 +113,11 @@ enum CampaignForm {
         let source = "<a href=\"/campaign/edit\(FormFields.query([("file", item.file)]))\">Edit the source</a>" as HTML
         let draft = YAMLEdit(CampaignSaving.text(of: bytes))
         let name = try? draft?.value(at: ["name"])
-        let title = if case .text(let name)? = name, !name.isEmpty { "Edit \(name)" } else { "Edit \(item.file)" }
+        let called = if case .text(let name)? = name, !name.isEmpty { name } else { item.file }
+        let title = "Edit \(called)"
+        // A file that is not complete has no name yet, and the heading says it.
+        let about: HTML =
+            item.file == called || item.file == called + ".yaml" ? "" : "<p>\(Words.file(of: item))</p>"
         guard let edit = draft else {
             let content: HTML =
                 "\(Words.head("\(title)"))<p class=\"stop\">This file cannot be read, so it cannot be shown as a form. \(source)</p>"
@@ -126,7 +130,7 @@ enum CampaignForm {
         // What a person typed is not what the file has.
         let shown = trial.typed.isEmpty ? FormControls(form.markup) : try controls(item, edit, visit, site)
         let content: HTML = """
-            \(Words.head("\(title)", "<p>\(Words.file(of: item))</p>"))
+            \(Words.head("\(title)", about))
             \(trial.notice)
             \(ProblemSummary.html(context, source: source))
             <div class="composer">

@@ -95,6 +95,9 @@ struct ChangeQuestion {
 
     // MARK: - The page
 
+    /// How many places of a text are named at the top: each has a question below.
+    private static let mostPlaces = 3
+
     /// - Parameter action: where the form goes.
     func page(_ item: CampaignCache.Item, action: String, _ visit: Visit) -> Page {
         let own: Set = [CSRFProtection.field, Self.answer, Self.back]
@@ -104,8 +107,10 @@ struct ChangeQuestion {
             "<input type=\"hidden\" name=\"\($0.key)\" value=\"\($0.value)\">"
         }
         let lines: [HTML] = changes.map { change in
-            let old = TextFormat.foreign(change.kept[0].text.value, maximumBytes: 80)
-            return "<li dir=\"auto\">You changed the \(change.noun), but not that of \(change.names): “\(old)”.</li>"
+            let places = change.kept.map { TextPlace.name($0.path) }, more = places.count - Self.mostPlaces
+            let names = places.prefix(Self.mostPlaces).joined(separator: "; ")
+            let rest = more > 0 ? " and \(TextFormat.count(more)) more" : ""
+            return "<li dir=\"auto\">You changed the \(change.noun), but not that of \(names)\(rest).</li>"
         }
         let devices: HTML =
             reach.map {

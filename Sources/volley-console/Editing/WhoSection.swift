@@ -81,7 +81,7 @@ enum WhoSection: ComposerSection {
             .init(path: ["audience", list.key], label: list.label, kind: .list, hint: list.hint, isAlternative: true),
             .init(
                 path: ["audience", list.key, "file"], label: "Or \(list.noun) from a file", kind: .line,
-                hint: "A file next to the campaign, with one in each line.", isAlternative: true)
+                hint: "A file of the people who run Volley, with one in each line.", isAlternative: true)
         )
     }
 
@@ -140,7 +140,12 @@ enum WhoSection: ComposerSection {
             GroupInput.radio(option.words, name: choice, value: option.rawValue, isChecked: option == chosen)
         }
         let kind = ShownValue(field: everyone, present: "", text: "", mistake: context.mistake(of: everyone))
-        let listed: [HTML] = lists.flatMap { [listFields($0).names, listFields($0).file] }.map(context.control)
+        // Files are on the server: only a campaign that names one already has a field for it.
+        let listed: [HTML] = lists.map(listFields).flatMap { fields in
+            let isThere =
+                edit.keys(at: fields.names.path).contains("file") || context.trial.typed[fields.file.name] != nil
+            return [fields.names] + (isThere ? [fields.file] : [])
+        }.map(context.control)
         let plain = plain(in: edit)
         let left: [HTML] = exclusions.map(context.control)
         let rest = plain.filter { field in
@@ -239,7 +244,7 @@ enum WhoSection: ComposerSection {
                 })
             else {
                 throw Mistake(
-                    "the list is blank", remedy: "Write aliases or registration ids, or name a file that lists them.")
+                    "the list is blank", remedy: "Write aliases or registration ids.")
             }
             if form[choice] != nil { try remove(["everyone", "tags", "channel"], from: &edit) }
         case .several:
@@ -334,7 +339,7 @@ enum WhoSection: ComposerSection {
                 try edit.set(nil, at: fields.names.path)
             } else {
                 throw Mistake(
-                    "the list is blank", remedy: "Write aliases or registration ids, or name a file that lists them.")
+                    "the list is blank", remedy: "Write aliases or registration ids.")
             }
         }
     }
