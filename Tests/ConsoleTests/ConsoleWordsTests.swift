@@ -176,6 +176,15 @@ struct ConsoleWordsTests {
                 == "No row in the exports has the tag “dayly”. Did you mean “daily”? "
                 + "Change it under <a href=\"/campaign/form?file=a.yaml#who\">“Who”</a>.")
         #expect(!words.sentence(nil).markup.contains("<a"))
+        let german = Diagnostic.warning(
+            .variantNotTranslated,
+            message: "the variant 'loud' has no 'body' for de, so its devices read the same as in every other variant",
+            at: SourcePosition(file: "a.yaml", line: 9, column: 3),
+            remedy: "Add it to the variant's content: languages: {de: {body: \"…\"}}.")
+        #expect(
+            FieldWords.text(german).markup
+                == "The variant “loud” has no “Text” for de, so its devices read the same as in every other variant.",
+            "in the form it is at the field")
     }
 
     @Test("a warning that a plan keeps in the terminal’s words is told by its name")

@@ -225,6 +225,7 @@ enum FieldWords {
     }
 
     static func text(_ finding: Diagnostic) -> HTML {
+        if finding.severity == .warning { return WarningWords(finding).sentence(nil, isAtField: true) }
         let message = plain(finding.message(for: .console))
         // A remedy that writes the key, or names a place of the source, helps only there.
         if let missing = message.firstMatch(of: /^the key (“.+?”) is missing(?:[: ].*)?$/) {

@@ -9,7 +9,7 @@ import Workspace
 /// A plan on the page of its run, as it is frozen: what an approver must see.
 enum PlanPart {
     /// What the plan holds, its writers, and the differences from what was sent last.
-    /// - Parameter form: the address of the campaign's form; nil for readers who may not edit.
+    /// - Parameter form: the address of the campaign's form; nil for readers that may not edit.
     /// - Returns: what an approver must know before the buttons, and the rest, which is below them.
     static func html(_ summary: RunSummary, _ site: Site, form: String?) throws -> (first: HTML, rest: HTML) {
         let run = try site.catalog.open(summary.id)

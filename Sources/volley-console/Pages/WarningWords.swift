@@ -2,7 +2,7 @@ import Base
 import Reports
 
 /// A warning as all pages say it: a sentence without keys, paths and codes, where it is mended, and
-/// below a fold what a terminal says of it, for the people who work with the files.
+/// below a fold what a terminal says of it, for the people that work with the files.
 struct WarningWords {
     /// Where a warning is mended.
     enum Place: String {
@@ -50,7 +50,7 @@ struct WarningWords {
 
     /// An item for each kind: its first sentence, then some more of it, and the terminal's words,
     /// folded.
-    /// - Parameter form: the address of the campaign's form; nil for readers who may not edit.
+    /// - Parameter form: the address of the campaign's form; nil for readers that may not edit.
     static func items(_ warnings: [WarningWords], form: String?) -> [HTML] {
         var kinds: [[WarningWords]] = []
         for warning in warnings {
@@ -96,7 +96,10 @@ struct WarningWords {
     // MARK: - Sentences
 
     /// What it means, and where it is mended.
-    func sentence(_ form: String?) -> HTML {
+    /// - Parameters:
+    ///   - form: the address of the campaign's form; nil for readers that may not edit.
+    ///   - isAtField: whether it is at the field that mends it.
+    func sentence(_ form: String?, isAtField: Bool = false) -> HTML {
         let kind = Self.kinds[name]
         let said = Self.plain(message)
         let isOfData = kind?.place == .exports
@@ -107,7 +110,8 @@ struct WarningWords {
         let advice = Self.plain(remedy)
         let isAdvice = !isOfData && !advice.isEmpty && Self.isPlain(advice)
         let next: HTML = isAdvice ? " \(Prose.html(advice))" : ""
-        return "\(Prose.html(words + rows)).\(next)\(remedyPlace(kind?.place, form, isAdvice))"
+        let place = isAtField ? "" : remedyPlace(kind?.place, form, isAdvice)
+        return "\(Prose.html(words + rows)).\(next)\(place)"
     }
 
     private func remedyPlace(_ place: Place?, _ form: String?, _ isAdvice: Bool) -> HTML {
@@ -135,13 +139,11 @@ struct WarningWords {
     /// names that it quotes.
     static func isPlain(_ text: String) -> Bool {
         if WarningName.own.contains(where: { $0.rawValue.contains("-") && text.contains($0.rawValue) }) { return false }
-        if text.contains(
-            #/[{}\[\]`\\|]|'|"|\.(csv|tsv|ya?ml|jsonl?|txt|p8|pem|gz)\b|--|\b((line|column) [0-9]|YAML|JSON|CSV|UTF|keys?\b|allow the warning|in quotes)/#
-        ) {
-            return false
-        }
+        let hasNotation =
+            text.contains(#/[{}\[\]`\\|'"]|--|\.(csv|tsv|ya?ml|jsonl?|txt|p8|pem|gz)\b|\b(line|column) [0-9]/#)
+            || text.contains(#/\b(YAML|JSON|CSV|UTF|keys?\b|allow the warning|in quotes)/#)
         let rest = text.replacing(#/“[^”]*”/#, with: "")
-        return !rest.contains(#/[\/_=]|\bvolley\b|[a-z]: [a-z]/#)
+        return !hasNotation && !rest.contains(#/[\/_=]|\bvolley\b|[a-z]: [a-z]/#)
             && !keys.contains { text.contains("“\($0)”") }
     }
 
