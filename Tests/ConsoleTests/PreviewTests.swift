@@ -100,7 +100,8 @@ struct PreviewTests {
             let fold = #/<details><summary>(?:In the source|For the people who [^<]*)<\/summary>(?s:.*?)<\/details>/#
             let seen = viewed.replacing(fold, with: "")
             #expect(seen.contains("A row of the export cannot be read") && seen.contains("has the tag “gone”"))
-            for word in ["Plan hash", "Payload", "bad-row", "tag-not-found", ":3:1"] {
+            #expect(seen.contains(">the tag vip</span>"))
+            for word in ["tag:vip", "Plan hash", "Payload", "bad-row", "tag-not-found", ":3:1"] {
                 #expect(!seen.contains(word), "\(word)")
             }
         }

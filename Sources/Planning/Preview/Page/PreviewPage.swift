@@ -72,6 +72,12 @@ public struct PreviewPage: Sendable {
         moment.description.prefix(16).replacing("T", with: " ") + " UTC"
     }
 
+    /// What selects a device, in the words of the readers: `tag:vip`, or `the tag vip`.
+    func selector(_ name: String) -> String {
+        guard face == .console else { return name }
+        return name.hasPrefix("tag:") ? "the tag \(name.dropFirst("tag:".count))" : name.replacing("_", with: " ")
+    }
+
     /// A number that `preview --json` also holds, under the path of members that leads to it,
     /// joined by slashes.
     func figure(_ path: String, number: Int) -> HTML {
@@ -196,7 +202,7 @@ extension PreviewPage {
     private func card(_ sample: PreviewSample) -> HTML {
         let payload = sample.shownPayload
         let card = PushCard(app: preview.app, sample.service.shown(payload))
-        let names = sample.selectedBy.joined(separator: ", ")
+        let names = sample.selectedBy.map(selector).joined(separator: ", ")
         let detail: HTML = """
             \(card.marks)<p class="note">\(sample.shownToken)\(names.isEmpty ? "" : " · \(names)")</p><pre dir="ltr">\(payload.indentedText)</pre>
             """
@@ -277,7 +283,7 @@ extension PreviewPage {
         let total = preview.audience.audience
         let selectors = preview.audience.selectedBy.map {
             (
-                "<span dir=\"auto\">\($0.selector)</span>" as HTML,
+                "<span dir=\"auto\">\(selector($0.selector))</span>" as HTML,
                 figure("selected_by/\($0.selector)", number: $0.recipients), $0.recipients
             )
         }
