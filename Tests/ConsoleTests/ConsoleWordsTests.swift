@@ -104,7 +104,9 @@ struct ConsoleWordsTests {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Snapshots/mistakes")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        let lines = try files.flatMap { try String(contentsOf: $0, encoding: .utf8).split(separator: "\n") }
+        let lines = try files.filter { $0.pathExtension == "txt" }.flatMap {
+            try String(contentsOf: $0, encoding: .utf8).split(separator: "\n")
+        }
         let shown = lines.compactMap { line in
             line.wholeMatch(of: #/([^ ]+?):(\d+):(\d+): warning: (.+?)(?:\. (.+))? \[([a-z-]+)\]/#).map { found in
                 Diagnostic.warning(
