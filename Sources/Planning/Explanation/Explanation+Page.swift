@@ -9,7 +9,9 @@ extension Explanation {
     private static let width = 90
 
     /// What a page shows.
-    public var html: HTML {
+    public var html: HTML { content.withoutTokens }
+
+    private var content: HTML {
         let shown: [HTML] = devices.prefix(Self.mostOnPage).map { $0.html(campaign) }
         let more: HTML =
             devices.count > shown.count
