@@ -18,23 +18,23 @@ extension Explanation {
             ? "<p class=\"note\">\(TextFormat.count(devices.count - shown.count)) more are not shown.</p>" : ""
         let answer: HTML =
             devices.isEmpty
-            ? "<p><b>\(who)</b> gets nothing: the exports hold no such device, alias or registration id.</p>"
+            ? "<p><b>\(TextFormat.printable(who))</b> gets nothing: the exports hold no such device, alias or registration id.</p>"
             : "\(shown)\(more)"
         return """
             \(answer)<details><summary>For the people who prepare the exports</summary>\
-            <pre class="plan" dir="auto" tabindex="0">\(text(width: Self.width, colour: false))</pre></details>
+            <pre class="plan" dir="auto" tabindex="0">\(TextFormat.printable(text(width: Self.width, colour: false)))</pre></details>
             """
     }
 }
 
 extension Explanation.Device {
     fileprivate func html(_ campaign: String) -> HTML {
-        let known = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
+        let known = names.isEmpty ? "" : TextFormat.printable(" (\(names.joined(separator: ", ")))")
         let name = token.map { "The device \($0.redacted)" } ?? "A row without \(aNoun)"
         // Rows that another one replaces say only that.
         let telling = rows.first(where: \.decides) ?? rows.first { $0.verdict == reason } ?? rows.first
         let steps: [HTML] = (telling?.steps ?? []).map {
-            "<li>\($0.holds ? "✓" : "✗" as HTML) <span dir=\"auto\">\($0.words)</span></li>"
+            "<li>\($0.holds ? "✓" : "✗" as HTML) <span dir=\"auto\">\(TextFormat.printable($0.words))</span></li>"
         }
         let others: HTML =
             rows.count > 1

@@ -88,13 +88,13 @@ enum DeviceExplanation {
     static func html(_ answer: (who: String, found: [RecipientResult])) -> HTML {
         guard !answer.found.isEmpty else {
             return """
-                <p class="lead"><b dir="auto">\(answer.who)</b> was not in this run: it was left out when the run was planned, or the exports did \
+                <p class="lead"><b dir="auto">\(UntrustedText.shown(answer.who))</b> was not in this run: it was left out when the run was planned, or the exports did \
                 not hold it then.</p>
                 """
         }
         let items: [HTML] = answer.found.map { found in
             let names = [found.alias, found.variant.isEmpty ? "" : "variant \(found.variant)"].filter { !$0.isEmpty }
-            let known = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
+            let known = names.isEmpty ? "" : UntrustedText.shown(" (\(names.joined(separator: ", ")))")
             let at: HTML = found.settledAt.map { ", \(Words.moment($0))" } ?? ""
             let why: HTML =
                 found.reason.isEmpty
