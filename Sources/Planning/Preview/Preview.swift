@@ -31,6 +31,8 @@ public struct Preview: Sendable {
     /// When the campaign goes out; nil without a schedule.
     var schedule: PreviewSchedule?
     package var lint: Lint
+    /// That the store could not be asked; nil if it could.
+    public var storeAway: Diagnostic? { lint.shown.first { $0.name == .storeAway } }
     var planHash: String
     /// The calls where a service chooses the devices, so that recipients are calls; nil where
     /// Volley does.

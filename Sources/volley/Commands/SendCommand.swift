@@ -80,9 +80,7 @@ public enum SendCommand {
                 try console.out(text + "\n")
             }
             // A store that is away is waited for once more, and people are told within ten seconds.
-            if console.options.isQuiet {
-                for away in planned.preview.lint.shown where away.name == .storeAway { console.warn("\(away)") }
-            }
+            if console.options.isQuiet, let away = planned.preview.storeAway { console.warn("\(away)") }
         } catch {
             try planned.run.remove()
             throw error
