@@ -19,8 +19,9 @@ public struct ConsoleRoots: Sendable {
         /// It is not below any of the roots.
         case outside
         /// It is Volley's own, or a volley.yaml names it for another purpose: a key, a run, a
-        /// backup, a campaign; or it is a copy of one, or holds a key. That may be the volley.yaml of another project, in any folder below
-        /// the roots or above them; one with mistakes closes its folder.
+        /// backup, a campaign; or it is a copy of one, or holds a key. That may be the volley.yaml
+        /// of another project, in any folder below the roots or above them; one with mistakes
+        /// closes its folder.
         case closed
     }
 

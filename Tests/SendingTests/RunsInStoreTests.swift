@@ -214,6 +214,7 @@ struct RunsInStoreTests {
         #expect { _ = try bench.fetch(Self.first, into: away) } throws: {
             "\($0)".contains("were pruned from its file")
         }
+        run.close()
         try bench.fetch(Self.first, into: home).prune(at: .now())
         #expect {
             try bench.store.remove(Self.first, evenIfUnfetched: false, fetchedInto: RunsFolder(home.path))

@@ -140,7 +140,7 @@ enum Spelling {
     /// What may be around a name: quotes, brackets, blanks.
     static func isEdge(_ scalar: Unicode.Scalar) -> Bool {
         let category = scalar.properties.generalCategory
-        return scalar.value <= 0x20 || category == .spaceSeparator || category == .format || isQuote(scalar)
+        return scalar == " " || [.control, .spaceSeparator, .format].contains(category) || isQuote(scalar)
     }
 
     /// A quote or a bracket.

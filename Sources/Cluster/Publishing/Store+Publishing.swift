@@ -79,7 +79,7 @@ extension Store {
         if let known = try Self.find(file.plan.id, connection) { return known }
         let plan = file.plan
         try connection.run("SELECT 1 FROM volley_removed WHERE id = $1", [.text(plan.id)], within: Self.answerSeconds) {
-            _ in throw Self.wasSentAndRemoved(file)
+            _ in throw Self.wasSentAndRemoved(file, isWhole: (try? file.sharedSince()) == nil)
         }
         // The store would hand out recipients again that were claimed before.
         if let since = try file.sharedSince() { throw Self.isForgotten(file, since) }
@@ -156,7 +156,8 @@ extension Store {
     }
 
     /// A run that was begun and is there no longer.
-    package static func wasSentAndRemoved(_ file: RunFile) -> Diagnostic {
+    /// - Parameter isWhole: whether the file has all that was sent.
+    package static func wasSentAndRemoved(_ file: RunFile, isWhole: Bool) -> Diagnostic {
         let id = file.plan.id
         var found = Diagnostic(
             "this run was sent through the store, and was removed from it since: it does not continue",
@@ -164,7 +165,7 @@ extension Store {
             remedy:
                 "`volley cancel \(id)` ends it. Then `volley retry \(id) --outcome unsent` sends to the devices that are left, if this file is "
                 + "the newest one of the run.", [.cancelThenRetry(run: id)])
-        if (try? file.sharedSince()) != nil {
+        if !isWhole {
             found.remedy =
                 "What other machines sent is not in this file: retry the run on the machine that fetched all of it. "
                 + "If none did, only a new plan reaches the rest: `volley report \(id)` says how."

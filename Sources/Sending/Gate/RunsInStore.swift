@@ -86,7 +86,8 @@ struct RunsInStore {
     private func judge(relative row: BegunRun, _ step: SendGate.Step) throws {
         let isOwn = row.id == run.plan.id
         if isOwn, row.removed != nil, step != .retry {
-            throw SendRefused(why: .isOutdated, diagnostics: [Store.wasSentAndRemoved(run)])
+            let found = Store.wasSentAndRemoved(run, isWhole: try isFetched(row))
+            throw SendRefused(why: .isOutdated, diagnostics: [found])
         }
         // The file of a removed run may have been put back from a backup.
         guard try row.removed != nil || !isHome(row) else { return }

@@ -173,7 +173,8 @@ struct RelatedRuns {
     private let moment: Timestamp
     /// The first plan of the chain, and the settings that it froze.
     private let first: (plan: RunPlan, settings: RunSettings)
-    /// Whether the run goes through a store. Where volley.yaml names none, no plan has a date of it.
+    /// Whether the run goes through a store. Where volley.yaml names none, no plan has a date of
+    /// it.
     fileprivate(set) var isShared = false
 
     /// Reads the run's folder.

@@ -95,9 +95,9 @@ extension Channel {
 
 /// Watches one connection: no client may take too long, or send too much, and every answer has its
 /// headers, also those that Hummingbird writes. A request that a client sends before it has the
-/// answer to the one before waits here, until the system has taken all of that answer: a client that
-/// does not read gets no more work done than fits into the buffers of two sockets. An answer with
-/// `Connection: close` is the last one, and so is that to a request with it. Used on the
+/// answer to the one before waits here, until the system has taken all of that answer: a client
+/// that does not read gets no more work done than fits into the buffers of two sockets. An answer
+/// with `Connection: close` is the last one, and so is that to a request with it. Used on the
 /// connection's event loop alone.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart

@@ -61,7 +61,10 @@ struct OddAnswersOfJPushTests {
             return PeerAnswer(status: answer.0, body: #"{"error":{"code":\(answer.1),"message":"m"}}"#)
         }
         guard case .stopped = sent.end else { return #expect(Bool(false), "\(sent.end)") }
-        #expect(sent.settlements.prefix(100).allSatisfy { $0.outcome == .unknown && $0.reason == String(code) })
-        #expect(sent.settlements.suffix(2).allSatisfy { $0.outcome == .unsent })
+        let first = sent.settlements.prefix(100), rest = sent.settlements.suffix(2)
+        #expect(
+            first.allSatisfy { $0.outcome == .unknown && $0.reason == String(code) },
+            "\(Set(first.map { "\($0.outcome) \($0.reason)" }))")
+        #expect(rest.allSatisfy { $0.outcome == .unsent }, "\(rest)")
     }
 }
