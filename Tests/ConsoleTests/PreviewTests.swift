@@ -87,7 +87,7 @@ struct PreviewTests {
             "devices.csv", "token,tags\n\(TestFolder.token(1)),vip\n\(TestFolder.token(2)),vip,too,many\n")
         try office.folder.write(
             "spring-sale.yaml",
-            "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [vip, gone], max_bad_rows: 5}\ncontent: {title: Hi}\n"
+            "name: spring-sale\napp: shop\naudience: {devices: devices.csv, tags: [vip, gone], max_bad_rows: 60%}\ncontent: {title: Hi}\n"
         )
         let (vera, edith) = (try office.session("vera", [.viewer]), try office.session("edith", [.editor]))
         try await TestServer.with(office.site) { server throws in

@@ -45,9 +45,12 @@ enum DeviceExplanation {
                 <h2>The device is being looked for</h2><p>This takes as long as a preview.</p><p><button>Look again</button></p></form>
                 """
         }
+        // A whole token stays in no page that people keep open.
+        let repeated: HTML =
+            SecretText.holdsToken(visit.form[device] ?? "") ? "" : "\(hidden)<button>Ask again</button>"
         return """
-            <form method="post" action="\(action)" class="turns"><span class="note">As of \(Words.moment(result.at)).</span>\(hidden)\
-            <button>Ask again</button></form>
+            <form method="post" action="\(action)" class="turns"><span class="note">As of \(Words.moment(result.at)).</span>\
+            \(repeated)</form>
             \(result.piece)\(form(action: action, visit))
             """
     }
