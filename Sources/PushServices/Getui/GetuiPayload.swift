@@ -97,8 +97,8 @@ struct GetuiPayload: ContentFindings {
 
     /// What the app does not get on HarmonyOS, where a tap leads to what the campaign names, or to
     /// the app alone: data make a notification there one that the app's extension handles, for
-    /// which Huawei demands a permission of its own. Source: Getui's SDK for Java, `HarmonyNotification`
-    /// (payload); Huawei, "Sending notification extension messages".
+    /// which Huawei demands a permission of its own. Source: Getui's SDK for Java,
+    /// `HarmonyNotification` (payload); Huawei, "Sending notification extension messages".
     private static func lossesOnHarmony(_ content: MessageContent) -> [ContentLoss] {
         guard !content.isSilent, content.payload == nil,
             let own = content.own.first(where: { $0.name.value == CampaignRules.harmonyKey })?.value,

@@ -58,7 +58,7 @@ struct OddAnswersOfJPushTests {
             // What stops a run at once.
             let isFirst = String(decoding: body, as: UTF8.self).contains(targets[0])
             let answer = isFirst ? (status, code) : (403, 2005)
-            return PeerAnswer(status: answer.0, body: #"{"error":{"code":\(answer.1),"message":"m"}}"#)
+            return PeerAnswer(status: answer.0, body: #"{"error":{"code":\#(answer.1),"message":"m"}}"#)
         }
         guard case .stopped = sent.end else { return #expect(Bool(false), "\(sent.end)") }
         let first = sent.settlements.prefix(100), rest = sent.settlements.suffix(2)
