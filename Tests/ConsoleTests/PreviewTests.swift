@@ -101,8 +101,9 @@ struct PreviewTests {
             let seen = viewed.replacing(fold, with: "")
             #expect(seen.contains("A row of the export cannot be read") && seen.contains("has the tag “gone”"))
             #expect(seen.contains(">the tag vip</span>"))
+            let text = seen.replacing(#/<[^>]*>/#, with: " ")
             for word in ["tag:vip", "Plan hash", "Payload", "bad-row", "tag-not-found", ":3:1"] {
-                #expect(!seen.contains(word), "\(word)")
+                #expect(!text.contains(word), "\(word)")
             }
         }
     }
@@ -120,7 +121,8 @@ struct PreviewTests {
             let folded = try #require(page.range(of: "For the people who prepare the exports"))
             let terminal = try #require(page.range(of: "devices.csv:2"))
             #expect(folded.lowerBound < terminal.lowerBound && !page[..<folded.lowerBound].contains("bytes"))
-            #expect(try ask("<script>alert(1)</script>").contains("&lt;script&gt;"))
+            let other = try ask("<script>alert(1)</script>")
+            #expect(other.contains("&lt;script&gt;") && other.contains("<button>Ask again</button>"))
             // Neither the campaign nor an export changes when a device is suppressed.
             let list = SuppressionList(app: "shop", environment: "simulator", folder: office.folder.runs)
             _ = try list.add(at: .now()) {
@@ -128,7 +130,7 @@ struct PreviewTests {
             }
             let later = try ask(TestFolder.token(1))
             #expect(later.contains("does not get spring-sale.") && later.contains("on the suppression list since"))
-            #expect(later.contains("As of <time") && later.contains("<button>Ask again</button>"))
+            #expect(later.contains("As of <time") && !later.contains(TestFolder.token(1)))
         }
     }
 
