@@ -11,6 +11,7 @@ public struct RecipientResult: Sendable {
     public let alias: String
     /// Blank if the campaign has none.
     public let variant: String
+    /// What became of its push.
     public let outcome: Outcome
     /// The service's reason, or Volley's; blank for none.
     public let reason: String
