@@ -2,7 +2,8 @@ import Base
 import Reports
 
 /// A warning as all pages say it: a sentence without keys, paths and codes, where it is mended, and
-/// below a fold what a terminal says of it, for the people that work with the files.
+/// below a fold where it is in the files, for the people that work with these. Commands are in
+/// neither: there is none at a browser.
 struct WarningWords {
     /// Where a warning is mended.
     enum Place: String {
@@ -24,7 +25,7 @@ struct WarningWords {
             remedy: warning.remedy(for: .console) ?? "",
             terminal: Self.line(
                 file: warning.file, line: warning.position?.line, message: warning.message(for: .console),
-                remedy: warning.remedy, name: warning.name?.rawValue))
+                remedy: warning.remedy(for: .console), name: warning.name?.rawValue))
     }
 
     /// As a plan keeps it.
@@ -36,7 +37,7 @@ struct WarningWords {
             name: name, message: text("message") ?? "", remedy: known ?? text("remedy") ?? "",
             terminal: Self.line(
                 file: text("file"), line: warning["line"]?.integerValue.map { Int($0) }, message: text("message") ?? "",
-                remedy: text("remedy"), name: name))
+                remedy: known ?? text("remedy"), name: name))
     }
 
     private init(name: String, message: String, remedy: String, terminal: String) {
